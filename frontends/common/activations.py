@@ -8,6 +8,8 @@ from typing import Any
 from ...dialects import nn
 from ...ir.core import Value
 from .layer import Layer
+from .movement import split_evenly
+from .terms import Term
 
 Activation = Callable[[Layer, Value, float, float], Value]
 
@@ -41,6 +43,23 @@ def _threshold(n: Layer, x: Value, a: float, b: float) -> Value:
     return n.cast(n(nn.Greater(x, n.scalar(a, x))), x.type.element_type)
 
 
+def _hard_shrink(n: Layer, x: Value, a: float, b: float) -> Value:
+    """x where it is far from 0, else 0."""
+    t = Term(n, x)
+    return (t.function(nn.Abs) <= a).choose(0.0, t).value
+
+
+def _soft_shrink(n: Layer, x: Value, a: float, b: float) -> Value:
+    """x nearer to 0."""
+    return n(nn.Sub(x, clipped(n, x, -a, a)))
+
+
+def gated(n: Layer, x: Value, axis: int) -> Value:
+    """One half of x along an axis, times the sigmoid of the other."""
+    values, gates = split_evenly(n, x, axis, 2)
+    return n(nn.Mul(values, n(nn.Sigmoid(gates))))
+
+
 FUNCTIONS: dict[str, tuple[float, float, Activation]] = {
     "relu": (0, 0, _plain(nn.Relu)),
     "relu6": (0, 6, clipped),
@@ -66,6 +85,10 @@ FUNCTIONS: dict[str, tuple[float, float, Activation]] = {
     "affine": (1, 0, affine),
     "scaledtanh": (1, 1, _scaled_tanh),
     "threshold": (0, 0, _threshold),
+    "hardshrink": (0.5, 0, _hard_shrink),
+    "softshrink": (0.5, 0, _soft_shrink),
+    "tanhshrink": (0, 0, lambda n, x, a, b: n(nn.Sub(x, n(nn.Tanh(x))))),
+    "logsigmoid": (0, 0, lambda n, x, a, b: n(nn.Neg(n(nn.Softplus(n(nn.Neg(x))))))),
 }
 """The default alpha and beta of each function, and the function of (layer, x, alpha, beta)."""
 

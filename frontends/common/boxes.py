@@ -11,7 +11,7 @@ from ...ir.core import Value
 from ...ir.types import TensorType, f32, i1, i32, i64
 from .layer import Layer
 from .loops import Iteration, while_loop
-from .shapes import as_i64, as_scalar, broadcast, reshape, shape_vector
+from .shapes import as_i64, as_scalar, broadcast, dims, reshape, shape_vector
 from .terms import Term, constant, counting, extent, joined
 from .windows import pad_by_vector
 
@@ -148,4 +148,4 @@ def _corners(n: Layer, boxes: Value, centered: bool = False) -> Value:
 
 def with_one(n: Layer, x: Value) -> Value:
     """x with a last dimension of one element."""
-    return reshape(n, x, [*((x, i) for i in range(x.type.rank)), 1])
+    return reshape(n, x, [*dims(x), 1])

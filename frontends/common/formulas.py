@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
 from ...dialects import nn
+from ...ir.core import Value
 from ...ir.types import FloatType, IntegerType, TensorType, i32
+from .layer import Layer
 from .terms import Term
 
 
@@ -33,6 +35,11 @@ def floor_div(x: Term, y: Term) -> Term:
         return quotient
     below = ~(quotient * y).equals(x) & ((x < 0) ^ (y < 0))
     return quotient - below.cast(x.element)
+
+
+def combined(n: Layer, op: Callable[[Value, Value], Any], values: Sequence[Value]) -> Value:
+    """Values from the first to the last: op(op(a, b), c), .."""
+    return reduce(lambda total, value: n(op(total, value)), values)
 
 
 def polynomial(x: Term, coefficients: Sequence[float]) -> Term:

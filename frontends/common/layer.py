@@ -87,6 +87,15 @@ class Layer:
             found = op.value.to_numpy()
         return found
 
+    def extent(self, x: Value, axis: int) -> int:
+        """An extent that has to be known. Raises NncError where it is not."""
+        if not -x.type.rank <= axis < x.type.rank:
+            raise self.error(f"an input is '{x.type}', expected a dimension {axis}")
+        found = x.type.shape[axis]
+        if found is None:
+            raise self.error(f"dimension {axis} of '{x.type}' must be known at import")
+        return found
+
     def known_ints(self, value: Value, what: str) -> tuple[int, ...]:
         """The elements of an operand that must be known. Raises NncError where it is not."""
         found = self.known(value)

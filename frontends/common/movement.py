@@ -11,7 +11,7 @@ from ...dialects.nn.movement import slice_bounds
 from ...ir.core import Value
 from ...ir.types import Dim, TensorType, i64
 from .layer import Layer
-from .shapes import Extent, reshape, shape_of
+from .shapes import dims, reshape, shape_of
 
 FAR = 2**31 - 1
 """An end from which on exporters mean "to the end"."""
@@ -100,7 +100,7 @@ def concat(n: Layer, inputs: Sequence[Value], axis: int) -> Value:
 
 def unsqueezed(n: Layer, x: Value, *axes: int) -> Value:
     """x with a new dimension of one element at each axis, one after the other."""
-    extents: list[Extent] = [(x, i) for i in range(x.type.rank)]
+    extents = dims(x)
     for axis in axes:
         extents.insert(axis if axis >= 0 else axis + len(extents) + 1, 1)
     return reshape(n, x, extents)
@@ -154,7 +154,7 @@ def channels_shuffled(n: Layer, x: Value, groups: int) -> Value:
     channels = x.type.shape[1]
     if channels is None or groups < 1 or channels % groups:
         raise n.error(f"{channels or '?'} channels do not split into {groups} groups")
-    rest: list[Extent] = [(x, i) for i in range(2, x.type.rank)]
+    rest = dims(x)[2:]
     apart = reshape(n, x, [(x, 0), groups, channels // groups, *rest])
     return reshape(n, swapped(n, apart, 1, 2), [(x, 0), channels, *rest])
 
@@ -178,6 +178,14 @@ def split_into(n: Layer, x: Value, axis: int, sizes: Sequence[int]) -> list[Valu
 def _part_type(x: Value, axis: int, size: int) -> TensorType:
     shape = tuple(size if i == axis else d for i, d in enumerate(x.type.shape))
     return TensorType(shape, x.type.element_type)
+
+
+def split_evenly(n: Layer, x: Value, axis: int, count: int) -> list[Value]:
+    """So many equal parts along an axis. Raises NncError where its extent does not divide."""
+    extent = n.extent(x, axis)
+    if count < 1 or extent % count:
+        raise n.error(f"{extent} elements do not split into {count} equal parts")
+    return split_into(n, x, axis, (extent // count,) * count)
 
 
 def tiled(n: Layer, x: Value, repeats: Value) -> Value:

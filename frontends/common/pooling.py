@@ -68,11 +68,23 @@ def average_pooled(n: Layer, x: Value, windows: Windows, counts_padding: bool = 
     return n(nn.Div(mean, _shares(n, x, operand.by, attributes)))
 
 
+def pooled(
+    n: Layer, x: Value, windows: Windows, largest: bool, counts_padding: bool = False
+) -> Value:
+    """The largest element or the mean of each window."""
+    return max_pooled(n, x, windows) if largest else average_pooled(n, x, windows, counts_padding)
+
+
+def pooled_whole(n: Layer, x: Value, largest: bool) -> Value:
+    """The largest element or the mean of each channel."""
+    reduce = nn.ReduceMax if largest else nn.ReduceMean
+    return n(reduce(x, axes=tuple(range(2, x.type.rank)), keep_dims=True))
+
+
 def adaptive_pooled(n: Layer, x: Value, wanted: Sequence[int], largest: bool) -> Value:
     """Windows that share out the elements of each dimension; -1 leaves one as it is."""
     if set(wanted) == {1}:
-        reduce = nn.ReduceMax if largest else nn.ReduceMean
-        return n(reduce(x, axes=tuple(range(2, x.type.rank)), keep_dims=True))
+        return pooled_whole(n, x, largest)
     own = x.type.shape[2:]
     counts = [d if out == -1 else out for d, out in zip(own, wanted, strict=True)]
     known = [d if out != -1 else d or 1 for d, out in zip(own, wanted, strict=True)]

@@ -41,6 +41,11 @@ def shape_of(n: Layer, x: Value) -> Value:
     return n(nn.ShapeOf(x))
 
 
+def dims(x: Value) -> list[Extent]:
+    """The extents of all dimensions of x, for another shape that keeps some of them."""
+    return [(x, i) for i in range(x.type.rank)]
+
+
 def resolve(extent: Extent) -> Dim:
     """The number, or None where it is known at run time only."""
     return extent if isinstance(extent, int) else extent[0].type.shape[extent[1]]

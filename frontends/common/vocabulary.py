@@ -32,14 +32,15 @@ from ...ir.types import (
     i32,
     i64,
 )
-from .activations import activation, affine, clipped
+from .activations import activation, affine, clipped, gated
 from .attention import attend, grouped
 from .boxes import suppressed
 from .columns import folded, unfolded
 from .convolution import channels_first, channels_last, convolution, transposed_convolution
+from .diagonals import diagonal, on_diagonal
 from .direct import as_it_is, direct, named
 from .einsum import einsum
-from .formulas import atan2, bits_of, cbrt, divisor, floor_div, is_negative, polynomial
+from .formulas import atan2, bits_of, cbrt, combined, divisor, floor_div, is_negative, polynomial
 from .gathering import gathered, one_hot, reverse_sequence
 from .movement import (
     FAR,
@@ -50,6 +51,7 @@ from .movement import (
     reversed_axes,
     rolled,
     slice_axis,
+    split_evenly,
     split_into,
     squeezed,
     stacked,
@@ -65,6 +67,8 @@ from .pooling import (
     average_pooled,
     max_pooled,
     max_pooled_with_indices,
+    pooled,
+    pooled_whole,
     unpooled,
 )
 from .recurrent import Direction, Outcome, gru, lstm, rnn, zero_state
@@ -77,6 +81,7 @@ from .shapes import (
     as_scalar,
     broadcast,
     broadcast_by,
+    dims,
     flatten,
     limits_of,
     merge,

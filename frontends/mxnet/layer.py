@@ -148,15 +148,6 @@ class MxnetLayer(NodeLayer):
         """Elements of an axis."""
         return self.term(x).part(axis, begin, end).value
 
-    def extent(self, x: Value, axis: int) -> int:
-        """An extent that has to be known. Raises NncError where it is not."""
-        if not -x.type.rank <= axis < x.type.rank:
-            raise self.error(f"an input is '{x.type}', expected a dimension {axis}")
-        found = x.type.shape[axis]
-        if found is None:
-            raise self.error(f"dimension {axis} of '{x.type}' must be known at import")
-        return found
-
     def check_rank(self, x: Value, least: int) -> None:
         """Raises NncError where a value has fewer dimensions."""
         if x.type.rank < least:

@@ -11,7 +11,7 @@ from ..common.graph import Node
 from ..common.importer import Importer, NodeLayer
 from ..common.movement import FAR, slice_axis
 from ..common.rows import Rows
-from ..common.shapes import normalize_axis, reshape
+from ..common.shapes import dims, normalize_axis, reshape
 from .param import Parameters
 
 NONE = Parameters()
@@ -59,8 +59,7 @@ class NcnnLayer(NodeLayer):
 
     def with_rank(self, x: Value, rank: int) -> Value:
         """x with ones behind the batch up to a rank."""
-        own = [(x, i) for i in range(1, x.type.rank)]
-        return reshape(self, x, [1, *[1] * (rank - x.type.rank), *own])
+        return reshape(self, x, [1, *[1] * (rank - x.type.rank), *dims(x)[1:]])
 
     def image(self, x: Value, dims: int) -> Value:
         """x as [1, channels, extents..]. Raises NncError where it has more dimensions."""

@@ -32,6 +32,25 @@ def test_an_import_means_what_it_says(path: Path) -> None:
                 assert getattr(module, alias.asname or alias.name) is meant, alias.name
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_converter_that_hides_a_word_is_not_used_for_it(path: Path) -> None:
+    """Where a converter is called like a word, the file does without the word."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    converters = {
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef)
+        and node.decorator_list
+        and hasattr(vocabulary, node.name)
+    }
+    used = {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
+    assert not converters & used
+
+
 def _defined(path: Path) -> set[str]:
     """Functions of a file, which may be called like what it imports under another name."""
     tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -76,10 +76,7 @@ def eltwise(n: CaffeLayer, *inputs: Value) -> Value:
             raise n.error(f"{len(p.coeff)} coefficients of {p.operation} for {len(inputs)} bottoms")
         operands = [affine(n, x, c, 0) for x, c in zip(inputs, p.coeff.tolist(), strict=True)]
     op = {"PROD": nn.Mul, "SUM": nn.Add, "MAX": nn.Max}[p.operation]
-    total = operands[0]
-    for operand in operands[1:]:
-        total = n(op(total, operand))
-    return total
+    return combined(n, op, operands)
 
 
 @rows("Scale", "Bias")
@@ -95,7 +92,7 @@ def scale(n: CaffeLayer, x: Value, by: Value | None = None) -> Value:
 
     def along(value: Value) -> Value:
         behind = x.type.rank - axis - value.type.rank
-        return reshape(n, value, [*((value, i) for i in range(value.type.rank)), *(1,) * behind])
+        return reshape(n, value, [*dims(value), *(1,) * behind])
 
     if n.kind == "Bias":
         return n(nn.Add(x, along(by)))

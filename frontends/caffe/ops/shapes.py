@@ -18,18 +18,12 @@ def concat(n: CaffeLayer, *inputs: Value) -> Value:
 def slice_(n: CaffeLayer, x: Value) -> tuple:
     p, count = n.p("slice"), len(n.node.outputs)
     axis = normalize_axis(n, p.slice_dim if p.has("slice_dim") else p.axis, x.type.rank)
-    extent = x.type.shape[axis]
-    if extent is None:
-        raise n.error(f"the extent of axis {axis} must be known")
+    extent = n.extent(x, axis)
     points = list(p.slice_point) or [extent * i // count for i in range(1, count)]
     sizes = [e - b for b, e in zip([0, *points], [*points, extent], strict=True)]
     if len(sizes) != count or min(sizes) < 1 or (not p.slice_point and extent % count):
         raise n.error(f"{extent} elements do not split at {points} for {count} tops")
-    outs = [
-        TensorType((*x.type.shape[:axis], size, *x.type.shape[axis + 1 :]), x.type.element_type)
-        for size in sizes
-    ]
-    return (x,) if count == 1 else tuple(n(nn.Split(x, axis=axis, outs=outs)))
+    return tuple(split_into(n, x, axis, sizes))
 
 
 @rows("Crop")

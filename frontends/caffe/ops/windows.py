@@ -57,8 +57,7 @@ def pooling(n: CaffeLayer, x: Value) -> Any:
         raise n.error("stochastic pooling has no one result")
     is_max = p.pool == "MAX"
     if p.global_pooling:
-        axes = tuple(range(2, x.type.rank))
-        return n((nn.ReduceMax if is_max else nn.ReduceMean)(x, axes=axes, keep_dims=True))
+        return pooled_whole(n, x, is_max)
     window = {
         "kernel": n.pair(p, "kernel_size", rank),
         "strides": n.pair(p, "stride", rank, 1),

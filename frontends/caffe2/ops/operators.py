@@ -64,20 +64,14 @@ def _binary(op: Callable[[Value, Value], Any]) -> Callable[..., Value]:
         if n.int("broadcast") and n.has("axis"):
             axis = normalize_axis(n, n.int("axis"), x.type.rank)
             behind = x.type.rank - axis - y.type.rank
-            y = reshape(n, y, [*((y, i) for i in range(y.type.rank)), *(1,) * behind])
+            y = reshape(n, y, [*dims(y), *(1,) * behind])
         return n(op(x, y))
 
     return convert
 
 
 def _many(op: Callable[[Value, Value], Any]) -> Callable[..., Value]:
-    def convert(n: Caffe2Layer, *inputs: Value) -> Value:
-        total = inputs[0]
-        for value in inputs[1:]:
-            total = n(op(total, value))
-        return total
-
-    return convert
+    return lambda n, *inputs: combined(n, op, inputs)
 
 
 def _reduction(op: Callable[..., Any]) -> Callable[..., Value]:
@@ -130,8 +124,7 @@ def convolution(n: Caffe2Layer, x: Value, weight: Value, bias: Value | None = No
 def pooling(n: Caffe2Layer, x: Value) -> Value:
     rank, is_max = _spatial(n, x), n.kind == "MaxPool"
     if n.int("global_pooling"):
-        op = nn.ReduceMax if is_max else nn.ReduceMean
-        return n(op(x, axes=tuple(range(2, x.type.rank)), keep_dims=True))
+        return pooled_whole(n, x, is_max)
     windows = Windows(
         n.spatial("kernel", rank, 1),
         n.spatial("stride", rank, 1),
@@ -139,9 +132,7 @@ def pooling(n: Caffe2Layer, x: Value) -> Value:
         n.spatial("dilation", rank, 1),
         n.int("legacy_pad") == 3,
     )
-    if is_max:
-        return max_pooled(n, x, windows)
-    return average_pooled(n, x, windows, bool(n.int("count_include_pad")))
+    return pooled(n, x, windows, is_max, bool(n.int("count_include_pad")))
 
 
 @rows("FC", "FCTransposed")
@@ -188,7 +179,7 @@ def softmax(n: Caffe2Layer, x: Value) -> Value:
     axis = normalize_axis(n, n.int("axis", 1), x.type.rank)
     flat = merge(n, x, ((0, axis), (axis, x.type.rank)))
     out = n(nn.Softmax(flat, axis=1))
-    return reshape(n, out, [(x, i) for i in range(x.type.rank)])
+    return reshape(n, out, dims(x))
 
 
 # -- shapes ----------------------------------------------------------------------------------------
@@ -200,11 +191,7 @@ def concat(n: Caffe2Layer, *inputs: Value) -> list:
     new = n.int("add_axis")
     axis = normalize_axis(n, n.int("axis", 1), rank + new)
     if new:
-        own = [(i, 1) for i in range(rank)]
-        inputs = tuple(
-            reshape(n, v, [*((v, i) for i, _ in own[:axis]), 1, *((v, i) for i, _ in own[axis:])])
-            for v in inputs
-        )
+        inputs = tuple(unsqueezed(n, v, axis) for v in inputs)
     sizes = [v.type.shape[axis] or 0 for v in inputs]
     joined = inputs[0] if len(inputs) == 1 else n(nn.Concat(list(inputs), axis=axis))
     return [joined, n.constant(np.array(sizes, np.int32))]
@@ -213,11 +200,10 @@ def concat(n: Caffe2Layer, *inputs: Value) -> list:
 @rows("Split")
 def split(n: Caffe2Layer, x: Value, sizes: Value | None = None) -> list:
     axis = normalize_axis(n, n.int("axis", 1), x.type.rank)
-    count, extent = len(n.node.outputs), x.type.shape[axis]
     parts = n.ints("split") if sizes is None else n.known_ints(sizes, "the sizes")
-    if not parts and (extent is None or extent % count):
-        raise n.error(f"{extent or '?'} elements do not split into {count} parts")
-    return split_into(n, x, axis, parts or ((extent or 0) // count,) * count)
+    if not parts:
+        return split_evenly(n, x, axis, len(n.node.outputs))
+    return split_into(n, x, axis, parts)
 
 
 @rows("Reshape")
@@ -254,15 +240,12 @@ def transpose(n: Caffe2Layer, x: Value) -> Value:
 @rows("Squeeze")
 def squeeze(n: Caffe2Layer, x: Value) -> Value:
     axes = normalize_axes(n, n.ints("dims"), x.type.rank)
-    return reshape(n, x, [(x, i) for i in range(x.type.rank) if i not in axes])
+    return squeezed(n, x, *axes)
 
 
 @rows("ExpandDims")
 def expand_dims(n: Caffe2Layer, x: Value) -> Value:
-    extents: list[Any] = [(x, i) for i in range(x.type.rank)]
-    for axis in sorted(n.ints("dims")):
-        extents.insert(axis, 1)
-    return reshape(n, x, extents)
+    return unsqueezed(n, x, *sorted(n.ints("dims")))
 
 
 @rows("Slice")

@@ -11,16 +11,12 @@ from ...common.vocabulary import *
 from ..layer import CoreMLLayer, rows
 
 
-def _own(x: Value) -> list[Extent]:
-    return [(x, i) for i in range(x.type.rank)]
-
-
 @rows("transpose")
 def transpose(n: CoreMLLayer, x: Value) -> Value:
     order = normalize_axes(n, n.ints("perm"), x.type.rank)
     if len(order) != x.type.rank:
         raise n.error(f"'perm' is {list(order)} for {shape_text(x)}")
-    return movement.transposed(n, x, order)
+    return transposed(n, x, order)
 
 
 @rows("reshape")
@@ -36,7 +32,7 @@ def reshape_(n: CoreMLLayer, x: Value, shape: Value) -> Value:
 @rows("expand_dims")
 def expand_dims(n: CoreMLLayer, x: Value) -> Value:
     given = n.ints("axes")
-    return movement.unsqueezed(n, x, *sorted(normalize_axes(n, given, x.type.rank + len(given))))
+    return unsqueezed(n, x, *sorted(normalize_axes(n, given, x.type.rank + len(given))))
 
 
 @rows("squeeze")
@@ -60,7 +56,7 @@ def reshape_like(n: CoreMLLayer, x: Value, *ref_tensors: Value) -> Value:
     masks = n.flags("end_masks", len(ends))
     extents: list[Extent] = []
     for like, begin, end, mask in zip(ref_tensors, begins, ends, masks, strict=True):
-        extents += _own(like)[begin : None if mask else end]
+        extents += dims(like)[begin : None if mask else end]
     return reshape(n, x, extents)
 
 
@@ -72,29 +68,25 @@ def concat(n: CoreMLLayer, *values: Value) -> Value:
         return values[0] if len(values) == 1 else n(nn.Concat(list(values), axis=axis))
     single = [(i, i + 1) for i in range(rank + 1)]
     joined = [*single[:axis], (axis, axis + 2), *single[axis + 2 :]]
-    return merge(n, movement.stacked(n, values, axis + 1), joined)
+    return merge(n, stacked(n, values, axis + 1), joined)
 
 
 @rows("stack")
 def stack(n: CoreMLLayer, *values: Value) -> Value:
-    return movement.stacked(n, values, normalize_axis(n, n.int("axis"), values[0].type.rank + 1))
+    return stacked(n, values, normalize_axis(n, n.int("axis"), values[0].type.rank + 1))
 
 
 @rows("split")
 def split(n: CoreMLLayer, x: Value) -> list[Value]:
     axis = normalize_axis(n, n.int("axis"), x.type.rank)
-    extent = x.type.shape[axis]
     if n.has("split_sizes"):
-        return movement.split_into(n, x, axis, n.ints("split_sizes"))
-    count = n.int("num_splits")
-    if extent is None or count < 1 or extent % count:
-        raise n.error(f"axis {axis} of {shape_text(x)} does not split into {count} parts")
-    return movement.split_into(n, x, axis, (extent // count,) * count)
+        return split_into(n, x, axis, n.ints("split_sizes"))
+    return split_evenly(n, x, axis, n.int("num_splits"))
 
 
 @rows("tile")
 def tile(n: CoreMLLayer, x: Value, reps: Value) -> Value:
-    return movement.tiled(n, x, as_i64(n, reps))
+    return tiled(n, x, as_i64(n, reps))
 
 
 @rows("reverse")
@@ -118,7 +110,7 @@ def pad(n: CoreMLLayer, x: Value) -> Value:
     mode = n.text("mode", "constant", "constant", "reflect", "replicate")
     pads, fill = (*lead, *pairs[::2], *lead, *pairs[1::2]), n.float("constant_val", 0)
     mode = "edge" if mode == "replicate" else mode
-    return movement.padded_by(n, x, pads, n.scalar(fill, x), mode)
+    return padded_by(n, x, pads, n.scalar(fill, x), mode)
 
 
 @rows("depth_to_space", "pixel_shuffle")
@@ -225,7 +217,7 @@ def slice_by_size(n: CoreMLLayer, x: Value, begin: Value, size: Value) -> Value:
     if first.shape != (x.type.rank,) or count.shape != first.shape:
         raise n.error(f"'begin' and 'size' must have a number for each axis of {shape_text(x)}")
     end = (first + count).value
-    to_end = count.equals(-1).choose(constant(n, movement.FAR, i64), Term(n, end)).value
+    to_end = count.equals(-1).choose(constant(n, FAR, i64), Term(n, end)).value
     return strided_slice(n, x, begin, to_end, n.constant(np.ones(x.type.rank, np.int64)), Masks())
 
 

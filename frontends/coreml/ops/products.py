@@ -35,9 +35,7 @@ def attention(
     n: CoreMLLayer, query: Value, key: Value, value: Value, attn_mask: Value | None = None
 ) -> Value:
     q, k, v = (Term(n, x) for x in (query, key, value))
-    width = q.shape[-1]
-    if width is None:
-        raise n.error(f"query {shape_text(query)}, expected a known last extent")
+    width = n.extent(query, -1)
     added = [] if attn_mask is None else [Term(n, attn_mask)]
     if added and added[0].element is i1:
         added = [added[0].choose(constant(n, 0.0, q.element), -math.inf)]
@@ -54,10 +52,8 @@ def softmax(n: CoreMLLayer, x: Value) -> Value:
 
 def _affine(n: CoreMLLayer, x: Value, *given: Value | None) -> list[Value]:
     """Scale and bias, or as many ones and zeros as there are channels."""
-    if x.type.shape[1] is None:
-        raise n.error(f"input 'x' is {shape_text(x)}, expected a known number of channels")
     pairs = zip(given, (1, 0), strict=True)
-    return [filled_channels(n, v, x.type.shape[1], fill, x) for v, fill in pairs]
+    return [filled_channels(n, v, n.extent(x, 1), fill, x) for v, fill in pairs]
 
 
 @rows("batch_norm")

@@ -181,19 +181,14 @@ def _places(n: CoreMLLayer, boxes: Term, d: int, extent: int, count: int) -> Ter
 @rows("crop")
 def crop(n: CoreMLLayer, x: Value) -> Value:
     (top, bottom), (left, right) = n.ints("crop_height"), n.ints("crop_width")
-    *lead, height, width = x.type.shape
-    if height is None or width is None:
-        raise n.error(f"input 'x' is {shape_text(x)}, expected known extents")
-    out = TensorType((*lead, height - top - bottom, width - left - right), x.type.element_type)
-    return n(nn.Slice(x, starts=(*(0,) * len(lead), top, left), out=out))
+    x = slice_axis(n, x, x.type.rank - 2, top, n.extent(x, -2) - bottom)
+    return slice_axis(n, x, x.type.rank - 1, left, n.extent(x, -1) - right)
 
 
 @rows("crop_like")
 def crop_like(n: CoreMLLayer, x: Value, ref_tensor: Value) -> Value:
     """The size of another image, from an offset on: of older networks only."""
     for i, begin in enumerate(n.ints("offset")):
-        axis, whole = x.type.rank - 2 + i, ref_tensor.type.shape[ref_tensor.type.rank - 2 + i]
-        if whole is None:
-            raise n.error(f"the image is {shape_text(ref_tensor)}, expected known extents")
-        x = slice_axis(n, x, axis, begin, begin + whole)
+        end = begin + n.extent(ref_tensor, i - 2)
+        x = slice_axis(n, x, x.type.rank - 2 + i, begin, end)
     return x

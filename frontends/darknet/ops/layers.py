@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...common.vocabulary import *
 from ..layer import DarknetLayer, rows
 from .activations import activated
-from .weighted import blurred, channels_of, normalized
+from .weighted import blurred, normalized
 
 # -- single elements -------------------------------------------------------------------------------
 
@@ -30,7 +30,7 @@ def of_length_one(n: DarknetLayer, x: Value) -> Value:
 
 @rows("batchnorm")
 def batchnorm(n: DarknetLayer, x: Value) -> Value:
-    count = channels_of(n, x)
+    count = n.extent(x, 1)
     bias, *statistics = (n.matrix(v, count) for v in ("bias", "scale", "mean", "variance"))
     return normalized(n, x, bias, statistics)
 
@@ -44,12 +44,11 @@ def softmax(n: DarknetLayer, x: Value) -> Value:
     if groups == 1:
         return n(nn.Softmax(scaled, axis=1))
     flat = flatten(n, scaled, 1)
-    size = flat.type.shape[1]
-    if size is None or groups < 1 or size % groups:
-        raise n.error(f"{size or '?'} elements do not split into {groups} groups")
+    size = n.extent(flat, 1)
+    if groups < 1 or size % groups:
+        raise n.error(f"{size} elements do not split into {groups} groups")
     parts = reshape(n, flat, [(flat, 0), groups, size // groups])
-    own = [(x, i) for i in range(x.type.rank)]
-    return reshape(n, n(nn.Softmax(parts, axis=2)), own)
+    return reshape(n, n(nn.Softmax(parts, axis=2)), dims(x))
 
 
 @rows("shortcut")
@@ -58,7 +57,7 @@ def shortcut(n: DarknetLayer, *inputs: Value) -> Value:
     *others, x = inputs
     if n.float("beta"):
         raise n.error("option 'beta' is not supported")
-    alpha, count = n.float("alpha", 1.0), channels_of(n, x)
+    alpha, count = n.float("alpha", 1.0), n.extent(x, 1)
     shares = _shares(n, len(inputs), count)
     total = Term(n, x) if alpha == 1 else Term(n, x) * alpha
     total = total * shares[0] if shares else total
@@ -67,7 +66,7 @@ def shortcut(n: DarknetLayer, *inputs: Value) -> Value:
             here, there = x.type.shape[axis], other.type.shape[axis]
             if here and there and there > here:
                 other = slice_axis(n, other, axis, 0, there // here * here, there // here)
-        have = channels_of(n, other)
+        have = n.extent(other, 1)
         if have > count:
             other = slice_axis(n, other, 1, 0, count)
         elif have < count:
@@ -110,7 +109,7 @@ def lrn(n: DarknetLayer, x: Value) -> Value:
     The sum begins without the last channels of the first window, and never gets them, but loses
     them when they would leave it; nets are trained so.
     """
-    count, size = channels_of(n, x), n.int("size", 5)
+    count, size = n.extent(x, 1), n.int("size", 5)
     if count > 4096 or size < 1:
         raise n.error(f"{count} channels in windows of {size}")
     near = np.zeros((count, count), np.float32)
@@ -133,9 +132,9 @@ def lrn(n: DarknetLayer, x: Value) -> Value:
 def crop(n: DarknetLayer, x: Value) -> Value:
     """The middle of images, their elements from -1 to 1."""
     for axis, name in ((2, "crop_height"), (3, "crop_width")):
-        extent, wanted = x.type.shape[axis], n.int(name, 1)
-        if extent is None or not 0 < wanted <= extent:
-            raise n.error(f"{wanted} of {extent or '?'} elements")
+        extent, wanted = n.extent(x, axis), n.int(name, 1)
+        if not 0 < wanted <= extent:
+            raise n.error(f"{wanted} of {extent} elements")
         begin = (extent - wanted) // 2
         x = slice_axis(n, x, axis, begin, begin + wanted)
     return x if n.int("noadjust") else (Term(n, x) * 2.0 - 1.0).value
@@ -164,7 +163,7 @@ def maxpool(n: DarknetLayer, x: Value) -> Value:
 
 def _of_channels(n: DarknetLayer, x: Value, wanted: int) -> Value:
     """Of each so many channels the largest; missing ones count for nothing."""
-    count = channels_of(n, x)
+    count = n.extent(x, 1)
     if wanted < 1 or x.type.rank != 4:
         raise n.error(f"{count} channels as {wanted}")
     more = -count % wanted
@@ -181,7 +180,7 @@ def route(n: DarknetLayer, *inputs: Value) -> Value:
     if groups != 1:
         if groups < 1 or not 0 <= group < groups:
             raise n.error(f"group {group} of {groups}")
-        sizes = [channels_of(n, x) // groups for x in parts]
+        sizes = [n.extent(x, 1) // groups for x in parts]
         parts = [
             slice_axis(n, x, 1, size * group, size * (group + 1))
             for x, size in zip(parts, sizes, strict=True)

@@ -12,13 +12,6 @@ EPSILON = 1e-6
 _STATISTICS = ("scale", "mean", "variance")
 
 
-def channels_of(n: DarknetLayer, x: Value) -> int:
-    """The number of channels, which must be known."""
-    if x.type.rank < 2 or x.type.shape[1] is None:
-        raise n.error("it needs inputs of a known number of channels")
-    return x.type.shape[1]
-
-
 def normalized(n: DarknetLayer, x: Value, bias: Value, statistics: list[Value]) -> Value:
     """A batch norm by scale, mean and variance."""
     scale, mean, variance = statistics
@@ -65,7 +58,7 @@ def options_of(n: DarknetLayer, filters: int, size: int, activation: str) -> Con
 
 def weights_of(n: DarknetLayer, x: Value, how: Convolving, name: str = "") -> list[Value]:
     """The next weights of the file: bias, statistics, and those of the kernel last."""
-    channels, groups, filters = channels_of(n, x), how.groups, how.filters
+    channels, groups, filters = n.extent(x, 1), how.groups, how.filters
     if channels % groups:
         raise n.error(f"{channels} channels in {groups} groups")
     names = ("bias", *(_STATISTICS if how.normalizes else ()))
@@ -130,7 +123,7 @@ def convolutional(n: DarknetLayer, x: Value) -> Value:
 @rows("deconvolutional", "deconv")
 def deconvolutional(n: DarknetLayer, x: Value) -> Value:
     """The weights are [channels, filters, size, size]."""
-    how, channels = options_of(n, n.int("filters", 1), 1, "logistic"), channels_of(n, x)
+    how, channels = options_of(n, n.int("filters", 1), 1, "logistic"), n.extent(x, 1)
     names = ("bias", *(_STATISTICS if how.normalizes else ()))
     bias, *statistics = [n.matrix(name, how.filters) for name in names]
     found = transposed_convolution(
@@ -149,7 +142,7 @@ def deconvolutional(n: DarknetLayer, x: Value) -> Value:
 def blurred(n: DarknetLayer, x: Value, strides: tuple[int, int], kind: int) -> Value:
     """Every so many elements of an image, smoothed; of kind 2 by windows of 2 by 2."""
     line = np.ones(2) / 2 if kind == 2 else np.array([1, 2, 1]) / 4
-    count, pad = channels_of(n, x), 0 if kind == 2 else 1
+    count, pad = n.extent(x, 1), 0 if kind == 2 else 1
     kernel = n.constant(np.tile(np.outer(line, line), (count, 1, 1, 1)), f32)
     return convolution(
         n, x, kernel, strides=strides, dilations=(1, 1), padding=(pad,) * 4, groups=count
@@ -164,9 +157,7 @@ def connected(n: DarknetLayer, x: Value) -> Value:
 def multiplied(n: DarknetLayer, x: Value, count: int, activation: str, name: str = "") -> Value:
     """An inner product by the next weights of the file, its batch norm and its activation."""
     flat = flatten(n, x, 1)
-    size = flat.type.shape[1]
-    if size is None:
-        raise n.error("it needs inputs of known extents")
+    size = n.extent(flat, 1)
     bias = n.matrix(f"{name}bias", count)
     weight = n(nn.Transpose(n.matrix(f"{name}weight", count, size), permutation=(1, 0)))
     found = n(nn.Matmul(flat, weight))

@@ -40,7 +40,7 @@ def arange_like(n: MxnetLayer, x: Value) -> Value:
     if n.int("repeat", 1) != 1:
         raise n.error("attribute 'repeat' is not supported")
     whole = n.get("axis") is None
-    own = [(x, i) for i in range(x.type.rank)]
+    own = dims(x)
     count = extent(n, own[0] if whole else own[n.axis("axis", 0, len(own))])
     for one in own[1:] if whole else ():
         count = count * extent(n, one)
@@ -59,17 +59,11 @@ def size_array(n: MxnetLayer, x: Value) -> Value:
 
 
 @rows("diag", "_np_diag")
-def diagonal(n: MxnetLayer, x: Value) -> Value:
+def diagonal_or_matrix(n: MxnetLayer, x: Value) -> Value:
     """The diagonal of a matrix, or the matrix of a diagonal."""
     if n.int("k", 0) or x.type.rank > 2:
         raise n.error(f"a diagonal of '{x.type}' other than the main one of a matrix")
-    term: Term = n.term(x)
-    if term.rank == 2:
-        size = min(n.extent(x, 0), n.extent(x, 1))
-        places = np.arange(size, dtype=np.int64)
-        return n(nn.GatherNd(x, n.constant(np.stack([places, places], 1))))
-    size = n.extent(x, 0)
-    return (n.term(n.constant(np.eye(size), term.element)) * term.spread(1, 0)).value
+    return diagonal(n, x) if x.type.rank == 2 else on_diagonal(n, x)
 
 
 @rows("_contrib_index_array")

@@ -172,10 +172,8 @@ def amp_multicast(n: MxnetLayer, *inputs: Value) -> list[Value]:
 
 
 @rows("add_n", "ElementWiseSum", "_sparse_add_n", "_sparse_ElementWiseSum")
-def add_n(n: MxnetLayer, first: Value, *others: Value) -> Value:
-    for other in others:
-        first = n(nn.Add(first, other))
-    return first
+def add_n(n: MxnetLayer, *inputs: Value) -> Value:
+    return combined(n, nn.Add, inputs)
 
 
 # -- two operands ------------------------------------------------------------------------------

@@ -5,8 +5,6 @@ Source: MXNet's src/operator/contrib.
 
 from __future__ import annotations
 
-from functools import reduce
-
 from ...common.detections import (
     best_first,
     corners,
@@ -36,7 +34,7 @@ def up_sampling(n: MxnetLayer, x: Value, *others: Value) -> Value:
     parts = [_resized(n, one, size, how) for one in (x, *others)]
     if n.text("multi_input_mode", "concat", "concat", "sum") == "concat":
         return concat(n, parts, 1)
-    return reduce(lambda a, b: n(nn.Add(a, b)), parts)
+    return combined(n, nn.Add, parts)
 
 
 def _resized(n: MxnetLayer, x: Value, size: Sequence[int], how: dict[str, str]) -> Value:
@@ -148,7 +146,6 @@ def _not_suppressed(
 @rows("_contrib_box_nms", "_contrib_box_non_maximum_suppression")
 def box_nms(n: MxnetLayer, data: Value) -> list[Value]:
     """The rows that are kept, the best first, then rows of -1."""
-    own = [(data, i) for i in range(data.type.rank)]
     rows_, width = n.extent(data, -2), n.extent(data, -1)
     lead = math.prod(n.extent(data, i) for i in range(data.type.rank - 2))
     x = n.term(data).reshape(lead, rows_, width)
@@ -172,7 +169,7 @@ def box_nms(n: MxnetLayer, data: Value) -> list[Value]:
     place = constant(n, np.arange(rows_))
     turn = best_first(kept.choose((-place).cast(boxes.element), -float(rows_ * 2)))[1]
     x, kept = rows_at(x, turn), rows_at(kept, turn)
-    return [reshape(n, kept.spread(0, 1).choose(x, -1.0).value, own)]
+    return [reshape(n, kept.spread(0, 1).choose(x, -1.0).value, dims(data))]
 
 
 def _apart_by_class(boxes: Term, label: Term) -> Term:
@@ -199,7 +196,7 @@ def box_iou(n: MxnetLayer, a: Value, b: Value) -> Value:
         count = math.prod(n.extent(one, i) for i in range(one.type.rank - 1))
         terms.append(_corners(n.term(one).reshape(1, count, 4), form))
     found = overlaps(*terms)
-    leads = [[(v, i) for i in range(v.type.rank - 1)] for v in (a, b)]
+    leads = [dims(v)[:-1] for v in (a, b)]
     return found.reshape(*leads[0], *leads[1]).value
 
 

@@ -31,7 +31,7 @@ def pick(n: MxnetLayer, x: Value, index: Value) -> Value:
     """One element of each row."""
     axis, rank = n.axis("axis", -1, x.type.rank), x.type.rank
     keeps = index.type.rank == rank
-    own: list[Extent] = [(index, i) for i in range(index.type.rank)]
+    own = dims(index)
     if not keeps:
         own.insert(axis, 1)
     at = _inside(n, index, extent(n, (x, axis))).reshape(*own)
@@ -125,7 +125,7 @@ def argsort(n: MxnetLayer, x: Value) -> Value:
 def _along_axis(n: MxnetLayer, x: Value) -> tuple[Value, int, list | None]:
     """x and the axis; without one all elements in a row, and the shape that they had."""
     if n.attributes.get("axis") == "None":
-        return n.term(x).flat().value, 0, [(x, i) for i in range(x.type.rank)]
+        return n.term(x).flat().value, 0, dims(x)
     return x, n.axis("axis", -1, x.type.rank), None
 
 

@@ -261,7 +261,7 @@ def softmax_output(n: MxnetLayer, x: Value) -> Value:
     if n.flag("preserve_shape") or x.type.rank < 3:
         return n(nn.Softmax(x, axis=x.type.rank - 1))
     out = n(nn.Softmax(flatten(n, x, 1), axis=1))
-    return reshape(n, out, [(x, i) for i in range(x.type.rank)])
+    return reshape(n, out, dims(x))
 
 
 @rows("SoftmaxActivation")
@@ -295,7 +295,7 @@ def positions(n: MxnetLayer, x: Value, axis: int) -> Term:
 
 def per_row(n: MxnetLayer, lengths: Value, axis: int, rank: int) -> Term:
     """Lengths of the rows along an axis, [.. without the axis ..], to be broadcast."""
-    own = [(lengths, i) for i in range(lengths.type.rank)]
+    own = dims(lengths)
     own.insert(axis, 1)  # type: ignore[arg-type]
     return n.term(lengths).cast(i64).reshape(*own, *[1] * (rank - len(own)))
 

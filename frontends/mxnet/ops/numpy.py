@@ -42,16 +42,9 @@ def quarter_turns(n: MxnetLayer, x: Value) -> Value:
 @rows("_np_diagonal", "_np_trace")
 def diagonals(n: MxnetLayer, x: Value) -> Value:
     """The diagonals of two dimensions, last, or their sums."""
-    first, second = (n.axis(name, i, x.type.rank) for i, name in enumerate(("axis1", "axis2")))
-    others = [i for i in range(x.type.rank) if i not in (first, second)]
-    x, offset = transposed(n, x, (first, second, *others)), n.int("offset", 0)
-    rows_, columns = n.extent(x, 0) + min(offset, 0), n.extent(x, 1) - max(offset, 0)
-    places = np.arange(max(min(rows_, columns), 0))
-    index = np.stack([places - min(offset, 0), places + max(offset, 0)], 1)
-    found = n(nn.GatherNd(x, n.constant(index.astype(np.int64))))
-    if n.kind == "_np_trace":
-        return n.term(found).sum(0).value
-    return transposed(n, found, (*range(1, found.type.rank), 0))
+    axes = (n.axis(name, i, x.type.rank) for i, name in enumerate(("axis1", "axis2")))
+    found = diagonal(n, x, n.int("offset", 0), *axes)
+    return n.term(found).sum(found.type.rank - 1).value if n.kind == "_np_trace" else found
 
 
 @rows("_npi_tril")

@@ -179,12 +179,12 @@ def squeeze(n: MxnetLayer, x: Value) -> Value:
 @rows("reshape_like", "_npx_reshape_like")
 def reshape_like(n: MxnetLayer, x: Value, like: Value) -> Value:
     if n.get("lhs_begin") is None and n.get("rhs_begin") is None:
-        return reshape(n, x, [(like, i) for i in range(like.type.rank)])
+        return reshape(n, x, dims(like))
     bounds = []
     for side, value in (("lhs", x), ("rhs", like)):
         begin, end = n.int(f"{side}_begin", 0), n.int(f"{side}_end", value.type.rank)
         bounds += [begin % (value.type.rank + 1), end % (value.type.rank + 1)]
-    own: list[Extent] = [(x, i) for i in range(x.type.rank)]
+    own = dims(x)
     return reshape(
         n, x, [*own[: bounds[0]], *((like, i) for i in range(*bounds[2:])), *own[bounds[1] :]]
     )
@@ -271,16 +271,9 @@ def crop(n: MxnetLayer, x: Value, like: Value | None = None) -> Value:
 
 
 @rows("SliceChannel", "split")
-def split_evenly(n: MxnetLayer, x: Value) -> list[Value]:
-    axis, count = n.axis("axis", 1, x.type.rank), n.int("num_outputs")
-    return _parts(n, x, axis, _even(n, n.extent(x, axis), count))
-
-
-def _even(n: MxnetLayer, whole: int, count: int) -> list[int]:
-    """The extents of so many parts."""
-    if count < 1 or whole % count:
-        raise n.error(f"{whole} elements do not split into {count} parts")
-    return [whole // count] * count
+def equal_parts(n: MxnetLayer, x: Value) -> list[Value]:
+    axis = n.axis("axis", 1, x.type.rank)
+    return _parts(n, split_evenly(n, x, axis, n.int("num_outputs")), axis)
 
 
 @rows("_split_v2", "_npi_split", "_npi_hsplit", "_npi_dsplit")
@@ -289,17 +282,14 @@ def split_at(n: MxnetLayer, x: Value) -> list[Value]:
     axis = n.axis("axis", default, x.type.rank)
     whole, count = n.extent(x, axis), n.int("sections", 0)
     if count > 0:
-        return _parts(n, x, axis, _even(n, whole, count))
+        return _parts(n, split_evenly(n, x, axis, count), axis)
     bounds = [min(v, whole) for v in n.ints("indices", (0,))] + [whole]
     bounds = bounds if bounds[0] == 0 else [0, *bounds]
-    return _parts(n, x, axis, [b - a for a, b in pairwise(bounds)])
+    return _parts(n, split_into(n, x, axis, [b - a for a, b in pairwise(bounds)]), axis)
 
 
-def _parts(n: MxnetLayer, x: Value, axis: int, sizes: Sequence[int]) -> list[Value]:
-    parts = split_into(n, x, axis, sizes)
-    if n.flag("squeeze_axis"):
-        parts = [squeezed(n, part, axis) for part in parts]
-    return parts
+def _parts(n: MxnetLayer, parts: list[Value], axis: int) -> list[Value]:
+    return [squeezed(n, part, axis) for part in parts] if n.flag("squeeze_axis") else parts
 
 
 @rows("reverse", "flip", "_npi_flip")
@@ -352,7 +342,7 @@ def repeat(n: MxnetLayer, x: Value) -> Value:
     if n.get("axis") is None:
         x = n.term(x).flat().value
     axis = n.axis("axis", 0, x.type.rank)
-    own: list[Extent] = [(x, i) for i in range(x.type.rank)]
+    own = dims(x)
     after = axis + 1
     wide = broadcast(n, unsqueezed(n, x, after), [*own[:after], count, *own[after:]])
     return merge(n, wide, [(i + (i > axis), i + (i >= axis) + 1) for i in range(x.type.rank)])

@@ -26,9 +26,7 @@ def sdpa(n: NcnnLayer, q: Value, k: Value, v: Value, *more: Value) -> list[Value
     if n.int(7) and len(given) == 2:
         k, v = (n(nn.Concat([old, new], axis=2)) for old, new in zip(given, (k, v), strict=True))
     keys, values = k, v
-    heads, groups, size = q.type.shape[1], k.type.shape[1], q.type.shape[-1]
-    if None in (heads, groups, size):
-        raise n.error("it needs a known number of heads and features")
+    heads, size = n.extent(q, 1), n.extent(q, -1)
     k, v = (grouped(Term(n, x), heads).value for x in (k, v))
     found = _attended(n, q, k, v, n.float(6) or 1 / math.sqrt(size), mask).value
     return [found, keys, values]

@@ -61,7 +61,7 @@ def _weights(n: NcnnLayer, given: tuple[Value, ...]) -> tuple[Value, Value | Non
     """The weights, which may be blobs: [out, in, kernel..] behind the batch, and [out]."""
     if not given:
         return n.weight("weight"), n.optional("bias")
-    weight, *more = (reshape(n, v, [(v, i) for i in range(1, v.type.rank)]) for v in given)
+    weight, *more = (reshape(n, v, dims(v)[1:]) for v in given)
     return weight, more[0] if more else None
 
 
@@ -167,9 +167,7 @@ def _windows(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:
             pads[dims + i] += whole % strides[i]
         padding = tuple(pads)
     windows = Windows(kernel, strides, padding)
-    if largest:
-        return max_pooled(n, x, windows)
-    return average_pooled(n, x, windows, bool(n.int(6)) or isinstance(padding, str))
+    return pooled(n, x, windows, largest, bool(n.int(6)) or isinstance(padding, str))
 
 
 def _adaptive(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:
@@ -204,7 +202,7 @@ def matmul(n: NcnnLayer, a: Value, b: Value) -> Value:
     found = n(nn.Matmul(n.with_rank(left, rank), n.with_rank(right, rank)))
     if a.type.rank > 2 < b.type.rank:
         return found
-    own = [(found, i) for i in range(found.type.rank)]
+    own = dims(found)
     if b.type.rank == 2:
         own = own[:-1]
     if a.type.rank == 2:
@@ -216,9 +214,9 @@ def matmul(n: NcnnLayer, a: Value, b: Value) -> Value:
 def sum_of_products(n: NcnnLayer, *inputs: Value) -> Value:
     """The equation is a list of the numbers of its characters."""
     text = "".join(chr(c) for c in n.ints(0) if 0 < c < 128)
-    parts = [reshape(n, x, [(x, i) for i in range(1, x.type.rank)]) for x in inputs]
+    parts = [reshape(n, x, dims(x)[1:]) for x in inputs]
     found = einsum(n, text, parts)
-    return reshape(n, found, [1, *((found, i) for i in range(found.type.rank))])
+    return reshape(n, found, [1, *dims(found)])
 
 
 def _product_of_integers(n: NcnnLayer, a: Value, b: Value) -> Value:

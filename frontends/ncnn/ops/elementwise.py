@@ -37,6 +37,7 @@ rows.formulas(
         "ReLU": lambda n, x: _leaky(n, x, n.float(0)),
         "PReLU": lambda n, x: n(nn.Prelu(x, n.per_channel("slope", x))),
         "GELU": lambda n, x: n(nn.Gelu(x, approximate="tanh" if n.int(0) else "none")),
+        "GLU": lambda n, x: gated(n, x, n.axis(x, n.int(0))),
         "HardSwish": lambda n, x: _hard_swish(n, x, n.float(0, 0.2), n.float(1, 0.5)),
     }
 )
@@ -90,16 +91,6 @@ def log(n: NcnnLayer, x: Value) -> Value:
     base = n.float(0, -1.0)
     found = _scaled(n, x).function(nn.Log)
     return (found if base == -1 else found / float(np.log(base))).value
-
-
-@rows("GLU")
-def glu(n: NcnnLayer, x: Value) -> Value:
-    axis = n.axis(x, n.int(0))
-    extent = x.type.shape[axis]
-    if extent is None or extent % 2:
-        raise n.error(f"an axis of {extent or '?'} elements has no two halves")
-    gate = Term(n, x).part(axis, extent // 2, extent)
-    return n(nn.Mul(Term(n, x).part(axis, 0, extent // 2).value, n(nn.Sigmoid(gate.value))))
 
 
 _OWN: dict[int, tuple[int, Callable[..., Value]]] = {
@@ -209,8 +200,7 @@ def _aligned(n: NcnnLayer, x: Value, other: Value, rank: int) -> Value:
         return x
     if x.type.rank == 2 and x.type.shape[1] != other.type.shape[1]:
         return n.with_rank(x, rank)
-    own = [(x, i) for i in range(x.type.rank)]
-    return Term(n, x).reshape(*own, *[1] * (rank - x.type.rank)).value
+    return Term(n, x).reshape(*dims(x), *[1] * (rank - x.type.rank)).value
 
 
 @rows("Eltwise")

@@ -10,8 +10,8 @@ from .convolution import SAME
 
 rows.formulas(
     {
-        "Input": lambda n, x: reshape(n, x, [1, *((x, i) for i in range(x.type.rank))]),
-        "Output": lambda n, x: reshape(n, x, [(x, i) for i in range(1, x.type.rank)]),
+        "Input": lambda n, x: reshape(n, x, [1, *dims(x)]),
+        "Output": lambda n, x: reshape(n, x, dims(x)[1:]),
         "Noop DeepCopy Packing Cast": lambda n, *inputs: inputs,
         "MemoryData": lambda n: n.stored("data", n.array_of("data")[None]),
         "Flatten": lambda n, x: flatten(n, x, 1),
@@ -269,18 +269,11 @@ def embed(n: NcnnLayer, x: Value) -> Value:
 @rows("Diag")
 def diag(n: NcnnLayer, x: Value) -> Value:
     """A vector as the diagonal of a matrix, or the diagonal of a matrix."""
-    k = n.int(0)
-    if None in x.type.shape or x.type.rank > 3:
-        raise n.error("it needs a vector or matrix of known extents")
+    if x.type.rank > 3:
+        raise n.error("it needs a vector or matrix")
     if x.type.rank == 2:
-        size = x.type.shape[1] + abs(k)
-        mask = np.eye(size, k=k, dtype=np.float32)
-        pads = (0, max(k, 0), 0, max(-k, 0))
-        return n(nn.Mul(n(nn.Pad(x, None, pads=pads)), n.constant(mask[None])))
-    height, width = x.type.shape[1:]
-    count = min(height + min(k, 0), width - max(k, 0))
-    flat_places = (np.arange(count) + max(-k, 0)) * width + np.arange(count) + max(k, 0)
-    return n(nn.Gather(flatten(n, x, 1), n.constant(flat_places.astype(np.int64)), axis=1))
+        return on_diagonal(n, x, n.int(0))
+    return diagonal(n, x, n.int(0), 1, 2)
 
 
 # -- shapes by expressions -------------------------------------------------------------------------
@@ -339,7 +332,4 @@ def _extent_of(n: NcnnLayer, token: str, inputs: Sequence[Value]) -> int:
     if blob >= len(inputs):
         raise n.error(f"there is no blob {blob}")
     place = _NAMES.get(inputs[blob].type.rank - 1, "").find(name)
-    extent = 1 if place < 0 else inputs[blob].type.shape[1 + place]
-    if extent is None:
-        raise n.error("a shape that is computed needs inputs of known extents")
-    return extent
+    return 1 if place < 0 else n.extent(inputs[blob], 1 + place)

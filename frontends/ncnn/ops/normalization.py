@@ -19,21 +19,15 @@ def _affine(n: NcnnLayer, size: int) -> tuple[Value, Value]:
     return n.stored("scale", np.ones(size)), n.stored("bias", np.zeros(size))
 
 
-def _channels(n: NcnnLayer, x: Value) -> int:
-    if x.type.shape[1] is None:
-        raise n.error("it needs inputs of a known number of channels")
-    return x.type.shape[1]
-
-
 @rows("InstanceNorm")
 def instance_norm(n: NcnnLayer, x: Value) -> Value:
-    scale, bias = _affine(n, _channels(n, x))
+    scale, bias = _affine(n, n.extent(x, 1))
     return n(nn.InstanceNorm(x, scale, bias, epsilon=n.float(1, 0.001)))
 
 
 @rows("GroupNorm")
 def group_norm(n: NcnnLayer, x: Value) -> Value:
-    scale, bias = _affine(n, _channels(n, x))
+    scale, bias = _affine(n, n.extent(x, 1))
     return n(nn.GroupNorm(x, scale, bias, groups=n.int(0, 1), epsilon=n.float(2, 0.001)))
 
 
@@ -42,10 +36,7 @@ def _over_last(n: NcnnLayer, x: Value, make: Callable[[int, tuple], Value]) -> V
     shape, size, count, axis = x.type.shape, n.int(0), 1, x.type.rank
     while count < max(size, 2) and axis > 1:
         axis -= 1
-        extent = shape[axis]
-        if extent is None:
-            raise n.error("it needs inputs of known extents")
-        count *= extent
+        count *= n.extent(x, axis)
         if size <= 0 or count == size:
             break
     if size > 0 and count != size:

@@ -6,13 +6,13 @@ from ...common.vocabulary import *
 from ..layer import PaddleLayer, rows
 
 
-def _unary(op: Callable[..., Any], **attributes: tuple[str, float]) -> Callable:
-    """An op whose parameters are attributes with defaults."""
+def _unary(op: Callable[[Value], Any]) -> Callable:
+    return lambda n, x: n(op(x))
 
-    def convert(n: PaddleLayer, x: Value) -> Value:
-        return n(op(x, **{k: n.float(name, d) for k, (name, d) in attributes.items()}))
 
-    return convert
+def _activation(name: str, *parameters: tuple[str, float]) -> Callable:
+    """An activation whose parameters are attributes with defaults."""
+    return lambda n, x: activation(n, name, x, *(n.float(key, d) for key, d in parameters))
 
 
 def _formula(make: Callable[[Term], Term]) -> Callable:
@@ -35,7 +35,7 @@ def _aligned(n: PaddleLayer, x: Value, y: Value) -> tuple[Value, Value]:
     axis = n.int("axis", -1)
     if axis >= 0 and y.type.rank < x.type.rank - axis:
         ones = [1] * (x.type.rank - axis - y.type.rank)
-        y = reshape(n, y, [*((y, i) for i in range(y.type.rank)), *ones])
+        y = reshape(n, y, [*dims(y), *ones])
     a, b = x.type.element_type, y.type.element_type
     if a is not b:
         wide = a if _rank_of(a) >= _rank_of(b) else b
@@ -63,19 +63,23 @@ for _made, _words in ((_unary, _UNARY), (_binary, _BINARY)):
 
 rows.add(
     {
-        "relu6": _formula(lambda x: x.max(0.0).min(6.0)),
+        "relu6": _activation("relu6"),
+        "logsigmoid": _activation("logsigmoid"),
+        "tanh_shrink": _activation("tanhshrink"),
+        "leaky_relu": _activation("leakyrelu", ("negative_slope", 0.02)),
+        "leaky_relu_": _activation("leakyrelu", ("negative_slope", 0.02)),
+        "elu": _activation("elu", ("alpha", 1.0)),
+        "celu": _activation("celu", ("alpha", 1.0)),
+        "selu": _activation("selu", ("alpha", 1.6732632), ("scale", 1.0507010)),
+        "hardsigmoid": _activation("hardsigmoid", ("slope", 0.2), ("offset", 0.5)),
+        "thresholded_relu": _activation("thresholdedrelu", ("threshold", 1.0)),
+        "hardtanh": _activation("clip", ("t_min", -1.0), ("t_max", 1.0)),
+        "brelu": _activation("clip", ("t_min", -1.0), ("t_max", 1.0)),
+        "hardshrink": _activation("hardshrink", ("threshold", 0.5)),
+        "stanh": _activation("scaledtanh", ("scale_b", 1.7159), ("scale_a", 0.67)),
         "square": _formula(lambda x: x * x),
         "log2": _formula(lambda x: x.function(nn.Log) * float(1 / np.log(2))),
         "log10": _formula(lambda x: x.function(nn.Log) * float(1 / np.log(10))),
-        "logsigmoid": _formula(lambda x: -(-x).function(nn.Softplus)),
-        "tanh_shrink": _formula(lambda x: x - x.function(nn.Tanh)),
-        "leaky_relu": _unary(nn.LeakyRelu, alpha=("negative_slope", 0.02)),
-        "leaky_relu_": _unary(nn.LeakyRelu, alpha=("negative_slope", 0.02)),
-        "elu": _unary(nn.Elu, alpha=("alpha", 1.0)),
-        "celu": _unary(nn.Celu, alpha=("alpha", 1.0)),
-        "selu": _unary(nn.Selu, alpha=("alpha", 1.6732632), gamma=("scale", 1.0507010)),
-        "hardsigmoid": _unary(nn.HardSigmoid, alpha=("slope", 0.2), beta=("offset", 0.5)),
-        "thresholded_relu": _unary(nn.ThresholdedRelu, alpha=("threshold", 1.0)),
     }
 )
 
@@ -108,27 +112,9 @@ def softplus(n: PaddleLayer, x: Value) -> Value:
     return ((t * beta) > threshold).choose(t, soft).value
 
 
-@rows("hardtanh", "brelu")
-def hard_tanh(n: PaddleLayer, x: Value) -> Value:
-    return Term(n, x).max(n.float("t_min", -1.0)).min(n.float("t_max", 1.0)).value
-
-
-@rows("hardshrink")
-def hard_shrink(n: PaddleLayer, x: Value) -> Value:
-    t = Term(n, x)
-    return (t.function(nn.Abs) > n.float("threshold", 0.5)).choose(t, 0.0).value
-
-
 @rows("softshrink")
 def soft_shrink(n: PaddleLayer, x: Value) -> Value:
-    t, limit = Term(n, x), n.float("lambda", n.float("threshold", 0.5))
-    return (t.function(nn.Sign) * (t.function(nn.Abs) - limit).max(0.0)).value
-
-
-@rows("stanh")
-def scaled_tanh(n: PaddleLayer, x: Value) -> Value:
-    t = Term(n, x) * n.float("scale_a", 0.67)
-    return (t.function(nn.Tanh) * n.float("scale_b", 1.7159)).value
+    return activation(n, "softshrink", x, n.float("lambda", n.float("threshold", 0.5)))
 
 
 @rows("prelu")
@@ -177,11 +163,7 @@ def power(n: PaddleLayer, x: Value) -> Value:
 
 @rows("floor_divide")
 def floor_divide(n: PaddleLayer, x: Value, y: Value) -> Value:
-    x, y = _aligned(n, x, y)
-    if isinstance(x.type.element_type, FloatType):
-        return n(nn.Floor(n(nn.Div(x, y))))
-    t = Term(n, x)
-    return ((t - (t % Term(n, y))) / Term(n, y)).value
+    return floor_div(*(Term(n, v) for v in _aligned(n, x, y))).value
 
 
 @rows("fmax", "fmin")
@@ -215,9 +197,4 @@ def same(n: PaddleLayer, x: Any) -> Any:
 rows.add({"memcpy_d2h": same, "stop_gradient": same, "contiguous": same, "share_data": same})
 
 
-@rows("add_n")
-def add_all(n: PaddleLayer, inputs: list[Value]) -> Value:
-    total = inputs[0]
-    for term in inputs[1:]:
-        total = n(nn.Add(total, term))
-    return total
+rows.add({"add_n": lambda n, inputs: combined(n, nn.Add, inputs)})

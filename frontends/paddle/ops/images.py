@@ -108,20 +108,13 @@ def _pooled(n: PaddleLayer, x: Value, size: Any = None) -> Value:
     kernel = kernel * dims if len(kernel) == 1 else kernel
     largest = n.text("pooling_type", "max") == "max"
     if n.flag("global_pooling"):
-        return _overall(n, x, largest)
+        return pooled_whole(n, x, largest)
     if n.flag("adaptive"):
         return adaptive_pooled(n, x, kernel, largest)
     windows = Windows(
         kernel, _each(n, "strides", dims), _padding(n, dims), ceil=n.flag("ceil_mode")
     )
-    if largest:
-        return max_pooled(n, x, windows)
-    return average_pooled(n, x, windows, counts_padding=not n.flag("exclusive", True))
-
-
-def _overall(n: PaddleLayer, x: Value, largest: bool) -> Value:
-    op = nn.ReduceMax if largest else nn.ReduceMean
-    return n(op(x, axes=tuple(range(2, x.type.rank)), keep_dims=True))
+    return pooled(n, x, windows, largest, counts_padding=not n.flag("exclusive", True))
 
 
 rows.add(dict.fromkeys(("pool2d", "pool3d"), _in_front(_pooled)))
@@ -139,11 +132,7 @@ def pool_with_index(n: PaddleLayer, x: Value) -> list[Value | None]:
     if not n.wants(1):
         return [max_pooled(n, x, windows)]
     out, places = max_pooled_with_indices(n, x, windows)
-    plane = 1
-    for extent in x.type.shape[2:]:
-        if extent is None:
-            raise n.error("positions need inputs of known extents")
-        plane *= extent
+    plane = math.prod(n.extent(x, i) for i in range(2, x.type.rank))
     return [out, n(nn.Mod(places, n.constant(plane, i64)))]
 
 
@@ -194,9 +183,7 @@ def rms_norm(n: PaddleLayer, x: Value, *rest: Value) -> Value:
 def _channel_parameters(
     n: PaddleLayer, x: Value, scale: Value | None, bias: Value | None
 ) -> list[Value]:
-    count = x.type.shape[1]
-    if count is None:
-        raise n.error("it needs inputs of a known number of channels")
+    count = n.extent(x, 1)
     fills = ((scale, 1.0), (bias, 0.0))
     return [n.constant(np.full(count, f), f32) if v is None else v for v, f in fills]
 
@@ -288,21 +275,18 @@ rows.add({"channel_shuffle": _in_front(_shuffled), "shuffle_channel": _in_front(
 
 def _temporal_shift(n: PaddleLayer, x: Value) -> Value:
     """Some channels are those of the frame before, as many those of the next; [B * T, C, H, W]."""
-    steps, channels = n.int("seg_num", 1), x.type.shape[1]
-    if channels is None or steps < 1:
-        raise n.error(f"a shift of {steps} frames with {channels or '?'} channels")
+    steps, channels = n.int("seg_num", 1), n.extent(x, 1)
+    if steps < 1:
+        raise n.error(f"a shift of {steps} frames")
     ratio = n.float("shift_ratio", 0.25)
     first, second = int(channels * ratio), int(channels * 2 * ratio)
-    if x.type.shape[0] is None:
-        raise n.error("the number of frames must be known")
-    own = [(x, i) for i in range(4)]
-    frames = reshape(n, x, [x.type.shape[0] // steps, steps, *own[1:]])
+    frames = reshape(n, x, [n.extent(x, 0) // steps, steps, *dims(x)[1:]])
     sizes = [first, second - first, channels - second]
     before, behind, rest = split_into(n, frames, 2, sizes)
     none = (0, 0, 0)
     before = padded_by(n, slice_axis(n, before, 1, 0, -1), (0, 1, *none, 0, 0, *none))
     behind = padded_by(n, slice_axis(n, behind, 1, 1, FAR), (0, 0, *none, 0, 1, *none))
-    return reshape(n, concat(n, [before, behind, rest], 2), own)
+    return reshape(n, concat(n, [before, behind, rest], 2), dims(x))
 
 
 rows.add({"temporal_shift": _in_front(_temporal_shift)})
@@ -312,10 +296,10 @@ rows.add({"temporal_shift": _in_front(_temporal_shift)})
 def maxout(n: PaddleLayer, x: Value) -> Value:
     """The largest of each group of neighbouring channels."""
     axis, groups = n.axis(x, n.int("axis", 1)), n.int("groups", 1)
-    channels = x.type.shape[axis]
-    if channels is None or groups < 1 or channels % groups:
-        raise n.error(f"{channels or '?'} channels do not split into groups of {groups}")
-    own = [(x, i) for i in range(x.type.rank)]
+    channels = n.extent(x, axis)
+    if groups < 1 or channels % groups:
+        raise n.error(f"{channels} channels do not split into groups of {groups}")
+    own = dims(x)
     apart = reshape(n, x, [*own[:axis], channels // groups, groups, *own[axis + 1 :]])
     return n(nn.ReduceMax(apart, axes=(axis + 1,)))
 

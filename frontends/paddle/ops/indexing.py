@@ -130,7 +130,7 @@ def sequence_mask(n: PaddleLayer, lengths: Value, longest: Value | None = None) 
 @rows("searchsorted")
 def searchsorted(n: PaddleLayer, line: Value, x: Value) -> Value:
     """How many elements of each line are smaller, or with `right` not larger."""
-    sorted_ = Term(n, line).reshape(*((line, i) for i in range(line.type.rank - 1)), 1, (line, -1))
+    sorted_ = Term(n, line).reshape(*dims(line)[:-1], 1, (line, -1))
     column = Term(n, x).spread(0, 1)
     inside = (sorted_ <= column) if n.flag("right") else (sorted_ < column)
     number = inside.cast(i64).sum(inside.rank - 1)
@@ -143,16 +143,8 @@ def searchsorted(n: PaddleLayer, line: Value, x: Value) -> Value:
 @rows("diagonal", "trace")
 def diagonals(n: PaddleLayer, x: Value) -> Value:
     first, second = n.axis(x, n.int("axis1", 0)), n.axis(x, n.int("axis2", 1))
-    others = [i for i in range(x.type.rank) if i not in (first, second)]
-    offset, (height, width) = n.int("offset"), (x.type.shape[i] for i in (first, second))
-    if height is None or width is None:
-        raise n.error(f"a diagonal of '{x.type}', expected known extents")
-    places = np.arange(max(min(height + min(offset, 0), width - max(offset, 0)), 0))
-    index = np.stack([places - min(offset, 0), places + max(offset, 0)], 1).astype(np.int64)
-    found = n(nn.GatherNd(transposed(n, x, (first, second, *others)), n.constant(index)))
-    if n.kind == "trace":
-        return Term(n, found).sum(0).value
-    return transposed(n, found, (*range(1, found.type.rank), 0))
+    found = diagonal(n, x, n.int("offset"), first, second)
+    return Term(n, found).sum(found.type.rank - 1).value if n.kind == "trace" else found
 
 
 @rows("diag", "diag_embed")
@@ -160,27 +152,8 @@ def matrices(n: PaddleLayer, x: Value) -> Value:
     """Vectors as the diagonals of matrices; of a matrix, `diag` is its diagonal."""
     if n.kind == "diag" and x.type.rank == 2:
         return diagonals(n, x)
-    count, offset = x.type.shape[-1], n.int("offset")
-    rank = x.type.rank + 1
-    first, second = n.int("dim1", -2) % rank, n.int("dim2", -1) % rank
-    if count is None:
-        raise n.error(f"a matrix of '{x.type}', expected known extents")
-    size = count + abs(offset)
-    mask = constant(n, np.eye(size, k=offset, dtype=np.bool_))
-    pads = [0] * 2 * x.type.rank
-    # Behind a positive offset, the vector lies along the rows.
-    wide = Term(n, x)
-    if offset:
-        pads[-1] = abs(offset)
-        wide = Term(n, n(nn.Pad(x, n.scalar(0, x), pads=tuple(pads))))
-    own = [(wide.value, i) for i in range(wide.rank)]
-    column = wide.reshape(*own, 1) if offset >= 0 else wide.reshape(*own[:-1], 1, own[-1])
-    made = mask.choose(column, n.float("padding_value"))
-    order = [i for i in range(rank) if i not in (first, second)]
-    back = [0] * rank
-    for at, place in enumerate((*order, first, second)):
-        back[place] = at
-    return transposed(n, made.value, tuple(back))
+    axes = n.int("dim1", -2), n.int("dim2", -1)
+    return on_diagonal(n, x, n.int("offset"), *axes, n.float("padding_value"))
 
 
 # -- numbers ---------------------------------------------------------------------------------------

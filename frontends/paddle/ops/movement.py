@@ -81,8 +81,7 @@ def expand_as(n: PaddleLayer, x: Value, like: Value | None = None) -> Value:
 def tile(n: PaddleLayer, x: Value, repeats: Any) -> Value:
     counts = n.numbers(repeats, "repeats")
     rank = max(len(counts), x.type.rank)
-    own = [(x, i) for i in range(x.type.rank)]
-    x = reshape(n, x, [*[1] * (rank - x.type.rank), *own])
+    x = reshape(n, x, [*[1] * (rank - x.type.rank), *dims(x)])
     return n(nn.Tile(x, repeats=(*[1] * (rank - len(counts)), *counts)))
 
 
@@ -113,10 +112,7 @@ def stacked(n: PaddleLayer, values: list) -> Value:
 @rows("unstack", "unbind")
 def unstacked(n: PaddleLayer, x: Value) -> list:
     axis = n.axis(x, n.int("axis"))
-    extent = x.type.shape[axis]
-    if extent is None:
-        raise n.error("it needs inputs of known extents")
-    return [[Term(n, x).column(i, axis).value for i in range(extent)]]
+    return [[Term(n, x).column(i, axis).value for i in range(n.extent(x, axis))]]
 
 
 @rows("split", "split_with_num")
@@ -125,10 +121,7 @@ def split(n: PaddleLayer, x: Value, *rest: Any) -> list:
     extent = x.type.shape[axis]
     sizes = n.numbers(rest[0], "sections") if n.kind == "split" and rest[0] is not None else ()
     if not sizes:
-        number = n.int("num", 1)
-        if extent is None or number < 1 or extent % number:
-            raise n.error(f"{extent or '?'} elements do not divide into {number} parts")
-        sizes = (extent // number,) * number
+        return [split_evenly(n, x, axis, n.int("num", 1))]
     if -1 in sizes and extent is not None:
         left = extent - sum(s for s in sizes if s != -1)
         sizes = tuple(left if s == -1 else s for s in sizes)
@@ -146,10 +139,7 @@ def sliced(n: PaddleLayer, x: Value, starts: Any, ends: Any) -> Value:
     for axis, begin, end in zip(axes, _each(n, starts), _each(n, ends), strict=True):
         found = slice_axis(n, found, n.axis(x, axis), begin, _end(end))
     dropped = {n.axis(x, a) for a in n.ints("decrease_axis")}
-    if not dropped:
-        return found
-    kept = [(found, i) for i in range(x.type.rank) if i not in dropped]
-    return reshape(n, found, kept)
+    return family.squeezed(n, found, *dropped) if dropped else found
 
 
 def _end(end: Any) -> Any:
@@ -176,7 +166,7 @@ def strided(n: PaddleLayer, x: Value, starts: Any, ends: Any, strides: Any) -> V
     for axis, begin, end, step in bounds:
         found = slice_axis(n, found, n.axis(x, axis), begin, _end(end), step)
     dropped = {n.axis(x, a) for a in n.ints("decrease_axis")}
-    return reshape(n, found, [(found, i) for i in range(x.type.rank) if i not in dropped])
+    return family.squeezed(n, found, *dropped)
 
 
 @rows("flip")
@@ -192,8 +182,7 @@ def roll(n: PaddleLayer, x: Value, shifts: Any) -> Value:
     amounts, axes = n.numbers(shifts, "shifts"), n.ints("axis")
     if not axes:
         flat = Term(n, x).flat().value
-        own = [(x, i) for i in range(x.type.rank)]
-        return reshape(n, rolled(n, flat, 0, amounts[0]), own)
+        return reshape(n, rolled(n, flat, 0, amounts[0]), dims(x))
     for axis, amount in zip(axes, amounts, strict=True):
         x = rolled(n, x, n.axis(x, axis), amount)
     return x
@@ -206,13 +195,6 @@ def triangle(n: PaddleLayer, x: Value) -> Value:
 
 
 # -- indices ---------------------------------------------------------------------------------------
-
-
-def _from_front(n: PaddleLayer, index: Value, extent: Value) -> Value:
-    """Positions counted from the front."""
-    index = n.cast(index, i64)
-    negative = n(nn.Less(index, n.constant(0, i64)))
-    return n(nn.Where(negative, n(nn.Add(index, extent)), index))
 
 
 @rows("gather")

@@ -19,7 +19,7 @@ def matmul(n: PaddleLayer, x: Value, y: Value) -> Value:
     left = reshape(n, x, [1, (x, 0)]) if row else x
     right = reshape(n, y, [(y, 0), 1]) if column else y
     found = n(nn.Matmul(left, right))
-    extents = [(found, i) for i in range(found.type.rank)]
+    extents = dims(found)
     if column:
         extents = extents[:-1]
     if row:
@@ -73,9 +73,7 @@ def bilinear(n: PaddleLayer, x: Value, y: Value, weight: Value, bias: Value | No
 def attention(n: PaddleLayer, q: Value, k: Value, v: Value, *rest: Any) -> list:
     """[batch, positions, heads, features]"""
     terms = [Term(n, x).transpose(0, 2, 1, 3) for x in (q, k, v)]
-    heads, size = terms[0].shape[1], terms[0].shape[3]
-    if heads is None or size is None:
-        raise n.error("it needs a known number of heads and features")
+    heads, size = n.extent(q, 2), n.extent(q, 3)
     keys, values = (grouped(t, heads) for t in terms[1:])
     masks = [Term(n, m) for m in rest if isinstance(m, Value) and m.type.rank == 4]
     if n.flag("causal"):

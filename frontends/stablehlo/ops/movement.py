@@ -165,14 +165,12 @@ def spread(n: HloLayer, x: Value, steps: Any, fill: Value | None) -> Value:
     for axis, step in enumerate(steps):
         if step == 1 or x.type.shape[axis] in (0, 1):
             continue
-        own: list[Any] = [(x, i) for i in range(x.type.rank)]
+        own = dims(x)
         apart = reshape(n, x, [*own[: axis + 1], 1, *own[axis + 1 :]])
         pads = [0] * (2 * apart.type.rank)
         pads[apart.type.rank + axis + 1] = step - 1
         apart = n(nn.Pad(apart, fill, pads=pads))
-        extent = x.type.shape[axis]
-        if extent is None:
-            raise n.error("elements spread along a dimension of unknown extent are not supported")
+        extent = n.extent(x, axis)
         shape = list(x.type.shape)
         shape[axis] = extent * step
         whole = n(nn.Reshape(apart, out=TensorType(tuple(shape), x.type.element_type)))

@@ -180,9 +180,7 @@ def _flags(op: Any) -> list[bool]:
 
 def _batches_as_channels(n: HloLayer, x: Value, groups: int) -> Value:
     """[g * b, c, ..] as [b, g * c, ..], so that groups of images are groups of channels."""
-    batch, channels, *spatial = x.type.shape
-    if batch is None or channels is None:
-        raise n.error("groups of images need a known number of images and channels")
+    batch, channels, spatial = n.extent(x, 0), n.extent(x, 1), x.type.shape[2:]
     element = x.type.element_type
     apart = n(nn.Reshape(x, out=TensorType((groups, batch // groups, *x.type.shape[1:]), element)))
     apart = n(nn.Transpose(apart, permutation=(1, 0, *range(2, apart.type.rank))))

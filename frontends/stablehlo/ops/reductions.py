@@ -122,9 +122,7 @@ def _argument(n: HloLayer, values: Sequence[Value], direction: str, axis: int) -
 def _by_halves(n: HloLayer, values: list[Any], inits: list[Any], axes: Sequence[int]) -> list[Any]:
     """By any region: the two halves of a dimension are combined until one element is left."""
     for axis in axes:
-        extent = values[0].type.shape[axis]
-        if extent is None:
-            raise n.error("a reduction by this region needs a known extent")
+        extent = n.extent(values[0], axis)
         if extent == 0:
             values = _filled(n, values, inits, axis)
         while (extent := values[0].type.shape[axis]) > 1:
