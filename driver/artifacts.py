@@ -21,7 +21,7 @@ from ..ir.diagnostics import NncError
 from ..ir.files import Part, folder_beside, folders_of, write_together, write_whole
 from ..ir.timing import Timed, untimed
 from ..ir.weights_file import write_module as write_ir
-from ..runtime.abi import ALIGNMENT, FAILURE, PARALLEL_FOR, PREPARE, RUN
+from ..runtime.abi import ALIGNMENT, FAILURE, PARALLEL_FOR, PREPARE, RELEASE, REUSE, RUN
 from ..runtime.program import Program, Signature
 from ..runtime.threads import POOL_SYMBOLS
 from ..targets.attribute import target_of
@@ -108,7 +108,7 @@ def renaming(prefix: str, hidden: bool = False) -> Callable[[str], str]:
 
     `hidden` ones are seen inside of the library alone.
     """
-    exported = (RUN, FAILURE, PREPARE, PARALLEL_FOR, *POOL_SYMBOLS)
+    exported = (RUN, RELEASE, REUSE, FAILURE, PREPARE, PARALLEL_FOR, *POOL_SYMBOLS)
     names = "|".join(name.removeprefix("nnc") for name in exported)
     pattern = re.compile(rf'("(?:[^"\\]|\\.)*")|@nnc({names})\b')
     defined = re.compile(rf"^define (?=[^@\n]*@nnc(?:{names})\()", re.MULTILINE)
@@ -180,6 +180,7 @@ def _linked(
         "INSIDE": str(int(inside)),
         "PREPARED_BYTES": str(found.prepared_bytes),
         "PREPARE_ARENA_BYTES": str(found.prepare_arena_bytes),
+        "HEAP_BYTES": str(found.heap_bytes),
         "FAILURES": str(int(bool(found.failures))),
     }
     if program.levels:
@@ -230,7 +231,8 @@ def _rows(program: Program) -> str:
     for one in program.levels:
         made = int(one.signature.prepared_bytes > 0)
         values = (level_word(one.target), f'"{one.target.name}"', one.target.level, made)
-        flags = one.parallel, bool(one.signature.failures)
+        found = one.signature
+        flags = one.parallel, bool(found.failures), bool(found.heap_bytes)
         rows.append(f"ROW({', '.join(map(str, (*values, *map(int, flags))))})")
     return " ".join(rows)
 
@@ -242,6 +244,8 @@ def _exports(program: Program, prefix: str) -> list[str]:
         names += ("pool_create", "pool_destroy")
     if program.signature.prepared_bytes:
         names.append("prepare")
+    if program.signature.heap_bytes:
+        names += ("release", "reuse", "give_back", "trim")
     if program.signature.failures:
         names.append("failure")
     if program.levels:

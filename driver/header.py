@@ -21,11 +21,11 @@ def c_header(
     guard = f"NNC_{prefix.upper()}_H"
     parts = [
         _about(found),
-        f"#ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n",
+        f"#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n#include <stdint.h>\n",
         _TENSOR,
         _sizes(found, prefix),
         '#ifdef __cplusplus\nextern "C" {\n#endif\n',
-        _library(prefix, inside) if library else "",
+        _library(found, prefix, inside) if library else "",
         _LEVELS.format(levels=", ".join(levels), prefix=prefix) if levels else "",
         _run(found, prefix, library),
         "#ifdef __cplusplus\n}\n#endif\n",
@@ -38,6 +38,7 @@ def _run(found: Signature, prefix: str, library: bool) -> str:
     """The code's own functions."""
     text = _RUN.replace("RETURNS", _MAY_FAIL if found.failures else _ALWAYS)
     text += _FAILURE if found.failures else ""
+    text += _KEPT_MEMORY if found.heap_bytes else ""
     text += _PREPARE if found.prepared_bytes else ""
     if any(not type.has_static_shape for type in found.output_types) and not library:
         text += _OWN_MEMORY
@@ -86,6 +87,8 @@ def _sizes(found: Signature, prefix: str) -> str:
         "ARENA_BYTES": found.arena_bytes,
         "WEIGHTS_BYTES": found.weights_bytes,
     }
+    if found.heap_bytes:
+        rows["HEAP_BYTES"] = found.heap_bytes
     if found.prepared_bytes:
         rows["PREPARED_BYTES"] = found.prepared_bytes
         rows["PREPARE_ARENA_BYTES"] = found.prepare_arena_bytes
@@ -131,6 +134,24 @@ _OWN_MEMORY = """
    free(), on Windows with _aligned_free(). */
 """
 
+_KEPT_MEMORY = """
+/* Memory stays in an arena from run to run, as much as the run that needed most. The first
+   HEAP_BYTES of an arena are zero before the first run with it. PREFIX_release frees what is kept,
+   after which the arena is as new. PREFIX_reuse hands the memory of an output, of so many bytes
+   rounded up to a multiple of 64, to the next run, which takes it for an output or frees it. */
+void PREFIX_release(void *arena);
+void PREFIX_reuse(void *arena, void *data, size_t bytes);
+"""
+
+_KEPT_LIBRARY = """
+/* The same for the memory of an output of so many bytes, which the next call with this context
+   takes for an output or frees; NULL is allowed. */
+void PREFIX_give_back(PREFIX_context *context, void *data, size_t bytes);
+
+/* Frees the memory that a context keeps from call to call: as much as the call that needed most. */
+void PREFIX_trim(PREFIX_context *context);
+"""
+
 _ALWAYS = "Returns 0."
 
 _MAY_FAIL = f"""\
@@ -156,7 +177,8 @@ int64_t PREFIX_prepare(const void *weights, void *prepared, void *arena, nnc_poo
 """
 
 
-def _library(prefix: str, inside: bool) -> str:
+def _library(found: Signature, prefix: str, inside: bool) -> str:
+    kept = _KEPT_LIBRARY.replace("PREFIX", prefix) if found.heap_bytes else ""
     weights = (
         "`weights` is not used: they are part of the library."
         if inside
@@ -195,7 +217,7 @@ int32_t {prefix}_call({prefix}_context *context, const nnc_tensor *inputs, nnc_t
 /* Frees what `data` of an output was set to; NULL is allowed. On Linux and macOS free() does so
    as well. */
 void {prefix}_free(void *data);
-
+{kept}
 /* Ends a context; NULL is allowed. */
 void {prefix}_destroy({prefix}_context *context);
 """

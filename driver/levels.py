@@ -70,6 +70,7 @@ def make_levels(
     signature = replace(
         signatures[-1],
         arena_bytes=max(one.arena_bytes for one in signatures),
+        heap_bytes=max(one.heap_bytes for one in signatures),
         live_bytes=max(one.live_bytes for one in signatures),
         prepared_bytes=max(one.prepared_bytes for one in signatures),
         prepare_arena_bytes=max(one.prepare_arena_bytes for one in signatures),

@@ -11,6 +11,7 @@ import numpy as np
 from ..dialects.marks import (
     ARENA_BYTES,
     FAILURES,
+    HEAP_BYTES,
     INPUT_DIMS,
     INPUT_NAMES,
     INPUT_STARTS,
@@ -90,6 +91,7 @@ def signature(module: Operation) -> Signature:
         _integer(module, ARENA_BYTES),
         _integer(module, WEIGHTS_BYTES),
         _integer(module, LIVE_BYTES),
+        heap_bytes=_integer(module, HEAP_BYTES, 0),
         prepared_bytes=_integer(module, PREPARED_BYTES, 0),
         prepare_arena_bytes=_integer(module, PREPARE_ARENA_BYTES, 0),
         input_dims=_dims(module, INPUT_DIMS),

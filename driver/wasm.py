@@ -161,6 +161,7 @@ def _loader(program: Program, path: Path, view: ModelView, layout: _Layout) -> s
         "prepared": found.prepared_bytes,
         "prepareArena": found.prepare_arena_bytes,
         "arena": found.arena_bytes,
+        "heap": found.heap_bytes,
         "parallel": program.parallel,
         "failures": list(found.failures),
         "firstFailure": FIRST_FAILURE,

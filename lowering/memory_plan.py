@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..runtime.abi import ALIGNMENT
+from ..runtime.abi import aligned
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,6 @@ class MemoryPlan:
     size: int
     lower_bound: int
     """The most that is alive at one time: no arena can be smaller."""
-
-
-def aligned(size: int) -> int:
-    """The size rounded up to the alignment."""
-    return -(-size // ALIGNMENT) * ALIGNMENT
 
 
 _ORDERS: tuple[Callable[[Buffer], tuple], ...] = (

@@ -23,8 +23,8 @@ from ..ir.builder import Builder
 from ..ir.core import BlockArgument, Operation
 from ..ir.diagnostics import PassError
 from ..ir.types import FunctionType, IntegerType, MemRefType, size_fault
+from ..runtime.abi import aligned
 from ..targets.attribute import target_of
-from .memory_plan import aligned
 
 _BYTE = IntegerType(8)
 

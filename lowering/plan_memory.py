@@ -33,8 +33,9 @@ from ..ir.builder import Builder
 from ..ir.core import Block, Operation, Value
 from ..ir.passes import Pass, PassContext, option
 from ..ir.types import IntegerType, MemRefType
+from ..runtime.abi import aligned
 from ..targets.attribute import target_of
-from .memory_plan import Buffer, MemoryPlan, aligned, plan
+from .memory_plan import Buffer, MemoryPlan, plan
 from .place_weights import add_argument, place_weights
 
 _BYTE = IntegerType(8)

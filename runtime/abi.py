@@ -5,6 +5,8 @@
                     void *arena, const void *weights, nnc_pool *pool);
     int64_t nnc_prepare(const void *weights, void *prepared, void *arena, nnc_pool *pool,
                         int32_t step);
+    void nnc_release(void *arena);
+    void nnc_reuse(void *arena, void *data, size_t bytes);
     const char *nnc_failure(int32_t status);
     nnc_pool *nnc_pool_create(int32_t threads);
     void nnc_pool_destroy(nnc_pool *pool);
@@ -17,6 +19,8 @@ from __future__ import annotations
 import ctypes
 
 RUN = "nnc_run"
+RELEASE = "nnc_release"
+REUSE = "nnc_reuse"
 FAILURE = "nnc_failure"
 PREPARE = "nnc_prepare"
 POOL_CREATE = "nnc_pool_create"
@@ -32,8 +36,19 @@ ALIGNMENT = 64
 """Units: bytes. Of arena, weights and buffers: a cache line, and the widest vector register."""
 
 
+def aligned(size: int) -> int:
+    """The size rounded up to the alignment."""
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
 RUN_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 5)
 """nnc_run; the interpreter's lock is released while it runs."""
+
+RELEASE_TYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+"""nnc_release"""
+
+REUSE_TYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+"""nnc_reuse"""
 
 PREPARE_TYPE = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4, ctypes.c_int32)
 """nnc_prepare"""

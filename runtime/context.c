@@ -5,12 +5,14 @@
    Built with P defined as the prefix of all names, WEIGHTS_BYTES, ARENA_BYTES, STAMP (which
    the last eight bytes of a weights file repeat), PARALLEL (whether the code has a pool),
    INSIDE (whether the weights are part of the library), PREPARED_BYTES (of weights that are made
-   by the code, or 0), PREPARE_ARENA_BYTES (what making them needs), FAILURES (whether a run can
-   fail), and LEVELS where the code is that of levels.c. */
+   by the code, or 0), PREPARE_ARENA_BYTES (what making them needs), HEAP_BYTES (of the arena, at its
+   start, for memory that stays from run to run, or 0), FAILURES (whether a run can fail), and
+   LEVELS where the code is that of levels.c. */
 #define _DEFAULT_SOURCE /* madvise, MAP_ANONYMOUS */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
@@ -35,6 +37,10 @@ enum { OK, NO_ARGUMENT, NO_MEMORY, NO_WEIGHTS, OTHER_WEIGHTS, NO_THREADS, OTHER_
 #include "system.h"
 
 extern int32_t NAME(_run)(const tensor *, tensor *, void *, const void *, void *);
+#if HEAP_BYTES
+extern void NAME(_release)(void *);
+extern void NAME(_reuse)(void *, void *, size_t);
+#endif
 #if FAILURES
 extern const char *NAME(_failure)(int32_t);
 #endif
@@ -145,6 +151,9 @@ PUBLIC void NAME(_destroy)(context *made) {
     if (made->prepared) leave_weights();
 #endif
     if (made->weights) unmap_file(made->weights, (size_t)WEIGHTS_BYTES + STAMP_BYTES);
+#if HEAP_BYTES
+    if (made->arena) NAME(_release)(made->arena);
+#endif
     release(made->arena);
     release(made);
 }
@@ -159,6 +168,9 @@ PUBLIC int32_t NAME(_create)(context **result, const char *weights, int32_t thre
     if (!made) return NO_MEMORY;
     *made = (context){NULL, NULL, allocate(ARENA_BYTES ? ARENA_BYTES : 64), NULL};
     int32_t status = made->arena ? OK : NO_MEMORY;
+#if HEAP_BYTES
+    if (!status) memset(made->arena, 0, HEAP_BYTES);
+#endif
 #if !INSIDE
     if (!status) status = map_weights(made, weights);
 #endif
@@ -184,3 +196,13 @@ PUBLIC int32_t NAME(_call)(context *made, const tensor *inputs, tensor *outputs)
 
 /* Frees what `call` has set `data` of an output to. */
 PUBLIC void NAME(_free)(void *data) { release(data); }
+
+#if HEAP_BYTES
+/* The same, for the next call with a context. */
+PUBLIC void NAME(_give_back)(context *made, void *data, size_t bytes) {
+    const size_t line = 64; /* blocks are as long */
+    if (data) NAME(_reuse)(made->arena, data, bytes ? (bytes + line - 1) / line * line : line);
+}
+
+PUBLIC void NAME(_trim)(context *made) { NAME(_release)(made->arena); }
+#endif

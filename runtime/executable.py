@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import ctypes
+import weakref
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
-from typing import Any
 
 import numpy as np
 
-from ..ir.numpy_types import type_to_numpy
 from ..ir.types import TensorType
 from ..targets.llvm.native import LoadedCode
-from .abi import PREPARE, PREPARE_TYPE, RUN, RUN_TYPE
-from .memory import OutputMemory, aligned_buffer
+from .abi import (
+    PREPARE,
+    PREPARE_TYPE,
+    RELEASE,
+    RELEASE_TYPE,
+    REUSE,
+    REUSE_TYPE,
+    RUN,
+    RUN_TYPE,
+)
+from .memory import HeapMemory, HeapResult, OutputMemory, aligned_buffer, shape_of_rank
 from .model import Model
-from .program import Program
+from .program import Program, Signature
 from .threads import POOL_SYMBOLS, Pool
 
 
@@ -25,8 +32,8 @@ class Executable(Model):
     def __init__(self, program: Program, *, threads: int = 1) -> None:
         found = program.signature
         super().__init__(found)
-        self._arena_bytes = found.arena_bytes
         exports = [RUN]
+        exports += [RELEASE, REUSE] if found.heap_bytes else []
         exports += POOL_SYMBOLS if program.parallel else ()
         exports += [PREPARE] if found.prepared_bytes else []
         self._code = program.target.load(program.code, tuple(exports))
@@ -37,6 +44,12 @@ class Executable(Model):
         self._outputs = [
             OutputMemory(type) if type.has_static_shape else None for type in found.output_types
         ]
+        self._heap = HeapMemory(self._outputs.count(None))
+        self._release, self._reuse = (
+            (RELEASE_TYPE(self._code[RELEASE]), REUSE_TYPE(self._code[REUSE]))
+            if found.heap_bytes
+            else (None, None)
+        )
         self._frames: list[_Frame] = []
         self._pool = Pool(self._code if program.parallel else None)
         self.threads = threads
@@ -48,6 +61,11 @@ class Executable(Model):
     @threads.setter
     def threads(self, count: int) -> None:
         self._pool.resize(count)
+
+    def release_memory(self) -> None:
+        """Free what is kept for the next calls; what calls of other threads use stays."""
+        self._frames.clear()
+        self._heap.clear()
 
     def call_at(self, given: Sequence[int], made: Sequence[int]) -> int:
         """The status of a run on memory of the caller's, at the addresses of inputs and outputs.
@@ -66,10 +84,13 @@ class Executable(Model):
         try:
             arrays = [None if memory is None else memory.array() for memory in self._outputs]
             frame.fill(inputs, arrays)
+            if self._reuse is not None:
+                frame.lend(self._heap, self._reuse)
             if status := self._run_in(frame):
                 raise self._failed(status, inputs)
             return [
-                frame.heap_array(i) if array is None else array for i, array in enumerate(arrays)
+                frame.heap_array(i, self._heap) if array is None else array
+                for i, array in enumerate(arrays)
             ]
         finally:
             self._frames.append(frame)
@@ -79,7 +100,10 @@ class Executable(Model):
         try:
             return self._frames.pop()
         except IndexError:
-            return _Frame(self.input_types, self.output_types, self._arena_bytes)
+            frame = _Frame(self.signature)
+            if self._release is not None:
+                frame.free_by(self._release, self._code)
+            return frame
 
     def _run_in(self, frame: _Frame) -> int:
         """The status of a run on what the frame says."""
@@ -109,19 +133,20 @@ class _Frame:
     reads the shape of a tensor whose type says it.
     """
 
-    def __init__(
-        self, inputs: Sequence[TensorType], outputs: Sequence[TensorType], arena_bytes: int
-    ) -> None:
+    def __init__(self, found: Signature) -> None:
+        inputs, outputs = found.input_types, found.output_types
         self._given, self._made = (
             (ctypes.c_size_t * (2 * max(1, len(types))))() for types in (inputs, outputs)
         )
-        self._results = {i: _HeapResult(type) for i, type in _of_unknown_shape(outputs)}
+        self._results = {i: HeapResult(type) for i, type in _of_unknown_shape(outputs)}
         for i, result in self._results.items():
             self._made[2 * i + 1] = ctypes.addressof(result.extents)
-        self._input_shapes = {i: _shape_of_rank(t) for i, t in _of_unknown_shape(inputs)}
+        self._input_shapes = {i: shape_of_rank(t) for i, t in _of_unknown_shape(inputs)}
         for i, shape in self._input_shapes.items():
             self._given[2 * i + 1] = ctypes.addressof(shape)
-        self._arena = aligned_buffer(arena_bytes)
+        self._arena = aligned_buffer(found.arena_bytes)
+        self._arena[: found.heap_bytes] = 0
+        self._lent: dict[int, int] = {}
         self.addresses = (
             ctypes.addressof(self._given),
             ctypes.addressof(self._made),
@@ -146,17 +171,30 @@ class _Frame:
         for i, address in enumerate(made):
             tensors[2 * i] = address
 
-    def heap_array(self, i: int) -> np.ndarray:
-        """The tensor that the callee made, as an array that frees it."""
-        return self._results[i].array(self._made[2 * i])
+    def free_by(self, release: Callable[[int], None], code: LoadedCode) -> None:
+        """Let this function, of the code, free what the arena keeps when the frame is no more."""
+        address = self._arena.ctypes.data
+        weakref.finalize(self, _free, release, address, (self._arena, code)).atexit = False
+
+    def lend(self, memory: HeapMemory, reuse: Callable[[int, int, int], None]) -> None:
+        """Hand memory of earlier results to the callee."""
+        self._lent = dict(memory.take())
+        for address, bytes in self._lent.items():
+            reuse(self.addresses[2], address, bytes)
+
+    def heap_array(self, i: int, memory: HeapMemory) -> np.ndarray:
+        """The tensor that the callee made, as an array that gives its memory back."""
+        address = self._made[2 * i]
+        return self._results[i].array(address, self._lent.get(address, 0), memory)
 
 
 def _of_unknown_shape(types: Sequence[TensorType]) -> list[tuple[int, TensorType]]:
     return [(i, type) for i, type in enumerate(types) if not type.has_static_shape]
 
 
-def _shape_of_rank(type: TensorType) -> Any:
-    return (ctypes.c_int64 * max(1, type.rank))()
+def _free(release: Callable[[int], None], arena: int, alive: object) -> None:
+    """Free what an arena keeps; `alive` is what has to exist until then."""
+    release(arena)
 
 
 def address_of(array: np.ndarray) -> int:
@@ -166,50 +204,3 @@ def address_of(array: np.ndarray) -> int:
         return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
     except (TypeError, ValueError):  # nothing may be written there, or there is nothing
         return array.ctypes.data
-
-
-class _HeapResult:
-    """Makes the arrays of an output that the callee puts on C's heap: `extents` are its shape."""
-
-    def __init__(self, type: TensorType) -> None:
-        self.extents = _shape_of_rank(type)
-        self._rank = type.rank
-        dtype = type_to_numpy(type.element_type)
-        # The array interface knows no bfloat16 and the like: those are seen as bytes first.
-        self._view = None if dtype.isbuiltin == 1 else dtype
-        self._code = (
-            dtype.str if self._view is None else f"{'|<'[dtype.itemsize > 1]}u{dtype.itemsize}"
-        )
-
-    def array(self, address: int) -> np.ndarray:
-        """The elements at an address as an array that frees them."""
-        shape = tuple(self.extents[: self._rank])
-        found = np.asarray(_HeapBuffer(address, shape, self._code))
-        return found if self._view is None else found.view(self._view)
-
-
-class _HeapBuffer:
-    """A buffer from C's heap, freed with the last array that looks at it."""
-
-    __slots__ = ("__array_interface__", "_address", "_free")
-
-    def __init__(self, address: int, shape: tuple[int, ...], code: str) -> None:
-        self._address = address
-        self._free = _c_free()  # kept, since at exit this module's names go before its arrays
-        self.__array_interface__ = {
-            "data": (address, False),
-            "shape": shape,
-            "typestr": code,
-            "version": 3,
-        }
-
-    def __del__(self) -> None:
-        self._free(self._address)
-
-
-@cache
-def _c_free() -> Callable[[int], None]:
-    free = ctypes.CDLL(None).free
-    free.argtypes = [ctypes.c_void_p]
-    free.restype = None
-    return free

@@ -1,4 +1,4 @@
-"""The code of a call's heap, to be linked into a module that makes buffers of unknown size."""
+"""The code of an arena's heap, to be linked into a module that makes buffers of unknown size."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ..dialects import llvm
 from .c_library import define_missing, source
 
 BYTES = 64 * 8
-"""What a heap takes itself, at most: `!heap` of `heap.mlir`, with pointers of 8 bytes."""
+"""What a heap takes at its arena's start, at most: `!heap` of `heap.mlir` and 8 bytes a pointer."""
 
 
 def heap_functions(pointer_bits: int, system: str) -> list[llvm.Func]:

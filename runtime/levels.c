@@ -1,10 +1,10 @@
 /* The code of a library that holds a model several times, for several levels of 64-bit x86: each
    call goes to the best that the processor has, which is looked up once in a process.
 
-   Built with P defined as the prefix of all names, PREPARED_BYTES and FAILURES as context.c is,
+   Built with P defined as the prefix of all names, PREPARED_BYTES, HEAP_BYTES and FAILURES as context.c,
    PARALLEL (whether any of the code has a pool), and LEVELS as one ROW(name, text, number, prepared,
-   parallel, failures) for each, the lowest first: how its functions are called, its target's name,
-   which level it is, and whether it makes weights, has a pool, and can fail. */
+   parallel, failures, heap) for each, the lowest first: how its functions are called, its target's
+   name, which level it is, and whether it makes weights, has a pool, can fail, and keeps memory. */
 #include <cpuid.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,13 +24,17 @@ typedef int64_t prepare_function(const void *, void *, void *, void *, int32_t);
 typedef void *pool_create_function(int32_t);
 typedef void pool_destroy_function(void *);
 typedef const char *failure_function(int32_t);
+typedef void release_function(void *);
+typedef void reuse_function(void *, void *, size_t);
 
-#define ROW(name, text, number, prepared, parallel, failures) \
+#define ROW(name, text, number, prepared, parallel, failures, heap) \
     extern run_function OF(name, _run); \
     extern prepare_function OF(name, _prepare); \
     extern pool_create_function OF(name, _pool_create); \
     extern pool_destroy_function OF(name, _pool_destroy); \
-    extern failure_function OF(name, _failure);
+    extern failure_function OF(name, _failure); \
+    extern release_function OF(name, _release); \
+    extern reuse_function OF(name, _reuse);
 LEVELS
 #undef ROW
 
@@ -42,13 +46,17 @@ typedef struct {
     pool_create_function *pool_create;
     pool_destroy_function *pool_destroy;
     failure_function *failure;
+    release_function *release;
+    reuse_function *reuse;
 } level;
 
-#define ROW(name, text, number, prepared, parallel, failures) \
+#define ROW(name, text, number, prepared, parallel, failures, heap) \
     {text, number, OF(name, _run), JOIN(IF_, prepared)(OF(name, _prepare)), \
         JOIN(IF_, parallel)(OF(name, _pool_create)), \
         JOIN(IF_, parallel)(OF(name, _pool_destroy)), \
-        JOIN(IF_, failures)(OF(name, _failure))},
+        JOIN(IF_, failures)(OF(name, _failure)), \
+        JOIN(IF_, heap)(OF(name, _release)), \
+        JOIN(IF_, heap)(OF(name, _reuse))},
 static const level levels[] = {LEVELS};
 #undef ROW
 enum { COUNT = sizeof levels / sizeof *levels, OTHER_PROCESSOR = 6 /* as context.c has it */ };
@@ -112,6 +120,19 @@ PUBLIC int32_t NAME(_run)(const void *inputs, void *outputs, void *arena, const 
 #endif
     return one->run(inputs, outputs, arena, weights, pool);
 }
+
+#if HEAP_BYTES
+PUBLIC void NAME(_release)(void *arena) {
+    const level *one = chosen();
+    if (one && one->release) one->release(arena);
+}
+
+PUBLIC void NAME(_reuse)(void *arena, void *data, size_t bytes) {
+    const level *one = chosen();
+    if (one && one->reuse) one->reuse(arena, data, bytes);
+    else free(data);
+}
+#endif
 
 #if FAILURES
 PUBLIC const char *NAME(_failure)(int32_t status) {

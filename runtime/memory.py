@@ -6,14 +6,18 @@ model with large outputs (a decoder's keys and values, say) would pay in every c
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Callable
+from functools import cache
 from math import prod
+from typing import Any
 
 import numpy as np
 
 from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import TensorType
-from .abi import ALIGNMENT
+from .abi import ALIGNMENT, aligned
 
 _LARGE = 1 << 16
 """Bytes from which memory is kept; below it the C library's heap is as good."""
@@ -63,3 +67,97 @@ class _Lent:
     def __del__(self) -> None:
         if len(self._free) < _KEPT:
             self._free.append(self._memory)
+
+
+class HeapMemory:
+    """Memory of outputs of open shape: blocks of C's heap that go from call to call.
+
+    Those of one call are kept at most.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: list[tuple[int, int]] = []
+        self._free = _c_free()  # kept, since at exit this module's names go before its arrays
+
+    def take(self) -> list[tuple[int, int]]:
+        """Addresses and bytes of what is kept, for one call."""
+        taken = []
+        while self._kept and len(taken) < self._most:
+            try:
+                taken.append(self._kept.pop())
+            except IndexError:  # another thread was faster
+                break
+        return taken
+
+    def give(self, address: int, bytes: int) -> None:
+        """Take a block that nobody looks at any more."""
+        if bytes >= _LARGE and len(self._kept) < self._most:
+            self._kept.append((address, bytes))
+        else:
+            self._free(address)
+
+    def clear(self) -> None:
+        """Free what is kept."""
+        while self._kept:
+            self._free(self._kept.pop()[0])
+
+    __del__ = clear
+
+
+class HeapResult:
+    """Makes the arrays of an output that the callee puts on C's heap: `extents` are its shape."""
+
+    def __init__(self, type: TensorType) -> None:
+        self.extents = shape_of_rank(type)
+        self._rank = type.rank
+        dtype = type_to_numpy(type.element_type)
+        self._width = dtype.itemsize
+        # The array interface knows no bfloat16 and the like: those are seen as bytes first.
+        self._view = None if dtype.isbuiltin == 1 else dtype
+        self._code = (
+            dtype.str if self._view is None else f"{'|<'[dtype.itemsize > 1]}u{dtype.itemsize}"
+        )
+
+    def array(self, address: int, bytes: int, memory: HeapMemory) -> np.ndarray:
+        """The elements at an address as an array that gives them to the memory in the end.
+
+        `bytes` are those of the block, 0 for one that is as long as needed.
+        """
+        shape = tuple(self.extents[: self._rank])
+        bytes = bytes or aligned(prod(shape) * self._width)
+        found = np.asarray(_HeapBuffer(address, bytes, memory, shape, self._code))
+        return found if self._view is None else found.view(self._view)
+
+
+class _HeapBuffer:
+    """A block of C's heap, which goes back with the last array that looks at it."""
+
+    __slots__ = ("__array_interface__", "_address", "_bytes", "_memory")
+
+    def __init__(
+        self, address: int, bytes: int, memory: HeapMemory, shape: tuple[int, ...], code: str
+    ) -> None:
+        self._address, self._bytes, self._memory = address, bytes, memory
+        self.__array_interface__ = {
+            "data": (address, False),
+            "shape": shape,
+            "typestr": code,
+            "version": 3,
+        }
+
+    def __del__(self) -> None:
+        self._memory.give(self._address, self._bytes)
+
+
+def shape_of_rank(type: TensorType) -> Any:
+    """C's array for the extents of a tensor."""
+    return (ctypes.c_int64 * max(1, type.rank))()
+
+
+@cache
+def _c_free() -> Callable[[int], None]:
+    free = ctypes.CDLL(None).free
+    free.argtypes = [ctypes.c_void_p]
+    free.restype = None
+    return free

@@ -16,6 +16,7 @@ class Signature:
     """The entry of a compiled model: inputs, outputs, and memory in bytes.
 
     Of the arena, `live_bytes` are in use at one time at most: no arena could be smaller.
+    Its first `heap_bytes` are zero before its first call, and `nnc_release` is to end it.
     `prepared_bytes` are those of the weights that the code makes of others when it is loaded, in
     an arena of `prepare_arena_bytes`. `failures` says what did not hold, and at which node, where
     a run ends with `FIRST_FAILURE` or a later status. `input_dims` and `output_dims` have the
@@ -31,6 +32,7 @@ class Signature:
     arena_bytes: int
     weights_bytes: int
     live_bytes: int
+    heap_bytes: int = 0
     prepared_bytes: int = 0
     prepare_arena_bytes: int = 0
     input_dims: list[list[str]] = field(default_factory=list)

@@ -336,6 +336,7 @@ class Model {
       this.#code.nnc_free(arena);
     }
     this.#arena = this.#allocate(MODEL.arena);
+    new Uint8Array(this.#memory.buffer, this.#arena, MODEL.heap).fill(0);
     const tensors = [...MODEL.inputs, ...MODEL.outputs];
     this.#tensors = this.#allocate(TENSOR * tensors.length);
     const places = tensors.map((one) => {

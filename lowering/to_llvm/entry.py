@@ -13,6 +13,13 @@ shape hold anything, no other one is touched, and the caller has nothing to free
     const char *nnc_failure(int32_t status);
 
 says what such a result means, NULL for others. Only in programs that have checks.
+
+    void nnc_release(void *arena);
+    void nnc_reuse(void *arena, void *data, size_t bytes);
+
+Only in programs that make buffers of unknown size, which keep memory in an arena from call to call:
+its first HEAP_BYTES are zero before the first call with it, `nnc_release` frees what is kept, and
+`nnc_reuse` hands over the memory of an output, of so many bytes, for the next call.
 """
 
 from __future__ import annotations
@@ -26,6 +33,7 @@ from ...dialects import func, llvm
 from ...dialects.marks import (
     ARENA,
     ARENA_BYTES,
+    HEAP_BYTES,
     INPUT_DIMS,
     INPUT_NAMES,
     INPUT_STARTS,
@@ -45,6 +53,7 @@ from ...ir.core import Block, Value
 from ...ir.diagnostics import PassError
 from ...ir.types import MemRefType, TensorType, Type, i8, i32, i64
 from ...runtime.abi import FIRST_FAILURE, RUN
+from ...runtime.heap import BYTES
 from .calls import call_results
 from .casts import resize_integer
 from .conversion import FunctionLowering
@@ -77,8 +86,8 @@ class EntrySignature:
     dims: dict[str, Attribute]
     """The names of unknown dimensions, and what inputs start as, if there are any."""
 
-    def attributes(self) -> dict[str, Attribute]:
-        """The module attributes by which the runtime knows the entry."""
+    def attributes(self, heap_bytes: int) -> dict[str, Attribute]:
+        """The module attributes by which the runtime knows the entry, whose arena has a heap."""
 
         def strings(names: Sequence[str]) -> ArrayAttr:
             return ArrayAttr(tuple(map(StringAttr, names)))
@@ -86,15 +95,17 @@ class EntrySignature:
         made: dict[str, Attribute] = {}
         if self.prepared is not None:
             made[PREPARED_BYTES] = I64Attr(HEADER + self.prepared.num_bytes)
-        arena_bytes = I64Attr(self.arena.num_bytes if self.arena else 0)
+        if heap_bytes:
+            made[HEAP_BYTES] = I64Attr(heap_bytes)
+        arena_bytes = self.arena.num_bytes if self.arena else 0
         return (
             {
                 INPUTS: ArrayAttr(self.inputs),
                 OUTPUTS: ArrayAttr(self.outputs),
                 INPUT_NAMES: strings(self.input_names),
                 OUTPUT_NAMES: strings(self.output_names),
-                ARENA_BYTES: arena_bytes,
-                LIVE_BYTES: arena_bytes if self.live_bytes is None else self.live_bytes,
+                ARENA_BYTES: I64Attr(heap_bytes + arena_bytes),
+                LIVE_BYTES: I64Attr(arena_bytes) if self.live_bytes is None else self.live_bytes,
                 WEIGHTS_BYTES: I64Attr(self.weights.num_bytes if self.weights else 0),
             }
             | self.dims
@@ -192,11 +203,14 @@ class _Entry(FunctionLowering):
         self.signature = signature_of(op)
         self.inputs, self.outputs, *rest = made.regions[0].blocks[0].args
         self.special: dict[str, Value] = dict(zip(SPECIAL, rest, strict=True))
+        self.heap_bytes = BYTES if op.sym_name in module.heap.users else 0
+        if self.heap_bytes:
+            self.call_heap = self.special[ARENA]
+            self.special[ARENA] = self._behind(self.call_heap, self.heap_bytes)
         if self.signature.prepared is not None:
             block = self.special[WEIGHTS]
             self.special[WEIGHTS] = self._load(block, llvm.ptr)
-            after = llvm.GetElementPtr.of(block, [HEADER], i8, "inbounds")
-            self.special[PREPARED] = self.append(after).results[0]
+            self.special[PREPARED] = self._behind(block, HEADER)
 
     def emit_all(self) -> llvm.Func:
         """The whole function."""
@@ -210,12 +224,14 @@ class _Entry(FunctionLowering):
             special = [v for key, v in self.special.items() if op.arg_attribute(i, key) is not None]
             arguments += special or self._tensor_argument(*next(rest), type)
         result = result_with_status(self, op.sym_name, op.function_type.results)
-        heap = [begin(self)] if op.sym_name in self.module.heap.users else []
-        call = llvm.Call.of(op.sym_name, [*arguments, *heap], result)
+        if self.call_heap is not None:
+            begin(self, self.call_heap)
+            arguments.append(self.call_heap)
+        call = llvm.Call.of(op.sym_name, arguments, result)
         self.append(call)
         values = call_results(self, call)
-        for one in heap:
-            end(self, one)
+        if self.call_heap is not None:
+            end(self, self.call_heap)
         if self.module.checks.of(op.sym_name):
             self._return_failure(values.pop(0))
         dynamic = [i for i, t in enumerate(signature.outputs) if not t.has_static_shape]
@@ -224,6 +240,9 @@ class _Entry(FunctionLowering):
         self.append(llvm.Return(self.integer(0, i32)))
         self.place_constants()
         return self.func
+
+    def _behind(self, block: Value, bytes: int) -> Value:
+        return self.append(llvm.GetElementPtr.of(block, [bytes], i8, "inbounds")).results[0]
 
     def _field(self, tensors: Value, number: int, field: int) -> Value:
         at = llvm.GetElementPtr.of(tensors, [number, field], TENSOR, "inbounds")
@@ -281,4 +300,4 @@ class _Entry(FunctionLowering):
 def make_entry(module: ModuleLowering, op: func.FuncOp) -> tuple[llvm.Func, dict[str, Attribute]]:
     """`nnc_run` for an entry function, and the module attributes that describe it."""
     entry = _Entry(module, op)
-    return entry.emit_all(), entry.signature.attributes()
+    return entry.emit_all(), entry.signature.attributes(entry.heap_bytes)

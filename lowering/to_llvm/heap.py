@@ -1,14 +1,16 @@
-"""Which buffers of unknown size lie on the heap of a call, and which on C's.
+"""Which buffers of unknown size lie on the heap of an arena, and which on C's.
 
-What an entry makes on its way is nobody else's: it comes from a heap that lasts as long as the call
-(`runtime/heap.mlir`), whose address the functions get that take from it or give back to it.
+What an entry makes on its way is nobody else's: it comes from a heap at the start of the arena
+(`runtime/heap.mlir`), whose memory the next call with that arena uses again. The functions that
+take from it or give back to it get its address.
 
-    nnc_run:  %heap = alloca; nnc_heap_start(%heap)
-              main(.., %heap)      nnc_heap_take(%heap, bytes), nnc_heap_give(%heap, block)
-              nnc_heap_end(%heap)
+    nnc_run:  nnc_heap_start(%arena)
+              main(.., %arena + HEAP_BYTES, .., %arena)
+                  nnc_heap_take(%arena, bytes), nnc_heap_give(%arena, block), nnc_heap_result(..)
+              nnc_heap_end(%arena)
 
-C's heap holds what the caller of the entry is to free, and what functions make that several threads
-may run at once, or that run outside of any call.
+C's heap holds what the caller of the entry is to free, or to give back for the next call, and what
+functions make that several threads may run at once, or that run outside of any call.
 """
 
 from __future__ import annotations
@@ -17,16 +19,15 @@ from collections.abc import Iterable, Iterator
 
 from ...dialects import arith, func, llvm, memref
 from ...dialects.marks import ENTRY, MAKER, PARALLEL
-from ...ir.attributes import I64Attr
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.traits import Terminator
-from ...ir.types import MemRefType, Type, i8
+from ...ir.types import MemRefType, Type
 from ...runtime.abi import ALIGNMENT
-from ...runtime.heap import BYTES, heap_functions
+from ...runtime.heap import heap_functions
 from .conversion import FunctionLowering
 
-TAKE, GIVE = "nnc_heap_take", "nnc_heap_give"
+TAKE, GIVE, RESULT = "nnc_heap_take", "nnc_heap_give", "nnc_heap_result"
 _MAKING = (memref.Alloc, memref.Realloc)
 _OWNING = (*_MAKING, memref.Dealloc)
 
@@ -61,7 +62,7 @@ class CallHeap:
             for op in function.walk():
                 if isinstance(op, func.Call):
                     callers.setdefault(op.callee, set()).add(function.sym_name)
-                elif isinstance(op, _OWNING) and op not in self.given_away:
+                elif isinstance(op, _OWNING):
                     waiting.append(function.sym_name)
         while waiting:
             name = waiting.pop()
@@ -183,11 +184,12 @@ def _copy_before(last: func.Return, i: int) -> memref.Alloc:
 # -- code ------------------------------------------------------------------------------------------
 
 
-def take(f: FunctionLowering, bytes: Value) -> Value:
-    """A block of the call's heap."""
+def take(f: FunctionLowering, bytes: Value, is_result: bool) -> Value:
+    """A block of the call's heap, or one of C's for a result."""
     assert f.call_heap is not None
     _need_heap(f)
-    return f.append(llvm.Call.of(TAKE, [f.call_heap, bytes], llvm.ptr)).results[0]
+    name = RESULT if is_result else TAKE
+    return f.append(llvm.Call.of(name, [f.call_heap, bytes], llvm.ptr)).results[0]
 
 
 def give(f: FunctionLowering, pointer: Value) -> None:
@@ -200,17 +202,14 @@ def give(f: FunctionLowering, pointer: Value) -> None:
         f.append(llvm.Call.of("free", [pointer]))
 
 
-def begin(f: FunctionLowering) -> Value:
-    """A heap without blocks, on the stack."""
+def begin(f: FunctionLowering, heap: Value) -> None:
+    """Make a heap ready for a call."""
     _need_heap(f)
-    properties = {"elem_type": llvm.ArrayType(BYTES, i8), "alignment": I64Attr(ALIGNMENT)}
-    heap = f.emit(llvm.Alloca, [f.integer(1)], llvm.ptr, properties)
     f.append(llvm.Call.of("nnc_heap_start", [heap]))
-    return heap
 
 
 def end(f: FunctionLowering, heap: Value) -> None:
-    """Free what is left on a heap."""
+    """Take back what is left of a call on a heap."""
     f.append(llvm.Call.of("nnc_heap_end", [heap]))
 
 

@@ -164,11 +164,12 @@ def allocate(
     if not count.terms:
         size = f.integer(max(1, -(-count.constant // alignment)) * alignment)
     else:
+        padded = f.materialize(count.plus(Linear((), alignment - 1)))
+        whole = f.emit(llvm.And, [padded, f.integer(-alignment)], padded.type)
         # At least one alignment, since an allocation of nothing may give no address.
-        padded = f.materialize(count.plus(Linear((), 2 * alignment - 1)))
-        size = f.emit(llvm.And, [padded, f.integer(-alignment)], padded.type)
-    if f.call_heap is not None and op not in f.module.heap.given_away:
-        pointer = take(f, size)
+        size = f.emit(llvm.IntrUMax, [whole, f.integer(alignment)], padded.type)
+    if f.call_heap is not None:
+        pointer = take(f, size, is_result=op in f.module.heap.given_away)
     else:
         f.module.need_function("aligned_alloc", [size.type, size.type], llvm.ptr)
         call = llvm.Call.of("aligned_alloc", [f.integer(alignment), size], llvm.ptr)

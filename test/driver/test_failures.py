@@ -294,7 +294,8 @@ def interpret(module, executable, inputs):
         for t in executable.output_types
         if t.has_static_shape
     ]
-    memory = [np.zeros(n, np.int8) for n in (executable._arena_bytes, 0)]
+    found = executable.signature
+    memory = [np.zeros(n, np.int8) for n in (found.arena_bytes - found.heap_bytes, 0)]
     results = Interpreter(module).call("main", [*map(np.asarray, inputs), *static, *memory])
     return results or static
 
