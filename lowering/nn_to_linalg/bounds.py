@@ -7,8 +7,6 @@ decision 0018, and leaves the loops that read without branches.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...dialects import arith, nn, vector
 from ...ir.attributes import DenseElements
 from ...ir.core import Value
