@@ -6,8 +6,7 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import Type, i64
 from ...common.loops import Iteration, branch, while_loop
-from ...common.loops import extent as extent_of
-from ...common.terms import Term, constant, counting
+from ...common.terms import Term, constant, counting, extent
 from ..layer import AtenLayer
 from ..rows import ROWS
 from .products import matmul
@@ -60,4 +59,5 @@ def _of_row_groups(n: AtenLayer, x: Term, weight: Term, ends: Term) -> Term:
         return Iteration([end.value, made])
 
     states = [n.constant(0, i64), zeros.value]
-    return Term(n, while_loop(n, step, states, extent_of(n, weight.value, 0))[0][1])
+    count = extent(n, (weight.value, 0)).value
+    return Term(n, while_loop(n, step, states, count)[0][1])
