@@ -63,7 +63,6 @@ class Executable(Model):
         self._pool.resize(count)
 
     def release_memory(self) -> None:
-        """Free what is kept for the next calls; what calls of other threads use stays."""
         self._frames.clear()
         self._heap.clear()
 

@@ -55,6 +55,9 @@ class Model(ABC):
     def threads(self) -> int:
         """How many threads a call may use; without parallel loops the number has no effect."""
 
+    def release_memory(self) -> None:
+        """Free what is kept for the next calls; what calls of other threads use stays."""
+
     @abstractmethod
     def _call(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
         """The outputs in order, from checked inputs in order."""
