@@ -180,10 +180,6 @@ class Hosted(Model):
         for part in self.parts:
             part.threads = count  # type: ignore[misc]
 
-    def release_memory(self) -> None:
-        for part in self.parts:
-            part.release_memory()
-
     def _call(self, inputs: list[Any]) -> list[Any]:
         values = self._constants | dict(zip(self._given, inputs, strict=True))
         outputs = self._plan.run(values, self.parts)

@@ -17,6 +17,9 @@ from .program import Signature
 class Model(ABC):
     """A compiled model, wherever it runs."""
 
+    parts: tuple[Model, ...] = ()
+    """The models that it is made of."""
+
     def __init__(self, found: Signature) -> None:
         self.input_names, self.input_types = found.input_names, found.input_types
         self.signature = found
@@ -57,6 +60,8 @@ class Model(ABC):
 
     def release_memory(self) -> None:
         """Free what is kept for the next calls; what calls of other threads use stays."""
+        for part in self.parts:
+            part.release_memory()
 
     @abstractmethod
     def _call(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
