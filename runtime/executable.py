@@ -63,7 +63,6 @@ class Executable(Model):
         self._pool.resize(count)
 
     def release_memory(self) -> None:
-        """Free what is kept for the next calls; what calls of other threads use stays."""
         self._frames.clear()
         self._heap.clear()
 
@@ -84,7 +83,7 @@ class Executable(Model):
         try:
             arrays = [None if memory is None else memory.array() for memory in self._outputs]
             frame.fill(inputs, arrays)
-            if self._reuse is not None:
+            if self._reuse is not None and (self._heap.kept or frame.lent):
                 frame.lend(self._heap, self._reuse)
             if status := self._run_in(frame):
                 raise self._failed(status, inputs)
@@ -146,7 +145,8 @@ class _Frame:
             self._given[2 * i + 1] = ctypes.addressof(shape)
         self._arena = aligned_buffer(found.arena_bytes)
         self._arena[: found.heap_bytes] = 0
-        self._lent: dict[int, int] = {}
+        self._shapes: list[tuple[int, ...]] = []
+        self.lent: dict[int, int] = {}
         self.addresses = (
             ctypes.addressof(self._given),
             ctypes.addressof(self._made),
@@ -159,8 +159,11 @@ class _Frame:
             map(address_of, inputs),
             [0 if array is None else address_of(array) for array in outputs],
         )
-        for i, shape in self._input_shapes.items():
-            shape[:] = inputs[i].shape or (0,)
+        shapes = [array.shape for array in inputs]
+        if shapes != self._shapes:  # those of the last call are there still
+            self._shapes = shapes
+            for i, shape in self._input_shapes.items():
+                shape[:] = shapes[i] or (0,)
 
     def enter(self, given: Iterable[int], made: Iterable[int]) -> None:
         """Enter the addresses of inputs and outputs."""
@@ -178,14 +181,14 @@ class _Frame:
 
     def lend(self, memory: HeapMemory, reuse: Callable[[int, int, int], None]) -> None:
         """Hand memory of earlier results to the callee."""
-        self._lent = dict(memory.take())
-        for address, bytes in self._lent.items():
+        self.lent = dict(memory.take())
+        for address, bytes in self.lent.items():
             reuse(self.addresses[2], address, bytes)
 
     def heap_array(self, i: int, memory: HeapMemory) -> np.ndarray:
         """The tensor that the callee made, as an array that gives its memory back."""
         address = self._made[2 * i]
-        return self._results[i].array(address, self._lent.get(address, 0), memory)
+        return self._results[i].array(address, self.lent.get(address, 0), memory)
 
 
 def _of_unknown_shape(types: Sequence[TensorType]) -> list[tuple[int, TensorType]]:

@@ -77,30 +77,31 @@ class HeapMemory:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._kept: list[tuple[int, int]] = []
+        self.kept: list[tuple[int, int]] = []
         self._free = _c_free()  # kept, since at exit this module's names go before its arrays
 
     def take(self) -> list[tuple[int, int]]:
         """Addresses and bytes of what is kept, for one call."""
         taken = []
-        while self._kept and len(taken) < self._most:
+        while self.kept and len(taken) < self._most:
             try:
-                taken.append(self._kept.pop())
+                taken.append(self.kept.pop())
             except IndexError:  # another thread was faster
                 break
         return taken
 
     def give(self, address: int, bytes: int) -> None:
         """Take a block that nobody looks at any more."""
-        if bytes >= _LARGE and len(self._kept) < self._most:
-            self._kept.append((address, bytes))
+        if bytes >= _LARGE and len(self.kept) < self._most:
+            self.kept.append((address, aligned(bytes)))
         else:
             self._free(address)
 
     def clear(self) -> None:
         """Free what is kept."""
-        while self._kept:
-            self._free(self._kept.pop()[0])
+        while taken := self.take():
+            for address, _ in taken:
+                self._free(address)
 
     __del__ = clear
 
@@ -112,7 +113,6 @@ class HeapResult:
         self.extents = shape_of_rank(type)
         self._rank = type.rank
         dtype = type_to_numpy(type.element_type)
-        self._width = dtype.itemsize
         # The array interface knows no bfloat16 and the like: those are seen as bytes first.
         self._view = None if dtype.isbuiltin == 1 else dtype
         self._code = (
@@ -125,20 +125,19 @@ class HeapResult:
         `bytes` are those of the block, 0 for one that is as long as needed.
         """
         shape = tuple(self.extents[: self._rank])
-        bytes = bytes or aligned(prod(shape) * self._width)
-        found = np.asarray(_HeapBuffer(address, bytes, memory, shape, self._code))
+        block = _HeapBuffer(address, memory, shape, self._code)
+        found = np.asarray(block)
+        block.bytes = bytes or found.nbytes
         return found if self._view is None else found.view(self._view)
 
 
 class _HeapBuffer:
     """A block of C's heap, which goes back with the last array that looks at it."""
 
-    __slots__ = ("__array_interface__", "_address", "_bytes", "_memory")
+    __slots__ = ("__array_interface__", "_address", "_memory", "bytes")
 
-    def __init__(
-        self, address: int, bytes: int, memory: HeapMemory, shape: tuple[int, ...], code: str
-    ) -> None:
-        self._address, self._bytes, self._memory = address, bytes, memory
+    def __init__(self, address: int, memory: HeapMemory, shape: tuple[int, ...], code: str) -> None:
+        self._address, self._memory, self.bytes = address, memory, 0
         self.__array_interface__ = {
             "data": (address, False),
             "shape": shape,
@@ -147,7 +146,7 @@ class _HeapBuffer:
         }
 
     def __del__(self) -> None:
-        self._memory.give(self._address, self._bytes)
+        self._memory.give(self._address, self.bytes)
 
 
 def shape_of_rank(type: TensorType) -> Any:

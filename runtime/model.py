@@ -17,11 +17,15 @@ from .program import Signature
 class Model(ABC):
     """A compiled model, wherever it runs."""
 
+    parts: tuple[Model, ...] = ()
+    """The models that it is made of."""
+
     def __init__(self, found: Signature) -> None:
         self.input_names, self.input_types = found.input_names, found.input_types
         self.signature = found
         self.output_names, self.output_types = found.output_names, found.output_types
         self._named = _places(found.input_dims)
+        self._fitted: list[tuple[int, ...]] = []
         self._starts = {
             name: np.full(type.shape, float(text), type_to_numpy(type.element_type))
             for name, type, text in zip(
@@ -54,6 +58,11 @@ class Model(ABC):
     @abstractmethod
     def threads(self) -> int:
         """How many threads a call may use; without parallel loops the number has no effect."""
+
+    def release_memory(self) -> None:
+        """Free what is kept for the next calls; what calls of other threads use stays."""
+        for part in self.parts:
+            part.release_memory()
 
     @abstractmethod
     def _call(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
@@ -91,6 +100,11 @@ class Model(ABC):
 
     def _fitting(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         """The inputs, if dimensions of one name have one extent. Raises NncError."""
+        if not self._named:
+            return arrays
+        shapes = [array.shape for array in arrays]
+        if shapes == self._fitted:  # as in the last call
+            return arrays
         for name, ((first, at), *others) in self._named.items():
             for i, axis in others:
                 if arrays[i].shape[axis] != arrays[first].shape[at]:
@@ -99,6 +113,7 @@ class Model(ABC):
                         f"'{self.input_names[first]}' but {arrays[i].shape[axis]} in input "
                         f"'{self.input_names[i]}'"
                     )
+        self._fitted = shapes
         return arrays
 
 
@@ -155,6 +170,7 @@ class _Input:
         self.dtype = type_to_numpy(type.element_type)
         self.shape = type.shape
         self._known = [(i, n) for i, n in enumerate(type.shape) if n is not None]
+        self._last = type.shape
 
     def checked(self, value: Any) -> np.ndarray:
         """The input as a contiguous array of the right type. Raises NncError."""
@@ -174,6 +190,9 @@ class _Input:
         return np.ascontiguousarray(array) if array.ndim else array.reshape(())
 
     def _fits(self, shape: tuple[int, ...]) -> bool:
-        if shape == self.shape:
+        if shape == self._last:
             return True
-        return len(shape) == len(self.shape) and all(shape[i] == n for i, n in self._known)
+        if len(shape) != len(self.shape) or any(shape[i] != n for i, n in self._known):
+            return False
+        self._last = shape
+        return True

@@ -214,6 +214,9 @@ class AlgorithmCosts:
     """Elements of a sound of unknown length: a second of it."""
     open_extent: int = 24
     """The same of what depends on more than the inputs' extents."""
+    small_images: int = 3
+    """How many times smaller open images are that count beside those, by rows and columns: 107 and
+    8. An algorithm is taken that gains more at one of the two than it loses at the other."""
     epilogue: float = 1.15
     """By how much a direct convolution must be worse to be given up."""
     between_l2s: int = 4

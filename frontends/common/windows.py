@@ -61,18 +61,24 @@ def padded(
     if None in kernel:
         raise n.error(f"padding {padding} needs a kernel of known extents")
     reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]  # type: ignore[operator]
-    spatial = x.type.shape[2:]
-    if any(d is None and s != 1 for d, s in zip(spatial, strides, strict=True)):
+    sides = [_sides(*each, padding) for each in zip(x.type.shape[2:], reach, strides, strict=True)]
+    if any(side is None for side in sides):
         by = _pads_at_run_time(n, x, reach, strides, padding)
         return Padded(pad_by_vector(n, x, by, n.scalar(fill, x)), (0,) * 2 * count, by)
-    sides = []
-    for i, extent in enumerate(spatial):
-        # With stride 1 the padding does not depend on the extent.
-        extent = 1 if extent is None else extent
-        count_out = -(-extent // strides[i])
-        total = max(0, (count_out - 1) * strides[i] + reach[i] - extent)
-        sides.append(halves(total, padding))
-    return Padded(x, (*(begin for begin, _ in sides), *(end for _, end in sides)))
+    known = [side for side in sides if side is not None]
+    return Padded(x, (*(begin for begin, _ in known), *(end for _, end in known)))
+
+
+def _sides(extent: Dim, reach: int, stride: int, padding: str) -> tuple[int, int] | None:
+    """Padding at both sides of a dimension; None where it depends on an unknown extent.
+
+    Behind the last window there may be more of it, which no result sees: of an unknown extent it
+    is the most that any may need, if all have the same at the begin.
+    """
+    if extent is not None:
+        return halves(max(0, (extent - 1) // stride * stride + reach - extent), padding)
+    begin, end = halves(reach - 1, padding)
+    return (begin, end) if halves(max(0, reach - stride), padding)[0] == begin else None
 
 
 def _pads_at_run_time(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...dialects import nn
 from ...dialects.marks import INPUT_DIMS
@@ -63,8 +63,8 @@ class ChooseAlgorithms(
                 continue
             stride = stride_of(conv)
             tiles = [tile for tile, of in TRANSFORMS if of == stride]
-            cycles, tile = min((work.winograd(conv, tile), tile) for tile in tiles)
-            if cycles < work.direct(conv):
+            share, tile = min((work.share(conv, tile), tile) for tile in tiles)
+            if share < 1:
                 if dilations_of(conv) != (1, 1):
                     conv = undilate(conv)
                 use_winograd(conv, tile)
@@ -104,6 +104,19 @@ class Work(Roofline):
     """What convolutions are expected to take on a machine. Units: cycles of one core."""
 
     shapes: SymbolicShapes
+    smaller: int = 1
+    """By what to divide the extents of open images."""
+
+    def share(self, conv: nn.BlockedConv, tile: int) -> float:
+        """What Winograd's algorithm takes of the direct one's cycles.
+
+        Of open images it is the geometric mean over usual ones and small ones.
+        """
+        usual = self.winograd(conv, tile) / self.direct(conv)
+        if None not in shape_of(conv.out)[2:4]:
+            return usual
+        small = replace(self, smaller=self.costs.small_images)
+        return math.sqrt(usual * small.winograd(conv, tile) / small.direct(conv))
 
     def extents(self, conv: nn.BlockedConv) -> list[int]:
         """N, P and Q of the result, as expected."""
@@ -140,7 +153,8 @@ class Work(Roofline):
         costs = self.costs
         is_image = sum(extent != 1 for extent in extents) > 1
         given = costs.open_image if is_image else costs.open_sound
-        found = [self.shapes.estimate(d, given, costs.open_extent) for d in extents]
+        given, other = (n // self.smaller for n in (given, costs.open_extent))
+        found = [self.shapes.estimate(d, given, other) for d in extents]
         return [images if isinstance(images, int) else 1, *found]
 
     def sizes(self, conv: nn.BlockedConv) -> tuple[int, int, int, int, int]:
