@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
 
 import numpy as np
 
@@ -129,8 +130,10 @@ def save_outputs(path: Path, outputs: Mapping[str, Any]) -> None:
         raise NncError(f"an output is no tensor: name an .npz or .json file, not '{path}'")
     outputs = flattened(outputs)
     if path.suffix == ".npz":
-        named: dict[str, Any] = dict(outputs)
-        np.savez(buffer, **named)
+        with ZipFile(buffer, "w") as archive:  # an output may be called as a parameter of savez
+            for name, value in outputs.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, np.asarray(value))
     elif len(outputs) == 1:
         np.save(buffer, next(iter(outputs.values())))
     else:

@@ -8,6 +8,7 @@ from ...ir.types import TensorType, f32
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.source import Source
+from ..wire.numerals import whole_number
 from .weights import Weights
 
 INPUT = "data"
@@ -53,9 +54,10 @@ _EXTENTS = (("channels", 3), ("height", 416), ("width", 416))
 
 def _number(source: Source, options: dict[str, str], name: str, default: int) -> int:
     text = options.get(name, str(default))
-    if not text.isdigit() or not 0 < int(text) < 1 << 24:
-        raise source.error(f"[net] has {name}={text}, expected a positive number")
-    return int(text)
+    number = whole_number(text)
+    if number is None or not 0 < number < 1 << 24:
+        raise source.error(f"[net] has {name}={text[:99]}, expected a positive number")
+    return number
 
 
 def _others(source: Source, name: str, text: str, at: int) -> list[int]:

@@ -145,7 +145,8 @@ class _Reader:
                     f"{kind.elements}"
                 )
             size = math.prod(shape) // kind.elements * kind.bytes
-            if begin + offset + size > len(data):
+            huge = math.prod(extent or 1 for extent in shape) >= 1 << 62
+            if huge or begin + offset + size > len(data):
                 raise self.source.error(f"the file ends within tensor '{name}'")
             if name in names:
                 raise self.source.error(f"two tensors are named '{name}'")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import onnx
@@ -11,7 +12,7 @@ from ...dialects import nn
 from ...ir.core import Value
 from ...ir.diagnostics import NncError
 from ...ir.types import NoneType, TensorType
-from .model import domain, function_opsets
+from .model import Model, domain, function_opsets
 from .order import needed_nodes
 from .schema import find_schema
 from .scope import Scope
@@ -21,6 +22,32 @@ if TYPE_CHECKING:
     from .node import Node
 
 DEEPEST = 50
+
+MOST_NODES = 200_000
+"""Of a model whose calls are written out."""
+
+
+def check_calls(model: Model) -> None:
+    """Raises NncError where the calls of a model's functions stand for too many nodes.
+
+    Forty functions that each call the next one twice stand for 2^40.
+    """
+    counts: dict[Any, int] = {}
+
+    def count(nodes: Iterable[Any], depth: int) -> int:
+        found = 0
+        for node in nodes:
+            key = (domain(node.domain), node.op_type, node.overload)
+            body = model.functions.get(key)
+            if body is not None and key not in counts and depth <= DEEPEST:
+                counts[key] = count(body.node, depth + 1)
+            inner = (g for a in node.attribute for g in (a.g, *a.graphs))
+            found += counts.get(key, 1) + sum(count(g.node, depth) for g in inner if g.node)
+        return found
+
+    if model.functions and count(model.proto.graph.node, 0) > MOST_NODES:
+        text = f"the calls of its functions stand for more than {MOST_NODES} nodes"
+        raise NncError(text, model.loc)
 
 
 def fixed_body(node: Any, domain_name: str, opset: int) -> tuple[Any | None, bool]:

@@ -19,7 +19,7 @@ from ..common.importer import errors_of
 from ..common.inputs import InputChoices, constant_arrays, input_types
 from ..common.rows import fault_of_call, fault_of_ranks
 from ..common.source import Source
-from .calls import expand_call
+from .calls import check_calls, expand_call
 from .inputs import declared_inputs, dimensions
 from .model import Model, read_model
 from .node import Node, node_label
@@ -99,6 +99,7 @@ class Importer(Builder):
 
     def run(self, choices: InputChoices) -> ModuleOp:
         """The module."""
+        check_calls(self.model)
         graph = self.model.proto.graph
         scope = Scope(self.model.opsets)
         types = input_types(self, declared_inputs(self.model, choices.dims), choices)

@@ -29,6 +29,7 @@ from ...ir.types import (
     i64,
     size_fault,
 )
+from ..wire.numerals import whole_number
 from .wire import OWN_FILE
 
 P: Any = TensorProto
@@ -235,9 +236,10 @@ def _strings(proto: Any, shape: tuple[int, ...], count: int) -> np.ndarray:
 
 
 def _whole_number(text: str, what: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise NncError(f"external data with {what} '{text}', expected a number of bytes")
-    return int(text)
+    number = whole_number(text)
+    if number is None:
+        raise NncError(f"external data with {what} '{text[:99]}', expected a number of bytes")
+    return number
 
 
 def _stored_bits(type: Any) -> int:

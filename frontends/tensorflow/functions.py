@@ -13,6 +13,7 @@ from ...ir.diagnostics import NncError
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.source import Source
+from ..wire.numerals import whole_number
 from ..wire.protobuf import Record, WireError
 from .frames import structured
 from .schema import SCHEMA, array_of, type_of
@@ -150,10 +151,10 @@ class FunctionValues(GraphValues):
             return text
         names = output_arguments(self._kinds.get(node, ""))
         first = names.index(rest[0]) if rest[0] in names else 0
-        last = rest[-1]
-        if len(rest) > 2 or not last.isdigit():
+        last = whole_number(rest[-1])
+        if len(rest) > 2 or last is None:
             raise WireError(f"'{text}' names no value")
-        return f"{node}:{first + int(last)}"
+        return f"{node}:{first + last}"
 
 
 def output_arguments(kind: str) -> Sequence[str]:
@@ -250,9 +251,10 @@ def _last_outputs(used: set[str]) -> dict[str, int]:
     for value in used:
         node, _, number = value.partition(":")
         if number:
-            if not number.isdigit() or int(number) > MOST_OUTPUTS:
+            place = whole_number(number)
+            if place is None or place > MOST_OUTPUTS:
                 raise WireError(f"'{value}' names no value")
-            last[node] = max(last.get(node, 0), int(number))
+            last[node] = max(last.get(node, 0), place)
     return last
 
 

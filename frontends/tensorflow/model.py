@@ -10,6 +10,7 @@ from ..common.graph import Graph
 from ..common.inputs import Input
 from ..common.source import Source
 from ..signs.tensorflow import FILE, SAVED, is_text
+from ..wire.numerals import whole_number
 from ..wire.protobuf import Record, WireError
 from ..wire.protobuf_text import TextError
 from .functions import Functions, GraphValues, graph_of
@@ -72,7 +73,7 @@ def _saved_model(source: Source, file: Source) -> Graph:
 def _position(pair: tuple[str, str]) -> tuple[str, int, str]:
     """Where an output stands: the outputs of one call are in its order."""
     node, _, number = pair[1].partition(":")
-    return node, int(number) if number.isdigit() else 0, pair[0]
+    return node, whole_number(number) or 0, pair[0]
 
 
 def _signature(source: Source, meta: Record) -> Record:

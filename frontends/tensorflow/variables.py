@@ -12,6 +12,7 @@ from ...ir.core import Value
 from ..common.graph import Graph
 from ..common.layer import Layer
 from ..common.source import Source
+from ..wire.numerals import whole_number
 from ..wire.protobuf import Record, WireError
 from ..wire.tensorbundle import Bundle, strings
 from .functions import CALLS, Functions, FunctionValues, GraphValues
@@ -196,6 +197,6 @@ class _Restore:
             node, _, number = name.partition(":")
             record = self.nodes.get(node)
             if record is None or record.op not in ("Identity", "IdentityN") or not record.input:
-                return node, int(number) if number.isdigit() else 0
+                return node, whole_number(number) or 0
             text = record.input[0]
         raise WireError("identities go in a circle")

@@ -17,6 +17,9 @@ from .bytes import Bytes
 MOST_INFLATED = 1 << 32
 """Bytes of members that are compressed, all together."""
 
+MOST_SHRUNK = 1 << 26, 100
+"""Bytes of a member beyond which it may not inflate to more than so many times its size."""
+
 MOST_MEMBERS = 1 << 18
 
 _LOCAL = struct.Struct("<4s5H3I2H")
@@ -74,6 +77,11 @@ class Archive:
             return found
         if info.compress_type != zipfile.ZIP_DEFLATED:
             raise self.source.error(f"the archive's member '{name}' is compressed unusually")
+        least, most = MOST_SHRUNK
+        if info.file_size > max(least, most * info.compress_size):
+            raise self.source.error(
+                f"the archive's member '{name}' inflates to more than {most} times its size"
+            )
         self._inflated += info.file_size
         if self._inflated > MOST_INFLATED:
             raise self.source.error("the archive's members inflate to more than 4 GiB")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.diagnostics import NncError
+from .archive import MOST_SHRUNK
 from .bytes import Bytes
 
 Error = Callable[[str], NncError]
@@ -97,8 +98,8 @@ class Group:
         dtype, count = dataset.dtype, int(np.prod(dataset.shape, dtype=object))
         if dtype.kind not in "biuf":
             raise self._error(f"the dataset '{dataset.name}' is of type {dtype}, expected numbers")
-        most = len(self._data) * (1 if dataset.chunks is None else 1024)  # as far as gzip gets
-        if count * dtype.itemsize > most:
+        least, most = (0, 1) if dataset.chunks is None else MOST_SHRUNK
+        if count * dtype.itemsize > max(least, most * len(self._data)):
             raise self._error(f"the dataset '{dataset.name}' is larger than the file")
         at = dataset.id.get_offset()
         if at is not None and dtype.isnative and dataset.chunks is None:

@@ -30,6 +30,21 @@ def expect(source, message: str, **options) -> None:
     assert re.search(message, text), text
 
 
+def test_functions_that_call_the_next_one_twice():
+    """What they stand for doubles with each."""
+    opsets = [helper.make_opsetid("own", 1), helper.make_opsetid("", 17)]
+
+    def function(i: int):
+        last = [helper.make_node("Neg", ["x"], ["y"])]
+        twice = [helper.make_node(f"f{i + 1}", [a], [b], domain="own") for a, b in ("xt", "ty")]
+        return helper.make_function("own", f"f{i}", ["x"], ["y"], twice if i < 40 else last, opsets)
+
+    call = helper.make_node("f0", ["x"], ["y"], domain="own")
+    model = make_model([call], ["x"], ["y"], functions=[function(i) for i in range(41)])
+    model.opset_import.append(opsets[0])
+    expect(model, "the calls of its functions stand for more than 200000 nodes")
+
+
 # -- the file --------------------------------------------------------------------------------------
 
 

@@ -182,6 +182,7 @@ def test_a_link_inside_the_folder(tmp_path):
         ({"offset": 2**70}, W.nbytes, "ends at byte .*, which has 8192"),
         ({"offset": -4}, W.nbytes, "offset '-4', expected a number of bytes"),
         ({"offset": "four"}, W.nbytes, "offset 'four', expected a number of bytes"),
+        ({"offset": "9" * 5000}, W.nbytes, "9', expected a number of bytes"),
         ({"length": 8}, W.nbytes, "external data of 8 bytes, but its shape needs 8192"),
         ({"length": "1e3"}, W.nbytes, "length '1e3', expected a number of bytes"),
     ],

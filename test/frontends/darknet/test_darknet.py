@@ -80,6 +80,8 @@ def test_shortcut_from_larger_images(tmp_path):
         (NET.replace("output=2", "output=3"), "the file ends inside the weights of layer 'conn"),
         (NET.replace("relu", "wave"), "layer 'connected_0' (connected): activation 'wave'"),
         (NET.replace("[connected]", "[mystery]"), "layer 'mystery_0' (mystery): not supported"),
+        (NET.replace("=4", "=" + "9" * 5000, 1), "9, expected a positive number"),
+        (NET.replace("=4", "=\u00b2", 1), "[net] has width=\u00b2, expected a positive number"),
         (NET.replace("=4", "=x", 1), "[net] has width=x, expected a positive number"),
         (NET + "[route]\nlayers=-4\n", "layer 'route_1': there is no layer -4 before it"),
         (NET + "[route]\nlayers=one\n", "layer 'route_1': 'one' names no layers"),

@@ -108,6 +108,7 @@ LLAMA = ("general.architecture", 8, text("llama"))
         ),
         (container(tensors=[("t", (33,), 2, 0)]), "rows of 33 elements, but Q4_0 blocks of 32"),
         (container(tensors=[("t", (1 << 62, 4), 0, 0)]), "the file ends within tensor 't'"),
+        (container(tensors=[("t", (1 << 62, 0), 0, 0)]), "the file ends within tensor 't'"),
         (container(tensors=[("t", (), 0, 0), ("t", (), 0, 0)], data=bytes(8)), "two tensors"),
         (container(tensors=[("t", (1,) * 9, 0, 0)]), "tensor 't' has rank 9"),
         (container([("general.alignment", 4, bytes(4))]), "the alignment of its data is 0"),

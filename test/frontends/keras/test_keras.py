@@ -160,6 +160,30 @@ def test_links_to_other_files_are_not_followed(tmp_path):
             assert nnc.load(out.getvalue())  # the link is not there, the other weight is
 
 
+@pytest.mark.parametrize("member", ["config.json", "model.weights.h5"])
+def test_members_that_inflate_to_much_are_an_error(tmp_path, member):
+    """Before anything is inflated."""
+    path = tmp_path / "bomb.keras"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
+        for name in ("metadata.json", "config.json", "model.weights.h5"):
+            made.writestr(name, bytes(80 << 20) if name == member else '{"config": {}}')
+    with pytest.raises(nnc.NncError, match="inflates to more than 100 times its size"):
+        nnc.load(path)
+
+
+def test_datasets_that_inflate_to_much_are_an_error(tmp_path):
+    data = io.BytesIO()
+    with h5py.File(data, "w") as file:
+        chunks = {"shape": (1 << 14, 1 << 12), "chunks": (64, 64), "compression": "gzip"}
+        file.create_dataset("layers/dense/vars/0", dtype="f4", **chunks)
+    out = archive(functional(DENSE))
+    with zipfile.ZipFile(io.BytesIO(out)) as old, zipfile.ZipFile(tmp_path / "n.keras", "w") as new:
+        for name in old.namelist():
+            new.writestr(name, data.getvalue() if name.endswith("h5") else old.read(name))
+    with pytest.raises(nnc.NncError, match="is larger than the file"):
+        nnc.load(tmp_path / "n.keras")
+
+
 def test_a_heap_whose_objects_have_no_size_is_an_error(tmp_path):
     """libhdf5 goes over such a heap for ever."""
     data = bytearray((FILES / "nested.h5").read_bytes())

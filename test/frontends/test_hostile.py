@@ -1,0 +1,95 @@
+"""What no model's file should be, in each format: one error that names the file, at once."""
+
+import os
+import shutil
+from pathlib import Path
+
+import nnc
+import pytest
+
+HERE = Path(__file__).parent
+FILES = {
+    "Keras": ("keras/files/nested.keras",),
+    "HDF5": ("keras/files/nested.h5",),
+    "PyTorch": ("pytorch/files/net.pt2",),
+    "TensorFlow Lite": ("tflite/files/convolution.tflite",),
+    "TensorFlow": ("tensorflow/files/activations.pb",),
+    "GGUF": ("gguf/files/llama.gguf",),
+    "ncnn": ("ncnn/files/convolution.param", "ncnn/files/convolution.bin"),
+    "Darknet": ("darknet/files/yolo.cfg", "darknet/files/yolo.weights"),
+    "Caffe": ("caffe/files/wide.prototxt", "caffe/files/wide.caffemodel"),
+    "CoreML": ("coreml/files/network.mlmodel",),
+    "XGBoost": ("boosting/files/xgb_dart.json",),
+    "UBJSON": ("boosting/files/xgb_softmax.ubj",),
+    "LightGBM": ("boosting/files/lgb_binary.txt",),
+    "CatBoost": ("boosting/files/cat_two.json",),
+}
+FOLDERS = {
+    "mlpackage": (
+        "coreml/files/affine.mlpackage",
+        ("Manifest.json", "Data/com.apple.CoreML/model.mlmodel"),
+    ),
+    "SavedModel": ("tensorflow/files/network", ("saved_model.pb", "variables/variables.index")),
+}
+PIPE = "a pipe"  # which nobody writes to: to open it takes for ever
+
+
+def put(path: Path, what: bytes | str) -> None:
+    """In place of a file: other bytes, a folder, a pipe, a link, or nothing."""
+    path.unlink(missing_ok=True)
+    if isinstance(what, bytes):
+        path.write_bytes(what)
+    elif what == "a folder":
+        path.mkdir()
+    elif what == PIPE:
+        os.mkfifo(path)
+    elif what == "a link to itself":
+        path.symlink_to(path)
+    elif what == "a device":
+        path.symlink_to("/dev/zero")
+
+
+def fails(path: Path) -> str:
+    with pytest.raises(nnc.NncError) as caught:
+        nnc.load(path)
+    text = str(caught.value)
+    assert "error: " in text and "Traceback" not in text
+    return text
+
+
+@pytest.mark.parametrize("what", [b"", b"\0", "a folder", PIPE, "a link to itself", "a device"])
+@pytest.mark.parametrize("name", FILES)
+def test_in_place_of_a_model(tmp_path, name, what):
+    path = tmp_path / Path(FILES[name][0]).name
+    put(path, what)
+    assert path.name in fails(path)
+
+
+@pytest.mark.parametrize("parts", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("name", FILES)
+def test_the_beginning_of_a_model(tmp_path, name, parts):
+    """Text may end where it is still a model."""
+    data = (HERE / FILES[name][0]).read_bytes()
+    path = tmp_path / Path(FILES[name][0]).name
+    path.write_bytes(data[: int(parts * len(data))])
+    try:
+        nnc.load(path)
+    except nnc.NncError as error:
+        assert str(error).startswith(str(tmp_path))
+
+
+@pytest.mark.parametrize("what", [b"", "nothing", "a folder", PIPE, "a device"])
+@pytest.mark.parametrize("name", [name for name, files in FILES.items() if len(files) > 1])
+def test_in_place_of_weights(tmp_path, name, what):
+    path, weights = (Path(shutil.copy(HERE / file, tmp_path)) for file in FILES[name])
+    put(weights, what)
+    fails(path)
+
+
+@pytest.mark.parametrize("what", [b"", b"\x7f", "nothing", "a folder", PIPE, "a device"])
+@pytest.mark.parametrize("place", [(n, m) for n, (_, members) in FOLDERS.items() for m in members])
+def test_in_place_of_a_member(tmp_path, place, what):
+    name, member = place
+    home = Path(shutil.copytree(HERE / FOLDERS[name][0], tmp_path / "model"))
+    put(home / member, what)
+    fails(home)
