@@ -125,7 +125,7 @@ def incomplete(a, x, odd):
 
 def products(a, b, w, places, ends):
     """Along dimensions that are named, and bags of embeddings."""
-    kinds = torch.tensordot(a, b, 2), torch.inner(a, a), torch.kron(a[0], b[0]), torch.bilinear(a[0], a[1], w, None)  # fmt: skip
+    kinds = torch.tensordot(a, b, 2), torch.inner(a, a), torch.kron(a[0], b[0]), torch.outer(a[0, 0], b[0, 0].double()), torch.bilinear(a[0], a[1], w, None)  # fmt: skip
     bags = [F.embedding_bag(places, b[0], ends, mode=m, padding_idx=2) for m in ("sum", "mean", "max")]  # fmt: skip
     return *kinds, *bags, torch.renorm(a, 2, 0, 1.5), torch.linalg.vecdot(a, a)
 
