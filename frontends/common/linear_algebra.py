@@ -21,7 +21,7 @@ from .layer import Layer
 from .loops import Iteration, while_loop
 from .reductions import largest
 from .shapes import Extent, broadcast
-from .terms import Term, constant, counting, extent
+from .terms import Term, constant, counting, extent, joined
 
 Step = Callable[[Term, list[Term]], list[Term]]
 """From the number of a step, 0-d i64, and the states to the next states."""
@@ -178,16 +178,41 @@ def _taken(x: Term, rows: Term) -> Term:
     return Term(n, n(nn.GatherElements(x.value, index.value, axis=x.rank - 2)))
 
 
+def order_of(swaps: Term, count: Term) -> Term:
+    """The order [B.., M] of rows that exchanges [B.., N] make one after the other."""
+    n, last = swaps.n, swaps.rank - 1
+    rows = counting(n, count)
+    start = _spread(rows, [*_own(swaps)[:-1], (rows.value, 0)])
+
+    def step(at: Term, states: list[Term]) -> list[Term]:
+        pivot = swaps.gather(at.reshape(1), last)
+        source = rows.equals(at).choose(pivot, pivot.equals(rows).choose(at, rows))
+        return [Term(n, n(nn.GatherElements(states[0].value, source.value, axis=last)))]
+
+    return steps(n, extent(n, (swaps.value, last)), [start], step)[0]
+
+
 def solve(a: Term, b: Term) -> Term:
     """x of a @ x = b: a [B.., M, M], b [B.., M, K]."""
-    return solve_factored(lu(a), b)
+    factors = lu(a)
+    return solve_factored(factors.both, factors.order, b)
 
 
-def solve_factored(factors: Factors, b: Term) -> Term:
+def solve_factored(both: Term, order: Term, b: Term) -> Term:
     """The same for factors that are there already."""
-    moved = _taken(b, factors.order)
-    below = solve_triangular(factors.both, moved, upper=False, unit=True)
-    return solve_triangular(factors.both, below, upper=True)
+    below = solve_triangular(both, _taken(b, order), upper=False, unit=True)
+    return solve_triangular(both, below, upper=True)
+
+
+def solve_transposed(both: Term, order: Term, b: Term) -> Term:
+    """x of a.T @ x = b, by factors of a."""
+    n, turned = b.n, transposed(both)
+    below = solve_triangular(turned, b, upper=False)
+    found = solve_triangular(turned, below, upper=True, unit=True)
+    axis = order.rank - 1
+    count = extent(n, (order.value, axis)).value
+    back = Term(n, largest(n, order.value, count, axis, False)[1])
+    return _taken(found, back)
 
 
 def qr(a: Term) -> tuple[Term, Term]:
@@ -261,6 +286,16 @@ def svd(a: Term) -> tuple[Term, Term, Term]:
     u = rest / size.equals(0.0).choose(1.0, size)
     values, u, v = _sorted(values, [u, v], greatest=True)
     return u, values, v
+
+
+def completed(u: Term) -> Term:
+    """Columns [B.., M, K], orthonormal or zero, with more of them: [B.., M, M]."""
+    n, k = u.n, u.shape[-1]
+    q, r = qr(u)
+    signs = (r * identity_like(u).part(-1, 0, k or 0)).sum(u.rank - 2, keep=True)
+    first = q.part(-1, 0, k or 0) * (signs < 0.0).choose(constant(n, -1.0, u.element), 1.0)
+    rows = u.shape[-2]
+    return joined([first, q.part(-1, k or 0, rows or 0)], u.rank - 1)
 
 
 SWEEPS = 12

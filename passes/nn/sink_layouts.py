@@ -31,7 +31,7 @@ def blocked_source(value: Value) -> Value | None:
     if rank < 4 or moved.permutation != (0, 1, rank - 1, *range(2, rank - 1)):
         return None
     N, blocks, *spatial, block = shape_of(moved.x)
-    if shape_of(value) != (N, blocks * block, *spatial):  # type: ignore[operator]
+    if blocks is None or block is None or shape_of(value) != (N, blocks * block, *spatial):
         return None
     return moved.x
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import ComplexType, FloatType, IntegerType, Type, f32, f64, i1, i64
+from ....ir.types import ComplexType, FloatType, IntegerType, Type, f32, f64, i1, i32, i64
 from ...common import formulas
 from ...common.complexes import pair
 from ...common.loops import Iteration, while_loop
@@ -332,6 +332,25 @@ def logaddexp(n: AtenLayer, self: Value, other: Value) -> Value:
 def ldexp(n: AtenLayer, self: Value, other: Value) -> Value:
     x = n.floating(self)
     return (Term(n, x) * (2.0 ** Term(n, n.cast(other, x.type.element_type)))).value
+
+
+@ROWS("aten.frexp")
+def frexp(n: AtenLayer, self: Value) -> list:
+    """The parts m and e of m * 2**e with m from 0.5 to 1, read from the bits."""
+    given = n.floating(self)
+    x = Term(n, given if given.type.element_type is f64 else n.cast(given, f32))
+    digits, bias = (52, 1022) if x.element is f64 else (23, 126)
+    mask = 2 * bias + 3
+    size = x.function(nn.Abs)
+    small = size < 2.0 ** (1 - bias)
+    bits = formulas.bits_of(small.choose(x * 2.0**digits, x))
+    exponent = ((bits >> digits) & mask) - bias
+    exponent = small.choose(exponent - digits, exponent).cast(i32)
+    part = (bits & ~(mask << digits)) | (bias << digits)
+    mantissa = part.made(nn.Bitcast(part.value, out=x.value.type))
+    whole = x.equals(0.0) | ~(size < math.inf)
+    found = whole.choose(x, mantissa).cast(given.type.element_type)
+    return [found.value, whole.choose(0, exponent).value]
 
 
 @ROWS("aten.gcd", "aten.lcm")

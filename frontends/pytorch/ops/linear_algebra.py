@@ -53,9 +53,11 @@ def cholesky(n: AtenLayer, self: Value, upper: bool = False, check_errors: bool 
     return [(transposed(found) if upper else found).value, _done(n, a)]
 
 
-@ROWS("aten.linalg_lu_factor", "aten.linalg_lu_factor_ex")
-def lu_factor(n: AtenLayer, A: Value, pivot: bool = True, check_errors: bool = False) -> list:
-    (a,) = _matrices(n, A)
+@ROWS("aten.linalg_lu_factor", "aten.linalg_lu_factor_ex", "aten._lu_with_info")
+def lu_factor(
+    n: AtenLayer, A: Any = None, self: Any = None, pivot: bool = True, check_errors: bool = False
+) -> list:
+    (a,) = _matrices(n, self if A is None else A)
     factors = algebra.lu(a)
     return [factors.both.value, _pivots(factors), _done(n, a)]
 
@@ -63,13 +65,32 @@ def lu_factor(n: AtenLayer, A: Value, pivot: bool = True, check_errors: bool = F
 @ROWS("aten.linalg_lu")
 def lu(n: AtenLayer, A: Value, pivot: bool = True) -> list:
     """P, L and U of A = P @ L @ U."""
-    (a,) = _matrices(n, A)
-    factors = algebra.lu(a)
-    rows = counting(n, extent(n, (a.value, a.rank - 2)))
-    own = [(factors.order.value, i) for i in range(factors.order.rank)]
-    order = factors.order.reshape(*own[:-1], 1, own[-1])
-    exchange = rows.spread(0, 1).equals(order).cast(a.element)
-    both, least = factors.both, min(n.int(n.size(A, -2)), n.int(n.size(A, -1)))
+    factors = algebra.lu(_matrices(n, A)[0])
+    return _apart(n, factors.both, factors.order)
+
+
+@ROWS("aten.lu_unpack")
+def lu_unpack(
+    n: AtenLayer,
+    LU_data: Value,
+    LU_pivots: Value,
+    unpack_data: bool = True,
+    unpack_pivots: bool = True,
+) -> list:
+    both = Term(n, LU_data)
+    return _apart(n, both, _order(n, both, LU_pivots))
+
+
+def _order(n: AtenLayer, both: Term, pivots: Value) -> Term:
+    """Of rows, by pivots as LAPACK gives them."""
+    return algebra.order_of(Term(n, pivots).cast(i64) - 1, extent(n, (both.value, both.rank - 2)))
+
+
+def _apart(n: AtenLayer, both: Term, order: Term) -> list:
+    rows = counting(n, extent(n, (both.value, both.rank - 2)))
+    own = [(order.value, i) for i in range(order.rank)]
+    exchange = rows.spread(0, 1).equals(order.reshape(*own[:-1], 1, own[-1])).cast(both.element)
+    least = min(n.int(size) for size in n.shape(both.value)[-2:])
     places = algebra.Places.of(both)
     lower = (places.rows > places.columns).choose(both, 0.0)
     lower = places.rows.equals(places.columns).choose(1.0, lower).part(-1, 0, least)
@@ -113,11 +134,11 @@ def svd(
     (a,) = _matrices(n, given)
     whole = full_matrices if A is not None else not some
     values_only = "svdvals" in n.kind or not compute_uv
-    if whole and not values_only and a.shape[-1] != a.shape[-2]:
-        raise n.error("factors with more columns than there are singular values are not supported")
     u, values, v = algebra.svd(a)
     if "svdvals" in n.kind:
         return values.value
+    if whole and not values_only:
+        u, v = (x if x.shape[-1] == x.shape[-2] else algebra.completed(x) for x in (u, v))
     return [u.value, values.value, (v if n.kind.startswith("aten.svd") else transposed(v)).value]
 
 
@@ -130,13 +151,35 @@ def solve(n: AtenLayer, A: Value, B: Value, left: bool = True, check_errors: boo
     vector = B.type.rank == 1 or B.type.shape == A.type.shape[:-1]
     a, b = _matrices(n, A, unsqueezed(n, B, B.type.rank) if vector else B)
     factors = algebra.lu(a if left else transposed(a))
-    found = algebra.solve_factored(factors, b if left else transposed(b))
+    found = algebra.solve_factored(factors.both, factors.order, b if left else transposed(b))
     found = found if left else transposed(found)
     out = found.column(0) if vector else found
     if "_ex" not in n.kind:
         return [out.value]
     infos = [factors.both.value, _pivots(factors), _done(n, a)]
     return [out.value, *(infos if "._" in n.kind else infos[2:])]
+
+
+@ROWS("aten.linalg_lu_solve", "aten.lu_solve")
+def lu_solve(
+    n: AtenLayer,
+    LU: Any = None,
+    pivots: Any = None,
+    B: Any = None,
+    self: Any = None,
+    LU_data: Any = None,
+    LU_pivots: Any = None,
+    left: bool = True,
+    adjoint: bool = False,
+) -> Value:
+    """X of A @ X = B, X @ A = B or of A's transpose, by A's factors and pivots."""
+    both, b = _matrices(n, LU_data if LU is None else LU, self if B is None else B)
+    pivots = LU_pivots if pivots is None else pivots
+    batch = n.shape(both.value)[:-2]
+    pivots = n.expand(pivots, [*batch, n.size(pivots, pivots.type.rank - 1)])
+    solved = algebra.solve_transposed if left == adjoint else algebra.solve_factored
+    found = solved(both, _order(n, both, pivots), b if left else transposed(b))
+    return (found if left else transposed(found)).value
 
 
 @ROWS("aten.linalg_inv", "aten.linalg_inv_ex", "aten.inverse")

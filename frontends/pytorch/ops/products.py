@@ -68,7 +68,8 @@ def addmm(n: AtenLayer, self: Value, *, beta: Any = 1, alpha: Any = 1, **factors
 
 @ROWS("aten.outer", "aten.ger")
 def outer(n: AtenLayer, self: Value, vec2: Value) -> Value:
-    return (Term(n, self).spread(0, 1) * Term(n, vec2)).value
+    lhs, rhs = n.promoted(self, vec2)
+    return (Term(n, lhs).spread(0, 1) * Term(n, rhs)).value
 
 
 @ROWS("aten.einsum")

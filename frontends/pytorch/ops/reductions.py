@@ -66,9 +66,9 @@ def nanmean(n: AtenLayer, self: Value, dim: Any = None, keepdim=False, dtype=Non
     return (Term(n, total) / Term(n, n.cast(count, total.type.element_type))).value
 
 
-@ROWS("aten.any", "aten.all")
+@ROWS("aten.any", "aten.all", "aten._is_any_true", "aten._is_all_true")
 def any_all(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) -> Value:
-    op = nn.ReduceMax if ".any" in n.kind else nn.ReduceMin
+    op = nn.ReduceMax if "any" in n.kind else nn.ReduceMin
     return _reduction(op)(n, as_bool(n, self), dim, keepdim)
 
 

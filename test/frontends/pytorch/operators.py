@@ -103,9 +103,29 @@ def values(b, s):
     return *parts, g.pinv(b), g.matrix_rank(b), g.matrix_norm(b, "nuc"), g.matrix_exp(s), g.cond(b)
 
 
+def factored(a, b, wide):
+    """Solutions by factors that are there, and factors of full size."""
+    g = torch.linalg
+    both, pivots = g.lu_factor(a)
+    solved = [g.lu_solve(both, pivots, b), g.lu_solve(both, pivots, b, adjoint=True)]
+    solved += [g.lu_solve(both, pivots, b.mT, left=False), torch.lu_solve(b, both, pivots)]
+    whole = []
+    for given in (b, wide):
+        u, sizes, vh = g.svd(given)
+        k = sizes.shape[-1]
+        whole += [(u[..., :k] * sizes[..., None, :]) @ vh[..., :k, :], u.mT @ u, vh @ vh.mT]
+    return *solved, *torch.lu_unpack(both, pivots), *whole
+
+
+def incomplete(a, x, odd):
+    """The incomplete gamma function, and the parts of numbers."""
+    shares = torch.igamma(a, x), torch.igammac(a, x)
+    return *shares, *torch.frexp(odd), *torch.frexp(odd.half()), *torch.frexp(odd.double())
+
+
 def products(a, b, w, places, ends):
     """Along dimensions that are named, and bags of embeddings."""
-    kinds = torch.tensordot(a, b, 2), torch.inner(a, a), torch.kron(a[0], b[0]), torch.bilinear(a[0], a[1], w, None)  # fmt: skip
+    kinds = torch.tensordot(a, b, 2), torch.inner(a, a), torch.kron(a[0], b[0]), torch.outer(a[0, 0], b[0, 0].double()), torch.bilinear(a[0], a[1], w, None)  # fmt: skip
     bags = [F.embedding_bag(places, b[0], ends, mode=m, padding_idx=2) for m in ("sum", "mean", "max")]  # fmt: skip
     return *kinds, *bags, torch.renorm(a, 2, 0, 1.5), torch.linalg.vecdot(a, a)
 
@@ -152,6 +172,11 @@ def experts(x, weights, ends, batch):
     return fallback, grouped(x, weights, ends).float(), grouped(batch, weights).float()
 
 
+_SHARES = (
+    torch.tensor([0, 0, 0.1, 1, 2.5, 10, 100, 5000, 1, INF, 2, -1]),
+    torch.tensor([0, 1, 0.05, 2, 9, 10, 90, 5100, 0, 3, INF, 1]),
+)
+
 _ENDS = torch.tensor([2, 7, 7, 10], dtype=torch.int32)
 """The third group is empty."""
 
@@ -197,6 +222,11 @@ def operator_cases() -> dict[str, tuple[Callable[..., Any], Sequence[torch.Tenso
             ],
         ),
         "signals": (signals, [r(2, 60)]),
+        "factored": (factored, [r(2, 4, 4), r(2, 4, 3), r(2, 3, 4)]),
+        "incomplete": (
+            incomplete,
+            [*_SHARES, torch.tensor([0.0, 1, -7.25, 1e-40, 3e38, INF, NAN])],
+        ),
         "experts": (
             experts,
             [_whole(10, 8), _whole(4, 8, 16), _ENDS, _whole(4, 3, 8)],

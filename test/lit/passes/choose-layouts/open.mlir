@@ -59,3 +59,17 @@ func.func @parts(%x: tensor<1x3x?x?xf32>) -> (tensor<1x12x?x?xf32>, tensor<1x3x?
   %5 = nn.slice %0 {starts = array<i64: 0, 5, 0, 0>} : (tensor<1x12x?x?xf32>) -> tensor<1x3x?x?xf32>
   return %4, %5 : tensor<1x12x?x?xf32>, tensor<1x3x?x?xf32>
 }
+
+// -----
+
+// What looks like a blocked tensor, but has no known number of channels, stays as it is.
+
+// CHECK-LABEL: func.func @open_blocks
+// CHECK:         nn.reshape
+// CHECK:         nn.pad
+func.func @open_blocks(%x: tensor<1x?x6x5xf32>, %zero: tensor<f32>) -> tensor<1x?x8xf32> {
+  %moved = nn.transpose %x {permutation = array<i64: 0, 1, 3, 2>} : (tensor<1x?x6x5xf32>) -> tensor<1x?x5x6xf32>
+  %flat = nn.reshape %moved : (tensor<1x?x5x6xf32>) -> tensor<1x?x6xf32>
+  %out = nn.pad %flat, %zero {pads = array<i64: 0, 0, 1, 0, 0, 1>} : (tensor<1x?x6xf32>, tensor<f32>) -> tensor<1x?x8xf32>
+  return %out : tensor<1x?x8xf32>
+}
