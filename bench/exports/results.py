@@ -2,8 +2,8 @@
 
 A line is `{"file": "bert.dynamo.static", "error": 2.6e-07}`. Instead of the error there may be
 `failure`, what nnc says of a file that ONNX Runtime runs, `neither`, what it says of one that
-neither runs, or `unwritten`, why the exporter has no such file. `against` is there where ONNX Runtime
-could not run the file, and the framework is what it was compared with.
+neither runs, or `unwritten`, why the exporter has no such file. `against` is there where ONNX
+Runtime could not run the file, and the framework is what it was compared with.
 """
 
 from __future__ import annotations
