@@ -32,7 +32,8 @@ Small networks with random weights as PyTorch's two exporters write them, with f
 dimensions, and what converters of other libraries write. Each file is compiled and run at the
 sizes it was exported at, one with open dimensions at others too, and compared with ONNX Runtime:
 the largest difference over the output's largest value. `*` marks files that ONNX Runtime cannot
-run, which are compared with the framework.
+run, which are compared with the framework; "neither" stands for files that nnc and it refuse, most
+of which contradict themselves.
 """
 
 Row = dict[str, Any]
@@ -49,18 +50,18 @@ def exports_page() -> str:
 
 def _summary(table: dict[str, dict[str, Row]]) -> list[str]:
     lines = [
-        "| exporter | files | agree | largest error | nnc fails | exporter fails |",
-        "|---|---|---|---|---|---|",
+        "| exporter | files | agree | largest error | nnc fails | neither runs | no file |",
+        "|---|---|---|---|---|---|---|",
     ]
     for form, title in TITLES.items():
         rows = [forms[form] for forms in table.values() if form in forms]
         written = [row for row in rows if "unwritten" not in row]
         good = [row["error"] for row in written if _agrees(row)]
-        fails, unwritten = len(written) - len(good), len(rows) - len(written)
+        neither = sum("neither" in row for row in written)
         worst = f"{max(good):.1e}" if good else ""
-        lines.append(
-            f"| {title} | {len(written)} | {len(good)} | {worst} | {fails} | {unwritten} |"
-        )
+        counts = (len(written) - len(good) - neither, neither, len(rows) - len(written))
+        cells = (title, len(written), len(good), worst, *counts)
+        lines.append(f"| {' | '.join(map(str, cells))} |")
     return lines
 
 
@@ -88,17 +89,19 @@ def _cell(row: Row | None) -> str:
         return ""
     if "unwritten" in row:
         return "no file"
+    if "neither" in row:
+        return "neither"
     if "failure" in row:
         return f"fails: {row['failure']}"
     return f"{row['error']:.0e}" + ("*" if "against" in row else "")
 
 
 def _unwritten(table: dict[str, dict[str, Row]]) -> list[str]:
-    """What exporters said where there is no file."""
-    lines = ["## Without a file", "", "| network | exporter | says |", "|---|---|---|"]
+    """What exporters said where there is no file, and nnc where neither runs one."""
+    lines = ["## Without a result", "", "| network | exporter | says |", "|---|---|---|"]
     for name, forms in sorted(table.items()):
         for form, row in forms.items():
-            if "unwritten" in row:
-                said = row["unwritten"].replace("|", "\\|")
-                lines.append(f"| {name} | {form.replace('.', ', ')} | {said} |")
+            if said := row.get("unwritten") or row.get("neither"):
+                text = said.replace("|", "\\|")
+                lines.append(f"| {name} | {form.replace('.', ', ')} | {text} |")
     return lines

@@ -23,8 +23,12 @@ class Roofline:
 
     def arithmetic(self, multiplications: float) -> float:
         """What so many multiplications in f32 take in whole networks."""
-        peak = self.machine.lanes(F32) / self.machine.fma_cycles(self.machine.vector_bits // 8)
-        return multiplications / (self.costs.attained * peak)
+        return multiplications / (self.costs.attained * self.peak)
+
+    @property
+    def peak(self) -> float:
+        """Multiplications in f32 of a cycle, at most."""
+        return self.machine.lanes(F32) / self.machine.fma_cycles(self.machine.vector_bits // 8)
 
     def beside(self, one: float, other: float) -> float:
         """Of two that run at once: the longer one, and what of the other is not hidden."""

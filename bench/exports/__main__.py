@@ -39,7 +39,7 @@ def main() -> None:
     options.to.mkdir(parents=True, exist_ok=True)
     found = list(run(options))
     print(summary(found))
-    sys.exit(not all(one.agrees or one.unwritten for one in found))
+    sys.exit(any(one.is_wrong for one in found))
 
 
 def run(options: argparse.Namespace) -> Iterator[Finding]:
@@ -76,7 +76,8 @@ def line(found: Finding) -> str:
     if found.unwritten:
         return f"{found.name:55} not written: {shortened(found.unwritten)}"
     if found.failure:
-        return f"{found.name:55} FAILS: {shortened(found.failure)}"
+        mark = "FAILS" if found.is_wrong else "neither runs it"
+        return f"{found.name:55} {mark}: {shortened(found.failure)}"
     mark = "" if found.agrees else "  DISAGREES"
     mark += "" if found.oracle == "onnxruntime" else "  (against the framework)"
     ratios = " ".join(f"{ratio:.2f}" for ratio in found.ratios)

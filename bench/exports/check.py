@@ -44,6 +44,12 @@ class Finding:
     def agrees(self) -> bool:
         return not (self.failure or self.unwritten) and self.error <= TOLERANCE
 
+    @property
+    def is_wrong(self) -> bool:
+        """Whether nnc is at fault; not of a file that ONNX Runtime cannot run, either."""
+        neither = self.failure and self.oracle != "onnxruntime"
+        return not (self.agrees or self.unwritten or neither)
+
 
 def check(model: Path, values: Path, seconds: float) -> Finding:
     """Compile, run at each size of the file, compare, and time where seconds are given."""
@@ -52,6 +58,7 @@ def check(model: Path, values: Path, seconds: float) -> Finding:
     arrays = np.load(values)
     sizes = (0, 1) if ".dynamic" in model.name else (0,)
     session = _session(model)
+    found.oracle = "onnxruntime" if session is not None else "framework"
     began = time.process_time()
     try:
         compiled = nnc.compile(model, cache=False)
@@ -74,8 +81,7 @@ def check(model: Path, values: Path, seconds: float) -> Finding:
                 found.milliseconds.append(ours)
                 found.onnxruntime.append(theirs)
     except nnc.NncError as error:
-        too = "ONNX Runtime fails too; " if found.oracle != "onnxruntime" else ""
-        found.failure = f"{too}{error}"
+        found.failure = str(error)
     return found
 
 

@@ -8,7 +8,7 @@ from ..formats.pytorch_models import timm, timm_side, transformers
 from .rows import ROWS, Call, Spec, floats, integers
 
 WORDS = 190
-SIDES = {"Beit": 32, "Swinv2": 32, "LevitModel": 224}
+SIDES = {"Beit": 32, "Swinv2": 32}
 
 TEXT = """
 Deberta MobileBert Ernie ConvBert RoFormer SqueezeBert FNet Nystromformer YosoModel Mra
@@ -17,7 +17,7 @@ BioGpt GPTBigCode SmolLM3 Nemotron
 """
 PAIRS = "Pegasus MT5"
 """Encoder and decoder."""
-PICTURES = "Beit Swinv2 ResNet PoolFormer MobileViT MobileNetV2 RegNet LevitModel Cvt"
+PICTURES = "Beit Swinv2 ResNet PoolFormer MobileViT MobileNetV2 RegNet Cvt"
 NETWORKS = """
 bat_resnext26ts botnet26t_256 caformer_s18 convit_tiny convmixer_768_32 crossvit_tiny_240
 davit_tiny dpn68 eca_nfnet_l0 efficientformerv2_s0 efficientvit_b0 efficientvit_m0 fasternet_t0

@@ -1,8 +1,9 @@
 """What was found in each file, kept as lines of JSON; `docs/exports.md` is made of them.
 
 A line is `{"file": "bert.dynamo.static", "error": 2.6e-07}`. Instead of the error there may be
-`failure`, what nnc got wrong, or `unwritten`, why the exporter has no such file. `against` is there
-where ONNX Runtime could not run the file, and the framework is what it was compared with.
+`failure`, what nnc says of a file that ONNX Runtime runs, `neither`, what it says of one that
+neither runs, or `unwritten`, why the exporter has no such file. `against` is there where ONNX
+Runtime could not run the file, and the framework is what it was compared with.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ def as_row(found: Finding) -> dict[str, Any]:
     if found.unwritten:
         return row | {"unwritten": shortened(found.unwritten)}
     if found.failure:
-        return row | {"failure": shortened(found.failure)}
+        key = "failure" if found.is_wrong else "neither"
+        return row | {key: shortened(found.failure)}
     row["error"] = float(f"{found.error:.1e}")
     return row if found.oracle == "onnxruntime" else row | {"against": found.oracle}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...dialects import func, memref, scf
 from ...dialects.marks import KERNEL
@@ -73,18 +73,25 @@ class Work:
 
     def seconds(self, machine: Machine, threads: int = 1) -> float:
         """The time of a run of these kernels by a quiet machine's description."""
+        machine = _quiet(machine)
         roofline, threads = Roofline(machine), min(threads, machine.cores)
+        peak = machine.costs.runs.attained * roofline.peak
         least = machine.costs.threads.least_microseconds * machine.cycles_per_microsecond
         resident = self.weights + self.arena
         cycles = 0.0
         for kernel in self.kernels:
-            arithmetic = roofline.arithmetic(kernel.operations / 2)
+            arithmetic = kernel.operations / 2 / peak
             if arithmetic > least:
                 arithmetic /= threads
             weights = kernel.weights / roofline.bandwidth(resident)
             moved = kernel.activations / roofline.bandwidth(kernel.activations)
             cycles += roofline.beside(arithmetic, weights + moved)
         return cycles / machine.cycles_per_microsecond / 1e6
+
+
+def _quiet(machine: Machine) -> Machine:
+    """The machine with the bandwidth that it has where nothing else runs."""
+    return replace(machine, memory_bandwidth=machine.memory_bandwidth * machine.costs.runs.memory)
 
 
 def work_of(module: Operation, unknown: int) -> Work:

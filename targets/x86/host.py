@@ -52,6 +52,11 @@ SPLIT_ATTAINED = 0.9
 machines with AVX-512 and as many loads: 100 to 110 of 112 GFLOP/s, `nnc profile` of ResNet-18."""
 
 
+QUIET_BANDWIDTH = 1.7
+"""How many times the levels' 21 GB/s a core of Zen 5 reads where nothing else runs: GPT-2's step,
+500 MB of weights in 14 ms. Schedules are chosen by the former, as servers are seldom quiet."""
+
+
 def host() -> LlvmTarget | None:
     """This machine as a target; None where it is no 64-bit x86."""
     if platform.machine().lower() not in ("x86_64", "amd64"):
@@ -79,6 +84,9 @@ def host() -> LlvmTarget | None:
     if split and wide:
         algorithms = replace(machine.costs.algorithms, attained=SPLIT_ATTAINED)
         machine = replace(machine, costs=replace(machine.costs, algorithms=algorithms))
+    if cpu == "znver5":
+        runs = replace(machine.costs.runs, memory=QUIET_BANDWIDTH)
+        machine = replace(machine, costs=replace(machine.costs, runs=runs))
     return replace(found, machine=machine)
 
 

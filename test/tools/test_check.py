@@ -62,6 +62,25 @@ def test_operations_bytes_and_memory(tmp_path):
     assert 0 < found["seconds"]["x86-64-v4"] < found["seconds"]["cortex-a76"]
 
 
+def test_time_is_that_of_the_algorithm_that_is_chosen(tmp_path):
+    """As many operations by Winograd's algorithm, and with windows that it does not do."""
+
+    def conv(size: tuple[int, int]) -> dict:
+        weight = numpy_helper.from_array(np.ones((64, 64, *size), np.float32), "w")
+        model = made(
+            [node("Conv", ["x", "w"], ["y"], auto_pad="SAME_UPPER")],
+            [info("x", F, [1, 64, 56, 56])],
+            [info("y", F, [1, 64, 56, 56])],
+            [weight],
+        )
+        return as_json(model, tmp_path, "--target", "x86-64-v4,cortex-a76")[1]
+
+    square, row = conv((3, 3)), conv((1, 9))
+    assert square["operations"] == row["operations"]
+    for name, seconds in square["seconds"].items():
+        assert seconds < 0.8 * row["seconds"][name], name
+
+
 def test_text(tmp_path):
     code, out, err = check(small_cnn(), tmp_path, "--target", "cortex-a76", "--threads", "2")
     assert code == 0 and not err
