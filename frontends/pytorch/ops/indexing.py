@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import IntegerType, TensorType, i1, i64
-from ...common.movement import concat, transposed
-from ...common.shapes import as_i64, reshape
-from ...common.terms import Term, counting, extent
+from ...common.vocabulary import *
 from ..layer import AtenLayer, ends_of
 from ..rows import ROWS
 from .elementwise import as_bool, floor_divide

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f64, i64
-from ...common.shapes import as_scalar
+from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS, Row
 from .elementwise import as_bool, floor_divide, ne, pow_

@@ -6,17 +6,9 @@ Mathematical Functions" (1964), by the numbers of formulas.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f64
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS, Row, table
 

@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import IntegerType, TensorType, i1, i64
-from ...common.movement import (
-    column,
-    reversed_axes,
-    rolled,
-    slice_axis,
-    split_into,
-    transposed,
-)
-from ...common.shapes import merge, reshape
-from ...common.terms import Term, constant, counting, extent
+from ...common.vocabulary import *
 from ..arguments import words
 from ..layer import AtenLayer, Size
 from ..rows import ROWS
 
-FAR = (1 << 63) - 1
+LAST = (1 << 63) - 1
 
 
 @ROWS("aten.view", "aten.reshape", "aten._unsafe_view", "aten._reshape_alias")
@@ -46,7 +29,7 @@ def view_as(n: AtenLayer, self: Value, other: Value) -> Value:
 
 
 @ROWS("aten.flatten")
-def flatten(n: AtenLayer, self: Value, start_dim: int = 0, end_dim: int = -1) -> Value:
+def flatten_(n: AtenLayer, self: Value, start_dim: int = 0, end_dim: int = -1) -> Value:
     rank = self.type.rank
     if rank == 0:
         return n.reshape(self, [1])
@@ -58,7 +41,7 @@ def flatten(n: AtenLayer, self: Value, start_dim: int = 0, end_dim: int = -1) ->
 
 @ROWS("aten.ravel")
 def ravel(n: AtenLayer, self: Value) -> Value:
-    return flatten(n, self)
+    return flatten_(n, self)
 
 
 @ROWS("aten.unflatten")
@@ -199,7 +182,7 @@ def rot90(n: AtenLayer, self: Value, k: int = 1, dims: Sequence[int] = (0, 1)) -
 @ROWS("aten.slice")
 def slice_(n: AtenLayer, self: Value, dim=0, start=None, end=None, step=1) -> Value:
     begin = 0 if start is None else n.number(start)
-    stop = FAR if end is None else n.number(end)
+    stop = LAST if end is None else n.number(end)
     return slice_axis(n, self, n.axis(dim, self.type.rank), begin, stop, n.int(step))
 
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import IntegerType, i1, i64
 from ...common.loops import Iteration, branch, while_loop
-from ...common.shapes import as_scalar, reshape
+from ...common.vocabulary import *
 from ..layer import TfLayer, rows
 from ..lists import NeedsStack, TensorList
 from ..loops import Counted, Look, kept
