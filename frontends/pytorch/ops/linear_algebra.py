@@ -144,8 +144,8 @@ def solve_triangular(
     a, b = _matrices(n, self, B)
     if left:
         return algebra.solve_triangular(a, b, upper, unitriangular).value
-    turned = (algebra.transposed(x) for x in (a, b))
-    return algebra.transposed(algebra.solve_triangular(*turned, not upper, unitriangular)).value
+    a, b = algebra.transposed(a), algebra.transposed(b)
+    return algebra.transposed(algebra.solve_triangular(a, b, not upper, unitriangular)).value
 
 
 @ROWS("aten.triangular_solve")
