@@ -334,9 +334,3 @@ def scatter_view(n: AtenLayer, self: Value, src: Value, **arguments: Any) -> Val
     from .writes import write
 
     return write(n, self, src, n.kind.replace("_scatter", ""), 0, arguments)
-
-
-def places_along(n: AtenLayer, x: Value, axis: int, start: int, step: int) -> Value:
-    """For each element of a part of an axis, where it lies: the shape of the part."""
-    steps = counting(n, extent(n, (x, axis))) * step + start
-    return n.expand(steps.spread(0, x.type.rank - 1 - axis).value, n.shape(x))

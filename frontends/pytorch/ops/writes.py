@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...common.diagonals import diagonal_places
 from ...common.vocabulary import *
 from ..arguments import words
 from ..layer import AtenLayer
@@ -10,7 +11,6 @@ from .views import (
     ORDERS,
     PARTS,
     as_strided,
-    diagonal_places,
     order_of,
     part_sizes,
     unfold,

@@ -8,6 +8,7 @@ from ...common.strided_slice import Masks, strided_slice
 from ...common.vocabulary import *
 from ..layer import TfLayer, rows
 from ..lists import TensorList
+from ..variables import Variable
 
 
 @rows("Identity", "StopGradient", "PreventGradient", "Snapshot", "CheckNumerics",
@@ -16,15 +17,9 @@ def identity(n: TfLayer, x: Any, *others: Any) -> Any:
     return x
 
 
-rows.formulas(
-    {
-        "IdentityN": lambda n, *inputs: list(inputs),
-        "ShapeN": lambda n, *inputs: [shape(n, x) for x in inputs],
-        "ResourceGather": lambda n, x, indices: gather(n, x.read(n), indices),
-        "ResourceGatherNd": lambda n, x, indices: gather_nd(n, x.read(n), indices),
-        "Concat": lambda n, axis, *parts: concat_(n, *parts, axis),
-    }
-)
+@rows("IdentityN")
+def identities(n: TfLayer, *inputs: Any) -> list[Any]:
+    return list(inputs)
 
 
 # -- shapes ----------------------------------------------------------------------------------------
@@ -43,6 +38,11 @@ rows.add({
 @rows("Shape")
 def shape(n: TfLayer, x: Value) -> Value:
     return n.cast(shape_of(n, x), n.element("out_type") if n.has("out_type") else i32)
+
+
+@rows("ShapeN")
+def shapes(n: TfLayer, *inputs: Value) -> list[Value]:
+    return [shape(n, x) for x in inputs]
 
 
 @rows("Size")
@@ -69,6 +69,16 @@ def strided_slice_(n: TfLayer, x: Value, begin: Value, end: Value, strides: Valu
     names = ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
     masks = Masks(*(n.int(f"{name}_mask", 0) for name in names))
     return strided_slice(n, x, begin, end, strides, masks)
+
+
+@rows("ResourceGather")
+def gather_variable(n: TfLayer, x: Variable, indices: Value) -> Value:
+    return gather(n, x.read(n), indices)
+
+
+@rows("ResourceGatherNd")
+def gather_nd_variable(n: TfLayer, x: Variable, indices: Value) -> Value:
+    return gather_nd(n, x.read(n), indices)
 
 
 @rows("GatherV2", "Gather")
@@ -118,6 +128,11 @@ def concat_(n: TfLayer, *inputs: Value) -> Value:
     if not parts:
         raise n.error("no tensors")
     return concat(n, parts, normalize_axis(n, n.known_int(axis, "axis"), parts[0].type.rank))
+
+
+@rows("Concat")
+def concat_by_first(n: TfLayer, axis: Value, *parts: Value) -> Value:
+    return concat_(n, *parts, axis)
 
 
 @rows("InvertPermutation")

@@ -17,24 +17,9 @@ MOST_UNROLLED = 1_000
 """Nodes that a loop may become when it is unrolled; a longer one stays a loop."""
 
 
-rows.formulas(
-    {
-        "PartitionedCall StatefulPartitionedCall": lambda n, *inputs: n.graph("f", *inputs),
-        "VariableV2 Variable": lambda n: n.attributes["variable"].read(n),
-        "ReadVariableOp": lambda n, handle: handle.read(n),
-        "TensorListFromTensor": lambda n, x, shape: TensorList.of(n, x),
-        "TensorListStack": lambda n, x, shape: x.stacked(n),
-        "TensorListGetItem": lambda n, x, index, shape: x.item(n, index),
-        "TensorListSetItem": lambda n, x, index, item: x.with_item(n, index, item),
-        "TensorListLength": lambda n, x: n.cast(x.length(n), i32),
-        "TensorListPushBack": lambda n, x, item: x.pushed(n, item),
-        "TensorListPopBack": lambda n, x, shape: list(x.popped(n)),
-        "TensorListGather": lambda n, x, indices, shape: n(nn.Gather(x.stacked(n), indices)),
-        "TensorArrayReadV3": lambda n, handle, index, flow: flow.item(n, index),
-        "TensorArrayWriteV3": lambda n, handle, index, item, flow: flow.with_item(n, index, item),
-        "TensorArraySizeV3": lambda n, handle, flow: n.cast(flow.length(n), i32),
-    }
-)
+@rows("PartitionedCall", "StatefulPartitionedCall")
+def call(n: TfLayer, *inputs: Any) -> list[Any]:
+    return n.graph("f", *inputs)
 
 
 # -- variables -------------------------------------------------------------------------------------
@@ -43,6 +28,16 @@ rows.formulas(
 @rows("VarHandleOp")
 def variable(n: TfLayer) -> Variable:
     return n.attributes["variable"]
+
+
+@rows("VariableV2", "Variable")
+def variable_by_reference(n: TfLayer) -> Value:
+    return n.attributes["variable"].read(n)
+
+
+@rows("ReadVariableOp")
+def read_variable(n: TfLayer, handle: Variable) -> Value:
+    return handle.read(n)
 
 
 @rows("VariableShape")
@@ -362,6 +357,16 @@ def list_empty(n: TfLayer, shape: Value, most: Value) -> TensorList:
     return TensorList(n.element("element_dtype"), 0, element_shape(n, shape))
 
 
+@rows("TensorListFromTensor")
+def list_of(n: TfLayer, x: Value, shape: Value) -> TensorList:
+    return TensorList.of(n, x)
+
+
+@rows("TensorListStack")
+def list_stack(n: TfLayer, x: TensorList, shape: Value) -> Value:
+    return x.stacked(n)
+
+
 @rows("TensorListConcatV2", "TensorListConcat")
 def list_concat(n: TfLayer, x: TensorList, *others: Value) -> list[Any]:
     found = x.stacked(n)
@@ -371,6 +376,36 @@ def list_concat(n: TfLayer, x: TensorList, *others: Value) -> list[Any]:
 
     groups = [(0, 2), *((i, i + 1) for i in range(2, found.type.rank))]
     return [merge(n, found, groups), None]
+
+
+@rows("TensorListGetItem")
+def list_item(n: TfLayer, x: TensorList, index: Value, shape: Value) -> Value:
+    return x.item(n, index)
+
+
+@rows("TensorListSetItem")
+def list_set(n: TfLayer, x: TensorList, index: Value, item: Value) -> TensorList:
+    return x.with_item(n, index, item)
+
+
+@rows("TensorListLength")
+def list_length(n: TfLayer, x: TensorList) -> Value:
+    return n.cast(x.length(n), i32)
+
+
+@rows("TensorListPushBack")
+def list_push(n: TfLayer, x: TensorList, item: Value) -> TensorList:
+    return x.pushed(n, item)
+
+
+@rows("TensorListPopBack")
+def list_pop(n: TfLayer, x: TensorList, shape: Value) -> list[Any]:
+    return list(x.popped(n))
+
+
+@rows("TensorListGather")
+def list_gather(n: TfLayer, x: TensorList, indices: Value, shape: Value) -> Value:
+    return n(nn.Gather(x.stacked(n), indices))
 
 
 @rows("TensorListScatterIntoExistingList")
@@ -389,6 +424,21 @@ def array(n: TfLayer, size: Value) -> list[Any]:
     number = n.cast(as_scalar(n, size), i64) if known is None else int(known)
     found = TensorList(n.element("dtype"), number, n.shape("element_shape"))
     return [found, found]
+
+
+@rows("TensorArrayReadV3")
+def array_read(n: TfLayer, handle: Any, index: Value, flow: TensorList) -> Value:
+    return flow.item(n, index)
+
+
+@rows("TensorArrayWriteV3")
+def array_write(n: TfLayer, handle: Any, index: Value, item: Value, flow: TensorList) -> TensorList:
+    return flow.with_item(n, index, item)
+
+
+@rows("TensorArraySizeV3")
+def array_size(n: TfLayer, handle: Any, flow: TensorList) -> Value:
+    return n.cast(flow.length(n), i32)
 
 
 @rows("TensorArrayGatherV3")
