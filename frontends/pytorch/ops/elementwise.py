@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import ComplexType, FloatType, IntegerType, Type, f32, f64, i1, i64
 from ...common import formulas
 from ...common.complexes import pair
 from ...common.loops import Iteration, while_loop
-from ...common.vocabulary import *
+from ...common.terms import Term
 from ..arguments import words
 from ..layer import AtenLayer
 from ..rows import ROWS, Row, table

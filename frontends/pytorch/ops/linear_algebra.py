@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from functools import reduce
+from typing import Any
 
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.numpy_types import type_to_numpy
+from ....ir.types import f64, i32, i64
 from ...common import linear_algebra as algebra
-from ...common.linear_algebra import Factors, identity_like
-from ...common.vocabulary import *
+from ...common.linear_algebra import Factors, identity_like, transposed
+from ...common.movement import unsqueezed
+from ...common.terms import Term, constant, counting, extent
 from ..layer import AtenLayer
 from ..rows import ROWS
 from .products import matmul
@@ -40,8 +49,8 @@ def _pivots(factors: Factors) -> Value:
 @ROWS("aten.linalg_cholesky", "aten.linalg_cholesky_ex", "aten.cholesky")
 def cholesky(n: AtenLayer, self: Value, upper: bool = False, check_errors: bool = False) -> list:
     (a,) = _matrices(n, self)
-    found = algebra.cholesky(algebra.transposed(a) if upper else a)
-    return [(algebra.transposed(found) if upper else found).value, _done(n, a)]
+    found = algebra.cholesky(transposed(a) if upper else a)
+    return [(transposed(found) if upper else found).value, _done(n, a)]
 
 
 @ROWS("aten.linalg_lu_factor", "aten.linalg_lu_factor_ex")
@@ -86,7 +95,7 @@ def eigh(n: AtenLayer, A: Any = None, self: Any = None, UPLO: str = "L", compute
     (a,) = _matrices(n, self if A is None else A)
     places = algebra.Places.of(a)
     read = places.rows >= places.columns if UPLO == "L" else places.rows <= places.columns
-    values, vectors = algebra.eigh(read.choose(a, algebra.transposed(a)))
+    values, vectors = algebra.eigh(read.choose(a, transposed(a)))
     return values.value if "eigvalsh" in n.kind else [values.value, vectors.value]
 
 
@@ -109,8 +118,7 @@ def svd(
     u, values, v = algebra.svd(a)
     if "svdvals" in n.kind:
         return values.value
-    right = v if n.kind.startswith("aten.svd") else algebra.transposed(v)
-    return [u.value, values.value, right.value]
+    return [u.value, values.value, (v if n.kind.startswith("aten.svd") else transposed(v)).value]
 
 
 # -- solutions -------------------------------------------------------------------------------------
@@ -121,9 +129,9 @@ def solve(n: AtenLayer, A: Value, B: Value, left: bool = True, check_errors: boo
     """X of A @ X = B or X @ A = B, also of a vector B; then A's factors."""
     vector = B.type.rank == 1 or B.type.shape == A.type.shape[:-1]
     a, b = _matrices(n, A, unsqueezed(n, B, B.type.rank) if vector else B)
-    factors = algebra.lu(a if left else algebra.transposed(a))
-    found = algebra.solve_factored(factors, b if left else algebra.transposed(b))
-    found = found if left else algebra.transposed(found)
+    factors = algebra.lu(a if left else transposed(a))
+    found = algebra.solve_factored(factors, b if left else transposed(b))
+    found = found if left else transposed(found)
     out = found.column(0) if vector else found
     if "_ex" not in n.kind:
         return [out.value]
@@ -144,8 +152,8 @@ def solve_triangular(
     a, b = _matrices(n, self, B)
     if left:
         return algebra.solve_triangular(a, b, upper, unitriangular).value
-    a, b = algebra.transposed(a), algebra.transposed(b)
-    return algebra.transposed(algebra.solve_triangular(a, b, not upper, unitriangular)).value
+    turned = algebra.solve_triangular(transposed(a), transposed(b), not upper, unitriangular)
+    return transposed(turned).value
 
 
 @ROWS("aten.triangular_solve")
@@ -153,15 +161,15 @@ def triangular_solve(
     n: AtenLayer, self: Value, A: Value, upper: bool = True, transpose=False, unitriangular=False
 ) -> list:
     a, b = _matrices(n, A, self)
-    turned = algebra.transposed(a) if transpose else a
+    turned = transposed(a) if transpose else a
     found = algebra.solve_triangular(turned, b, upper != transpose, unitriangular)
     return [found.value, a.value]
 
 
 def _solved_by_cholesky(a: Term, b: Term, upper: bool) -> Value:
-    lower = algebra.transposed(a) if upper else a
+    lower = transposed(a) if upper else a
     half = algebra.solve_triangular(lower, b, upper=False)
-    return algebra.solve_triangular(algebra.transposed(lower), half, upper=True).value
+    return algebra.solve_triangular(transposed(lower), half, upper=True).value
 
 
 @ROWS("aten.cholesky_solve", "aten._cholesky_solve_helper")
@@ -185,7 +193,7 @@ def _pseudo_inverse(n: AtenLayer, x: Value, absolute: Any, relative: Any) -> Ter
     kept = values > _least_value(n, a, values, absolute, relative)
     factors = kept.choose(1.0 / kept.choose(values, 1.0), 0.0)
     own = [(factors.value, i) for i in range(factors.rank)]
-    return (v * factors.reshape(*own[:-1], 1, own[-1])) @ algebra.transposed(u)
+    return (v * factors.reshape(*own[:-1], 1, own[-1])) @ transposed(u)
 
 
 def _least_value(n: AtenLayer, a: Term, values: Term, absolute: Any, relative: Any) -> Term:

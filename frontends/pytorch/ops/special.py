@@ -6,9 +6,17 @@ Mathematical Functions" (1964), by the numbers of formulas.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from functools import reduce
+from typing import Any
 
-from ...common.vocabulary import *
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import f64
+from ...common.terms import Term
 from ..layer import AtenLayer
 from ..rows import ROWS, Row, table
 

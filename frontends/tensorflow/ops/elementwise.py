@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
+from typing import Any
 
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import TensorType, f32
 from ...common import tensorflow as tf
-from ...common.vocabulary import *
+from ...common.quantization import limits_of
+from ...common.shapes import normalize_axis, reshape
+from ...common.terms import Term
 from ..layer import TfLayer, rows
 
 
