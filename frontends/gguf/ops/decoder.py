@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32
-from ...common.attention import grouped, joined_heads, split_heads
+from ...common.attention import joined_heads, split_heads
 from ...common.importer import NodeLayer
 from ...common.quantization import packed_numbers
-from ...common.terms import Term, constant, counting, extent, joined
+from ...common.vocabulary import *
 from ..blocks import Kind
 from ..layer import rows
 

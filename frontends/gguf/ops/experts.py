@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32
 from ...common.importer import NodeLayer
 from ...common.loops import branch
-from ...common.reductions import largest
-from ...common.shapes import shape_vector
-from ...common.terms import Term, constant
+from ...common.vocabulary import *
 from ..blocks import Kind
 from ..layer import rows
 from .decoder import ACTIVATIONS, unpacked

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.activations import activation
-from ...common.shapes import normalize_axes, reshape
+from ...common.vocabulary import *
 from ..functions import activated, leaky_relu, relu, softmax
 from ..layer import KerasLayer, layer
 

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i1
-from ...common.attention import grouped
-from ...common.einsum import einsum
-from ...common.shapes import reshape
-from ...common.terms import Term, constant, counting, extent
+from ...common.vocabulary import *
 from ..layer import KerasLayer, layer
 
 FAR_BELOW = -1e9

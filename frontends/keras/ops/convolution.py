@@ -2,19 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.convolution import (
-    channels_first,
-    channels_last,
-    convolution,
-    transposed_convolution,
-)
-from ...common.movement import padded_by
-from ...common.pooling import Windows, adaptive_pooled, average_pooled, max_pooled
-from ...common.shapes import reshape
+from ...common.vocabulary import *
 from ..functions import activated
 from ..layer import KerasLayer, layer
 from .reshaping import is_channels_first

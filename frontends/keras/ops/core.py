@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import IntegerType, TensorType, i32
-from ...common.einsum import einsum
-from ...common.shapes import reshape
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..functions import activated
 from ..layer import ROWS, KerasLayer, called, layer
 from .reshaping import merged_batch, split_batch

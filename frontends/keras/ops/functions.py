@@ -2,19 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import FloatType, Type, f32, i1, i32, i64
-from ...common.activations import clipped
-from ...common.einsum import einsum
-from ...common.reductions import largest, reduced, variance
-from ...common.shapes import normalize_axes, normalize_axis
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..functions import FUNCTIONS, gelu, glu, hard_shrink, log_softmax, soft_shrink, softmax
 from ..layer import ROWS, KerasLayer, called, element_type, layer
 

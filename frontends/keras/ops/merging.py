@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import reduce
 
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i1
-from ...common.einsum import einsum
-from ...common.movement import concat
-from ...common.shapes import normalize_axis, reshape
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..layer import ROWS, KerasLayer, called, layer
 
 

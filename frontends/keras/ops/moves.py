@@ -2,28 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32, i64
-from ...common.movement import (
-    FAR,
-    column,
-    concat,
-    padded_by,
-    reversed_axes,
-    rolled,
-    slice_axis,
-    split_into,
-    swapped,
-)
-from ...common.reshaping import expand_by, reshape_by
-from ...common.shapes import broadcast, normalize_axes, normalize_axis, reshape, shape_of
 from ...common.tensorflow import pack
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..layer import KerasLayer, layer
 from .core import encoded
 from .functions import axes_of, operand
@@ -231,7 +211,7 @@ def take_along_axis(n: KerasLayer) -> Value:
 
 
 @layer("ops.OneHot")
-def one_hot(n: KerasLayer) -> Value:
+def one_hot_(n: KerasLayer) -> Value:
     if n.argument(2, "axis", -1) != -1:
         raise n.error("'axis' is not the last one")
     x = n.tensor()

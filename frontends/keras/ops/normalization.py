@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.normalization import batch_norm, filled_channels
-from ...common.reductions import variance
-from ...common.shapes import normalize_axes, normalize_axis, reshape
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..layer import KerasLayer, layer
 
 

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i1
-from ...common.convolution import channels_first, channels_last, convolution
 from ...common.loops import Iteration, mirrored, reversed_along, while_loop
-from ...common.movement import column, concat, split_into
-from ...common.recurrent import Direction, Outcome, gru, lstm, rnn, zero_state
-from ...common.shapes import broadcast, reshape
-from ...common.terms import extent
+from ...common.vocabulary import *
 from ..functions import activated
 from ..layer import KerasLayer, layer
 from .convolution import PADDINGS, kernel_first

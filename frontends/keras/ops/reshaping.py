@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.movement import FAR, padded_by, slice_axis
-from ...common.reshaping import reshape_by
-from ...common.resize import resized, resized_by_scales
-from ...common.shapes import broadcast, merge, product, reshape, shape_of
+from ...common.shapes import product
+from ...common.vocabulary import *
 from ..layer import KerasLayer, layer
 
 
@@ -49,7 +41,7 @@ def reshape_layer(n: KerasLayer) -> Value:
 
 
 @layer("Flatten")
-def flatten(n: KerasLayer) -> Value:
+def flatten_(n: KerasLayer) -> Value:
     x = n.tensor()
     rank = x.type.rank
     if rank > 2 and is_channels_first(n):

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.direct import direct
-from ...common.shapes import flatten, normalize_axis, reshape
-from ...common.terms import Term, counting, extent
+from ...common.vocabulary import *
 from ..node import Node
 from ..registry import add_rows, converter
 

@@ -5,16 +5,8 @@ from __future__ import annotations
 from functools import reduce
 from operator import add
 
-import numpy as np
-
-from ....dialects import nn
 from ....ir.conversions import ROUND_MODES
-from ....ir.core import Value
-from ....ir.types import TensorType, Type, i1
-from ...common.direct import direct, named
-from ...common.formulas import divisor
-from ...common.shapes import as_scalar, broadcast, limits_of, normalize_axis, reshape
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..node import Node
 from ..registry import add_rows, converter
 from ..tensors import element_type

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.numpy_types import type_to_numpy
-from ....ir.types import FloatType, f32, f64, i64
 from ...common.scores import transformed, two_classes
-from ...common.terms import Term, constant, joined
+from ...common.vocabulary import *
 from ...common.words import ids, lookup, scalar_string, strings
 from ..node import Node
 from ..registry import converter

@@ -8,13 +8,7 @@ Source: ONNX Col2Im-18.
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType, i64
-from ...common.shapes import as_i64, of_length
-from ...common.terms import Term, constant, counting, extent, joined
+from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
 from ..windows import spatial_ints

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i1, i64
 from ...common.loops import Iteration, branch, mirrored, reversed_along, while_loop
-from ...common.movement import column, stacked
-from ...common.shapes import as_scalar, normalize_axis
-from ...common.terms import extent
+from ...common.vocabulary import *
 from ..importer import Body
 from ..node import A, Node
 from ..registry import converter

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ....ir.core import Value
-from ...common.convolution import convolution, transposed_convolution
+from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
 from ..windows import padding_of, spatial_ints, spatial_rank

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....ir.core import Value
-from ....ir.types import TensorType, size_fault
-from ...common.shapes import as_i64, of_length, ranged
-from ...common.terms import Term, counting, extent
+from ....ir.types import size_fault
+from ...common.vocabulary import *
 from ..node import A, Node
 from ..registry import converter
 from ..tensors import element_type

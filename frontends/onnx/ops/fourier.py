@@ -8,16 +8,9 @@ Source: ONNX DFT-20, STFT-17, MelWeightMatrix-17.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import FloatType, TensorType, Type, f32, f64, i64
 from ...common.fourier import Complex, along, each, fitted, fourier, on_rows, transformed
 from ...common.late_axes import axes_mask, in_order, order_of
-from ...common.shapes import as_i64, as_scalar, normalize_axis, part_of_vector
-from ...common.terms import Term, constant, counting, extent, joined
+from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
 from ..tensors import element_type

@@ -6,15 +6,8 @@ its operands, which are added up. The gradient of a tensor is that of the sum of
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Operation, Value
-from ....ir.types import FloatType
-from ...common.shapes import broadcast_by, shape_of
-from ...common.terms import Term
+from ....ir.core import Operation
+from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
 from .training import DOMAIN

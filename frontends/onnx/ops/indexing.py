@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType, i64
-from ...common.direct import direct
-from ...common.gathering import gathered, one_hot
-from ...common.shapes import as_i64, broadcast_by, flatten, normalize_axis, reshape, shape_of
-from ...common.terms import Term, counting, extent
 from ...common.unique import unique_rows
+from ...common.vocabulary import *
 from ..node import Node
 from ..registry import add_rows, converter
 

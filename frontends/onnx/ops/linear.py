@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.direct import direct
-from ...common.einsum import einsum
-from ...common.shapes import shape_text
+from ...common.vocabulary import *
 from ..node import Node
 from ..registry import add_rows, converter
 

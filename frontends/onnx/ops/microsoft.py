@@ -5,17 +5,8 @@ Source: onnxruntime's ContribOperators.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.activations import activation
-from ...common.convolution import channels_first, channels_last
-from ...common.direct import as_it_is
 from ...common.late_axes import with_ones
-from ...common.movement import transposed
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..node import Node
 from ..registry import add_rows, converter
 from .convolution import conv

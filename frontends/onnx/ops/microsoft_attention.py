@@ -5,17 +5,10 @@ Source: onnxruntime's ContribOperators.md.
 
 from __future__ import annotations
 
-import math
 from itertools import pairwise
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i32, i64
-from ...common.attention import attend, causal, joined_heads, split_heads
-from ...common.shapes import as_scalar, flatten
-from ...common.terms import Term, constant, counting, extent, joined
+from ...common.attention import causal, joined_heads, split_heads
+from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
 from .microsoft import DOMAIN

@@ -5,13 +5,8 @@ Source: onnxruntime's ContribOperators.md.
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....ir.core import Value
-from ....ir.types import FloatType, IntegerType, f32
 from ...common.quantization import middle_of, pack_bits, packed_numbers, real_numbers
-from ...common.shapes import normalize_axis, reshape
-from ...common.terms import Term, counting, extent
+from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
 from .microsoft import DOMAIN

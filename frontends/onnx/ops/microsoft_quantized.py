@@ -5,18 +5,10 @@ Source: onnxruntime's ContribOperators.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import IntegerType, Type, f32, i32
 from ...common.quantization import quantized, real_numbers, saturated, shifted
-from ...common.recurrent import Direction
-from ...common.shapes import reshape
-from ...common.terms import Term, joined
+from ...common.vocabulary import *
 from ..node import Node
 from ..registry import add_rows, converter
 from .microsoft import DOMAIN, of_any_order, softmax_of_rows

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType
-from ...common.direct import as_it_is, direct
-from ...common.normalization import batch_norm, batch_norm_now
-from ...common.shapes import normalize_axis, reshape
+from ...common.normalization import batch_norm_now
+from ...common.vocabulary import *
 from ..calls import expand_call
 from ..node import Node
 from ..registry import add_rows, converter

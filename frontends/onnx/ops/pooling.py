@@ -2,20 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.pooling import (
-    Windows,
-    average_pooled,
-    max_pooled,
-    max_pooled_with_indices,
-    product_of,
-    unpooled,
-)
-from ...common.shapes import as_i64, of_length, part_of_vector, shape_of
-from ...common.terms import Term
+from ...common.pooling import product_of
+from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
 from ..windows import padding_of, spatial_ints, spatial_rank

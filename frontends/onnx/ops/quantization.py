@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from ....dialects import nn
 from ....ir.conversions import is_small_float
-from ....ir.core import Value
-from ....ir.types import FloatType, IntegerType, Type, f32
 from ...common.quantization import (
     along_axis,
     middle_of,
@@ -16,8 +13,7 @@ from ...common.quantization import (
     saturated,
     shifted,
 )
-from ...common.shapes import normalize_axis, reshape, shape_text
-from ...common.terms import Term, counting, extent
+from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
 from ..tensors import element_type

@@ -5,15 +5,8 @@ A node without the attribute `seed` has one from the name of its first output.
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-
-from ....ir.core import Value
-from ....ir.types import Type, f32, f64
 from ...common.random import drawn_classes, normal, seed_of_name, uniform
-from ...common.shapes import shape_of
-from ...common.terms import Term, constant
+from ...common.vocabulary import *
 from ..node import A, Node
 from ..registry import converter
 from ..tensors import element_type

@@ -5,18 +5,13 @@ Source: ONNX RNN-22, GRU-22, LSTM-22.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from ....dialects import nn
-from ....ir.core import Value
 from ....ir.types import Dim
 from ...common import recurrent
-from ...common.activations import TAKES_ALPHA, TAKES_BETA, activation
-from ...common.movement import split_into, stacked
-from ...common.recurrent import Activation, Direction, Outcome, with_shape, zero_state
-from ...common.shapes import reshape, shape_text
+from ...common.activations import TAKES_ALPHA, TAKES_BETA
+from ...common.recurrent import Activation, with_shape
+from ...common.vocabulary import *
 from ..node import A, Node
 from ..registry import converter
 

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i64
-from ...common.direct import named
 from ...common.late_axes import all_where_none, along, axes_mask, number_of, without
-from ...common.reductions import largest, reduced
-from ...common.shapes import normalize_axes, normalize_axis, of_length
+from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
 

@@ -5,11 +5,9 @@ Source: ONNX RoiAlign-22, MaxRoiPool-22, DeformConv-22, NonMaxSuppression-11.
 
 from __future__ import annotations
 
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType, i64
 from ...common import regions
-from ...common.boxes import suppressed, with_one
+from ...common.boxes import with_one
+from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
 from ..windows import spatial_ints

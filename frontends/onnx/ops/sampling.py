@@ -5,13 +5,9 @@ Source of the latter: ONNX GridSample-22, AffineGrid-20.
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....ir.core import Value
-from ....ir.types import f32
 from ...common import grids
-from ...common.resize import POLICIES, check_count, resized, resized_by_scales
-from ...common.shapes import normalize_axes
+from ...common.resize import POLICIES, check_count
+from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
 

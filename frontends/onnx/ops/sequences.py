@@ -6,21 +6,15 @@ positions at which it is changed. Any other is a value of the program that a hos
 
 from __future__ import annotations
 
-from typing import Any
-
 from onnx import TypeProto
 
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i1, i64
-from ...common.movement import split_into, squeezed, stacked
-from ...common.shapes import as_scalar, normalize_axis
+from ...common.vocabulary import *
 from ..inputs import value_type
 from ..node import A, Node
 from ..registry import converter
 
 
-class Sequence(tuple):
+class KnownSequence(tuple):
     """A sequence of known values."""
 
 
@@ -31,12 +25,12 @@ def as_value(n: Node, value: Any) -> Value:
 
 @converter("SequenceConstruct", any_rank=True)
 def construct(n: Node, *inputs: Value) -> list[Any]:
-    return [Sequence(inputs)]
+    return [KnownSequence(inputs)]
 
 
 @converter("SequenceEmpty")
 def empty(n: Node) -> list[Any]:
-    return [Sequence()]
+    return [KnownSequence()]
 
 
 @converter("SplitToSequence")
@@ -49,7 +43,7 @@ def split_to_sequence(n: Node, x: Value, sizes_operand: Value | None = None) -> 
     elif known is None:
         return [n(nn.SequenceSplit(x, sizes_operand, axis=axis))]
     elif sizes_operand.type.rank == 1:
-        return [Sequence(split_into(n, x, axis, [int(size) for size in known]))]
+        return [KnownSequence(split_into(n, x, axis, [int(size) for size in known]))]
     else:
         size = int(known)
     if size < 1:
@@ -60,7 +54,7 @@ def split_to_sequence(n: Node, x: Value, sizes_operand: Value | None = None) -> 
     parts = split_into(n, x, axis, sizes)
     if not keep:
         parts = [squeezed(n, part, axis) for part in parts]
-    return [Sequence(parts)]
+    return [KnownSequence(parts)]
 
 
 def _followed(n: Node, sequence: Any, position: Value | None = None) -> bool:
@@ -97,7 +91,7 @@ def insert(n: Node, sequence: Any, value: Any, position: Value | None = None) ->
     if not _followed(n, sequence, position):
         return [n(nn.SequenceInsert(as_value(n, sequence), as_value(n, value), position))]
     index = _position(n, position, len(sequence), len(sequence))
-    return [Sequence((*sequence[:index], value, *sequence[index:]))]
+    return [KnownSequence((*sequence[:index], value, *sequence[index:]))]
 
 
 @converter("SequenceErase")
@@ -107,7 +101,7 @@ def erase(n: Node, sequence: Any, position: Value | None = None) -> list[Any]:
     if not sequence:
         raise n.error("the sequence is empty")
     index = _position(n, position, len(sequence), len(sequence) - 1)
-    return [Sequence((*sequence[:index], *sequence[index + 1 :]))]
+    return [KnownSequence((*sequence[:index], *sequence[index + 1 :]))]
 
 
 @converter("SequenceLength")

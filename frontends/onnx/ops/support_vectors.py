@@ -5,14 +5,9 @@ Source: SVMRegressor-1 and SVMClassifier-1 of ai.onnx.ml, as onnx.reference has 
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32, i64
 from ...common.scores import transformed, two_classes
 from ...common.support_vectors import duels, kernel, probabilities
-from ...common.terms import Term, constant
+from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
 from .classical import DOMAIN, Labels, class_of, floats_of, labels_of, rows_of

@@ -5,13 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from operator import add
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32, i64
-from ...common.direct import direct
-from ...common.terms import Term, constant, counting, extent, joined
+from ...common.vocabulary import *
 from ...common.words import elements, ids, lookup, scalar_string, strings
 from ..node import Node
 from ..registry import add_rows, converter

@@ -6,12 +6,7 @@ their values, for all their gradients, and for all their states.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.shapes import as_scalar
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
 

@@ -5,16 +5,9 @@ Source: TreeEnsemble-5, TreeEnsembleRegressor-5 and TreeEnsembleClassifier-5 of 
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32, f64, i64
 from ...common.scores import transformed, two_classes
-from ...common.terms import Term, constant
 from ...common.trees import LEAF, MODES, Forest
+from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter
 from .classical import class_of, labels_of

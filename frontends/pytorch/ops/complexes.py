@@ -5,19 +5,9 @@ A row `complex.NAME` is `aten.NAME` of operands some of which are pairs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import ComplexType, Type, f32, i64
-from ...common.columns import folded
 from ...common.complexes import Pair, pair, product, split, terms, together
 from ...common.fourier import Complex, along, each, transformed
-from ...common.movement import padded_by, rolled, swapped
-from ...common.terms import Term, constant, counting, extent
+from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS, Row, table
 from .elementwise import atan2

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i64
-from ...common.movement import FAR, concat, slice_axis, transposed
-from ...common.shapes import as_i64
-from ...common.terms import Term, counting, extent
+from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
-from .products import convolution, matmul
+from .products import convolved, matmul
 from .reductions import norm
 
 
@@ -92,7 +83,7 @@ def bilinear(
 def conv_tbc(n: AtenLayer, self: Value, weight: Value, bias: Value, pad: int = 0) -> Value:
     """x [T, B, C], weight [K, C, O] -> [T, B, O]"""
     x, w = transposed(n, self, [1, 2, 0]), transposed(n, weight, [2, 1, 0])
-    return transposed(n, convolution(n, x, w, bias, padding=[pad]), [2, 0, 1])
+    return transposed(n, convolved(n, x, w, bias, padding=[pad]), [2, 0, 1])
 
 
 @ROWS("aten.renorm", "aten.embedding_renorm")

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import FloatType, Type, bf16, f64, i64
 from ...common.loops import Iteration, branch, while_loop
-from ...common.shapes import as_scalar
-from ...common.terms import Term, extent
+from ...common.vocabulary import *
 from ..arguments import GraphRef, words
 from ..autocast import CAST, with_autocast
 from ..layer import AtenLayer

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-import numpy as np
-
-from ....ir.core import Value
-from ....ir.types import Type, f32, i64
-from ...common.terms import Term, counting
+from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
 

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32
 from ...common import grids, regions
-from ...common.boxes import suppressed
-from ...common.terms import Term, constant
+from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
 

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import IntegerType, TensorType, i1, i64
-from ...common.movement import concat, transposed
-from ...common.shapes import as_i64, reshape
-from ...common.terms import Term, counting, extent
+from ...common.vocabulary import *
 from ..layer import AtenLayer, ends_of
 from ..rows import ROWS
 from .elementwise import as_bool, floor_divide
@@ -342,9 +334,3 @@ def scatter_view(n: AtenLayer, self: Value, src: Value, **arguments: Any) -> Val
     from .writes import write
 
     return write(n, self, src, n.kind.replace("_scatter", ""), 0, arguments)
-
-
-def places_along(n: AtenLayer, x: Value, axis: int, start: int, step: int) -> Value:
-    """For each element of a part of an axis, where it lies: the shape of the part."""
-    steps = counting(n, extent(n, (x, axis))) * step + start
-    return n.expand(steps.spread(0, x.type.rank - 1 - axis).value, n.shape(x))

@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i1, i64
-from ...common.movement import (
-    channels_shuffled,
-    concat,
-    padded_by,
-    slice_axis,
-    tiled,
-    transposed,
-)
-from ...common.terms import Term, constant, extent
+from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
-from .views import FAR, atleast, broadcast_tensors, unsqueeze
+from .views import LAST, atleast, broadcast_tensors, unsqueeze
 
 
 @ROWS("aten.cat", "aten.concat", "aten.concatenate")
@@ -127,7 +112,7 @@ def pad(n: AtenLayer, self: Value, pad: list[Any], mode: str = "constant", value
     for i in range(rank):
         begin, end = min(pads[i], 0), min(pads[rank + i], 0)
         if begin or end:
-            self = slice_axis(n, self, i, -begin, end if end else FAR)
+            self = slice_axis(n, self, i, -begin, end if end else LAST)
     pads = [max(p, 0) for p in pads]
     names = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
     fill = n.as_value(value or 0, self.type.element_type) if mode == "constant" else None
@@ -187,7 +172,7 @@ def diff(
     axis = n.axis(dim, self.type.rank)
     x = cat(n, [v for v in (prepend, self, append) if v is not None], axis)
     for _ in range(n_):
-        later, before = slice_axis(n, x, axis, 1, FAR), slice_axis(n, x, axis, 0, -1)
+        later, before = slice_axis(n, x, axis, 1, LAST), slice_axis(n, x, axis, 0, -1)
         if x.type.element_type is i1:
             x = n(nn.Xor(later, before))
         else:

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import FloatType, IntegerType, i1, i64
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
 

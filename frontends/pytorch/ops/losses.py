@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i64
-from ...common.terms import Term, constant, extent
+from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
 from .normalization import log_softmax

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import IntegerType, Type
-from ...common.normalization import batch_norm, batch_norm_now, filled_channels
-from ...common.terms import Term, extent
+from ...common.normalization import batch_norm_now
+from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
 from .views import numel

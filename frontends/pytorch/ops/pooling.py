@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType, f32
-from ...common.pooling import adaptive_pooled
-from ...common.shapes import as_i64
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS, Row
 from .products import per_dimension
@@ -133,12 +123,12 @@ def _upsample(mode: str, transform: str, nearest: str = "floor", **how: Any) -> 
             given = [scales[name] for name in names if scales.get(name) is not None] or None
         kind = "align_corners" if align_corners else transform
         options = {"mode": mode, "coordinate_transform": kind, "nearest_mode": nearest, **how}
-        return resized(n, x, output_size, given, options)
+        return resampled(n, x, output_size, given, options)
 
     return row
 
 
-def resized(n: AtenLayer, x: Value, sizes: Any, factors: Any, how: dict[str, Any]) -> Value:
+def resampled(n: AtenLayer, x: Value, sizes: Any, factors: Any, how: dict[str, Any]) -> Value:
     """The spatial dimensions at other extents; the scale is as given, else that of the extents."""
     own, element = x.type.shape[2:], x.type.element_type
     if sizes is None and None not in own:

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i1
-from ...common.attention import attend, causal, grouped
-from ...common.columns import folded, unfolded
-from ...common.einsum import einsum
-from ...common.movement import swapped
-from ...common.terms import Term, constant
+from ...common.attention import causal
+from ...common.vocabulary import *
 from ..arguments import words
 from ..layer import AtenLayer
 from ..rows import ROWS
@@ -100,7 +91,7 @@ _CONVOLUTIONS = words("conv1d conv2d conv3d convolution _convolution _convolutio
 
 
 @ROWS(*(f"aten.{name}" for name in _CONVOLUTIONS))
-def convolution(
+def convolved(
     n: AtenLayer,
     input: Value,
     weight: Value,
@@ -144,7 +135,7 @@ def conv_transpose(
     groups: int = 1,
     dilation: Any = 1,
 ) -> Value:
-    return convolution(
+    return convolved(
         n, input, weight, bias, stride, padding, dilation, True, output_padding, groups
     )
 

@@ -5,15 +5,7 @@ q = saturate(round(x / scale) + zero_point)
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import Type, f32, f64, i32, i64
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..layer import AtenLayer, ends_of
 from ..rows import ROWS
 

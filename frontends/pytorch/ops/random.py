@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import Type, f32, f64, i64
 from ...common import random
-from ...common.reductions import largest
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
 

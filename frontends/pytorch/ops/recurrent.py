@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
 from ...common import recurrent
-from ...common.movement import column, concat, swapped
-from ...common.recurrent import Direction, Outcome
+from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
 from .views import unsqueeze

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import FloatType, i64
-from ...common.movement import FAR, slice_axis, swapped
-from ...common.reductions import largest
 from ...common.scans import running
-from ...common.terms import Term, constant, counting, extent
 from ...common.unique import unique_rows
+from ...common.vocabulary import *
 from ..layer import AtenLayer, ends_of
 from ..rows import ROWS
 from .elementwise import as_bool

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i1
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
 from .activations import gelu

@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import IntegerType, TensorType, i1, i64
-from ...common.movement import (
-    column,
-    reversed_axes,
-    rolled,
-    slice_axis,
-    split_into,
-    transposed,
-)
-from ...common.shapes import merge, reshape
-from ...common.terms import Term, constant, counting, extent
+from ...common.vocabulary import *
 from ..arguments import words
 from ..layer import AtenLayer, Size
 from ..rows import ROWS
 
-FAR = (1 << 63) - 1
+LAST = (1 << 63) - 1
 
 
 @ROWS("aten.view", "aten.reshape", "aten._unsafe_view", "aten._reshape_alias")
@@ -46,7 +29,7 @@ def view_as(n: AtenLayer, self: Value, other: Value) -> Value:
 
 
 @ROWS("aten.flatten")
-def flatten(n: AtenLayer, self: Value, start_dim: int = 0, end_dim: int = -1) -> Value:
+def flatten_(n: AtenLayer, self: Value, start_dim: int = 0, end_dim: int = -1) -> Value:
     rank = self.type.rank
     if rank == 0:
         return n.reshape(self, [1])
@@ -58,7 +41,7 @@ def flatten(n: AtenLayer, self: Value, start_dim: int = 0, end_dim: int = -1) ->
 
 @ROWS("aten.ravel")
 def ravel(n: AtenLayer, self: Value) -> Value:
-    return flatten(n, self)
+    return flatten_(n, self)
 
 
 @ROWS("aten.unflatten")
@@ -199,7 +182,7 @@ def rot90(n: AtenLayer, self: Value, k: int = 1, dims: Sequence[int] = (0, 1)) -
 @ROWS("aten.slice")
 def slice_(n: AtenLayer, self: Value, dim=0, start=None, end=None, step=1) -> Value:
     begin = 0 if start is None else n.number(start)
-    stop = FAR if end is None else n.number(end)
+    stop = LAST if end is None else n.number(end)
     return slice_axis(n, self, n.axis(dim, self.type.rank), begin, stop, n.int(step))
 
 
@@ -285,43 +268,17 @@ def unbind(n: AtenLayer, self: Value, dim: int = 0) -> list[Value]:
     return [column(n, self, axis, i) for i in range(count)]
 
 
-def diagonal_places(shape: Sequence[int], offset: int) -> np.ndarray:
-    """Rows and columns of the elements of a diagonal: [count, 2]."""
-    rows, columns = shape
-    first = max(-offset, 0), max(offset, 0)
-    count = max(min(rows - first[0], columns - first[1]), 0)
-    return np.arange(count)[:, None] + np.array(first)
-
-
 @ROWS("aten.diagonal", "aten.linalg_diagonal")
 def diagonal_(n: AtenLayer, self: Value, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Value:
     rank = self.type.rank
-    a, b = n.axis(dim1, rank), n.axis(dim2, rank)
-    rest = [i for i in range(rank) if i not in (a, b)]
-    shape = self.type.shape[a], self.type.shape[b]
-    if None in shape:
-        raise n.error("the extents of a matrix whose diagonal is taken must be known")
-    places = diagonal_places(shape, offset)  # type: ignore[arg-type]
-    found = n(nn.GatherNd(transposed(n, self, [a, b, *rest]), n.constant(places, i64)))
-    return transposed(n, found, [*range(1, len(rest) + 1), 0])
+    return diagonal(n, self, offset, n.axis(dim1, rank), n.axis(dim2, rank))
 
 
 @ROWS("aten.diag_embed")
 def diag_embed(n: AtenLayer, self: Value, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Value:
     """Matrices that have rows on a diagonal, and zeros."""
     rank = self.type.rank + 1
-    count = n.int(n.size(self, rank - 2))
-    size = count + abs(offset)
-    places = np.zeros((count, size, size), bool)
-    places[np.arange(count), *diagonal_places((size, size), offset).T] = True
-    x = Term(n, self)
-    wide = x.reshape(*((self, i) for i in range(rank - 1)), 1, 1)
-    chosen = constant(n, places).choose(wide, constant(n, 0, x.element))
-    made = chosen.made(nn.ReduceSum(chosen.value, axes=(rank - 2,))).value
-    a, b = n.axis(dim1, rank), n.axis(dim2, rank)
-    rest = iter(range(rank - 2))
-    order = [rank - 2 if i == a else rank - 1 if i == b else next(rest) for i in range(rank)]
-    return transposed(n, made, order)
+    return on_diagonal(n, self, offset, n.axis(dim1, rank), n.axis(dim2, rank))
 
 
 @ROWS("aten.trace")

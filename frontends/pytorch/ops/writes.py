@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i64
-from ...common.movement import FAR, concat, slice_axis, transposed
-from ...common.terms import Term, counting, extent
+from ...common.diagonals import diagonal_places
+from ...common.vocabulary import *
 from ..arguments import words
 from ..layer import AtenLayer
 from ..rows import ROWS
@@ -19,7 +11,6 @@ from .views import (
     ORDERS,
     PARTS,
     as_strided,
-    diagonal_places,
     order_of,
     part_sizes,
     unfold,

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import IntegerType, i64
 from ...common import tensorflow as tf
-from ...common.gathering import reverse_sequence
-from ...common.movement import concat, rolled, tiled
-from ...common.shapes import as_i64, normalize_axis, product, ranged, shape_of
+from ...common.shapes import product
 from ...common.strided_slice import Masks, strided_slice
-from ...common.terms import Term, constant
+from ...common.vocabulary import *
 from ..layer import TfLayer, rows
 from ..lists import TensorList
 from ..variables import Variable
-
-i32 = IntegerType(32)
 
 
 @rows("Identity", "StopGradient", "PreventGradient", "Snapshot", "CheckNumerics",

@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import IntegerType, f32, i64
-from ...common.boxes import bounded, kept_boxes, padded_boxes, softly_suppressed, suppressed
-from ...common.reductions import largest
-from ...common.shapes import as_i64, broadcast, merge
-from ...common.terms import Term, constant, extent, joined
+from ...common.boxes import bounded, kept_boxes, padded_boxes, softly_suppressed
+from ...common.vocabulary import *
 from ..layer import TfLayer, rows
-
-i32 = IntegerType(32)
 
 
 @rows("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3")

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import IntegerType, i1, i64
 from ...common.loops import Iteration, branch, while_loop
-from ...common.shapes import as_scalar, reshape
+from ...common.vocabulary import *
 from ..layer import TfLayer, rows
 from ..lists import NeedsStack, TensorList
 from ..loops import Counted, Look, kept
 from ..variables import States, Variable
-
-_I32 = IntegerType(32)
 
 MOST_UNROLLED = 1_000
 """Nodes that a loop may become when it is unrolled; a longer one stays a loop."""
@@ -396,7 +390,7 @@ def list_set(n: TfLayer, x: TensorList, index: Value, item: Value) -> TensorList
 
 @rows("TensorListLength")
 def list_length(n: TfLayer, x: TensorList) -> Value:
-    return n.cast(x.length(n), _I32)
+    return n.cast(x.length(n), i32)
 
 
 @rows("TensorListPushBack")
@@ -444,7 +438,7 @@ def array_write(n: TfLayer, handle: Any, index: Value, item: Value, flow: Tensor
 
 @rows("TensorArraySizeV3")
 def array_size(n: TfLayer, handle: Any, flow: TensorList) -> Value:
-    return n.cast(flow.length(n), _I32)
+    return n.cast(flow.length(n), i32)
 
 
 @rows("TensorArrayGatherV3")

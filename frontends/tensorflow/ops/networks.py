@@ -6,27 +6,9 @@ batch.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32, i64
 from ...common import tensorflow as tf
-from ...common.activations import activation
-from ...common.convolution import (
-    channels_first,
-    channels_last,
-    convolution,
-    transposed_convolution,
-)
-from ...common.einsum import einsum
-from ...common.movement import swapped
-from ...common.normalization import batch_norm
-from ...common.pooling import Windows, average_pooled, max_pooled, max_pooled_with_indices
-from ...common.shapes import as_i64, part_of_vector, product, reshape, shape_of
-from ...common.terms import Term
-from ...common.windows import Padding
+from ...common.shapes import product
+from ...common.vocabulary import *
 from ..layer import TfLayer, rows
 from .elementwise import bias_add
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import Type, i32, i64
 from ...common import tensorflow as tf
-from ...common.shapes import reshape
 from ...common.unique import unique_rows
+from ...common.vocabulary import *
 from ..layer import TfLayer, rows
 
 rows.add({name: lambda n, x, axes, *, op=op: tf.reduction(n, x, axes, op, n.flag("keep_dims"))

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ....ir.core import Value
 from ...common.loops import Iteration, branch, while_loop
-from ...common.shapes import as_scalar
+from ...common.vocabulary import *
 from ..layer import TfliteLayer
 from ..rows import ROWS
 

@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.convolution import (
-    channels_first,
-    channels_last,
-    convolution,
-    transposed_convolution,
-)
 from ...common.loops import reversed_along
-from ...common.movement import swapped, transposed
-from ...common.pooling import Windows, average_pooled, max_pooled
-from ...common.shapes import product, reshape, shape_text
+from ...common.shapes import product
+from ...common.vocabulary import *
 from ..layer import TfliteLayer, moved, real
 from ..rows import ROWS
 

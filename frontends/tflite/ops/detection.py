@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType, f32, i1, i32, i64
 from ...common.boxes import kept_boxes, padded_boxes, softly_suppressed
-from ...common.reductions import largest
-from ...common.shapes import shape_text
-from ...common.terms import Term, constant, counting, joined
+from ...common.vocabulary import *
 from ..layer import TfliteLayer
 from ..rows import ROWS
 from .convolution import ranked

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import FloatType, TensorType, i1
 from ...common import tensorflow as tf
-from ...common.activations import clipped
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..layer import ACTIVATIONS, Complex, TfliteLayer, real
 from ..rows import ROWS
 

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType, i32, i64
 from ...common import tensorflow as tf
-from ...common.shapes import as_i64, as_scalar, reshape
-from ...common.terms import Term
 from ...common.unique import unique_rows
+from ...common.vocabulary import *
 from ..layer import TfliteLayer, moved, real
 from ..rows import ROWS
 

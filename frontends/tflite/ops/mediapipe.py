@@ -6,18 +6,7 @@ Source: mediapipe/util/tflite/operations.
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType, f32, i64
-from ...common.convolution import channels_first, channels_last
-from ...common.pooling import Windows, max_pooled_with_indices, unpooled
-from ...common.shapes import as_i64
-from ...common.terms import Term, constant, joined
+from ...common.vocabulary import *
 from ..layer import TfliteLayer
 from ..rows import ROWS
 from .convolution import ranked, transposed_image

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import FloatType, i32
 from ...common import tensorflow as tf
-from ...common.gathering import reverse_sequence
-from ...common.movement import concat, tiled
-from ...common.shapes import as_i64, normalize_axis, ranged, shape_of
 from ...common.strided_slice import Masks, strided_slice
+from ...common.vocabulary import *
 from ..layer import TfliteLayer, moved
 from ..rows import ROWS
 

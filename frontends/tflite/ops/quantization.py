@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ....ir.core import Value
-from ....ir.types import f32
 from ...common import tensorflow as tf
+from ...common.vocabulary import *
 from ..layer import TfliteLayer, real
 from ..rows import ROWS
 

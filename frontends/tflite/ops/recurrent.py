@@ -8,16 +8,8 @@ Numerics: quantized networks are computed in f32 between their operands and resu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.movement import split_into, swapped
-from ...common.recurrent import Direction, Outcome, add, lstm, rnn, zero_state
-from ...common.reductions import variance
-from ...common.shapes import reshape, shape_text
-from ...common.terms import Term
+from ...common.recurrent import add
+from ...common.vocabulary import *
 from ..layer import TfliteLayer
 from ..rows import ROWS
 from .convolution import ranked

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ....ir.core import Value
 from ...common import tensorflow as tf
 from ...common.fourier import each, fitted, fourier
-from ...common.terms import Term, constant
+from ...common.vocabulary import *
 from ..layer import Complex, TfliteLayer, moved, real
 from ..rows import ROWS
 
