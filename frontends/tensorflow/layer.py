@@ -9,6 +9,7 @@ from typing import Any
 
 from ...ir.core import Value
 from ...ir.types import Type
+from ..common.complexes import Pair, by_parts
 from ..common.importer import NodeLayer
 from ..common.rows import Convert, Rows
 from ..wire.protobuf import Record, WireError
@@ -20,14 +21,16 @@ from .variables import Variable
 class TfRows(Rows):
     """Rows whose functions say of each operand that it is a tensor, a list or a variable.
 
-    Operands that are not annotated are tensors; of `Any`, nothing is asked.
+    Operands that are not annotated are tensors; of `Any`, nothing is asked. What only moves
+    elements (`MOVES`) does so with both parts of complex numbers.
     """
 
     def __call__(self, *kinds: str) -> Callable[[Convert], Convert]:
         register = super().__call__(*kinds)
 
         def checked(function: Convert) -> Convert:
-            register(_checked(function))
+            converter = _checked(function)
+            register(by_parts(converter) if MOVES.intersection(kinds) else converter)
             return function
 
         return checked
@@ -49,9 +52,17 @@ def _checked(function: Convert) -> Convert:
     return convert
 
 
+MOVES = {
+    "BroadcastTo", "ConcatV2", "ExpandDims", "GatherNd", "GatherV2", "MirrorPad",
+    "Neg", "Pack", "Pad", "PadV2", "Reshape", "ReverseV2", "Roll", "SelectV2", "Slice",
+    "Split", "SplitV", "Squeeze", "StridedSlice", "Sum", "Tile", "Transpose", "Unpack", "ZerosLike",
+}  # fmt: skip
+"""What is done to complex numbers by doing it to both parts."""
+
 _TENSOR = (Value, "tensor")
 _KINDS = {
     "Any": (object, "value"),
+    "Pair": (Pair, "complex tensor"),
     "TensorList": (TensorList, "list"),
     "Variable": (Variable, "variable"),
 }

@@ -8,8 +8,9 @@ from typing import Any
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import TensorType, f32
+from ....ir.types import ComplexType, TensorType, f32
 from ...common import tensorflow as tf
+from ...common.complexes import Pair, has_pairs, pair, product, terms
 from ...common.quantization import limits_of
 from ...common.shapes import normalize_axis, reshape
 from ...common.terms import Term
@@ -21,9 +22,30 @@ def unary(op: Any) -> Callable[[TfLayer, Value], Value]:
     return lambda n, x: n(op(x))
 
 
-def binary(op: Any) -> Callable[[TfLayer, Value, Value], Value]:
-    """A converter to an op of two operands that broadcast."""
-    return lambda n, x, y: n(op(x, y))
+def binary(op: Any) -> Callable[..., Any]:
+    """A converter to an op of two operands that broadcast; some are there for complex ones."""
+
+    def convert(n: TfLayer, x: Any, y: Any) -> Any:
+        if not has_pairs([x, y]):
+            return n(op(x, y))
+        if op not in _COMPLEX:
+            raise n.error("complex numbers are not supported")
+        return pair(*_COMPLEX[op](*(terms(n, complex_of(n, v)) for v in (x, y))))
+
+    return convert
+
+
+def complex_of(n: TfLayer, x: Any) -> Pair:
+    """A complex tensor; the imaginary part of real numbers is 0."""
+    return x if isinstance(x, Pair) else Pair(x, n(nn.Mul(x, n.scalar(0, x))))
+
+
+_COMPLEX = {
+    nn.Add: lambda a, b: (a[0] + b[0], a[1] + b[1]),
+    nn.Sub: lambda a, b: (a[0] - b[0], a[1] - b[1]),
+    nn.Mul: product,
+}
+"""Operations of complex numbers, which are pairs of terms."""
 
 
 def formula(make: Callable[..., Term]) -> Callable[..., Value]:
@@ -32,7 +54,7 @@ def formula(make: Callable[..., Term]) -> Callable[..., Value]:
 
 
 rows.add({name: unary(getattr(nn, name)) for name in (
-    "Abs", "Exp", "Log", "Sqrt", "Rsqrt", "Reciprocal", "Ceil", "Floor", "Sign", "Sin", "Cos",
+    "Abs", "Log", "Sqrt", "Rsqrt", "Reciprocal", "Ceil", "Floor", "Sign", "Sin", "Cos",
     "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "Erf", "Erfc", "Tanh",
     "Expm1", "Log1p", "Sigmoid", "Neg", "Relu", "Selu", "Softplus", "Softsign",
 )} | {name: unary(op) for name, op in {
@@ -72,8 +94,25 @@ rows.add({
     "LogSoftmax": lambda n, x: n(nn.LogSoftmax(x, axis=x.type.rank - 1)),
     "SelectV2": lambda n, condition, yes, no: n(nn.Where(condition, yes, no)),
     "Select": tf.select_rows,
-    "Cast": lambda n, x: n.cast(x, n.element("DstT")),
 })  # fmt: skip
+
+
+@rows("Exp")
+def exp(n: TfLayer, x: Any) -> Any:
+    if not isinstance(x, Pair):
+        return n(nn.Exp(x))
+    real, imag = terms(n, x)
+    size = real.function(nn.Exp)
+    return pair(size * imag.function(nn.Cos), size * imag.function(nn.Sin))
+
+
+@rows("Cast")
+def cast(n: TfLayer, x: Any) -> Any:
+    """To complex numbers with an imaginary part of 0; of such, the real part."""
+    element = n.element("DstT")
+    if isinstance(element, ComplexType):
+        return complex_of(n, x if isinstance(x, Pair) else n.cast(x, element.element_type))
+    return n.cast(x.real if isinstance(x, Pair) else x, element)
 
 
 @rows("Mod", "TruncateMod")

@@ -22,12 +22,6 @@ rows.add({name: lambda n, x, axis, *, op=op: tf.running(
     n, x, axis, op, n.flag("exclusive"), n.flag("reverse"))
     for name, op in {"Cumsum": nn.Cumsum, "Cumprod": nn.Cumprod}.items()})  # fmt: skip
 
-rows.add({name: lambda n, x, ids, count=None, *, how=how: tf.segments(n, x, ids, count, how)
-    for name, how in {
-    "SegmentSum": "add", "UnsortedSegmentSum": "add", "UnsortedSegmentProd": "mul",
-    "UnsortedSegmentMax": "max", "UnsortedSegmentMin": "min",
-}.items()})  # fmt: skip
-
 rows.add({
     "TopKV2": lambda n, x, k: tf.top_k(n, x, k, _element(n, "index_type", i32)),
     "TopK": lambda n, x: tf.top_k(n, x, n.constant(n.int("k"), i64)),

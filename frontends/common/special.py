@@ -1,0 +1,150 @@
+"""Special functions: of the error function's and the gamma function's families.
+
+Operands are f64, as sums cancel. Source: Abramowitz and Stegun, "Handbook of
+Mathematical Functions" (1964), by the numbers of formulas.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import reduce
+
+from ...dialects import nn
+from .terms import Term
+
+
+def log(x: Term) -> Term:
+    """The natural logarithm."""
+    return x.function(nn.Log)
+
+
+def exp(x: Term) -> Term:
+    """e**x"""
+    return x.function(nn.Exp)
+
+
+def polynomial(x: Term, coefficients: Sequence[float]) -> Term:
+    """The sum of coefficients times powers of x, from that of x**0 on, by Horner's rule."""
+    *others, last = coefficients
+    return reduce(lambda total, c: total * x + c, reversed(others), x * 0.0 + last)
+
+
+def zero_where_zero(x: Term, product: Term) -> Term:
+    """A product with x, 0 where x is 0 whatever the other factor is."""
+    return x.equals(0.0).choose(x * 0.0, product)
+
+
+# -- the error function ----------------------------------------------------------------------------
+
+
+def erfcx(x: Term) -> Term:
+    """exp(x**2) * erfc(x); from 8 on by 7.1.23."""
+    far = 1.0 / (x * x * 2.0).max(1.0)
+    terms = [(-1) ** k * math.prod(range(1, 2 * k, 2)) for k in range(9)]
+    behind = polynomial(far, terms) / (x * math.sqrt(math.pi))
+    near = x.min(8.0)
+    return (x > 8.0).choose(behind, exp(near * near) * near.function(nn.Erfc))
+
+
+def log_ndtr(x: Term) -> Term:
+    """The logarithm of `ndtr`."""
+    tail = log(erfcx(x.min(0.0) * -math.sqrt(0.5)) * 0.5) - x * x * 0.5
+    return (x < -1.0).choose(tail, log(ndtr(x.max(-1.0))))
+
+
+def ndtr(x: Term) -> Term:
+    """The normal distribution below x."""
+    return (x * -math.sqrt(0.5)).function(nn.Erfc) * 0.5
+
+
+def inverse_of_parts(size: Term, rest: Term) -> Term:
+    """Where erf is `size` and erfc is `rest`, their sum being 1 and neither negative.
+
+    Winitzki's approximation (2008) and three steps of Halley's method.
+    """
+    a = 0.147
+    size_log = log((rest * (2.0 - rest)).max(1e-300))
+    half = size_log * 0.5 + 2 / (math.pi * a)
+    x = ((half * half - size_log / a).function(nn.Sqrt) - half).max(0.0).function(nn.Sqrt)
+    for _ in range(3):
+        miss = (size < 0.5).choose(x.function(nn.Erf) - size, rest - x.function(nn.Erfc))
+        step = miss * exp(x * x) * (math.sqrt(math.pi) / 2)
+        x = x - step / (x * step + 1.0)
+    return rest.equals(0.0).choose(math.inf, (rest < 0.0).choose(math.nan, x))
+
+
+def erfinv(y: Term) -> Term:
+    """Whose erf y is."""
+    size = y.function(nn.Abs)
+    found = inverse_of_parts(size, 1.0 - size)
+    return (y < 0.0).choose(-found, found)
+
+
+def ndtri(p: Term) -> Term:
+    """Below which the normal distribution has p."""
+    rest = p.min(1.0 - p) * 2.0
+    found = inverse_of_parts(1.0 - rest, rest) * math.sqrt(2)
+    return (p < 0.5).choose(-found, found)
+
+
+# -- the gamma function ----------------------------------------------------------------------------
+
+_SHIFT = 10
+"""Where series for large arguments are used; smaller ones are brought there by recurrence."""
+
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
+"""Those of even index, from 2 on."""
+
+
+def lgamma(x: Term) -> Term:
+    """6.1.40, and 6.1.17 for negative numbers."""
+    negative = x < 0.5
+    y = negative.choose(1.0 - x, x)
+    far = y + float(_SHIFT)
+    passed = reduce(lambda total, k: total * (y + float(k)), range(1, _SHIFT), y)
+    inverse = 1.0 / far
+    terms = [b / ((2 * k) * (2 * k - 1)) for k, b in enumerate(_BERNOULLI, 1)]
+    series = polynomial(inverse * inverse, terms) * inverse
+    found = (far - 0.5) * log(far) - far + (math.log(2 * math.pi) / 2) + series - log(passed)
+    found = y.equals(math.inf).choose(math.inf, found)
+    turned = log(math.pi / sine_of_turn(x).function(nn.Abs)) - found
+    return negative.choose(turned, found)
+
+
+def sine_of_turn(x: Term) -> Term:
+    """sin(pi * x), exact where x is whole."""
+    rest = x - (x * 0.5).function(nn.Floor) * 2.0
+    sine = (rest * math.pi).function(nn.Sin)
+    return rest.equals(rest.function(nn.Floor)).choose(0.0, sine)
+
+
+def digamma(x: Term) -> Term:
+    """6.3.18, and 6.3.7 for negative numbers; infinite at 0, no number at those below."""
+    negative = x < 0.0
+    y = negative.choose(1.0 - x, x)
+    far = y + float(_SHIFT)
+    inverse = 1.0 / far
+    terms = [-b / (2 * k) for k, b in enumerate(_BERNOULLI, 1)]
+    found = log(far) - inverse * 0.5 + polynomial(inverse * inverse, terms) * inverse * inverse
+    for k in range(_SHIFT):
+        found = found - 1.0 / (y + float(k))
+    rest = x - x.function(nn.Floor)
+    turned = found - math.pi / (rest * math.pi).function(nn.Tan)
+    turned = rest.equals(0.0).choose(math.nan, turned)
+    return x.equals(0.0).choose(-1.0 / x, negative.choose(turned, found))
+
+
+def zeta(order: int, x: Term) -> Term:
+    """The sum of (x + k)**-order for all k from 0: Euler and Maclaurin's formula, 23.2.5."""
+    far = x + float(_SHIFT)
+    power, inverse = far ** float(1 - order), 1.0 / far
+    total = power / float(order - 1) + power * inverse * 0.5
+    for k in range(_SHIFT):
+        total = total + (x + float(k)) ** float(-order)
+    factors = [math.prod(range(order, order + 2 * k - 1)) for k in range(1, len(_BERNOULLI) + 1)]
+    terms = [
+        b * f / math.factorial(2 * k)
+        for k, (b, f) in enumerate(zip(_BERNOULLI, factors, strict=True), 1)
+    ]
+    return total + polynomial(inverse * inverse, terms) * power * inverse * inverse

@@ -1,0 +1,496 @@
+"""Further operations of `keras.ops`: elements, orders, statistics, parts and matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import f64, i32, i64
+from ...common import formulas, linear_algebra, special
+from ...common.movement import reversed_axes, slice_axis, swapped
+from ...common.reductions import largest
+from ...common.shapes import normalize_axis, reshape
+from ...common.terms import Term, constant, extent, joined
+from ..layer import KerasLayer, layer
+from .functions import add, axes_of, floating, formula, operand, pair, two
+
+
+def of_two(make: Callable[[Term, Term], Term], real: bool = False) -> Callable[[KerasLayer], Value]:
+    """A formula of two operands, which may have to be floats."""
+
+    def convert(n: KerasLayer) -> Value:
+        a, b = two(n)
+        if real:
+            a, b = (Term(n, floating(n, v.value)) for v in (a, b))
+        return make(a, b).value
+
+    return convert
+
+
+def wide(make: Callable[[Term], Term]) -> Callable[[KerasLayer], Value]:
+    """A formula in f64."""
+    return formula(lambda x: make(x.cast(f64)).cast(x.element))
+
+
+def _log_of_sum(a: Term, b: Term) -> Term:
+    apart = -(a - b).function(nn.Abs)
+    return a.max(b) + apart.function(nn.Exp).function(nn.Log1p)
+
+
+def _heaviside(a: Term, b: Term) -> Term:
+    return a.equals(0.0).choose(b, (a > 0.0).cast(b.element))
+
+
+def _truncated(x: Term) -> Term:
+    return (x < 0.0).choose(x.function(nn.Ceil), x.function(nn.Floor))
+
+
+def _fmod(a: Term, b: Term) -> Term:
+    return a.made(nn.Mod(a.value, b.value, fmod=True))
+
+
+def _sinc(x: Term) -> Term:
+    turn = x.equals(0.0).choose(1.0, x * math.pi)
+    return x.equals(0.0).choose(1.0, turn.function(nn.Sin) / turn)
+
+
+def _is_nan(x: Term) -> Term:
+    return x.function(nn.IsNan)
+
+
+add({
+    "Arctan2": of_two(formulas.atan2, real=True),
+    "Hypot": of_two(lambda a, b: (a * a + b * b).function(nn.Sqrt), real=True),
+    "Logaddexp": of_two(_log_of_sum, real=True),
+    "Logaddexp2": of_two(
+        lambda a, b: _log_of_sum(a * math.log(2), b * math.log(2)) / math.log(2), real=True
+    ),
+    "DivideNoNan": of_two(
+        lambda a, b: b.equals(0.0).choose(0.0, a / b.equals(0.0).choose(1.0, b)), real=True
+    ),
+    "Heaviside": of_two(_heaviside, real=True),
+    "Fmax": of_two(lambda a, b: _is_nan(a).choose(b, _is_nan(b).choose(a, a.max(b))), real=True),
+    "Fmin": of_two(lambda a, b: _is_nan(a).choose(b, _is_nan(b).choose(a, a.min(b))), real=True),
+    "Fmod": of_two(_fmod),
+    "BitwiseAnd": of_two(lambda a, b: a & b),
+    "BitwiseOr": of_two(lambda a, b: a | b),
+    "BitwiseXor": of_two(lambda a, b: a ^ b),
+    "BitwiseLeftShift LeftShift": of_two(lambda a, b: a << b),
+    "BitwiseRightShift RightShift": of_two(lambda a, b: a >> b),
+    "BitwiseNot BitwiseInvert": lambda n: n(nn.Not(n.tensor())),
+    "Deg2rad": formula(lambda x: x * (math.pi / 180)),
+    "Rad2deg": formula(lambda x: x * (180 / math.pi)),
+    "Exp2": formula(lambda x: (x * math.log(2)).function(nn.Exp)),
+    "Cbrt": formula(formulas.cbrt),
+    "Trunc": formula(_truncated),
+    "Fabs": formula(lambda x: x.function(nn.Abs)),
+    "Signbit": formula(formulas.is_negative),
+    "Sinc": formula(_sinc),
+    "Isfinite": formula(lambda x: ~(_is_nan(x) | x.function(nn.IsInf))),
+    "Isneginf": formula(lambda x: x.equals(-math.inf)),
+    "Isposinf": formula(lambda x: x.equals(math.inf)),
+    "Isreal": formula(lambda x: x.equals(x) | _is_nan(x)),
+    "Real Conj Conjugate": lambda n: n.tensor(),
+    "Erfinv": wide(special.erfinv),
+    "Ndim": lambda n: n.constant(n.tensor().type.rank, i32),
+})  # fmt: skip
+
+
+@layer("ops.Isclose")
+def is_close(n: KerasLayer) -> Value:
+    a, b = two(n)
+    relative, absolute = float(n.argument(2, "rtol", 1e-5)), float(n.argument(3, "atol", 1e-8))
+    near = (a - b).function(nn.Abs) <= b.function(nn.Abs) * relative + absolute
+    finite = ~b.function(nn.IsInf)
+    return ((near & finite) | a.equals(b)).value
+
+
+@layer("ops.NanToNum")
+def nan_to_num(n: KerasLayer) -> Value:
+    x = Term(n, floating(n, n.tensor()))
+    numbers = [n.argument(i, name) for i, name in ((1, "nan"), (2, "posinf"), (3, "neginf"))]
+    limit = float(np.finfo(np.float32).max)
+    none, most, least = (
+        d if v is None else float(v) for v, d in zip(numbers, (0.0, limit, -limit), strict=True)
+    )
+    found = _is_nan(x).choose(none, x)
+    return x.equals(math.inf).choose(most, x.equals(-math.inf).choose(least, found)).value
+
+
+@layer("ops.Threshold")
+def threshold(n: KerasLayer) -> Value:
+    x, limit = Term(n, n.tensor()), float(n.argument(1, "threshold"))
+    return (x > limit).choose(x, float(n.argument(2, "default_value"))).value
+
+
+# -- orders and statistics -------------------------------------------------------------------------
+
+
+def _one_axis(n: KerasLayer, place: int, default: Any = -1) -> tuple[Value, int]:
+    """The operand and one of its axes; all elements in a row where that is None."""
+    x, axis = n.tensor(), n.argument(place, "axis", default)
+    if axis is None:
+        return Term(n, x).flat().value, 0
+    return x, normalize_axis(n, axis, x.type.rank)
+
+
+def sorted_along(n: KerasLayer, x: Value, axis: int) -> tuple[Value, Value]:
+    """Ascending elements of an axis, and where they were."""
+    return largest(n, x, extent(n, (x, axis)).value, axis, greatest=False)
+
+
+@layer("ops.Sort", "ops.Argsort")
+def sort(n: KerasLayer) -> Value:
+    x, axis = _one_axis(n, 1)
+    values, places = sorted_along(n, x, axis)
+    return values if n.kind == "ops.Sort" else n.cast(places, i32)
+
+
+@layer("ops.Median", "ops.Quantile", "ops.Percentile")
+def quantile(n: KerasLayer) -> Value:
+    """Between the elements of the sorted axis on both sides of a share of it."""
+    x, given = floating(n, n.tensor()), n.kind == "ops.Median"
+    share = 0.5 if given else n.argument(1, "q")
+    shares = np.asarray(share, np.float64) / (100 if n.kind == "ops.Percentile" else 1)
+    axes = axes_of(n, x, n.argument(1 if given else 2, "axis"))
+    keep = bool(n.argument(2 if given else 4, "keepdims", False))
+    method = "linear" if given else str(n.argument(3, "method", "linear"))
+    rest = [i for i in range(x.type.rank) if i not in axes]
+    count = math.prod(x.type.shape[i] or 0 for i in axes)
+    if not count:
+        raise n.error("the extents of the axes must be known")
+    moved = n(nn.Transpose(x, permutation=(*rest, *axes)))
+    rows = reshape(n, moved, [*((moved, i) for i in range(len(rest))), count])
+    ordered = Term(n, sorted_along(n, rows, len(rest))[0])
+    parts = [_between(ordered, q * (count - 1), method) for q in shares.reshape(-1).tolist()]
+    if keep:
+        own = {axis: (rows, i) for i, axis in enumerate(rest)}
+        extents = [own.get(i, 1) for i in range(x.type.rank)]
+        parts = [part.reshape(*extents) for part in parts]
+    return parts[0].value if not shares.ndim else joined([p.spread(1, 0) for p in parts], 0).value
+
+
+def _between(ordered: Term, place: float, method: str) -> Term:
+    below, above = ordered.column(math.floor(place)), ordered.column(math.ceil(place))
+    match method:
+        case "lower":
+            return below
+        case "higher":
+            return above
+        case "nearest":
+            return ordered.column(round(place))
+        case "midpoint":
+            return (below + above) * 0.5
+        case "linear":
+            return below + (above - below) * (place - math.floor(place))
+    raise ordered.n.error(f"'method' is '{method}'")
+
+
+@layer("ops.CountNonzero")
+def count_nonzero(n: KerasLayer) -> Value:
+    x = Term(n, n.tensor())
+    axes = axes_of(n, x.value, n.argument(1, "axis"))
+    return (~x.equals(0)).cast(i32).sum(*axes).value
+
+
+@layer("ops.Ptp")
+def span(n: KerasLayer) -> Value:
+    x = Term(n, n.tensor())
+    axes, keep = axes_of(n, x.value, n.argument(1, "axis")), bool(n.argument(2, "keepdims", False))
+    return (x.largest(*axes, keep=keep) + (-x).largest(*axes, keep=keep)).value
+
+
+@layer("ops.Average")
+def average(n: KerasLayer) -> Value:
+    x, weights = Term(n, floating(n, n.tensor())), n.argument(2, "weights")
+    axes = axes_of(n, x.value, n.argument(1, "axis"))
+    if weights is None:
+        return n(nn.ReduceMean(x.value, axes=axes))
+    w = operand(n, weights, x.element)
+    if w.rank < x.rank:
+        w = w.reshape(*((w.value, 0) if i == axes[0] else 1 for i in range(x.rank)))
+    whole = x * 0.0 + w
+    return ((x * w).sum(*axes) / whole.sum(*axes)).value
+
+
+@layer("ops.Moments")
+def moments(n: KerasLayer) -> list[Value]:
+    x = Term(n, floating(n, n.tensor()))
+    axes, keep = axes_of(n, x.value, n.argument(1, "axes")), bool(n.argument(2, "keepdims", False))
+    mean = Term(n, n(nn.ReduceMean(x.value, axes=axes, keep_dims=True)))
+    apart = x - mean
+    found = [n(nn.ReduceMean(v.value, axes=axes, keep_dims=keep)) for v in (x, apart * apart)]
+    return found
+
+
+@layer("ops.Nansum", "ops.Nanmax", "ops.Nanmin", "ops.Nanmean", "ops.Nanprod")
+def without_nans(n: KerasLayer) -> Value:
+    x = Term(n, floating(n, n.tensor()))
+    axes, keep = axes_of(n, x.value, n.argument(1, "axis")), bool(n.argument(2, "keepdims", False))
+    missing, kind = _is_nan(x), n.kind.removeprefix("ops.Nan")
+    filled = missing.choose({"max": -math.inf, "min": math.inf, "prod": 1.0}.get(kind, 0.0), x)
+    ops = {"max": nn.ReduceMax, "min": nn.ReduceMin, "prod": nn.ReduceProd}
+    found = Term(n, n(ops.get(kind, nn.ReduceSum)(filled.value, axes=axes, keep_dims=keep)))
+    count = (~missing).cast(x.element).sum(*axes, keep=keep)
+    if kind == "mean":
+        return (found / count).value
+    return (
+        found.value if kind in ("sum", "prod") else count.equals(0.0).choose(math.nan, found).value
+    )
+
+
+@layer("ops.SearchSorted", "ops.Digitize")
+def search_sorted(n: KerasLayer) -> Value:
+    """How many of the sorted values are below each one, or not above it."""
+    row, x = (n.argument(i, name) for i, name in ((0, "sorted_sequence"), (1, "values")))
+    right = n.argument(2, "side", "left") == "right"
+    if n.kind == "ops.Digitize":
+        x, row, right = n.argument(0, "x"), n.argument(1, "bins"), True
+    table, value = pair(n, row, x)
+    column = value.spread(0, 1)
+    below = table <= column if right else table < column
+    return below.cast(i32).sum(value.rank).value
+
+
+# -- parts and joins -------------------------------------------------------------------------------
+
+
+@layer("ops.Append")
+def append(n: KerasLayer) -> Value:
+    a, b = two(n)
+    axis = n.argument(2, "axis")
+    parts = [a.flat(), b.flat()] if axis is None else [a, b]
+    return joined(parts, 0 if axis is None else axis).value
+
+
+@layer("ops.Dstack")
+def dstack(n: KerasLayer) -> Value:
+    parts = [Term(n, x) for x in n.tensors()]
+    rank = parts[0].rank
+    if rank == 1:
+        parts = [part.spread(1, 1) for part in parts]
+    return joined([p.spread(0, 1) if rank == 2 else p for p in parts], 2).value
+
+
+@layer("ops.Diff")
+def diff(n: KerasLayer) -> Value:
+    x, axis = n.tensor(), n.argument(2, "axis", -1)
+    axis = normalize_axis(n, axis, x.type.rank)
+    for _ in range(int(n.argument(1, "n", 1))):
+        count = x.type.shape[axis]
+        if count is None:
+            raise n.error("the extent of the axis must be known")
+        x = n(nn.Sub(slice_axis(n, x, axis, 1, count), slice_axis(n, x, axis, 0, count - 1)))
+    return x
+
+
+@layer("ops.Rot90")
+def rotate(n: KerasLayer) -> Value:
+    x, k = n.tensor(), int(n.argument(1, "k", 1)) % 4
+    first, second = (a % x.type.rank for a in (n.argument(2, "axes") or (0, 1)))
+    if k == 2:
+        return reversed_axes(n, x, [first, second])
+    if k:
+        x = swapped(n, reversed_axes(n, x, [second if k == 1 else first]), first, second)
+    return x
+
+
+@layer("ops.Diagonal", "ops.Trace")
+def diagonal(n: KerasLayer) -> Value:
+    x, offset = n.tensor(), int(n.argument(1, "offset", 0))
+    axes = [normalize_axis(n, n.argument(i, f"axis{i - 1}", i - 2), x.type.rank) for i in (2, 3)]
+    rest = [i for i in range(x.type.rank) if i not in axes]
+    rows, columns = (x.type.shape[i] for i in axes)
+    if rows is None or columns is None:
+        raise n.error("the extents of the matrix must be known")
+    moved = Term(n, n(nn.Transpose(x, permutation=(*rest, *axes))))
+    flat = moved.reshape(*((moved.value, i) for i in range(len(rest))), rows * columns)
+    down, right = max(-offset, 0), max(offset, 0)
+    steps = np.arange(max(min(rows - down, columns - right), 0), dtype=np.int64)
+    places = (steps + down) * columns + steps + right
+    found = flat.gather(constant(n, places), flat.rank - 1)
+    return found.value if n.kind == "ops.Diagonal" else found.sum(found.rank - 1).value
+
+
+@layer("ops.Outer")
+def outer(n: KerasLayer) -> Value:
+    a, b = two(n)
+    return (a.flat().spread(0, 1) * b.flat()).value
+
+
+@layer("ops.Inner", "ops.Vdot")
+def inner(n: KerasLayer) -> Value:
+    a, b = two(n)
+    if n.kind == "ops.Vdot":
+        a, b = a.flat(), b.flat()
+    if not (a.rank and b.rank):
+        return (a * b).value
+    if a.rank == b.rank == 1:
+        return (a * b).sum(0).value
+    return (a @ (linear_algebra.transposed(b) if b.rank > 1 else b)).value
+
+
+@layer("ops.Cross")
+def cross(n: KerasLayer) -> Value:
+    a, b = two(n)
+    if a.shape[-1] != 3 or b.shape[-1] != 3 or n.argument(5, "axis") not in (None, -1):
+        raise n.error("only vectors of three elements along the last axis are supported")
+
+    def turned(x: Term, by: int) -> Term:
+        return x.gather(constant(n, (np.arange(3) + by) % 3), x.rank - 1)
+
+    return (turned(a, 1) * turned(b, 2) - turned(a, 2) * turned(b, 1)).value
+
+
+@layer("ops.Meshgrid")
+def mesh(n: KerasLayer) -> list[Value]:
+    given = [Term(n, x).flat() for x in n.tensors()]
+    order = list(range(len(given)))
+    if n.option("indexing", "xy") == "xy" and len(given) > 1:
+        order[:2] = [1, 0]
+    placed = [x.reshape(*((x.value, 0) if i == order[j] else 1 for i in range(len(given))))
+              for j, x in enumerate(given)]  # fmt: skip
+    found = []
+    for x in placed:
+        for other in placed:
+            x = x + other * 0
+        found.append(x.value)
+    return found
+
+
+@layer("ops.Slice")
+def slice_operation(n: KerasLayer) -> Value:
+    x, starts, shape = n.tensor(), n.argument(1, "start_indices"), n.argument(2, "shape")
+    for axis, (begin, count) in enumerate(zip(starts, shape, strict=True)):
+        if isinstance(begin, Value):
+            raise n.error("a start that is computed is not supported")
+        x = slice_axis(n, x, axis, int(begin), int(begin) + int(count))
+    return x
+
+
+@layer("ops.ScatterUpdate", "ops.Scatter")
+def scatter(n: KerasLayer) -> Value:
+    names = (
+        ("inputs", "indices", "updates") if "Update" in n.kind else ("indices", "values", "shape")
+    )
+    first, second, third = (n.argument(i, name) for i, name in enumerate(names))
+    if n.kind == "ops.Scatter":
+        updates, indices, how = second, first, "add"
+        zeros = np.zeros([int(d) for d in third])
+        whole = n.constant(zeros, updates.type.element_type)
+    else:
+        whole, indices, updates, how = first, second, third, "none"
+    places = n.cast(indices, i64) if isinstance(indices, Value) else n.constant(indices, i64)
+    return n(nn.ScatterNd(whole, places, updates, reduction=how))
+
+
+# -- matrices --------------------------------------------------------------------------------------
+
+
+def _matrix(n: KerasLayer, place: int = 0) -> Term:
+    return Term(n, floating(n, n.tensor(place)))
+
+
+def _inverse(n: KerasLayer) -> Value:
+    a = _matrix(n)
+    return linear_algebra.solve(a, linear_algebra.identity_like(a)).value
+
+
+@layer("ops.Cholesky")
+def cholesky(n: KerasLayer) -> Value:
+    found = linear_algebra.cholesky(_matrix(n))
+    return (linear_algebra.transposed(found) if n.argument(1, "upper", False) else found).value
+
+
+@layer("ops.Solve", "ops.SolveTriangular")
+def solve(n: KerasLayer) -> Value:
+    a, b = _matrix(n), _matrix(n, 1)
+    vector = b.rank == a.rank - 1
+    b = b.spread(0, 1) if vector else b
+    if n.kind == "ops.Solve":
+        found = linear_algebra.solve(a, b)
+    else:
+        found = linear_algebra.solve_triangular(a, b, not n.argument(2, "lower", False))
+    return (found.column(0) if vector else found).value
+
+
+@layer("ops.Eigh")
+def eigh(n: KerasLayer) -> list[Value]:
+    return [v.value for v in linear_algebra.eigh(_matrix(n))]
+
+
+@layer("ops.Qr")
+def qr(n: KerasLayer) -> list[Value]:
+    a = _matrix(n)
+    q, r = linear_algebra.qr(a)
+    columns = a.shape[-1]
+    if n.argument(1, "mode", "reduced") == "reduced" and columns and (q.shape[-1] or 0) > columns:
+        q, r = q.part(-1, 0, columns), r.part(-2, 0, columns)
+    return [q.value, r.value]
+
+
+add({"Inv": _inverse, "Det": lambda n: n(nn.Determinant(_matrix(n).value))})
+
+
+# -- images ----------------------------------------------------------------------------------------
+
+
+def _is_first(n: KerasLayer) -> bool:
+    return n.config.get("data_format", n.keyword("data_format")) == "channels_first"
+
+
+@layer("ops.RGBToGrayscale")
+def grayscale(n: KerasLayer) -> Value:
+    x = _matrix(n)
+    axis = x.rank - 3 if _is_first(n) else x.rank - 1
+    shape = [3 if i == axis else 1 for i in range(x.rank)]
+    parts = constant(n, np.reshape([0.2989, 0.5870, 0.1140], shape), x.element)
+    return (x * parts).sum(axis, keep=True).value
+
+
+@layer("ops.DepthToSpace", "ops.SpaceToDepth")
+def blocks(n: KerasLayer) -> Value:
+    x, first = n.tensor(), _is_first(n)
+    size = int(n.argument(1, "block_size", n.config.get("block_size")))
+    order = (0, 3, 1, 2)
+    x = x if first else n(nn.Transpose(x, permutation=order))
+    op = nn.DepthToSpace if n.kind == "ops.DepthToSpace" else nn.SpaceToDepth
+    found = n(op(x, block_size=size))
+    return found if first else n(nn.Transpose(found, permutation=(0, 2, 3, 1)))
+
+
+@layer("ops.Hsplit", "ops.Vsplit", "ops.Dsplit", "ops.ArraySplit")
+def split_up(n: KerasLayer) -> list[Value]:
+    x, given = n.tensor(), n.argument(1, "indices_or_sections")
+    axis = {"ops.Hsplit": min(1, x.type.rank - 1), "ops.Vsplit": 0, "ops.Dsplit": 2}.get(
+        n.kind, n.argument(2, "axis", 0)
+    )
+    axis = normalize_axis(n, int(axis or 0), x.type.rank)
+    count = x.type.shape[axis]
+    if count is None:
+        raise n.error("the extent of the axis must be known")
+    cuts = list(given) if not isinstance(given, int) else []
+    if isinstance(given, int):
+        cuts = np.cumsum([len(p) for p in np.array_split(np.arange(count), given)])[:-1].tolist()
+    edges = [0, *(int(c) for c in cuts), count]
+    return [slice_axis(n, x, axis, a, b) for a, b in pairwise(edges)]
+
+
+@layer("ops.Kron")
+def kron(n: KerasLayer) -> Value:
+    a, b = two(n)
+    rank = max(a.rank, b.rank)
+    a, b = a.spread(rank - a.rank, 0), b.spread(rank - b.rank, 0)
+    left = a.reshape(*(e for i in range(rank) for e in ((a.value, i), 1)))
+    right = b.reshape(*(e for i in range(rank) for e in (1, (b.value, i))))
+    whole = left * right
+    sizes = [(a.shape[i] or 0) * (b.shape[i] or 0) for i in range(rank)]
+    if not all(sizes):
+        raise n.error("the extents of both operands must be known")
+    return whole.reshape(*sizes).value

@@ -1,0 +1,233 @@
+"""Images: colors, patches, and resizing by weights of each row and column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import FloatType, f32
+from ...common import grids
+from ...common.convolution import channels_first, channels_last
+from ...common.movement import padded_by, slice_axis
+from ...common.shapes import broadcast
+from ...common.terms import Term, constant, joined
+from ..layer import TfLayer, rows
+
+# -- colors ----------------------------------------------------------------------------------------
+
+
+def _hsv(x: Term) -> tuple[Term, Term, Term]:
+    """Hue in turns, saturation and value of [.., 3]."""
+    r, g, b = (x.column(i) for i in range(3))
+    value = r.max(g).max(b)
+    span = value - r.min(g).min(b)
+    none = span.equals(0.0)
+    size = none.choose(1.0, span)
+    hue = value.equals(r).choose(
+        (g - b) / size, value.equals(g).choose((b - r) / size + 2.0, (r - g) / size + 4.0)
+    )
+    hue = none.choose(0.0, hue / 6.0)
+    hue = (hue < 0.0).choose(hue + 1.0, hue)
+    saturation = (value > 0.0).choose(span / (value > 0.0).choose(value, 1.0), 0.0)
+    return hue, saturation, value
+
+
+def _rgb(hue: Term, saturation: Term, value: Term) -> Term:
+    """[.., 3], each color a ramp of the distance from its hue."""
+    parts = []
+    for turn in (5.0, 3.0, 1.0):
+        place = (hue * 6.0 + turn) % 6.0
+        ramp = place.min(4.0 - place).max(0.0).min(1.0)
+        parts.append((value - value * saturation * ramp).spread(0, 1))
+    return joined(parts, -1)
+
+
+@rows("RGBToHSV")
+def rgb_to_hsv(n: TfLayer, x: Value) -> Value:
+    return joined([part.spread(0, 1) for part in _hsv(Term(n, x))], -1).value
+
+
+@rows("HSVToRGB")
+def hsv_to_rgb(n: TfLayer, x: Value) -> Value:
+    return _rgb(*(Term(n, x).column(i) for i in range(3))).value
+
+
+@rows("AdjustHue")
+def adjust_hue(n: TfLayer, x: Value, delta: Value) -> Value:
+    hue, saturation, value = _hsv(Term(n, x))
+    return _rgb((hue + Term(n, delta)) % 1.0, saturation, value).value
+
+
+@rows("AdjustSaturation")
+def adjust_saturation(n: TfLayer, x: Value, scale: Value) -> Value:
+    hue, saturation, value = _hsv(Term(n, x))
+    return _rgb(hue, (saturation * Term(n, scale)).max(0.0).min(1.0), value).value
+
+
+@rows("AdjustContrastv2")
+def adjust_contrast(n: TfLayer, x: Value, factor: Value) -> Value:
+    rank = x.type.rank
+    mean = Term(n, n(nn.ReduceMean(x, axes=(rank - 3, rank - 2), keep_dims=True)))
+    return ((Term(n, x) - mean) * Term(n, factor) + mean).value
+
+
+# -- patches ---------------------------------------------------------------------------------------
+
+
+def _shifted(
+    n: TfLayer, x: Value, size: tuple[int, ...], strides: tuple[int, ...], rates: tuple[int, ...],
+    fill: float,
+) -> Iterator[tuple[tuple[int, ...], Value]]:  # fmt: skip
+    """For each place in a window what stands there in all windows: x [N, D.., C]."""
+    count = len(size)
+    extents = x.type.shape[1 : 1 + count]
+    if any(d is None for d in extents):
+        raise n.error("the extents of the images must be known")
+    reach = [(k - 1) * r + 1 for k, r in zip(size, rates, strict=True)]
+    same = n.text("padding", "VALID", ("SAME", "VALID")) == "SAME"
+    outs = [
+        -(-d // s) if same else (d - k) // s + 1
+        for d, k, s in zip(extents, reach, strides, strict=True)
+    ]  # type: ignore[operator]
+    totals = [
+        max((o - 1) * s + k - d, 0) if same else 0
+        for o, s, k, d in zip(outs, strides, reach, extents, strict=True)  # type: ignore[operator]
+    ]
+    pads = [0, *(t // 2 for t in totals), 0, 0, *(t - t // 2 for t in totals), 0]
+    whole = padded_by(n, x, pads, n.scalar(fill, x)) if any(pads) else x
+    for place in np.ndindex(*size):
+        part = whole
+        for axis, (at, rate, stride, out) in enumerate(
+            zip(place, rates, strides, outs, strict=True), 1
+        ):
+            begin = at * rate
+            part = slice_axis(n, part, axis, begin, begin + (out - 1) * stride + 1, stride)
+        yield place, part
+
+
+@rows("ExtractImagePatches", "ExtractVolumePatches")
+def patches(n: TfLayer, x: Value) -> Value:
+    sizes, strides = n.ints("ksizes")[1:-1], n.ints("strides")[1:-1]
+    rates = n.ints("rates")[1:-1] or (1,) * len(sizes)
+    parts = [Term(n, part) for _, part in _shifted(n, x, sizes, strides, rates, 0)]
+    return joined(parts, -1).value
+
+
+@rows("Dilation2D")
+def dilation(n: TfLayer, x: Value, kernel: Value) -> Value:
+    """The largest sum of an element of a window and one of the kernel [H, W, C]."""
+    size = kernel.type.shape[:2]
+    strides, rates = n.ints("strides")[1:-1], n.ints("rates")[1:-1]
+    least = float(np.finfo(np.float32).min)
+    weight, found = Term(n, kernel), None
+    for (row, column), part in _shifted(n, x, size, strides, rates, least):
+        here = Term(n, part) + weight.column(row, 0).column(column, 0)
+        found = here if found is None else found.max(here)
+    assert found is not None
+    return found.value
+
+
+# -- other sizes -----------------------------------------------------------------------------------
+
+
+def _lanczos(radius: float) -> Callable[[Any], Any]:
+    return lambda x: np.sinc(x) * np.sinc(x / radius) * (x <= radius)
+
+
+def _cubic(near: tuple[float, ...], far: tuple[float, ...]) -> Callable[[Any], Any]:
+    """Polynomials up to 1, and from there to 2."""
+    return lambda x: np.where(x < 1, np.polyval(near, x), np.polyval(far, x) * (x < 2))
+
+
+KERNELS: Mapping[str, tuple[float, Callable[[Any], Any]]] = {
+    "lanczos1": (1, _lanczos(1)),
+    "lanczos3": (3, _lanczos(3)),
+    "lanczos5": (5, _lanczos(5)),
+    "gaussian": (1.5, lambda x: np.exp(-2 * x * x) * (x < 1.5)),
+    "box": (0.5, lambda x: np.where(x == 0.5, 0.5, x < 0.5)),
+    "triangle": (1, lambda x: np.maximum(1 - x, 0)),
+    "keyscubic": (2, _cubic((1.5, -2.5, 0, 1), (-0.5, 2.5, -4, 2))),
+    "mitchellcubic": (2, _cubic((7 / 6, -2, 0, 8 / 9), (-7 / 18, 2, -10 / 3, 16 / 9))),
+}
+"""Radius and weight by distance. Source: TensorFlow's sampling_kernels."""
+
+
+def _sampled(own: int, count: int, scale: float, shift: float, kind: str, wide: bool) -> Any:
+    """Weights [count, own] of elements around the place of each of the result's."""
+    radius, kernel = KERNELS[kind]
+    stretch = max(1 / scale, 1.0) if wide else 1.0
+    at = (np.arange(count) + 0.5 - shift) / scale
+    apart = np.abs(np.arange(own) + 0.5 - at[:, None]) / stretch
+    weights = np.where(apart <= radius, kernel(apart), 0)
+    total = weights.sum(1, keepdims=True)
+    weights = weights / np.where(np.abs(total) < 1e-30, 1, total)
+    return weights * ((at >= 0) & (at <= own))[:, None]
+
+
+def _weighted(n: TfLayer, x: Value, rows_: Any, columns: Any) -> Value:
+    """x [N, H, W, C] with other rows and columns, of weights [H', H] and [W', W]."""
+    image = Term(n, n.cast(channels_first(n, x), f32))
+    found = constant(n, rows_, f32) @ image @ constant(n, np.transpose(columns), f32)
+    return channels_last(n, found.value)
+
+
+def _sizes(n: TfLayer, x: Value, size: Value) -> list[tuple[int, int]]:
+    """Heights and widths, before and after."""
+    own = x.type.shape[1:3]
+    if x.type.rank != 4 or None in own:
+        raise n.error(f"the input is '{x.type}', expected images of known size")
+    return list(zip(own, n.known_ints(size, "the size"), strict=True))  # type: ignore[arg-type]
+
+
+@rows("ScaleAndTranslate")
+def scale_and_translate(n: TfLayer, x: Value, size: Value, scale: Value, shift: Value) -> Value:
+    kind = n.text("kernel_type", "lanczos3", tuple(KERNELS))
+    scales, shifts = n.known(scale), n.known(shift)
+    if scales is None or shifts is None:
+        raise n.error("scales and translations must be known")
+    wide = n.flag("antialias", True)
+    pairs = zip(_sizes(n, x, size), scales.tolist(), shifts.tolist(), strict=True)
+    return _weighted(n, x, *(_sampled(*sizes, s, t, kind, wide) for sizes, s, t in pairs))
+
+
+@rows("ResizeArea")
+def resize_area(n: TfLayer, x: Value, size: Value) -> Value:
+    """Means of what each element of the result covers."""
+    if n.flag("align_corners"):
+        raise n.error("'align_corners' is not supported")
+
+    def covered(own: int, count: int) -> np.ndarray:
+        edges = np.arange(count + 1) * (own / count)
+        places = np.arange(own)
+        ends = np.minimum(edges[1:, None], places + 1)
+        return np.maximum(ends - np.maximum(edges[:-1, None], places), 0) * (count / own)
+
+    return _weighted(n, x, *(covered(*pair) for pair in _sizes(n, x, size)))
+
+
+@rows("ImageProjectiveTransformV2", "ImageProjectiveTransformV3")
+def projected(
+    n: TfLayer, x: Value, transforms: Value, size: Value, fill: Value | None = None
+) -> Value:
+    """Each place (x, y) of the result from (a x + b y + c, d x + e y + f) / (g x + h y + 1)."""
+    if n.text("fill_mode", "CONSTANT") != "CONSTANT" or (fill is not None and n.array(fill)):
+        raise n.error("only a border of zeros is supported")
+    (high, height), (wide, width) = _sizes(n, x, size)
+    mode = {"BILINEAR": "linear", "NEAREST": "nearest"}[n.text("interpolation", "NEAREST")]
+    t = Term(n, transforms).spread(0, 2)
+    a, b, c, d, e, f, g, h = (t.column(i, 1) for i in range(8))
+    column = constant(n, np.arange(width, dtype=np.float32)[None, None])
+    row = constant(n, np.arange(height, dtype=np.float32)[None, :, None])
+    scale = g * column + h * row + 1.0
+    places = [(a * column + b * row + c) / scale, (d * column + e * row + f) / scale]
+    turned = [p * (2 / max(k - 1, 1)) - 1.0 for p, k in zip(places, (wide, high), strict=True)]
+    grid = joined([p.spread(0, 1) for p in turned], -1)
+    all_alike = broadcast(n, grid.value, [(x, 0), height, width, 2])
+    element = x.type.element_type
+    image = n.cast(channels_first(n, x), element if isinstance(element, FloatType) else f32)
+    found = grids.grid_sample(n, image, all_alike, mode=mode, padding="zeros", corners=True)
+    return n.cast(channels_last(n, found), element)

@@ -1,0 +1,151 @@
+"""Matrices: factors, systems of linear equations, diagonals, and special functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import f64
+from ...common import linear_algebra as algebra
+from ...common import special
+from ...common.movement import padded_by
+from ...common.terms import Term, constant
+from ..layer import TfLayer, rows
+
+
+def wide(formula: Callable[[Term], Term]) -> Callable[[TfLayer, Value], Value]:
+    """A function of floats, computed in f64."""
+
+    def convert(n: TfLayer, x: Value) -> Value:
+        return n.cast(formula(Term(n, n.cast(x, f64))).value, x.type.element_type)
+
+    return convert
+
+
+rows.add({
+    "Lgamma": wide(special.lgamma),
+    "Digamma": wide(special.digamma),
+    "Erfinv": wide(special.erfinv),
+    "Ndtri": wide(special.ndtri),
+})  # fmt: skip
+
+
+@rows("Cross")
+def cross(n: TfLayer, a: Value, b: Value) -> Value:
+    """The product of vectors of three elements, which are the last dimension."""
+    x, y = Term(n, a), Term(n, b)
+    after, behind = (constant(n, np.array(order)) for order in ([1, 2, 0], [2, 0, 1]))
+    axis = x.rank - 1
+    first = x.gather(after, axis) * y.gather(behind, axis)
+    return (first - x.gather(behind, axis) * y.gather(after, axis)).value
+
+
+# -- factors and systems ---------------------------------------------------------------------------
+
+
+def _matrix(n: TfLayer, x: Value) -> Term:
+    """A matrix, or its transpose where the node says so."""
+    found = Term(n, x)
+    return algebra.transposed(found) if n.flag("adjoint") else found
+
+
+rows.add({
+    "Cholesky": lambda n, x: algebra.cholesky(Term(n, x)).value,
+    "MatrixSolve": lambda n, a, b: algebra.solve(_matrix(n, a), Term(n, b)).value,
+})  # fmt: skip
+
+
+@rows("MatrixInverse")
+def inverse(n: TfLayer, x: Value) -> Value:
+    a = _matrix(n, x)
+    return algebra.solve(a, algebra.identity_like(a)).value
+
+
+@rows("MatrixTriangularSolve")
+def solve_triangular(n: TfLayer, a: Value, b: Value) -> Value:
+    lower = n.flag("lower", True)
+    return algebra.solve_triangular(_matrix(n, a), Term(n, b), lower == n.flag("adjoint")).value
+
+
+@rows("MatrixDeterminant", "LogMatrixDeterminant")
+def determinant(n: TfLayer, x: Value) -> Value | list[Value]:
+    factors = algebra.lu(Term(n, x))
+    pivots = Term(n, _diagonal(n, factors.both.value))
+    if n.kind == "MatrixDeterminant":
+        axes = (pivots.rank - 1,)
+        return (pivots.made(nn.ReduceProd(pivots.value, axes=axes)) * factors.sign).value
+    signs = pivots.function(nn.Sign)
+    sign = signs.made(nn.ReduceProd(signs.value, axes=(signs.rank - 1,))) * factors.sign
+    size = pivots.function(nn.Abs).function(nn.Log).sum(pivots.rank - 1)
+    return [sign.value, size.value]
+
+
+@rows("Qr")
+def qr(n: TfLayer, x: Value) -> list[Value]:
+    q, r = algebra.qr(Term(n, x))
+    most = x.type.shape[-1]
+    if not n.flag("full_matrices") and most is not None and (q.shape[-1] or 0) > most:
+        q, r = q.part(-1, 0, most), r.part(-2, 0, most)
+    return [q.value, r.value]
+
+
+@rows("SelfAdjointEigV2")
+def eigh(n: TfLayer, x: Value) -> list[Value]:
+    values, vectors = algebra.eigh(Term(n, x))
+    return [values.value, vectors.value]
+
+
+@rows("Svd")
+def svd(n: TfLayer, x: Value) -> list[Value]:
+    if n.flag("full_matrices") and n.flag("compute_uv", True):
+        raise n.error("'full_matrices' is not supported")
+    u, values, v = algebra.svd(Term(n, x))
+    return [values.value, u.value, v.value]
+
+
+# -- diagonals -------------------------------------------------------------------------------------
+
+
+def _diagonal(n: TfLayer, x: Value) -> Value:
+    """[.., M, N] -> [.., min(M, N)]"""
+    t = Term(n, x)
+    rows_, columns = t.shape[-2:]
+    if rows_ is None or columns is None:
+        raise n.error("the extents of the matrix must be known")
+    count = min(rows_, columns)
+    flat = t.reshape(*((x, i) for i in range(t.rank - 2)), rows_ * columns)
+    places = constant(n, np.arange(count, dtype=np.int64) * (columns + 1))
+    return flat.gather(places, flat.rank - 1).value
+
+
+def _main_only(n: TfLayer, k: Value | None) -> None:
+    if k is not None and any(n.known_ints(k, "k")):
+        raise n.error("only the main diagonal is supported")
+
+
+@rows("MatrixDiagPart", "MatrixDiagPartV2", "MatrixDiagPartV3")
+def diagonal_part(n: TfLayer, x: Value, k: Value | None = None, *others: Value) -> Value:
+    _main_only(n, k)
+    return _diagonal(n, x)
+
+
+@rows("MatrixSetDiag", "MatrixSetDiagV2", "MatrixSetDiagV3")
+def set_diagonal(n: TfLayer, x: Value, diagonal: Value, k: Value | None = None) -> Value:
+    _main_only(n, k)
+    rows_, columns = x.type.shape[-2:]
+    if rows_ is None or columns is None:
+        raise n.error("the extents of the matrix must be known")
+    count, t = min(rows_, columns), Term(n, diagonal)
+    tall = t.reshape(*((diagonal, i) for i in range(t.rank)), 1)
+    if rows_ > count:
+        tall = Term(n, padded_by(n, tall.value, _behind(t.rank + 1, t.rank - 1, rows_ - count)))
+    here = constant(n, np.eye(rows_, columns, dtype=bool))
+    return here.choose(tall, Term(n, x)).value
+
+
+def _behind(rank: int, axis: int, count: int) -> list[int]:
+    """Pads of one axis at its end."""
+    return [0] * rank + [count if i == axis else 0 for i in range(rank)]

@@ -1,0 +1,129 @@
+"""Rows that are combined by numbers: segments, counts, and what is looked up in sorted rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import IntegerType, i64
+from ...common import scans
+from ...common import tensorflow as tf
+from ...common.movement import reversed_axes
+from ...common.shapes import as_i64, as_scalar, normalize_axis, shape_of
+from ...common.terms import Term, counting
+from ..layer import TfLayer, rows
+
+HOW = {"Sum": "add", "Prod": "mul", "Max": "max", "Min": "min"}
+
+
+def _count(n: TfLayer, ids: Value) -> Value:
+    """Of the segments, whose numbers ascend."""
+    known = n.known(ids)
+    if known is not None:
+        return n.constant(int(known.max(initial=-1)) + 1, i64)
+    numbers = Term(n, as_i64(n, ids))
+    return (numbers.largest(0) + 1).value
+
+
+def _combined(n: TfLayer, x: Value, ids: Value, count: Value, how: str) -> Value:
+    """The rows of each segment; one without rows is 0, or 1 of a product."""
+    found = tf.segments(n, x, ids, count, how)
+    if how not in ("max", "min"):
+        return found
+    empty = _rows(n, x, ids, count).equals(0)
+    return empty.choose(0, Term(n, found)).value
+
+
+def _rows(n: TfLayer, x: Value, ids: Value, count: Value) -> Term:
+    """How many rows each segment has, [segments, 1..]."""
+    ones = Term(n, n.scalar(1, x)).filled(Term(n, shape_of(n, ids)))
+    found = Term(n, tf.segments(n, ones.value, ids, count, "add"))
+    return found.spread(0, x.type.rank - 1)
+
+
+def _mean(n: TfLayer, x: Value, ids: Value, count: Value, root: bool = False) -> Value:
+    sums = Term(n, tf.segments(n, x, ids, count, "add"))
+    number = _rows(n, x, ids, count).max(1)
+    return (sums / (number.function(nn.Sqrt) if root else number)).value
+
+
+@rows(*(f"Segment{name}" for name in (*HOW, "Mean")))
+def segment(n: TfLayer, x: Value, ids: Value) -> Value:
+    how, count = n.kind.removeprefix("Segment"), _count(n, ids)
+    if how == "Mean":
+        return _mean(n, x, ids, count)
+    return _combined(n, x, ids, count, HOW[how])
+
+
+@rows(*(f"UnsortedSegment{name}" for name in HOW))
+def unsorted(n: TfLayer, x: Value, ids: Value, count: Value) -> Value:
+    return tf.segments(n, x, ids, count, HOW[n.kind.removeprefix("UnsortedSegment")])
+
+
+@rows(*(f"SparseSegment{name}" for name in ("Sum", "Mean", "SqrtN")),
+      *(f"SparseSegment{name}WithNumSegments" for name in ("Sum", "Mean", "SqrtN")))  # fmt: skip
+def sparse_segment(
+    n: TfLayer, x: Value, indices: Value, ids: Value, count: Value | None = None
+) -> Value:
+    """Of some rows of x."""
+    picked, number = tf.gather(n, x, indices), _count(n, ids) if count is None else count
+    kind = n.kind.removeprefix("SparseSegment").removesuffix("WithNumSegments")
+    if kind == "Sum":
+        return tf.segments(n, picked, ids, number, "add")
+    return _mean(n, picked, ids, number, root=kind == "SqrtN")
+
+
+@rows("Bincount", "DenseBincount")
+def bincount(n: TfLayer, x: Value, size: Value, weights: Value) -> Value:
+    """How often each number below the size is there, or the sums of weights."""
+    if x.type.rank != 1:
+        raise n.error("counts of more than one row are not supported")
+    numbers, most = Term(n, as_i64(n, x)), Term(n, as_scalar(n, as_i64(n, size)))
+    element = weights.type.element_type
+    given = 0 not in weights.type.shape
+    added = Term(n, weights) if given else (numbers * 0 + 1).cast(element)
+    if n.flag("binary_output"):
+        added = added * 0 + 1
+    # Numbers beyond the end count for one more segment, which is left out.
+    ids = numbers.min(most)
+    found = tf.segments(n, added.value, ids.value, (most + 1).value, "add")
+    found = Term(n, found).gather(counting(n, most))
+    return found.min(1).value if n.flag("binary_output") else found.value
+
+
+@rows("LowerBound", "UpperBound")
+def bound(n: TfLayer, table: Value, x: Value) -> Value:
+    """How many of a sorted row are below each value, or not above: [B, N], [B, M] -> [B, M]"""
+    row, value = Term(n, table), Term(n, x)
+    row = row.reshape((table, 0), 1, (table, 1))
+    below = row < value.spread(0, 1) if n.kind == "LowerBound" else row <= value.spread(0, 1)
+    element = n.element("out_type") if n.has("out_type") else IntegerType(32)
+    return below.cast(element).sum(2).value
+
+
+@rows("NthElement")
+def nth_element(n: TfLayer, x: Value, number: Value) -> Value:
+    """The number-th smallest of each row, or the largest."""
+    at = n.known_int(number, "n")
+    signed = x if n.flag("reverse") else n(nn.Neg(x))
+    values, _ = tf.top_k(n, signed, n.constant(at + 1, i64))
+    found = Term(n, values).column(at)
+    return found.value if n.flag("reverse") else (-found).value
+
+
+@rows("CumulativeLogsumexp")
+def cumulative_logsumexp(n: TfLayer, x: Value, axis: Value) -> Value:
+    if n.flag("exclusive"):
+        raise n.error("'exclusive' is not supported")
+    place = normalize_axis(n, n.known_int(axis, "axis"), x.type.rank)
+    turned = n.flag("reverse")
+    given = reversed_axes(n, x, [place]) if turned else x
+    (found,) = scans.running(n, [Term(n, given)], place, _log_of_sum)
+    return reversed_axes(n, found.value, [place]) if turned else found.value
+
+
+def _log_of_sum(a: Any, b: Any) -> list[Term]:
+    (x,), (y,) = a, b
+    apart = -(x - y).function(nn.Abs)
+    return [x.max(y) + apart.function(nn.Exp).function(nn.Log1p)]

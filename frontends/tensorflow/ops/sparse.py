@@ -1,0 +1,154 @@
+"""Sparse tensors, which are indices [K, R], values [K] and a shape [R]; losses; parts of rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import IntegerType, i64
+from ...common import tensorflow as tf
+from ...common.shapes import as_i64, reshape
+from ...common.terms import Term, constant, joined
+from ..layer import TfLayer, rows
+
+
+@rows("SparseToDense")
+def to_dense(n: TfLayer, indices: Value, shape: Value, values: Value, default: Value) -> Value:
+    whole = tf.fill(n, shape, default)
+    places = Term(n, as_i64(n, indices))
+    if places.rank < 2:
+        places = places.spread(0, 1) if places.rank else places.reshape(1, 1)
+    if values.type.rank == 0:
+        values = Term(n, values).filled(Term(n, n.constant(np.array([places.shape[0] or 1])))).value
+    return n(nn.ScatterNd(whole, places.value, values, reduction="none"))
+
+
+@rows("SparseTensorDenseMatMul")
+def dense_product(n: TfLayer, indices: Value, values: Value, shape: Value, dense: Value) -> Value:
+    """[M, K] @ [K, N] by sums of rows of the dense matrix, each times a value."""
+    if n.flag("adjoint_b"):
+        dense = n(nn.Transpose(dense, permutation=(1, 0)))
+    turned = n.flag("adjoint_a")
+    row, column = (Term(n, indices).column(int(i != turned)) for i in range(2))
+    scaled = Term(n, dense).gather(column) * Term(n, values).spread(0, 1)
+    count = Term(n, as_i64(n, shape)).column(int(turned), 0)
+    return tf.segments(n, scaled.value, row.value, count.value, "add")
+
+
+@rows("SparseReduceSum", "SparseReduceMax")
+def reduced(n: TfLayer, indices: Value, values: Value, shape: Value, axes: Value) -> Value:
+    """Of all elements of the dense tensor, of which those that are left out are 0."""
+    if n.kind == "SparseReduceMax":
+        raise n.error("not supported")
+    zeros = tf.fill(n, shape, n.scalar(0, values))
+    whole = n(nn.ScatterNd(zeros, as_i64(n, indices), values, reduction="add"))
+    return tf.reduction(n, whole, axes, nn.ReduceSum, n.flag("keep_dims"))
+
+
+@rows("DynamicStitch", "ParallelDynamicStitch")
+def stitch(n: TfLayer, *given: Value) -> Value:
+    """Rows of several tensors at the positions that come with them, which are known."""
+    count = len(given) // 2
+    places = [np.asarray(n.known_ints(v, "positions")) for v in given[:count]]
+    parts = []
+    for place, data in zip(given[:count], given[count:], strict=True):
+        rest = [(data, i) for i in range(place.type.rank, data.type.rank)]
+        size = int(np.prod(place.type.shape))  # type: ignore[arg-type]
+        parts.append(Term(n, reshape(n, data, [size, *rest])))
+    order = np.concatenate(places)
+    last = {int(at): i for i, at in enumerate(order)}
+    if sorted(last) != list(range(len(last))):
+        raise n.error("positions are left out")
+    source = np.array([last[i] for i in range(len(last))], np.int64)
+    return joined(parts, 0).gather(constant(n, source)).value
+
+
+@rows("DynamicPartition")
+def partition(n: TfLayer, x: Value, numbers: Value) -> list[Value]:
+    """The rows that have each number."""
+    if numbers.type.rank != 1:
+        raise n.error("numbers of more than rows are not supported")
+    found = []
+    for i in range(n.int("num_partitions")):
+        here = Term(n, n(nn.NonZero(Term(n, numbers).equals(i).value))).column(0, 0)
+        found.append(Term(n, x).gather(here).value)
+    return found
+
+
+@rows("DataFormatVecPermute")
+def permute_format(n: TfLayer, x: Value) -> Value:
+    """Sizes of dimensions, or pairs of them, in another layout's order."""
+    source, target = n.text("src_format", "NHWC"), n.text("dst_format", "NCHW")
+    if x.type.shape[0] == len(source) - 2:
+        source, target = (text.replace("N", "").replace("C", "") for text in (source, target))
+    if sorted(source) != sorted(target) or x.type.shape[0] != len(source):
+        raise n.error(f"{x.type.shape[0]} elements are not in the order {source}")
+    order = np.array([source.index(c) for c in target], np.int64)
+    return Term(n, x).gather(constant(n, order)).value
+
+
+rows.add({
+    "SpaceToBatch": lambda n, x, pads: tf.space_to_batch_nd(n, x, _block(n), pads),
+    "BatchToSpace": lambda n, x, crops: tf.batch_to_space_nd(n, x, _block(n), crops),
+})  # fmt: skip
+
+
+def _block(n: TfLayer) -> Value:
+    return n.constant(np.full(2, n.int("block_size"), np.int64))
+
+
+# -- losses ----------------------------------------------------------------------------------------
+
+
+@rows("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
+def cross_entropy(n: TfLayer, x: Value, labels: Value) -> list[Value]:
+    """Of rows, and the gradient: [B, C] -> [B], [B, C]"""
+    target = Term(n, labels)
+    if n.kind.startswith("Sparse"):
+        classes = np.arange(x.type.shape[1])  # type: ignore[arg-type]
+        numbers = Term(n, as_i64(n, labels)).spread(0, 1)
+        target = numbers.equals(constant(n, classes)).cast(x.type.element_type)
+    scores = Term(n, n(nn.LogSoftmax(x, axis=1)))
+    kept = target.equals(0.0).choose(0.0, -(target * scores))
+    return [kept.sum(1).value, (scores.function(nn.Exp) - target).value]
+
+
+# -- steps of numbers ------------------------------------------------------------------------------
+
+
+@rows("QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4")
+def quantized(n: TfLayer, x: Value, low: Value, high: Value, bits: Value | None = None) -> Value:
+    """x in steps of the larger bound's share of an integer's range."""
+    if n.int("axis", -1) != -1:
+        raise n.error("an axis is not supported")
+    width = n.int("num_bits", 8) if bits is None else n.known_int(bits, "the bits")
+    signed, narrow = n.flag("signed_input", True), n.flag("narrow_range")
+    most = 2 ** (width - 1) - 1 if signed else 2**width - 1
+    least = (-most if narrow else -most - 1) if signed else 0
+    given, a, b = Term(n, x), Term(n, low), Term(n, high)
+    if not n.flag("range_given"):
+        axes = tuple(range(given.rank))
+        a, b = -(-given).largest(*axes), given.largest(*axes)
+    by_low = (a < 0.0).choose(a.made(nn.Div(a.other(least), (a < 0.0).choose(a, -1.0).value)), 3e38)
+    by_high = (b > 0.0).choose(b.made(nn.Div(b.other(most), (b > 0.0).choose(b, 1.0).value)), 3e38)
+    scale = by_low.min(by_high) if least else by_high
+    if n.flag("range_given"):
+        given = given.max(float(least) / scale).min(float(most) / scale)
+    scaled = given * scale
+    mode = n.text("round_mode", "HALF_TO_EVEN")
+    steps = scaled.function(nn.Round) if mode != "HALF_UP" else (scaled + 0.5).function(nn.Floor)
+    return (steps / scale).value
+
+
+@rows("PopulationCount")
+def population(n: TfLayer, x: Value) -> Value:
+    """The bits that are 1."""
+    element: Any = x.type.element_type
+    wide = Term(n, x).cast(i64)
+    total = wide & 1
+    for i in range(1, element.width):
+        total = total + ((wide >> i) & 1)
+    return total.cast(IntegerType(8, "u")).value
