@@ -75,7 +75,7 @@ def incomplete_gamma(n: AtenLayer, self: Value, other: Value) -> Value:
     given = [n.floating(v) for v in n.promoted(self, other)]
     a, x = (Term(n, n.cast(v, f64)) for v in broadcast_tensors(n, given))
     total, fraction = _incomplete_sums(a, x)
-    size = _exp(a * _log(x) - x - _lgamma(a + 1.0))
+    size = exp(a * log(x) - x - lgamma(a + 1.0))
     below, above = size * total, size * a * fraction
     near = x <= a + 1.0
     found = near.choose(below, 1.0 - above) if lower else near.choose(1.0 - below, above)
