@@ -77,7 +77,9 @@ def _written(files: tuple[str, ...], options: argparse.Namespace) -> Iterator[tu
 def _checked(path: Path, seconds: float) -> Finding:
     values = path.with_name(f"{path.name.split('.')[0]}.npz")
     try:
-        return check(path, values, seconds)
+        found = check(path, values, seconds)
+        found.failure = found.failure.replace(str(path), path.name)
+        return found
     except Exception as error:  # nnc must not, so this is one of its faults
         name = path.name.removesuffix(".onnx")
         return Finding(name, failure=f"{type(error).__name__}: {error}")
