@@ -66,7 +66,9 @@ def copied_axes(before: Sequence[Dim], after: Sequence[Dim]) -> dict[int, int]:
         own = (axis for axis, d in enumerate(before) if d is None)
         return {axis: next(own) for axis, d in enumerate(after) if d is None}
     if alone:
-        return {}
+        place = after.index(None) if None in after else len(before)
+        kept = place < len(before) and tuple(before[: place + 1]) == tuple(after[: place + 1])
+        return {place: place} if kept else {}
     last = max(axis for axis, d in enumerate(after) if d is None)
     wanted = [axis for axis in range(last) if after[axis] != 1]
     return dict(zip(wanted, (axis for axis, d in enumerate(before) if d != 1), strict=False))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -126,6 +126,8 @@ class Builder:
         """The value; one that the import has followed as a sequence becomes one of the program."""
         if isinstance(value, Value):
             return value
+        if not isinstance(value, Iterable):  # a format's own, such as a list that a loop fills
+            raise NncError("it is no tensor outside of the graph", loc)
         elements = [self.as_value(element, loc) for element in value]
         return self.emit(nn.SequenceConstruct(elements), loc)[0]
 

@@ -82,11 +82,17 @@ class Importer(Builder):
         for name, type in types.items():
             self._frames[0][name] = self.argument(name, type)
         self._walk(graph)
-        outputs = [(name, self.as_value(self.lookup(v), self.loc)) for name, v in graph.outputs]
+        outputs = [(name, self._output(name, self.lookup(v))) for name, v in graph.outputs]
         dims = {value.name: value.dims for value in graph.inputs} | dict(graph.dims)
         starts = dict(graph.starts) | dict.fromkeys(self._states, 0.0)
         outputs += self._states.items()
         return self.module([*types, *self._states], outputs, dims, starts)
+
+    def _output(self, name: str, value: Any) -> Value:
+        try:
+            return self.as_value(value, self.loc)
+        except NncError as error:
+            raise NncError(f"output '{name}': {error.message}", self.loc) from None
 
     def operators(self) -> Counter[str]:
         """How often each operator stands in the model."""

@@ -102,12 +102,12 @@ class Source:
         home = (self.path if self.path.is_dir() else self.path.parent).resolve()
         try:
             path = (home / name).resolve()
-            inside = "\0" not in name and home in path.parents
-        except (OSError, RuntimeError, ValueError):
-            inside = False
+            inside, there = "\0" not in name and home in path.parents, path.is_file()
+        except (OSError, RuntimeError, ValueError):  # too long a name, too
+            raise self.error(f"'{name[:99]}' is no file's name") from None
         if not inside:
             raise self.error(f"the file '{name}' lies outside the model's folder")
-        if not path.is_file():
+        if not there:
             raise self.error(f"the file '{name}' is missing beside the model")
         return Source(home / name)
 

@@ -51,8 +51,8 @@ def _model_file(source: Source) -> Source:
     try:
         items: Any = json.loads(text.text)
         entry = items["itemInfoEntries"][items["rootModelIdentifier"]]
-        path = "Data/" + str(entry["path"])
-    except (ValueError, KeyError, TypeError, RecursionError):
+        path = "Data/" + entry["path"]
+    except (ValueError, LookupError, TypeError, RecursionError):
         raise text.error("the package's list names no model") from None
     return source.beside(path)
 

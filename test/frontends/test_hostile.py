@@ -93,3 +93,14 @@ def test_in_place_of_a_member(tmp_path, place, what):
     home = Path(shutil.copytree(HERE / FOLDERS[name][0], tmp_path / "model"))
     put(home / member, what)
     fails(home)
+
+
+@pytest.mark.parametrize("path", ['"x"', "5", "null", '"%s"' % ("a" * 300), '"a\\u0000"', '"../x"'])
+@pytest.mark.parametrize("entry", ['{"path": %s}', "[%s]", '"%s'])
+def test_the_list_of_a_package(tmp_path, path, entry):
+    home = Path(shutil.copytree(HERE / FOLDERS["mlpackage"][0], tmp_path / "model"))
+    text = f'{{"itemInfoEntries": {{"a": {entry % path}}}, "rootModelIdentifier": "a"}}'
+    (home / "Manifest.json").write_text(text)
+    fails(home)
+    (home / "Manifest.json").write_text('{"itemInfoEntries": "abc", "rootModelIdentifier": 7}')
+    assert "the package's list names no model" in fails(home)

@@ -80,6 +80,12 @@ VALID = {
         (np.empty((16, 0, 2, 7, 1), np.float32), np.empty((2, 0, 2, 3, 1), np.float32)),
         np.zeros((16, 2, 2, 5, 3), np.float32),
     ),
+    # Neither is it that of a matrix of 0 columns.
+    "an empty matrix": (
+        "g (float[D,0,E] x) => (float[?,?] y) { z = Neg(x)  y = Flatten<axis = 1>(z) }",
+        (np.empty((4, 0, 3), np.float32),),
+        np.empty((4, 0), np.float32),
+    ),
     # The layouts that groups get depend on how many filters there are.
     "an open number of filters": (
         """g (float[1,16,2] x, float[D,1,1] w) => (float[?,?,?] y)

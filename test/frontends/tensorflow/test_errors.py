@@ -171,6 +171,15 @@ def test_a_constant_of_many_dimensions():
     assert "layer 'c' (Const): it has 65 dimensions" in text
 
 
+def test_a_list_is_no_result():
+    """One of tensors that a loop fills."""
+    shape = attribute("value", field(8, field(1, 3) + field(2, b"") + field(7, 2)))
+    kinds = attribute("element_dtype", field(6, 1)) + attribute("shape_type", field(6, 3))
+    made = node("l", "TensorListReserve", "c", "c", attributes=kinds)
+    text = message(placeholder() + node("c", "Const", attributes=shape) + made)
+    assert "output 'l': it is no tensor outside of the graph" in text
+
+
 def test_a_handle_is_no_tensor(network):
     data = (network / "saved_model.pb").read_bytes()
     (network / "saved_model.pb").write_bytes(data.replace(b"ReadVariableOp", b"StopGradient\0\0"))
