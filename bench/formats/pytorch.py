@@ -2,8 +2,8 @@
 
     python -m bench.formats.pytorch --out rows.jsonl [NAME..]
 
-Models come from torchvision, timm and transformers with initial weights, none of which are nothing;
-BatchNorm gets the statistics of a batch, so that outputs mean something.
+Models come from torchvision, timm, transformers and diffusers with initial weights, none of which
+are nothing; BatchNorm gets the statistics of a batch, so that outputs mean something.
 """
 
 from __future__ import annotations
@@ -235,10 +235,11 @@ def _images(example: Any) -> int:
 
 
 def all_names() -> list[str]:
-    """About 250 models, of the libraries in turn."""
+    """About 300 models, of the libraries in turn; `tiny/CLASS` is any class of transformers."""
+    from .pytorch_diffusion import diffusers_names
     from .pytorch_models import timm_names, torchvision_names, transformers_names
 
-    rows = zip_longest(transformers_names(), timm_names(), torchvision_names())
+    rows = zip_longest(transformers_names(), timm_names(), torchvision_names(), diffusers_names())
     return [name for row in rows for name in row if name]
 
 

@@ -6,6 +6,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from .pytorch_diffusion import diffusers
+from .pytorch_tiny import tiny
+
 PIXELS = 64
 _LARGE = re.compile(
     r"quantized|rcnn|fcos|retinanet|ssd|raft|keypoint|_h_14|128gf|32gf|_l_|large$|v2_l|16gf|8gf|"
@@ -177,7 +180,7 @@ def transformers(name: str) -> tuple[Any, dict[str, Any]]:
     config = type(config)(**{k: v for k, v in config.to_dict().items() if k not in _DERIVED})
     config.use_cache = False
     model = getattr(library, f"{own}Model")(config)
-    _scale(model)
+    scale_up(model)
     main = model.main_input_name
     if main == "pixel_values":
         side = getattr(config, "image_size", 64)
@@ -207,7 +210,7 @@ _DERIVED = (
 )
 
 
-def _scale(model: Any) -> None:
+def scale_up(model: Any) -> None:
     """Weights that are large enough for outputs to depend on inputs; not what is one number."""
     import torch
 
@@ -217,4 +220,10 @@ def _scale(model: Any) -> None:
                 parameter.mul_(3)
 
 
-MAKERS = {"torchvision": torchvision, "timm": timm, "transformers": transformers}
+MAKERS = {
+    "torchvision": torchvision,
+    "timm": timm,
+    "transformers": transformers,
+    "tiny": tiny,
+    "diffusers": diffusers,
+}

@@ -211,6 +211,18 @@ def test_open_shapes_are_compiled_once(torch, compiled, monkeypatch):
     assert len(counts) == 1
 
 
+def test_parts_of_an_open_extent(torch, compiled):
+    function = lambda x: [part * 2 for part in x.split(3)]  # noqa: E731
+    run = torch.compile(
+        function, backend=compiled.backend, dynamic=True, options={"fallback": False}
+    )
+    with torch.inference_mode():
+        for count in (4, 5, 6, 8):
+            x = torch.randn(count, 2)
+            for one, other in zip(run(x), x.split(3), strict=True):
+                torch.testing.assert_close(one, other * 2)
+
+
 def test_statistics_that_are_updated(torch, compiled):
     """BatchNorm in training mode without gradients: what runs along is updated, too."""
     import copy

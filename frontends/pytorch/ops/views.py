@@ -223,6 +223,13 @@ def part_sizes(n: AtenLayer, name: str, x: Value, axis: int, given: Any) -> list
     return [min(size, whole - at) for at in range(0, whole, size)] or [0]
 
 
+def _sizes_of_open(n: AtenLayer, x: Value, axis: int, size: int) -> list[Size]:
+    """Of an open extent: the trace told how many parts there are, the last one is what is left."""
+    count = len(n.node.outputs) - 1
+    left = Term(n, n.as_value(n.size(x, axis), i64)) - size * count
+    return [*[size] * count, left.value]
+
+
 PARTS = words(
     """
     split split_with_sizes chunk unsafe_split unsafe_chunk tensor_split
@@ -243,6 +250,9 @@ def split(
 ) -> list[Value]:
     given = next(v for v in (split_size, split_sizes, chunks, sections, indices) if v is not None)
     axis = n.axis(dim, self.type.rank)
+    has_count = n.kind.split(".")[1] in ("split", "unsafe_split") and not isinstance(given, list)
+    if has_count and self.type.shape[axis] is None:
+        given = _sizes_of_open(n, self, axis, n.int(given))
     if isinstance(given, list) and any(isinstance(n.number(v), Value) for v in given):
         from ...common.late_axes import parts_of_sizes
 

@@ -1,0 +1,186 @@
+"""Every type of model of transformers, as small as its configuration lets it be.
+
+`tiny/Qwen2MoeModel` is a class of transformers with the numbers of its configuration made small,
+and with the first inputs that its `forward` takes.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from typing import Any
+
+MOST_WEIGHTS = 120_000_000
+
+_SIZES = {
+    r"(.*_|n_)?layers?|depth|num_blocks|.*num_hidden_layers": 2,
+    r"hidden_size|d_model|n_embd|n_embed|embed_dim|dim|model_dim|text_dim|width|projection_dim"
+    r"|(de|en)coder_hidden_(size|dim)|vision_feature_dim|emb_dim|hidden_dim|feat_dim": 64,
+    r"n_heads?|num_heads(_.*)?|.*attention_heads": 4,
+    r"num_key_value_heads|num_kv_heads": 2,
+    r"head_dim|d_kv|attention_head_dim|kv_channels|v_head_dim|qk_(no|ro)pe_head_dim": 16,
+    r"q_lora_rank|kv_lora_rank": 32,
+    r"(.*_)?intermediate_size|d_ff|(.*_)?ffn_dim|n_inner|mlp_dim|feedforward_dim"
+    r"|dim_feedforward": 96,
+    r"(.*_)?vocab_size": 300,
+    r"n_routed_experts|num_local_experts|num_experts|moe_num_experts|num_frames": 4,
+    r"num_experts_per_tok(en)?|moe_topk|moe_k": 2,
+    r"image_size|img_size": 64,
+    r"patch_size": 16,
+    r"num_queries|num_query_tokens|num_latents": 12,
+    r"rotary_dim|state_size": 8,
+}
+"""The most that a number of a configuration may be, by its name."""
+
+_TOKENS = re.compile(
+    r"_token_(id|index)$|_index$|^(bos|eos|pad|sep|cls|mask|image|video|audio).*_id$"
+)
+_LISTS = ("layer_types", "mlp_layer_types", "layers_block_type", "block_types")
+
+
+def tiny(name: str) -> tuple[Any, dict[str, Any]]:
+    """The smallest model of a class that runs, and its inputs."""
+    import transformers as library
+
+    from .pytorch_models import scale_up
+
+    kind, problem = getattr(library, name), None
+    for config in _configurations(kind.config_class):
+        try:
+            model = _made(kind, config)
+            found = _inputs(model, config)
+            scale_up(model)
+            return model, found
+        except Exception as error:  # sizes that do not fit, inputs that it does not take
+            problem = problem or error
+    raise problem or ValueError(f"{name} has no configuration")
+
+
+def _made(kind: Any, config: Any) -> Any:
+    """The model, with attention as one operator where it can."""
+    import torch
+
+    _without_cache(config)
+    for attention in ("sdpa", "eager"):
+        config._attn_implementation = attention
+        try:
+            with torch.device("meta"):
+                count = sum(p.numel() for p in kind(config).parameters())
+            break
+        except (ValueError, RuntimeError):
+            if attention == "eager":
+                raise
+    if count > MOST_WEIGHTS:
+        raise ValueError(f"{count} weights")
+    return kind(config).eval()
+
+
+def _without_cache(config: Any) -> None:
+    config.use_cache = False
+    for part in _parts(config):
+        _without_cache(part)
+
+
+def _parts(config: Any) -> list[Any]:
+    """Configurations inside of one: of a text, of images."""
+    from transformers import PreTrainedConfig
+
+    return [value for value in vars(config).values() if isinstance(value, PreTrainedConfig)]
+
+
+# -- configurations --------------------------------------------------------------------------------
+
+
+def _configurations(kind: Any) -> Iterator[Any]:
+    """The smallest first, then those that keep more of what the library sets."""
+    config = kind()
+    _shrink(config, _SIZES)
+    yield config
+    config = kind()
+    _shrink(config, dict(list(_SIZES.items())[:1]))
+    yield config
+    yield kind()
+
+
+def _shrink(config: Any, sizes: dict[str, int]) -> None:
+    for part in _parts(config):
+        _shrink(part, sizes)
+    for key, value in list(vars(config).items()):
+        if isinstance(value, bool) or not isinstance(value, int) or key.startswith("_"):
+            continue
+        most = next((size for name, size in sizes.items() if re.fullmatch(name, key)), value)
+        setattr(config, key, min(value, most))
+    words = getattr(config, "vocab_size", None)
+    layers = getattr(config, "num_hidden_layers", None) or 2
+    for key, value in list(vars(config).items()):
+        if isinstance(value, list) and key in _LISTS:
+            setattr(config, key, (list(dict.fromkeys(value)) * layers)[:layers])
+        elif key == "eos_token_id" and isinstance(value, list):
+            setattr(config, key, 1)
+        elif isinstance(value, int) and isinstance(words, int) and _TOKENS.search(key):
+            setattr(config, key, value if value < words else min(words - 1, 3 + len(key)))
+
+
+# -- inputs ----------------------------------------------------------------------------------------
+
+
+def _inputs(model: Any, config: Any) -> dict[str, Any]:
+    """The first of the usual inputs that the model takes."""
+    import torch
+
+    problem: Any = ValueError("no inputs are known")
+    for given in _usual_inputs(model, config):
+        try:
+            with torch.no_grad():
+                model(**given)
+            return given
+        except Exception as error:  # whatever a model says of inputs that are others'
+            problem = error
+    raise problem
+
+
+def _usual_inputs(model: Any, config: Any) -> Iterator[dict[str, Any]]:
+    import torch
+
+    takes = inspect.signature(model.forward).parameters
+    main = model.main_input_name
+    main = main[0] if isinstance(main, list | tuple) else main
+    words = max(_number(config, ("vocab_size",), 300), 8)
+    ids = torch.randint(min(5, words - 2), min(words - 1, 290), (1, 16))
+    side, channels = _number(config, ("image_size",), 64), _number(config, ("num_channels",), 3)
+    bands = _number(config, ("num_mel_bins",), 80)
+    image = torch.randn(1, channels, side, side)
+    text = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    text |= {"bbox": torch.randint(0, 50, (1, 16, 4)), "decoder_input_ids": ids.clone()}
+    every = {
+        "input_ids": [ids],
+        "pixel_values": [image, image[:, None].repeat(1, 4, 1, 1, 1), torch.randn(1, 3, 224, 224)],
+        "pixel_values_videos": [image[:, None].repeat(1, 4, 1, 1, 1)],
+        "input_values": [torch.randn(1, *shape) for shape in ((4000,), (1, 4000), (64, bands))],
+        "input_features": [torch.randn(1, *s) for s in ((bands, 100), (100, bands), (bands, 3000))],
+        "inputs_embeds": [torch.randn(1, 16, _number(config, ("hidden_size",), 64))],
+        "past_values": [
+            torch.randn(1, 64, _number(config, ("num_input_channels", "input_size"), 1))
+        ],
+    }
+    beside = {key: text[key] for key in ("decoder_input_ids", "bbox") if key in takes}
+    for value in every.get(main, []):
+        yield {main: value, **(beside if main == "input_ids" else {})}
+        yield {main: value, **{key: text[key] for key in text if key in takes}}
+    both = {key: v for key, v in (text | {"pixel_values": image}).items() if key in takes}
+    yield {key: v for key, v in both.items() if key != "decoder_input_ids"}
+    yield both
+    if "inputs_embeds" in takes:
+        yield {"inputs_embeds": every["inputs_embeds"][0]}
+
+
+def _number(config: Any, names: tuple[str, ...], default: int) -> int:
+    """A number of the configuration, or of a part of it."""
+    for one in (config, *_parts(config)):
+        for name in names:
+            value = getattr(one, name, None)
+            value = value[0] if isinstance(value, list | tuple) and value else value
+            if isinstance(value, int):
+                return value
+    return default
