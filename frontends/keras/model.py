@@ -24,7 +24,7 @@ from .structures import Reference, decoded, flat, mapped, output_of
 
 DEEPEST = 60
 """Models in models."""
-MODELS = {"Functional", "Model", "Sequential"}
+MODELS = {"Functional", "Model", "Pipeline", "Sequential"}
 WRAPPERS = {"SpectralNormalization"}
 """Layers that do what the layer inside them does."""
 

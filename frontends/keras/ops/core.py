@@ -14,13 +14,21 @@ IDENTITIES = (
     "RandomErasing", "RandomFlip", "RandomGaussianBlur", "RandomGrayscale", "RandomHue",
     "RandomInvert", "RandomPerspective", "RandomPosterization", "RandomRotation",
     "RandomSaturation", "RandomSharpness", "RandomShear", "RandomTranslation", "RandomZoom",
-    "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "StochasticDepth",
+    "Solarization", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "StochasticDepth",
     "ops.StopGradient", "ops.Copy", "ops.ConvertToTensor", "ops.Identity",
     "tf.identity", "tf.stop_gradient",
 )  # fmt: skip
 """What does something in training only."""
 
 ROWS.add(dict.fromkeys(IDENTITIES, called(lambda n: n.tensor())))
+
+
+@layer("RandomCrop")
+def random_crop(n: KerasLayer) -> Value:
+    """At inference, Keras 3 leaves images as they are."""
+    if n.builder.graph.producer.startswith(("1.", "2.")):
+        raise n.error("what it does at inference differs between versions of Keras 2")
+    return n.tensor()
 
 
 @layer("Lambda")
@@ -129,3 +137,27 @@ def discretization(n: KerasLayer) -> Value:
     above = column >= Term(n, n.constant(bounds, column.element))
     bins = above.cast(i32).sum(column.rank - 1)
     return encoded(n, bins.value, len(bounds) + 1, n.option("output_mode", "int"))
+
+
+@layer("IntegerLookup")
+def integer_lookup(n: KerasLayer) -> Value:
+    """Places in the vocabulary, behind those of a mask and of numbers that are not in it."""
+    if n.option("invert", False):
+        raise n.error("'invert' is not supported")
+    x, words = Term(n, n.cast(n.tensor(), i64)), n.option("vocabulary")
+    if not isinstance(words, list):
+        raise n.error("the vocabulary is not in the configuration")
+    mode, unknown = n.option("output_mode", "int"), n.integer("num_oov_indices", 1)
+    masked = n.option("mask_token", None) if mode == "int" else None
+    first = int(masked is not None)
+    same = x.spread(0, 1).equals(constant(n, np.array(words, np.int64)))
+    places = constant(n, np.arange(len(words), dtype=np.int64) + first + unknown + 1)
+    found = same.choose(places, 0).largest(x.rank) - 1
+    other = x % unknown + first if unknown > 1 else constant(n, first if unknown else -1, i64)
+    found = (found < 0).choose(other, found)
+    if masked is not None:
+        found = x.equals(int(masked)).choose(0, found)
+    size = len(words) + first + unknown
+    if n.option("pad_to_max_tokens", False):
+        size = n.integer("max_tokens")
+    return encoded(n, found.value, size, mode)

@@ -139,7 +139,9 @@ def pad(n: KerasLayer) -> Value:
 def flip(n: KerasLayer) -> Value:
     x = n.tensor()
     known = {"ops.Fliplr": 1, "ops.Flipud": 0}
-    return reversed_axes(n, x, axes_of(n, x, known.get(n.kind, n.argument(1, "axis"))))
+    for axis in axes_of(n, x, known.get(n.kind, n.argument(1, "axis"))):
+        x = slice_axis(n, x, axis, FAR, -FAR, -1)
+    return x
 
 
 @layer("ops.Roll")
@@ -160,7 +162,7 @@ def tile(n: KerasLayer) -> Value:
     rank = max(len(repeats), x.type.rank)
     wide = [1] * (rank - x.type.rank) + [(x, i) for i in range(x.type.rank)]
     repeats = [1] * (rank - len(repeats)) + repeats
-    return n(nn.Tile(reshape(n, x, wide), n.constant(np.array(repeats, np.int64))))
+    return tiled(n, reshape(n, x, wide), n.constant(np.array(repeats, np.int64)))
 
 
 @layer("ops.Repeat", "tf.repeat")

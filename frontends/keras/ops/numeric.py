@@ -11,8 +11,9 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import f64, i32, i64
+from ....ir.types import f32, f64, i32, i64
 from ...common import formulas, linear_algebra, special
+from ...common.einsum import einsum
 from ...common.movement import reversed_axes, slice_axis, swapped
 from ...common.reductions import largest
 from ...common.shapes import normalize_axis, reshape
@@ -331,9 +332,9 @@ def inner(n: KerasLayer) -> Value:
         a, b = a.flat(), b.flat()
     if not (a.rank and b.rank):
         return (a * b).value
-    if a.rank == b.rank == 1:
-        return (a * b).sum(0).value
-    return (a @ (linear_algebra.transposed(b) if b.rank > 1 else b)).value
+    left = "".join(chr(97 + i) for i in range(a.rank - 1))
+    right = "".join(chr(65 + i) for i in range(b.rank - 1))
+    return einsum(n, f"{left}z,{right}z->{left}{right}", [a.value, b.value])
 
 
 @layer("ops.Cross")
@@ -383,11 +384,13 @@ def scatter(n: KerasLayer) -> Value:
     if n.kind == "ops.Scatter":
         updates, indices, how = second, first, "add"
         zeros = np.zeros([int(d) for d in third])
-        whole = n.constant(zeros, updates.type.element_type)
+        element = updates.type.element_type if isinstance(updates, Value) else f32
+        whole = n.constant(zeros, element)
     else:
         whole, indices, updates, how = first, second, third, "none"
     places = n.cast(indices, i64) if isinstance(indices, Value) else n.constant(indices, i64)
-    return n(nn.ScatterNd(whole, places, updates, reduction=how))
+    added = operand(n, updates, whole.type.element_type)
+    return n(nn.ScatterNd(whole, places, added.value, reduction=how))
 
 
 # -- matrices --------------------------------------------------------------------------------------

@@ -6,11 +6,13 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
+import numpy as np
+
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import ComplexType, TensorType, f32
 from ...common import tensorflow as tf
-from ...common.complexes import Pair, has_pairs, pair, product, terms
+from ...common.complexes import Pair, is_complex, pair, product, terms
 from ...common.quantization import limits_of
 from ...common.shapes import normalize_axis, reshape
 from ...common.terms import Term
@@ -26,7 +28,7 @@ def binary(op: Any) -> Callable[..., Any]:
     """A converter to an op of two operands that broadcast; some are there for complex ones."""
 
     def convert(n: TfLayer, x: Any, y: Any) -> Any:
-        if not has_pairs([x, y]):
+        if not (_is_complex(x) or _is_complex(y)):
             return n(op(x, y))
         if op not in _COMPLEX:
             raise n.error("complex numbers are not supported")
@@ -37,7 +39,19 @@ def binary(op: Any) -> Callable[..., Any]:
 
 def complex_of(n: TfLayer, x: Any) -> Pair:
     """A complex tensor; the imaginary part of real numbers is 0."""
-    return x if isinstance(x, Pair) else Pair(x, n(nn.Mul(x, n.scalar(0, x))))
+    if isinstance(x, Pair):
+        return x
+    if not is_complex(x.type):
+        return Pair(x, n(nn.Mul(x, n.scalar(0, x))))
+    known = n.array(x)
+    if known is None:
+        raise n.error("complex numbers as an input are not supported")
+    element = x.type.element_type.element_type
+    return Pair(*(n.constant(np.array(part), element) for part in (np.real(known), np.imag(known))))
+
+
+def _is_complex(x: Any) -> bool:
+    return isinstance(x, Pair) or is_complex(x.type)
 
 
 _COMPLEX = {
@@ -99,9 +113,9 @@ rows.add({
 
 @rows("Exp")
 def exp(n: TfLayer, x: Any) -> Any:
-    if not isinstance(x, Pair):
+    if not _is_complex(x):
         return n(nn.Exp(x))
-    real, imag = terms(n, x)
+    real, imag = terms(n, complex_of(n, x))
     size = real.function(nn.Exp)
     return pair(size * imag.function(nn.Cos), size * imag.function(nn.Sin))
 

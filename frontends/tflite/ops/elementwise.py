@@ -14,13 +14,18 @@ _UNARY = {
     "FLOOR": nn.Floor, "CEIL": nn.Ceil, "ROUND": nn.Round, "LOGISTIC": nn.Sigmoid, "EXP": nn.Exp,
     "STABLEHLO_LOGISTIC": nn.Sigmoid, "LOG": nn.Log, "SQRT": nn.Sqrt, "RSQRT": nn.Rsqrt,
     "SIN": nn.Sin, "COS": nn.Cos, "ABS": nn.Abs, "NEG": nn.Neg, "SIGN": nn.Sign, "ELU": nn.Elu,
-    "HARD_SWISH": nn.HardSwish,
+    "HARD_SWISH": nn.HardSwish, "STABLEHLO_ABS": nn.Abs, "STABLEHLO_COSINE": nn.Cos,
+    "STABLEHLO_EXPONENTIAL": nn.Exp, "STABLEHLO_FLOOR": nn.Floor, "STABLEHLO_LOG": nn.Log,
+    "STABLEHLO_NEGATE": nn.Neg, "STABLEHLO_RSQRT": nn.Rsqrt, "STABLEHLO_TANH": nn.Tanh,
 }  # fmt: skip
 _BINARY = {
     "MAXIMUM": nn.Max, "MINIMUM": nn.Min, "POW": nn.Pow, "FLOOR_MOD": nn.Mod, "EQUAL": nn.Equal,
     "LESS": nn.Less, "LESS_EQUAL": nn.LessEqual, "GREATER": nn.Greater,
     "GREATER_EQUAL": nn.GreaterEqual, "LOGICAL_AND": nn.And, "LOGICAL_OR": nn.Or,
     "BITWISE_XOR": nn.Xor, "RIGHT_SHIFT": nn.ShiftRight,
+    "STABLEHLO_ADD": nn.Add, "STABLEHLO_SUBTRACT": nn.Sub, "STABLEHLO_MULTIPLY": nn.Mul,
+    "STABLEHLO_MAXIMUM": nn.Max, "STABLEHLO_MINIMUM": nn.Min, "STABLEHLO_POWER": nn.Pow,
+    "STABLEHLO_AND": nn.And, "STABLEHLO_OR": nn.Or, "STABLEHLO_SHIFT_LEFT": nn.ShiftLeft,
 }  # fmt: skip
 _ACTIVATED = {"ADD": nn.Add, "SUB": nn.Sub, "MUL": nn.Mul}
 """With an activation behind them."""

@@ -237,6 +237,42 @@ def convolutional_memory(x):
     return [a, b, c, d]
 
 
+@model((3, 4), (3, 4))
+def numbers(x, y):
+    """Operations that Keras 3 has."""
+    if LEGACY:
+        return [x]
+    ops, whole = keras.ops, keras.ops.cast(x * 4, "int32")
+    pairs = ("arctan2", "hypot", "logaddexp", "logaddexp2", "divide_no_nan", "heaviside", "fmax",
+             "fmod", "isclose")  # fmt: skip
+    alone = ("cbrt", "deg2rad", "exp2", "trunc", "signbit", "sinc", "isfinite", "nan_to_num",
+             "nanmean", "nanmax", "sort", "argsort", "flipud")  # fmt: skip
+    found = [getattr(ops, name)(x, y) for name in pairs] + [getattr(ops, n)(x) for n in alone]
+    square = ops.matmul(x, ops.swapaxes(x, 1, 2)) + 4 * ops.eye(3)
+    found += [
+        ops.median(x, axis=1), ops.quantile(x, [0.2, 0.7], axis=-1), ops.diff(x, 2, axis=1),
+        ops.average(x, axis=1, weights=np.array([1.0, 2, 3], "float32")), *ops.moments(x, [1]),
+        ops.rot90(x, 3, axes=(1, 2)), ops.diagonal(x, axis1=1, axis2=2), ops.tile(x, (1, 2, 1)),
+        ops.digitize(x, np.array([-1.0, 0, 1])), *ops.array_split(x, 3, axis=2),
+        ops.threshold(x, 0.1, 2.0), ops.cross(x[..., :3], y[..., 1:]), ops.inner(x[:, 0], y[0, 0]),
+        ops.bitwise_and(whole, -whole), ops.cholesky(square),
+        ops.inv(square), ops.det(square), ops.solve(square, x), *ops.qr(square),
+        L.IntegerLookup(vocabulary=[1, 3, -5])(whole),
+        L.IntegerLookup(vocabulary=[1, 3], mask_token=0, num_oov_indices=2)(whole),
+        L.IntegerLookup(vocabulary=[1, 3], output_mode="multi_hot")(whole[:, 0]),
+    ]  # fmt: skip
+    return found
+
+
+@model((8, 7, 3))
+def preprocessing(x):
+    if LEGACY:
+        return [x]
+    crop, steps = L.RandomCrop(5, 4), L.Pipeline([L.Rescaling(2.0), L.RandomFlip()])
+    return [crop(x), steps(x), L.AdaptiveAveragePooling2D((3, 2))(x),
+            L.AdaptiveMaxPooling2D((3, 2))(x), keras.ops.image.rgb_to_grayscale(x)]  # fmt: skip
+
+
 # -- structure ---------------------------------------------------------------------------------
 
 

@@ -375,6 +375,84 @@ def fused(name):
     np.savez_compressed(FILES / f"{name}.npz", in0=given, **outputs)
 
 
+def spectra(x, sound):
+    """Complex numbers: x [2, 240], sound [400, 1]."""
+    short = tf.signal.stft(x, 64, 32)
+    power = tf.raw_ops.AudioSpectrogram(
+        input=sound, window_size=160, stride=80, magnitude_squared=True
+    )
+    wide = tf.signal.fft2d(tf.complex(x, x * 2))
+    return (
+        tf.abs(short),
+        tf.signal.inverse_stft(short, 64, 32),
+        tf.math.real(wide * tf.math.conj(wide + 1)),
+        tf.math.imag(tf.signal.ifft(tf.cast(x, tf.complex64))),
+        power,
+        tf.raw_ops.Mfcc(spectrogram=power, sample_rate=8000, dct_coefficient_count=7),
+    )
+
+
+def matrices(a, b):
+    """a [2, 4, 4], b [2, 4, 3]"""
+    whole = tf.matmul(a, a, transpose_b=True) + 4 * tf.eye(4)
+    lower = tf.linalg.cholesky(whole)
+    q, r = tf.linalg.qr(b)
+    sign, size = tf.linalg.slogdet(a)
+    return (
+        lower, tf.linalg.inv(whole), tf.linalg.det(a), tf.linalg.solve(whole, b, adjoint=True),
+        tf.linalg.triangular_solve(lower, b), tf.linalg.triangular_solve(lower, b, adjoint=True),
+        q, r, sign, size, tf.linalg.eigvalsh(whole), tf.linalg.svd(b, compute_uv=False),
+        tf.linalg.diag_part(b), tf.linalg.set_diag(b, a[:, 0, :3]), tf.linalg.cross(b, b[:, ::-1]),
+        tf.math.lgamma(b), tf.math.digamma(b), tf.math.erfinv(tf.tanh(b)),
+        tf.math.cumulative_logsumexp(b, axis=1, reverse=True),
+    )  # fmt: skip
+
+
+def combined(x, ids, i):
+    """Segments and sparse tensors: x [5, 3], ids [5] ascending, i [12]."""
+    indices, values = np.array([[0, 1], [0, 3], [2, 0]], np.int64), x[:3, 0]
+    sparse = tf.SparseTensor(indices, values, [3, 5])
+    names = ("sum", "mean", "max", "min", "prod")
+    return (
+        *(getattr(tf.math, f"segment_{name}")(x, ids) for name in names),
+        tf.sparse.segment_mean(x, [0, 2, 3], [0, 0, 2]),
+        tf.sparse.segment_sqrt_n(x, [0, 2, 3], [0, 0, 2]),
+        tf.sparse.to_dense(sparse), tf.sparse.sparse_dense_matmul(sparse, x),
+        tf.math.bincount(i, minlength=6, maxlength=6), tf.searchsorted(tf.sort(x), x, "right"),
+        tf.dynamic_stitch([[0, 2], [1, 3, 4]], [x[:2], x[2:]]),
+        *tf.dynamic_partition(x, ids, 3), tf.raw_ops.NthElement(input=x, n=1),
+        tf.raw_ops.PopulationCount(x=i), tf.nn.softmax_cross_entropy_with_logits(tf.nn.softmax(x), x),
+        tf.nn.sparse_softmax_cross_entropy_with_logits(ids, x),
+        tf.quantization.quantize_and_dequantize_v2(x, -2.0, 2.0, range_given=True),
+    )  # fmt: skip
+
+
+def pictures(x):
+    """x [2, 8, 6, 3] between 0 and 1"""
+    turn = np.array([[0.9, 0.1, 0.5, -0.1, 1.1, 0.3, 0.01, 0]], np.float32)
+    kernel = np.linspace(-0.3, 0.3, 27, dtype=np.float32).reshape(3, 3, 3)
+    return (
+        tf.image.rgb_to_hsv(x), tf.image.hsv_to_rgb(x), tf.image.adjust_contrast(x, 2.0),
+        tf.image.adjust_hue(x, 0.2), tf.image.adjust_saturation(x, 1.5),
+        tf.image.extract_patches(x, [1, 3, 3, 1], [1, 2, 2, 1], [1, 2, 1, 1], "SAME"),
+        tf.nn.dilation2d(x, kernel, [1, 2, 1, 1], "SAME", "NHWC", [1, 1, 1, 1]),
+        tf.nn.erosion2d(x, kernel, [1, 1, 1, 1], "VALID", "NHWC", [1, 2, 1, 1]),
+        tf.image.resize(x, (5, 9), "area"), tf.image.resize(x, (5, 9), "lanczos3", antialias=True),
+        tf.image.resize(x, (5, 9), "mitchellcubic"), tf.image.resize(x, (5, 9), antialias=True),
+        tf.raw_ops.ImageProjectiveTransformV3(
+            images=x, transforms=turn, output_shape=[7, 6], fill_value=0.0, interpolation="BILINEAR"
+        ),
+    )  # fmt: skip
+
+
+def further():
+    graph("spectra", spectra, normal(2, 240), normal(400, 1))
+    graph("matrices", matrices, normal(2, 4, 4), normal(2, 4, 3))
+    ids, numbers = np.array([0, 0, 1, 2, 2], np.int32), rng.integers(0, 6, 12).astype(np.int32)
+    graph("combined", combined, normal(5, 3), ids, numbers)
+    graph("pictures", pictures, rng.uniform(0, 1, (2, 8, 6, 3)).astype(np.float32))
+
+
 def signatures(name):
     """A SavedModel of two functions."""
     holder = tf.Module()
@@ -428,6 +506,7 @@ def main():
         arrays[f"out{i}"] = counter(tf.constant(x)).numpy()
         arrays[f"total{i}"] = counter.total.numpy()
     np.savez_compressed(FILES / "counter_runs.npz", **arrays)
+    further()
 
 
 if __name__ == "__main__":

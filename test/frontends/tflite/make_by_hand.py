@@ -275,6 +275,17 @@ def sparse():
     return m.data(y)
 
 
+def stablehlo():
+    """Operators of StableHLO that TensorFlow Lite computes."""
+    m = Model()
+    x, y = m.input(3, 4), m.input(3, 4)
+    outs = []
+    for name in ("ADD", "MULTIPLY", "MAXIMUM", "MINIMUM"):
+        outs.append(m.tensor((3, 4)))
+        m.operator(f"STABLEHLO_{name}", [x, y], [outs[-1]])
+    return m.data(*outs)
+
+
 MODELS = {
     "sequence_lstms": sequence_lstms,
     "bidirectional_by_hand": bidirectional,
@@ -284,6 +295,7 @@ MODELS = {
     "suppression": suppression,
     "unsigned": unsigned,
     "sparse": sparse,
+    "stablehlo": stablehlo,
 }
 STEPS = {"steps": 4}
 
