@@ -1,15 +1,15 @@
-// Buffers that a call makes on its way are on a heap of its own, which ends with the call; what the
-// caller is to free is on C's heap.
+// Buffers that a call makes on its way are on a heap at the start of the arena; what the caller is to
+// free is on C's heap.
 // RUN: nn-opt --lower-to-llvm --split-input-file %s | filecheck %s
 
 // CHECK-LABEL: llvm.func internal @main(
 // CHECK-SAME:      i64, %[[HEAP:arg[0-9]+]]: !llvm.ptr) ->
 // CHECK:         %[[CALL:.*]] = llvm.call @kernel(%{{.*}}, %{{.*}}, %[[HEAP]])
 // CHECK:         %[[A:.*]] = llvm.extractvalue %[[CALL]][1]
-// CHECK:         %[[RESULT:.*]] = llvm.call @aligned_alloc(
+// CHECK:         %[[RESULT:.*]] = llvm.call @nnc_heap_result(%[[HEAP]],
 // CHECK:         llvm.call @use(%[[A]], %{{.*}}, %[[RESULT]], %{{.*}}) :
 // CHECK:         llvm.call @nnc_heap_give(%[[HEAP]], %[[A]])
-// CHECK:         %[[OTHER:.*]] = llvm.call @aligned_alloc(
+// CHECK:         %[[OTHER:.*]] = llvm.call @nnc_heap_result(%[[HEAP]],
 // CHECK:         llvm.intr.memmove
 func.func @main(%n: memref<?xf32>) -> (memref<?xf32>, memref<?xf32>) attributes {
     nn.entry, nn.inputs = [tensor<?xf32>], nn.outputs = [tensor<?xf32>, tensor<?xf32>]} {
@@ -49,7 +49,7 @@ func.func private @use(%x: memref<?xf32>, %y: memref<?xf32>) {
 }
 
 // CHECK-LABEL: llvm.func @nnc_run(
-// CHECK:         %[[HEAP:.*]] = llvm.alloca
+// CHECK-SAME:      %[[HEAP:arg2]]: !llvm.ptr,
 // CHECK:         llvm.call @nnc_heap_start(%[[HEAP]])
 // CHECK:         llvm.call @main({{.*}}%[[HEAP]])
 // CHECK:         llvm.call @nnc_heap_end(%[[HEAP]])
