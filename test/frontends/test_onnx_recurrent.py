@@ -160,3 +160,31 @@ def test_long_sequence_stays_a_loop():
     module = import_model(model)
     assert sum(1 for _ in module.walk()) < 200
     check(model, np.tile(x, (80, 1, 1)))
+
+
+def test_open_batch_of_known_first_states():
+    """The states tell the batch, so that what drops dimensions of one element is known."""
+    random = np.random.default_rng(2)
+    w, r, h = (
+        random.standard_normal(shape).astype(np.float32) * 0.5
+        for shape in ((1, 3 * H, I), (1, 3 * H, H), (1, 1, H))
+    )
+    model = make_model(
+        [
+            node("GRU", ["x", "w", "r", "", "", "h"], ["y"], hidden_size=H),
+            node("Squeeze", ["y"], ["z"]),
+        ],
+        [value("x", (1, "batch", I))],
+        [value("z", None)],
+        [initializer(name, array) for name, array in {"w": w, "r": r, "h": h}.items()],
+        opset=14,
+        ir_version=8,
+    )
+    x = random.standard_normal((1, 1, I)).astype(np.float32)
+    (expected,) = onnxruntime.InferenceSession(model.SerializeToString()).run(None, {"x": x})
+    compiled = nnc.compile(model)
+    found = compiled(x)
+    assert found.shape == expected.shape == (H,)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    with pytest.raises(NncError, match=r"\(GRU\).*first states have a batch of 1"):
+        compiled(np.concatenate([x, x], 1))

@@ -74,6 +74,7 @@ class Network:
         names = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}
         backward = names[n.string("direction", "forward", tuple(names))]
         hidden = n.int("hidden_size")
+        x = _with_batch_of(n, x, states)
         _steps, batch, size = _shape_of_input(n, x, "X")
         count = len(backward)
         w = _with_shape(n, "W", w, count, gates * hidden, size)
@@ -143,6 +144,17 @@ def _with_shape(n: Node, name: str, value: Value | None, *shape: Dim) -> Any:
     """
     _check_shape(n, name, value, *shape)
     return None if value is None else with_shape(n, value, *shape)
+
+
+def _with_batch_of(n: Node, x: Value, states: Sequence[Value | None]) -> Value:
+    """The input with the batch that its first states have, checked at run time if it is unknown."""
+    given = (s.type.shape[1] for s in states if s is not None and s.type.rank == 3)
+    batch = next((d for d in given if d is not None), None)
+    if batch is None or x.type.rank != 3 or x.type.shape[1] is not None:
+        return x
+    fits = n(nn.Equal(extent(n, (x, 1)).value, n.constant(batch, i64)))
+    x = n(nn.Assume(x, fits, f"its first states have a batch of {batch}, and its input another"))
+    return with_shape(n, x, None, batch, None)
 
 
 def _shape_of_input(n: Node, x: Value, name: str) -> tuple[Dim, ...]:
