@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,38 +48,25 @@ def while_loop(
     """The last states of a loop, and its stacked rows.
 
     The loop has `count` iterations, or as many as the condition allows that starts as `going`.
-    Where iterations give other extents than they were given, the types have `?`. Of a state that
-    no iteration reads, the first value may be of another rank or element type: the program fails
-    where there is no iteration. A single element may have another rank. With `bounded`, a program
-    fails whose loop has no other end than a count that it would never reach.
+    A state that each iteration gives as it is stays outside: the weights, say, that converters
+    carry along. Where iterations give other extents than they were given, the types have `?`. Of a
+    state that no iteration reads, the first value may be of another rank or element type: the
+    program fails where there is no iteration. A single element may have another rank. With
+    `bounded`, a program fails whose loop has no other end than a count that it would never reach.
     """
+    body = _body_of(n, step, states)
+    after, made, carried = body.block, body.made, body.carried
+    _, flag, *_ = after.args
     first_flag = going if going is not None else n.constant(True, i1)
-    states, unread = list(states), set[int]()
-    types = [v.type for v in states]
-    while True:
-        after = Block([NUMBER, FLAG, *types])
-        number, flag, *given = after.args
-        with n.builder.inside(after):
-            made = step(number, flag, list[Value](given))
-            for i, (state, v) in enumerate(zip(given, made.states, strict=True)):
-                is_single = _is_single(state.type, v.type)
-                if is_unlike(state.type, v.type) and (is_single or not state.has_uses):
-                    types[i] = v.type
-                    if not is_single:
-                        unread.add(i)
-            wider = [
-                merged(n, t, v.type, i)
-                for i, (t, v) in enumerate(zip(types, made.states, strict=True))
-            ]
-        if wider == [v.type for v in given]:
-            break
-        _forget(after)
-        types = wider
-    for i, (state, type) in enumerate(zip(states, types, strict=True)):
-        if i in unread:
-            states[i] = _placeholder(n, type)
-        elif is_unlike(state.type, type):
-            states[i] = n(nn.Reshape(state, out=type))
+    states = [
+        _placeholder(n, type)
+        if i in body.unread
+        else n(nn.Reshape(state, out=type))
+        if is_unlike(state.type, type)
+        else state
+        for i, (state, type) in enumerate(zip(states, body.types, strict=True))
+    ]
+    types = [body.types[i] for i in carried]
     always = _is_always(n, going) and (made.going is flag or _is_always(n, made.going))
     exact = count if always else None
     if always and count is None:
@@ -95,10 +82,10 @@ def while_loop(
             goes = n(nn.And(limited, before.args[1]))
         insert(n, nn.Condition(goes))
     with n.builder.inside(after):
-        following = n(nn.Add(number, n.constant(1, i64)))
+        following = n(nn.Add(after.args[0], n.constant(1, i64)))
         again = as_scalar(n, made.going) if made.going is not None else flag
-        insert(n, nn.Yield([following, again, *made.states, *made.rows]))
-    inits = [n.constant(0, i64), first_flag, *states]
+        insert(n, nn.Yield([following, again, *(made.states[i] for i in carried), *made.rows]))
+    inits = [n.constant(0, i64), first_flag, *(states[i] for i in carried)]
     known = n.known(exact) if exact is not None else None
     rows = None if known is None else max(int(known), 0)
     if not all(isinstance(v.type, TensorType) for v in made.rows):
@@ -112,11 +99,58 @@ def while_loop(
         outs=[NUMBER, FLAG, *types, *stacked],
     )
     number, _, *results = insert(n, loop)
-    for i in unread:
+    for i, last in zip(carried, results, strict=False):
+        states[i] = last
+    for i in body.unread:
         some = n(nn.Greater(number, n.constant(0, i64)))
         text = f"a loop has no iteration, and output {i} another rank or type than was compiled"
-        results[i] = n(nn.Assume(results[i], some, text))
-    return results[: len(types)], results[len(types) :]
+        states[i] = n(nn.Assume(states[i], some, text))
+    return states, results[len(carried) :]
+
+
+@dataclass(frozen=True)
+class _Body:
+    """A loop's body, whose block takes the number, whether the loop went on, and some states."""
+
+    block: Block
+    made: Iteration
+    types: Sequence[Any]
+    """Of all states, as they hold for each iteration."""
+    carried: Sequence[int]
+    """The numbers of those that iterations change."""
+    unread: Collection[int]
+    """The numbers of those whose first value is unlike, and that no iteration reads."""
+
+
+def _body_of(n: Layer, step: Step, states: Sequence[Value]) -> _Body:
+    """The body, built again until it fits the states that it gives."""
+    types, unread = [v.type for v in states], set[int]()
+    carried, kept = list(range(len(states))), set[int]()
+    while True:
+        block = Block([NUMBER, FLAG, *(types[i] for i in carried)])
+        number, flag, *arguments = block.args
+        given = list(states)
+        for i, argument in zip(carried, arguments, strict=True):
+            given[i] = argument
+        with n.builder.inside(block):
+            made = step(number, flag, list(given))
+            changed = [i for i, v in enumerate(made.states) if v is not given[i]]
+            kept.update(set(changed).difference(carried))  # known values may change a body's course
+            changed = sorted({*changed, *kept})
+            unlike = [i for i in changed if is_unlike(given[i].type, made.states[i].type)]
+            for i in unlike:
+                is_single = _is_single(given[i].type, made.states[i].type)
+                if is_single or not given[i].has_uses:
+                    types[i] = made.states[i].type
+                    unread.update([] if is_single else [i])
+            types = [
+                merged(n, t, v.type, i)
+                for i, (t, v) in enumerate(zip(types, made.states, strict=True))
+            ]
+        if changed == carried and types == [v.type for v in given]:
+            return _Body(block, made, types, carried, unread)
+        _forget(block)
+        carried = changed
 
 
 def is_unlike(a: Any, b: Any) -> bool:

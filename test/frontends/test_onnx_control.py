@@ -8,6 +8,7 @@ import numpy as np
 import onnx.parser
 import onnxruntime
 import pytest
+from nnc.frontends.onnx import import_model
 from nnc.ir.diagnostics import NncError
 from nnc.numerics.interpreter import Interpreter
 
@@ -242,3 +243,27 @@ def test_first_states_of_another_rank():
     with pytest.raises(NncError, match=r"\(Loop\).*no iteration.*output 0"):
         run(count(0), X[:, :2])
     assert run(count(1), X[:, :2])[0].shape == (3, 2)
+
+
+def test_what_a_loop_carries_along():
+    """Weights that go in and come out unchanged are no states: the product knows them."""
+    weights = RANDOM.standard_normal((8, 8)).astype(np.float32) / 4
+    text = """g (int64 m, float[4,8] x) => (float[4,8] s, float[8,8] v)
+    {
+      t = Constant<value=bool {1}>()
+      s, v = Loop (m, t, x, w) <
+        body = b (int64 i, bool c, float[4,8] h, float[8,8] u) => (bool go, float[4,8] n, float[8,8] u) {
+          p = MatMul(h, u) n = Tanh(p) go = Identity(c)
+        }>
+    }"""
+    model = onnx.parser.parse_model(HEAD + text)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(weights, "w"))
+    loops = [op for op in import_model(model).walk() if op.name == "nn.while"]
+    assert [len(op.results) for op in loops] == [3]  # the number, the condition, one state
+    x = RANDOM.standard_normal((4, 8)).astype(np.float32)
+    expected = x
+    for _ in range(3):
+        expected = np.tanh(expected @ weights)
+    last, same = nnc.compile(model)(count(3), x)
+    np.testing.assert_allclose(last, expected, rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(same, weights)
