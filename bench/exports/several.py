@@ -218,10 +218,10 @@ def whisper_step() -> nn.Module:
     """Whisper's decoder on one more token, with caches of itself and of what was heard."""
     config = zoo.WhisperConfig(**_WHISPER)
     config._attn_implementation = "eager"
-    return Call(zoo.WhisperForConditionalGeneration(config), whisper_step_call)
+    return Call(zoo.WhisperForConditionalGeneration(config), decoder_step_call)
 
 
-def whisper_step_call(model: nn.Module, input_ids: Tensor, heard: Tensor, *past: Tensor) -> object:
+def decoder_step_call(model: nn.Module, input_ids: Tensor, heard: Tensor, *past: Tensor) -> object:
     """The logits of one more token, and keys and values longer by one."""
     own = zoo.DynamicCache([tuple(past[4 * i : 4 * i + 2]) for i in range(LAYERS)])
     cross = zoo.DynamicCache([tuple(past[4 * i + 2 : 4 * i + 4]) for i in range(LAYERS)])

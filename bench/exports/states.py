@@ -26,6 +26,7 @@ from .language import (
     only_tokens,
 )
 from .rows import ROWS, Call, floats, integers, mask, ones
+from .several import decoder_step_call
 
 TOKENS = integers(WORDS, "batch", "tokens")
 _EXPERTS = {**_GROUPED, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32}
@@ -103,20 +104,6 @@ for _name, (_prefix, _options) in _HYBRIDS.items():
     )
 
 
-def t5_step_call(model: nn.Module, input_ids: Tensor, heard: Tensor, *past: Tensor) -> object:
-    """The logits of one more token, and keys and values longer by one."""
-    own = zoo.DynamicCache([tuple(past[4 * i : 4 * i + 2]) for i in range(LAYERS)])
-    cross = zoo.DynamicCache([tuple(past[4 * i + 2 : 4 * i + 4]) for i in range(LAYERS)])
-    found = model(
-        encoder_outputs=(heard,),
-        decoder_input_ids=input_ids,
-        past_key_values=zoo.EncoderDecoderCache(own, cross),
-        use_cache=True,
-    )
-    layers = found.past_key_values.self_attention_cache.layers
-    return (found.logits, *(t for layer in layers for t in (layer.keys, layer.values)))
-
-
 _PAST = {
     f"past_{where}_{kind}_{i}": floats("batch", HEADS, "past" if where == "own" else "tokens", 16)
     for i in range(LAYERS)
@@ -125,7 +112,7 @@ _PAST = {
 }
 ROWS.add(
     "t5_step",
-    lambda: Call(network("T5Config", "T5ForConditionalGeneration", **_T5), t5_step_call),
+    lambda: Call(network("T5Config", "T5ForConditionalGeneration", **_T5), decoder_step_call),
     input_ids=integers(WORDS, "batch", 1),
     heard=floats("batch", "tokens", WIDTH),
     **_PAST,
