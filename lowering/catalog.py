@@ -38,6 +38,7 @@ PASS_MODULES: dict[str, str] = {
     "sink-transposes": "..passes.nn.sink_transposes",
     "sink-views": "..passes.nn.sink_views",
     "simplify-shapes": "..passes.nn.simplify_shapes",
+    "merge-products": "..passes.nn.merge_products",
     "split-batch": "..passes.nn.split_batch",
     "strip-debuginfo": "..passes.strip_debuginfo",
     "symbol-dce": "..passes.dead_code",

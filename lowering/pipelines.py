@@ -48,6 +48,7 @@ STAGES: tuple[Stage, ...] = (
         ("recognize-composites", "before what is found by its softmax, and fuses with it"),
         ("sink-transposes", "channels first throughout, where batch norms fold and ops fuse"),
         ("canonicalize", "paddings that met their convolutions"),
+        ("merge-products", "of the parts of one tensor, before layouts are chosen for each"),
         ("split-batch", "before algorithms and layouts that no longer have the batch first"),
         ("decompose{level=graph}", "what fuses better in parts, whose weights are then folded"),
         ("fold-batch-norm", "into the weights of the convolution before it"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import sha256
+from weakref import WeakValueDictionary
 
 from ...dialects import nn
 from ...ir.attributes import DenseElements, DenseResource
@@ -17,6 +18,9 @@ INLINE = 64
 
 UNNAMED = "folded"
 """The key of a resource that has not got its own yet."""
+
+_COMPUTED: WeakValueDictionary[tuple[str, ...], ComputedBlob] = WeakValueDictionary()
+"""By its key and the identities of its sources, which it holds: what is computed once more."""
 
 
 def constant_array(value: Value) -> np.ndarray | None:
@@ -59,8 +63,8 @@ class Computation:
 def computed_constant(op: nn.NnOp) -> nn.Constant | None:
     """A constant that is what an op makes of constants, computed when it is needed.
 
-    Its key is made from how it is computed: equal ones get one key. None where the data of an
-    operand is missing.
+    Its key is made from how it is computed: equal ones get one key and one blob. None where the
+    data of an operand is missing.
     """
     type = op.result_types[0]
     assert isinstance(type, TensorType)
@@ -81,7 +85,10 @@ def computed_constant(op: nn.NnOp) -> nn.Constant | None:
 
     key = f"folded_{digest.hexdigest()[:16]}"
     sources = [value.blob for value in values if isinstance(value, DenseResource)]
-    computed = ComputedBlob(Computation(op, tuple(values)), sources)
+    known = (key, *(str(id(source)) for source in sources))
+    computed = _COMPUTED.get(known)
+    if computed is None:
+        computed = _COMPUTED[known] = ComputedBlob(Computation(op, tuple(values)), sources)
     return nn.Constant(DenseResource(key, type, computed))
 
 

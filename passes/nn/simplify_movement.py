@@ -125,15 +125,18 @@ def slice_nothing(op: nn.Slice, rewriter: Rewriter) -> None:
 @rewrite(nn.Slice)
 def merge_slices(op: nn.Slice, rewriter: Rewriter) -> None:
     """slice(slice(x)) -> slice(x)"""
-    inner = op.x.defined_by(nn.Slice)
-    if inner is None or not op.out.type.has_static_shape:
+    inner, extents = op.x.defined_by(nn.Slice), shape_of(op.out)
+    if inner is None or 0 in extents:
         return
-    ones = (1,) * len(op.starts)
+    ones = (1,) * len(extents)
     within, steps = inner.steps or ones, op.steps or ones
-    starts = [a + b * s for a, b, s in zip(inner.starts, op.starts, within, strict=True)]
-    if 0 in op.out.type.shape:
+    taken = zip(extents, op.starts, steps, strict=True)
+    if any(extent is None and (start, step) != (0, 1) for extent, start, step in taken):
         return
-    merged = [a * b for a, b in zip(within, steps, strict=True)]
+    starts = [a + b * s for a, b, s in zip(inner.starts, op.starts, within, strict=True)]
+    merged = [
+        1 if extent == 1 else a * b for extent, a, b in zip(extents, within, steps, strict=True)
+    ]
     rewriter.replace(op, nn.Slice(inner.x, starts, merged, out=op.out.type))
 
 

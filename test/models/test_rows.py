@@ -65,3 +65,33 @@ def test_gathered_rows(width: int, machine: str):
     )
     places = np.array([[8, 0, -1], [3, 8, -9]])
     np.testing.assert_array_equal(nnc.compile(made, target=machine)(places), table[places])
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+@pytest.mark.parametrize("step", [1, -1])
+def test_unrolled_recurrence(step: int, batch: int):
+    """Each step's input by the same weights, forwards and from the last step on."""
+    random = np.random.default_rng(3)
+    steps, inputs, units = 5, 40, 24
+    w = random.standard_normal((inputs, units)).astype("f4") / np.float32(inputs**0.5)
+    u = random.standard_normal((units, units)).astype("f4") / np.float32(units**0.5)
+    order = np.arange(steps)[::step]
+    weights = {"w": w, "u": u, "h": np.zeros((1, units), "f4"), "order": order}
+    nodes, state = [helper.make_node("Gather", ["x", "order"], ["xs"], axis=1)], "h"
+    for t in range(steps):
+        weights[f"t{t}"] = np.array(t)
+        nodes += [
+            helper.make_node("Gather", ["xs", f"t{t}"], [f"x{t}"], axis=1),
+            helper.make_node("MatMul", [f"x{t}", "w"], [f"p{t}"]),
+            helper.make_node("MatMul", [state, "u"], [f"q{t}"]),
+            helper.make_node("Add", [f"p{t}", f"q{t}"], [f"s{t}"]),
+            helper.make_node("Tanh", [f"s{t}"], ["y" if t == steps - 1 else f"h{t}"]),
+        ]
+        state = f"h{t}"
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", steps, inputs])
+    compiled = nnc.compile(model(nodes, [x], weights))
+    given = random.standard_normal((batch, steps, inputs)).astype("f4")
+    expected = np.zeros((batch, units))
+    for t in order:
+        expected = np.tanh(given[:, t].astype("f8") @ w + expected @ u)
+    np.testing.assert_allclose(compiled(given), expected, atol=2e-6)
