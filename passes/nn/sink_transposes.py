@@ -43,6 +43,10 @@ class SinkTransposes(
     That is done for results of ops whose channels are the second dimension, and for paddings
     before them. Two transpositions that meet and undo each other go. Sums over height and width
     come in another order.
+
+    Rows of a product are taken as they lie in memory where the innermost of their extents is
+    open, and may be 1: the product of many rows is fast whatever the extents, that of rows in
+    another order only where this extent is long.
     """
 
     numerics = "rounding"
@@ -51,6 +55,7 @@ class SinkTransposes(
         """One walk in order, so that a transposition sinks all the way."""
         for block in op.regions[0].blocks:
             images: set[Value] = set()
+            rows: set[Value] = set()
             for inner in list(block):
                 if isinstance(inner, nn.Transpose):
                     _meet(inner)
@@ -58,6 +63,10 @@ class SinkTransposes(
                     images.update(inner.results)
                 elif (order := _order_before(inner, images)) is not None:
                     context.statistic("transposes-sunk", _sink(inner, order, images))
+                elif isinstance(inner, nn.Matmul):
+                    context.statistic("transposes-sunk", _sink_rows(inner, rows))
+                elif (order := _order_of_rows(inner, rows)) is not None:
+                    context.statistic("transposes-sunk", _sink(inner, order, rows))
 
 
 def _has_channels_second(op: Operation) -> bool:
@@ -74,6 +83,28 @@ def _order_before(op: Operation, images: set[Value]) -> Order | None:
             if rank > 2 and tuple(moved.permutation) == last:
                 return last
     return None
+
+
+def _order_of_rows(op: Operation, rows: set[Value]) -> Order | None:
+    """How the rows of an operand, which is a product or made of one, were moved."""
+    for value in op.operands:
+        moved = value.defined_by(nn.Transpose)
+        if moved is not None and moved.x in rows:
+            return tuple(moved.permutation)
+    return None
+
+
+def _sink_rows(op: nn.Matmul, rows: set[Value]) -> int:
+    """Multiply the rows as they were before a transposition by the same matrix; 1 if so."""
+    moved, shape = op.lhs.defined_by(nn.Transpose), shape_of(op.lhs)
+    if moved is None or len(shape) < 3 or len(shape_of(op.rhs)) != 2 or shape[-2] is not None:
+        return 0
+    order = tuple(moved.permutation)
+    if order[-1] != len(order) - 1:
+        return 0
+    b = Builder.before_op(op)
+    out = TensorType((*shape_of(moved.x)[:-1], shape_of(op.out)[-1]), element_of(op.out))
+    return _transposed(b, op, b.insert(nn.Matmul(moved.x, op.rhs, out=out)), order, rows)
 
 
 def _meet(op: nn.Transpose) -> None:
