@@ -386,7 +386,7 @@ def pool(g: Graph) -> None:
     if g.choice.random() < 0.25:
         g.add(g.choice.choice(("GlobalAveragePool", "GlobalMaxPool")), [x])
         return
-    kernel = [g.choice.choice((1, 2, 3)) for _ in range(rank)]
+    kernel = [min(g.choice.choice((1, 2, 3)), n or 1) for n in x.array.shape[2:]]
     strides = [g.choice.choice((1, 2)) for _ in range(rank)]
     pads = [g.choice.randint(0, min(1, n - 1)) for n in (*kernel, *kernel)]
     window = {"kernel_shape": kernel, "strides": strides, "pads": pads}
