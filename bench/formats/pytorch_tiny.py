@@ -13,6 +13,8 @@ from typing import Any
 
 MOST_WEIGHTS = 120_000_000
 
+_WORDS = r"(.*_)?vocab_size"
+
 _SIZES = {
     r"(.*_|n_)?layers?|depth|num_blocks|.*num_hidden_layers": 2,
     r"hidden_size|d_model|n_embd|n_embed|embed_dim|dim|model_dim|text_dim|width|projection_dim"
@@ -23,15 +25,28 @@ _SIZES = {
     r"q_lora_rank|kv_lora_rank": 32,
     r"(.*_)?intermediate_size|d_ff|(.*_)?ffn_dim|n_inner|mlp_dim|feedforward_dim"
     r"|dim_feedforward": 96,
-    r"(.*_)?vocab_size": 300,
+    _WORDS: 300,
     r"n_routed_experts|num_local_experts|num_experts|moe_num_experts|num_frames": 4,
-    r"num_experts_per_tok(en)?|moe_topk|moe_k": 2,
+    r"num_experts_per_tok(en)?|moe_topk|moe_k|n_group|num_expert_group|mamba_n_groups": 2,
+    r"topk_group": 1,
+    r"mamba_n_heads|mamba_num_heads": 8,
+    r"mamba_d_head|mamba_head_dim": 16,
     r"image_size|img_size": 64,
     r"patch_size": 16,
     r"num_queries|num_query_tokens|num_latents": 12,
     r"rotary_dim|state_size": 8,
 }
 """The most that a number of a configuration may be, by its name."""
+
+_NEEDED = {
+    "vocab_size": 300,
+    "head_dim": 16,
+    "n_routed_experts": 4,
+    "n_shared_experts": 1,
+    "prediction_length": 8,
+    "context_length": 16,
+}
+"""What libraries leave open that models need."""
 
 _TOKENS = re.compile(
     r"_token_(id|index)$|_index$|^(bos|eos|pad|sep|cls|mask|image|video|audio).*_id$"
@@ -98,19 +113,35 @@ def _configurations(kind: Any) -> Iterator[Any]:
     _shrink(config, _SIZES)
     yield config
     config = kind()
+    _shrink(config, _SIZES | {"num_key_value_heads|num_kv_heads": 4})
+    yield config
+    config = kind()
+    _shrink(config, {key: size for key, size in _SIZES.items() if "head_dim" not in key}, True)
+    yield config
+    config = kind()
     _shrink(config, dict(list(_SIZES.items())[:1]))
     yield config
     yield kind()
 
 
-def _shrink(config: Any, sizes: dict[str, int]) -> None:
+def _shrink(config: Any, sizes: dict[str, int], whole_heads: bool = False) -> None:
+    """Take smaller numbers; with whole heads, a head is as wide as the library has it."""
     for part in _parts(config):
-        _shrink(part, sizes)
+        _shrink(part, sizes, whole_heads)
+    width = _head_width(config)
     for key, value in list(vars(config).items()):
         if isinstance(value, bool) or not isinstance(value, int) or key.startswith("_"):
             continue
         most = next((size for name, size in sizes.items() if re.fullmatch(name, key)), value)
         setattr(config, key, min(value, most))
+    if whole_heads and width:
+        config.hidden_size = config.num_attention_heads * width
+    for key in _NEEDED:
+        if hasattr(config, key) and getattr(config, key) is None:
+            setattr(config, key, _NEEDED[key])
+    if hasattr(config, "expand") and hasattr(config, "num_heads"):
+        config.num_heads = config.expand * config.hidden_size // config.head_dim
+    _fit_sections(config)
     words = getattr(config, "vocab_size", None)
     layers = getattr(config, "num_hidden_layers", None) or 2
     for key, value in list(vars(config).items()):
@@ -120,6 +151,24 @@ def _shrink(config: Any, sizes: dict[str, int]) -> None:
             setattr(config, key, 1)
         elif isinstance(value, int) and isinstance(words, int) and _TOKENS.search(key):
             setattr(config, key, value if value < words else min(words - 1, 3 + len(key)))
+
+
+def _fit_sections(config: Any) -> None:
+    """Give sections of rotary embeddings, of time, height and width, half of a head together."""
+    rope = getattr(config, "rope_parameters", None)
+    is_split = isinstance(rope, dict) and ("mrope_section" in rope or "glm" in config.model_type)
+    if not isinstance(rope, dict) or not is_split:
+        return
+    width = getattr(config, "head_dim", None) or _head_width(config)
+    half = int(width * rope.get("partial_rotary_factor", 1)) // 2
+    side = half * 3 // 8
+    rope["mrope_section"] = [half - 2 * side, side, side]
+
+
+def _head_width(config: Any) -> int:
+    """How wide a head of attention is; 0 where the configuration does not say."""
+    width, heads = (getattr(config, key, None) for key in ("hidden_size", "num_attention_heads"))
+    return width // heads if isinstance(width, int) and isinstance(heads, int) else 0
 
 
 # -- inputs ----------------------------------------------------------------------------------------
@@ -171,8 +220,37 @@ def _usual_inputs(model: Any, config: Any) -> Iterator[dict[str, Any]]:
     both = {key: v for key, v in (text | {"pixel_values": image}).items() if key in takes}
     yield {key: v for key, v in both.items() if key != "decoder_input_ids"}
     yield both
+    yield from _needed_inputs(config, takes, text | {"pixel_values": image})
     if "inputs_embeds" in takes:
         yield {"inputs_embeds": every["inputs_embeds"][0]}
+
+
+def _needed_inputs(config: Any, takes: Any, given: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """What a part of a model has no default for: images as patches, sound, queries."""
+    import torch
+
+    width, side = _number(config, ("hidden_size", "d_model"), 64), 4
+    patch = _number(config, ("patch_size",), 16)
+    pixels = _number(config, ("in_channels", "in_chans", "num_channels"), 3) * patch * patch
+    pixels *= _number(config, ("temporal_patch_size",), 1)
+    bands = _number(config, ("num_mel_bins", "input_feat_size", "feature_size", "input_size"), 80)
+    sound = torch.ones(1, 64, dtype=torch.bool)
+    every = given | {
+        "grid_thw": torch.tensor([[1, side, side]]),
+        "query_embeds": torch.randn(1, 8, width),
+        "input_features_mask": sound,
+        "audio_mel_mask": ~sound,
+        "pixel_position_ids": torch.cartesian_prod(torch.arange(side), torch.arange(side))[None],
+        "input_values": torch.randn(1, 4000),
+        "timestep": torch.tensor([7]),
+    }
+    needed = [p.name for p in takes.values() if p.default is p.empty and p.kind not in (2, 4)]
+    for patches in (torch.randn(side * side, pixels), torch.randn(1, 16, width)):
+        for features in (torch.randn(1, 64, bands), torch.randn(1, bands, 64)):
+            every |= {"hidden_states": patches, "pixel_values": patches}
+            every |= {"input_features": features, "audio_mel": features}
+            yield {name: every[name] for name in needed}
+            yield {name: every[name] for name in takes if name in every}
 
 
 def _number(config: Any, names: tuple[str, ...], default: int) -> int:

@@ -32,6 +32,9 @@ VIEWS = words(
 )
 """Operators whose results share memory with their first operand."""
 
+ITSELF = words("alias detach lift_fresh contiguous to type_as")
+"""Operators whose results, where they share memory with their first operand, are all of it."""
+
 SOMETIMES = words(
     """
     reshape flatten contiguous to type_as dropout feature_dropout
@@ -180,6 +183,10 @@ class _Functional:
         target = _target(node)
         if target is None:
             raise ValueError(f"{node.label} writes no value")
+        if self.gives_itself(node, target):
+            for name in filter(None, node.outputs):
+                self.keep(_alias(target, name))
+            return
         arguments = with_refs(node.attributes, lambda ref: Ref(self.newest(ref.name)))
         first, *rest = node.kind.removeprefix("aten.").split(".")
         kind = ".".join(["aten", pure(first) or first, *rest])
@@ -194,6 +201,14 @@ class _Functional:
             if name:  # it is the target itself
                 self.views[name] = _View(target, _alias(target, name), 0, self.versions[target])
                 self.values[name] = made
+
+    def gives_itself(self, node: Node, target: str) -> bool:
+        """Whether a value is copied to itself: `self.table = self.table.to(x.device)`."""
+        source = node.attributes.get("src")
+        if not node.kind.startswith("aten.copy_.") or not isinstance(source, Ref):
+            return False
+        view = self.views.get(source.name)
+        return view is not None and view.base == target and _name_of(view.node) in ITSELF
 
     def assign(self, target: str, value: str) -> None:
         """Give a value, and all that it is a view of, a new value."""

@@ -218,7 +218,8 @@ class _Reader:
             value = self.argument(given["arg"], graphs)
             if value is _WHERE:
                 continue
-            if (given["name"] and given.get("kind") != 1) or not kind.startswith("higher_order."):
+            is_named = given["name"] and (given.get("kind") != 1 or not kind.startswith(_UNNAMED))
+            if is_named:
                 arguments[given["name"]] = value
             else:
                 unnamed.append(value)
@@ -271,6 +272,9 @@ class _Reader:
                 )
         return content
 
+
+_UNNAMED = "higher_order."
+"""Operators whose arguments have no names, though a file may give some."""
 
 _WHERE = object()
 _NAMES = {"parameter": "parameter", "buffer": "buffer", "tensor_constant": "tensor_constant"}

@@ -13,6 +13,7 @@ from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from .arguments import Ref, refs_in
 from .functional import functional
+from .mapped import unmapped
 from .outside import with_complex_values, with_states
 
 
@@ -56,7 +57,7 @@ class Program:
 
         A buffer that is changed is a state, an input and an output of its name, as is an input.
         """
-        nodes, renamed = functional(self.nodes, self.layouts)
+        nodes, renamed = functional(unmapped(self.nodes, self.layouts), self.layouts)
         changed = {name: self.changed.get(name, renamed.get(name, name)) for name in self._open()}
         changed = {name: value for name, value in changed.items() if value != name}
         outputs: list[tuple[str, str]] = []

@@ -221,6 +221,18 @@ def drawn(x):
     )
 
 
+def mapped(x, places):
+    """Batches that `torch.vmap` maps, one within the other."""
+    v, take = torch.vmap, torch.ops.aten.index
+    rows, columns = torch.arange(3), torch.arange(4)
+    mask = v(lambda q: v(lambda k: (q <= k) & (take(x, [q, k]) > 0))(columns))(rows)
+    sums = v(lambda a: v(lambda b: (a * b).sum(-1), in_dims=1)(x.t() @ x))(x)
+    both = v(lambda a, i: (take(a, [i]), a.sum(), a.softmax(0), torch.stack([a, x.mean(0)])))
+    square = v(lambda a: a.reshape(2, 2).t().flatten().flip(0))
+    table = v(F.linear, in_dims=(0, None))(x, x)
+    return mask, sums, *both(x, places), square(x), table, v(lambda a: rows + a)(columns)
+
+
 @torch.library.custom_op("com_example::squareplus", mutates_args=())
 def squareplus(x: torch.Tensor, b: float) -> torch.Tensor:
     return (x + (x * x + b).sqrt()) / 2
@@ -249,6 +261,7 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
         "images": (Of(images), [r(2, 3, 5, 6), torch.rand(2, 3, 4, 2) * 2.6 - 1.3, _boxes(), torch.rand(30)], None, []),
         "odd": (Of(odd), [r(4, 6), torch.tensor(2.5), r(3, 4) > 0], None, []),
         "states": (Counting(), [r(2), torch.zeros(2)], None, []),
+        "mapped": (Of(mapped), [r(3, 4), torch.tensor([[0, 2], [1, 1], [3, 0]])], None, []),
         "drawn": (Of(drawn), [torch.rand(1000)], None, []),
         "quantized": (Of(quantized), [r(4, 5), r(3, 5)], None, []),
     }  # fmt: skip

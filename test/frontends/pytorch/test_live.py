@@ -42,6 +42,23 @@ def test_outputs_in_containers(torch, linear):
         np.testing.assert_allclose(one, other, rtol=1e-6)
 
 
+def test_a_buffer_that_is_given_to_itself_is_no_state(torch):
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("table", torch.randn(3))
+
+        def forward(self, x):
+            self.table = self.table.to(x.device)
+            return x + self.table
+
+    net = Model()
+    program = torch.export.export(net, (torch.ones(3),))
+    model = nnc.compile(program, cache=False)
+    assert model.input_names == ["x"]
+    np.testing.assert_allclose(model(torch.ones(3)), 1 + net.table, rtol=1e-6)
+
+
 def test_operators_that_pytorch_takes_apart(torch):
     from torch._higher_order_ops import associative_scan
 

@@ -1,0 +1,235 @@
+"""`torch.vmap`, as `torch.export` keeps it, undone: operators on whole batches.
+
+Between `_add_batch_dim` and `_remove_batch_dim` a value does not show the dimension that is mapped,
+level by level. Here these dimensions come first, in the order of their levels, and operators are
+told so:
+
+    a = _add_batch_dim(x, 1, 1)          a = movedim(x, 1, 0)
+    y = sum(a, 0)                   ->   y = sum(a, 1)
+    z = _remove_batch_dim(y, 1, n, 0)    z = movedim(y, 0, 0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...ir.diagnostics import NncError
+from ...ir.types import i64
+from ..common.graph import Node
+from .arguments import Ref, refs_in, with_refs, words
+
+if TYPE_CHECKING:
+    from .program import Layout
+
+PREFIX = "torch._functorch.predispatch."
+
+_OF_ELEMENTS = frozenset(
+    words(
+        """
+        abs acos acosh add addcdiv addcmul alias asin asinh atan atan2 atanh bitwise_and bitwise_not
+        bitwise_or bitwise_xor ceil celu clamp clamp_max clamp_min clip clone contiguous copysign
+        cos cosh deg2rad detach digamma div divide dropout elu empty_like eq erf erfc erfinv exp
+        exp2 expm1 floor floor_divide fmax fmin fmod frac full_like ge gelu greater greater_equal gt
+        hardshrink hardsigmoid hardswish hardtanh heaviside hypot isfinite isinf isnan ldexp le
+        leaky_relu lerp less less_equal lgamma lift_fresh log log10 log1p log2 log_sigmoid logaddexp
+        logical_and logical_not logical_or logical_xor logit lt masked_fill maximum minimum mish mul
+        multiply nan_to_num ne neg negative not_equal ones_like polar positive pow rad2deg
+        reciprocal relu relu6 remainder round rsqrt rsub selu sgn sigmoid sign signbit silu sin sinc
+        sinh softplus softshrink sqrt square sub subtract tan tanh threshold to _to_copy true_divide
+        trunc type_as where xlogy zeros_like __and__ __or__ __xor__ __lshift__ __rshift__
+        """
+    )
+)
+_OF_ALL = frozenset(words("all amax amin any mean norm prod squeeze std sum var"))
+"""Operators of all dimensions that show, where none are named."""
+
+_ALONG = _OF_ALL | frozenset(
+    words(
+        """
+        _log_softmax _softmax argmax argmin argsort cat chunk cumprod cumsum flatten flip gather glu
+        index_select log_softmax logsumexp max min movedim narrow permute roll select slice softmax
+        sort split split_with_sizes stack topk transpose unbind unsqueeze
+        """
+    )
+)
+"""Operators whose dimensions are counted from the first that shows."""
+
+_FIRST = frozenset(words("cat chunk select slice split split_with_sizes stack unbind"))
+"""Those of the first dimension, where none is named."""
+
+_AT_THE_END = frozenset(
+    words(
+        """
+        det embedding inverse layer_norm linalg_cholesky linalg_det linalg_inv linear logdet mT
+        matrix_exp one_hot pad rms_norm tril triu
+        """
+    )
+)
+"""Operators of the last dimensions of one operand, with any number before."""
+
+_SHAPED = {"view": "size", "reshape": "shape", "expand": "size", "_unsafe_view": "size"}
+_FRESH = frozenset(words("new_ones new_zeros new_full new_empty"))
+"""Operators that take nothing from a tensor but its type."""
+
+_PRODUCTS = frozenset(words("matmul mm bmm"))
+_DIMS = words("dim dims dim0 dim1 start_dim end_dim source destination")
+
+
+def unmapped(nodes: Sequence[Node], layouts: Mapping[str, Layout]) -> Sequence[Node]:
+    """Nodes that map nothing. Raises NncError for an operator that is not known to have a batch."""
+    if not any(node.kind.startswith(PREFIX) for node in nodes):
+        return nodes
+    return _Unmapped(layouts).run(nodes)
+
+
+class _Unmapped:
+    def __init__(self, layouts: Mapping[str, Layout]) -> None:
+        self.ranks = {name: len(layout.shape) for name, layout in layouts.items()}
+        """How many dimensions show."""
+        self.levels: dict[str, tuple[int, ...]] = {}
+        """The levels of the dimensions that stand before these, for values that have any."""
+        self.extents: list[Any] = []
+        """Of the batches that are mapped now; a level is a place here, counted from 1."""
+        self.nodes: list[Node] = []
+        self.fresh = 0
+
+    def run(self, nodes: Sequence[Node]) -> list[Node]:
+        for node in nodes:
+            match node.kind.removeprefix(PREFIX):
+                case "lazy_load_decompositions":
+                    pass
+                case "_vmap_increment_nesting":
+                    self.extents.append(node.attributes["arguments"][0])
+                case "_vmap_decrement_nesting":
+                    self.extents.pop()
+                case "_add_batch_dim":
+                    self.begin(node.outputs[0], *node.attributes["arguments"])
+                case "_remove_batch_dim":
+                    self.end(node.outputs[0], *node.attributes["arguments"])
+                case _ if any(self.levels.get(name) for name in node.inputs):
+                    self.map(node)
+                case _:
+                    self.nodes.append(node)
+        return self.nodes
+
+    def begin(self, out: str, given: Ref, dim: int, level: int) -> None:
+        """Hide a dimension."""
+        own = self.levels.get(given.name, ())
+        place = dim % self.ranks[given.name] + len(own)
+        self.emit("movedim.int", (*own, level), out, self=given, source=place, destination=len(own))
+
+    def end(self, out: str, given: Ref, level: int, extent: Any, dim: int) -> None:
+        """Show a dimension again; a value that has it not is repeated."""
+        own, rank = self.levels.get(given.name, ()), self.ranks[given.name] + 1
+        left = tuple(one for one in own if one != level)
+        place = len(left) + dim % rank
+        if level in own:
+            source = own.index(level)
+            self.emit("movedim.int", left, out, self=given, source=source, destination=place)
+            return
+        sizes = [-1] * (len(left) + rank)
+        sizes[place] = extent
+        wide = self.emit("unsqueeze.default", left, self=given, dim=place)
+        self.emit("expand.default", left, out, self=wide, size=sizes)
+
+    # -- operators --------------------------------------------------------------------------------
+
+    def map(self, node: Node) -> None:
+        """A node on whole batches."""
+        name, kind = node.kind.split(".")[1], node.kind
+        if name.startswith("_assert"):
+            return
+        levels = tuple(sorted({one for key in node.inputs for one in self.levels.get(key, ())}))
+        rank = max(self.ranks[key] for key in node.inputs)
+        given = dict(node.attributes)
+        if name in _FRESH:
+            levels = ()
+        elif name in _OF_ELEMENTS:
+            given = self.aligned(given, levels, rank)
+        elif name in _ALONG:
+            wide = name in ("cat", "stack", "gather")
+            given = _behind(name, self.aligned(given, levels, rank, wide), len(levels), rank)
+        elif name == "t" and rank == 2:
+            kind, given = "aten.transpose.int", given | {"dim0": -2, "dim1": -1}
+        elif name in _SHAPED:
+            given[_SHAPED[name]] = [*map(self.extent, levels), *given[_SHAPED[name]]]
+        elif name in _PRODUCTS and min(self.ranks[key] for key in node.inputs) > 1:
+            kind = "aten.matmul.default"
+            left, right = refs_in(self.aligned(given, levels, rank))
+            given = {"self": left, "other": right}
+        elif name in ("index", "_unsafe_index") and None not in given["indices"]:
+            given = self.indexed(given, levels)
+        elif name not in _AT_THE_END or any(self.levels.get(key) for key in node.inputs[1:]):
+            raise NncError(f"{node.label} is not supported where torch.vmap maps a batch")
+        self.add(kind, node.outputs, given, node.name)
+        self.levels |= dict.fromkeys(node.outputs, levels)
+
+    def indexed(self, given: dict[str, Any], levels: tuple[int, ...]) -> dict[str, Any]:
+        """Indices aligned, behind those of the batches of what is indexed."""
+        indices = given["indices"]
+        rank = max(self.ranks[one.name] for one in indices)
+        own = []
+        for level in self.levels.get(given["self"].name, ()):
+            count = self.emit("arange.default", (), end=self.extent(level), dtype=i64)
+            behind = [1] * (len(levels) - 1 - levels.index(level) + rank)
+            shape = [self.extent(level), *behind]
+            own.append(self.emit("reshape.default", (), self=count, shape=shape))
+        return given | {"indices": [*own, *self.aligned(indices, levels, rank)]}
+
+    def aligned(self, given: Any, levels: tuple[int, ...], rank: int, wide: bool = False) -> Any:
+        """Arguments whose tensors have a dimension for each level, and `rank` ones that show.
+
+        These dimensions have the batch's extents, if `wide`, else 1 where a value has them not.
+        """
+        return with_refs(given, lambda ref: self.align(ref, levels, rank, wide))
+
+    def align(self, ref: Ref, levels: tuple[int, ...], rank: int, wide: bool) -> Ref:
+        own, shown = self.levels.get(ref.name, ()), self.ranks.get(ref.name, 0)
+        if (own == levels and shown == rank) or (not own and not wide):
+            return ref
+        for place, level in enumerate(levels):
+            if level not in own:
+                ref = self.emit("unsqueeze.default", levels, self=ref, dim=place)
+        for _ in range(rank - shown):
+            ref = self.emit("unsqueeze.default", levels, self=ref, dim=len(levels))
+        if wide:
+            sizes = [*map(self.extent, levels), *[-1] * rank]
+            ref = self.emit("expand.default", levels, self=ref, size=sizes)
+        return ref
+
+    def extent(self, level: int) -> Any:
+        return self.extents[level - 1]
+
+    def emit(self, kind: str, levels: tuple[int, ...], out: str = "", /, **given: Any) -> Ref:
+        """A node with one result."""
+        self.fresh += 1
+        out = out or f"mapped.{self.fresh}"
+        self.add(f"aten.{kind}", [out], given, out)
+        self.levels[out] = levels
+        return Ref(out)
+
+    def add(self, kind: str, outputs: Sequence[str], given: dict[str, Any], name: str) -> None:
+        inputs = list(dict.fromkeys(ref.name for ref in refs_in(given)))
+        self.nodes.append(Node(kind, name, inputs, outputs, given))
+
+
+def _behind(name: str, given: dict[str, Any], lead: int, rank: int) -> dict[str, Any]:
+    """Arguments whose dimensions are counted behind some others."""
+
+    def moved(dim: Any) -> Any:
+        if isinstance(dim, list):
+            return [moved(one) for one in dim]
+        return dim + lead if isinstance(dim, int) and dim >= 0 else dim
+
+    named = [key for key in _DIMS if given.get(key) not in (None, [])]
+    if not named and name in _OF_ALL:
+        return given | {"dim": list(range(lead, lead + rank))}
+    found = given | {key: moved(given[key]) for key in named}
+    if not named and name in _FIRST:
+        found["dim"] = lead
+    if name == "flatten":
+        found.setdefault("start_dim", lead)
+    if name == "permute":
+        found["dims"] = [*range(lead), *(one % (lead + rank) for one in found["dims"])]
+    return found
