@@ -8,7 +8,7 @@ from math import prod
 
 from ...targets.machine import Machine
 from ..model.lanes import unvectorizable
-from ..model.plan import Loop, iterations
+from ..model.plan import Loop, iterations, sure_iterations
 from ..model.stages import Stage
 from ..primitives.accumulate import accumulate
 from ..primitives.collapse import collapse, not_collapsible
@@ -206,7 +206,7 @@ class Shaping:
         if not changing:
             return False
         panel, over = outer[changing[-1]], list(outer[changing[-1] + 1 :])
-        if not all(isinstance(loop.extent, int) for loop in (panel, *over)):
+        if not isinstance(panel.extent, int):
             return False
         ahead = panel.step * operand.strides[panel.dims[-1]]
         reduced = prod(
@@ -216,7 +216,7 @@ class Shaping:
         lines = prod(tile.size(d) for d in used) * model.bytes / self.machine.line_bytes
         if ahead != prod(tile.size(d) for d in used) * reduced:
             return False
-        if prod(iterations(loop) for loop in over) < max(2, lines):
+        if prod(map(sure_iterations, over)) < max(2, lines):
             return False
         self.writer.put(prefetch, operand.access.number, stage, ahead, over)
         return True
