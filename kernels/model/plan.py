@@ -41,6 +41,8 @@ class Loop:
     partial: bool = False
     most_bodies: int = 0
     """Of how many bodies a loop becomes at most where its iterations stand one after the other."""
+    sums: int = 0
+    """How many partial results there are at most where they do, those of all copies together."""
     accumulates: bool = False
     is_shared: bool = False
     is_alive: bool = True

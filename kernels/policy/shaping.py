@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
-from math import prod
+from math import ceil, prod
 
 from ...targets.machine import Machine
 from ..model.lanes import unvectorizable
@@ -131,7 +131,7 @@ class Shaping:
         last = others[-1]
         if last.dims[-1] in stage.indexed_dims and isinstance(last.extent, int):
             # Its steps are constants around small remainders of the tile, if not around all of it.
-            self.writer.put(unroll, last, most=self.costs.tiles.bodies)
+            self.writer.put(unroll, last, most=self.costs.tiles.bodies, sums=self._sums(stage))
             return [], others
         model = TileModel(stage, self.machine, frozenset(), others)
         last, count = others[-1], model.full_lanes
@@ -145,6 +145,11 @@ class Shaping:
             return [last], outer
         around, steps = self.writer.put(split, last, count)
         return [steps], [*outer, around]
+
+    def _sums(self, stage: Stage) -> int | None:
+        """How many sums the units add to at one time, one waiting for none of its own."""
+        sums = ceil(self.machine.fma_latency * self.machine.full_width_units)
+        return sums if stage.is_reassociable and sums > 1 else None
 
     def _steps(self, loop: Loop, bodies: int) -> int:
         """Of a sum: how many are unrolled around so many bodies, without a remainder."""
