@@ -48,6 +48,8 @@ PREPARE_ARENA_BYTES = "nn.prepare_arena_bytes"
 """What making weights needs for buffers."""
 FAILURES = "nn.failures"
 """Of a module in the llvm dialect: what each status of `nnc_run` means, from `FIRST_FAILURE` on."""
+BY_SHAPES = "; it does not fail once the shapes of the inputs are given (--shape, shapes=)"
+"""How the message of an `nn.assume` ends that holds for all shapes once they are constants."""
 
 MAKER = "nn.prepare"
 """Of a function that makes a weight when a model is created; its value is the order."""

@@ -225,12 +225,14 @@ class Unroll(Op, name="schedule.unroll", traits=(_INSIDE,)):
     With `partial`, for a reduction: each iteration accumulates on its own, which makes the
     chains of dependent operations shorter; they are combined when the accumulation ends.
     With `most`, only where they have so many bodies at most in all, as in small remainders of a
-    tile; elsewhere the loop stays one.
+    tile; elsewhere the loop stays one. With `sums` as well, in turn into as many partial results as
+    there are so many of in all: a remainder of few results is not one chain of additions each.
     """
 
     loop: Operand = operand(Loop)
     partial = attribute(UNIT)
     most = attribute(I64, optional=True)
+    sums = attribute(I64, optional=True)
 
     format = "(`partial` $partial^)? $loop attr-dict"
     example = "schedule.unroll %l"

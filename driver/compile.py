@@ -72,6 +72,11 @@ def _load(model: Any, choices: Mapping[str, Any], progress: Progress | None) -> 
     return module
 
 
+def _is_text(model: Any) -> bool:
+    """Whether the model is a file of MLIR's text."""
+    return isinstance(model, str | Path) and Path(model).suffix == ".mlir"
+
+
 def _is_model(path: Path) -> bool:
     """Whether MLIR text is a model to be imported, and no IR of a stage."""
     from ..frontends.common.source import Source
@@ -193,8 +198,35 @@ def compile_model(
     where the target's code runs here, else in an emulator, unless `emulate` forbids it.
 
     Without `fast_math` the floating-point operations are those of the model, in its order. With
-    `cache`, a model that was compiled before is read from disk, see `driver/cache.py`.
+    `cache`, a model that was compiled before is read from disk, see `driver/cache.py`. Where
+    a call's inputs have shapes that ask for other code, that is compiled in this call.
     """
+    from .specializing import specializing
+
+    compiler = _Compiler(threads, cache, progress)
+    choices = {"constants": constants, "signature": signature, "fast_math": fast_math}
+
+    def compiled(known: Mapping[str, Sequence[int]] | None) -> Model:
+        return _compiled(compiler, model, target, emulate, shapes=known, **choices)
+
+    found = compiled(shapes)
+    if isinstance(model, Operation) or _is_text(model):
+        return found  # what shapes cannot be given for
+    return specializing(found, lambda known: compiled({**(shapes or {}), **known}))
+
+
+def _compiled(
+    compiler: _Compiler,
+    model: Any,
+    target: str | None,
+    emulate: bool,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None,
+    constants: Mapping[str, Any] | None,
+    signature: str | None,
+    fast_math: bool,
+) -> Model:
+    """The model of what `compile_model` takes, for these shapes."""
     from ..frontends.declared import own_operators_digest
     from ..frontends.formats import model_files, needs_other_files
     from ..targets.attribute import attach, target_of
@@ -202,14 +234,10 @@ def compile_model(
     from ..targets.base import target as find_target
     from .cache import choices_text, file_key
     from .emulation import check_runs
+    from .hosting import is_hosted
 
-    compiler = _Compiler(threads, cache, progress)
     key = None
-    if (
-        compiler.cache is not None
-        and isinstance(model, str | Path)
-        and Path(model).suffix != ".mlir"
-    ):
+    if compiler.cache is not None and isinstance(model, str | Path) and not _is_text(model):
         given = choices_text(shapes=shapes or {}, constants=constants or {})
         options = f"{given} {signature} {fast_math} {own_operators_digest()}"
         chosen = find_target(target or HOST)
@@ -217,15 +245,13 @@ def compile_model(
         key = file_key(model_files(model), chosen, options)
         if key and (found := compiler.found(key, chosen)) is not None:
             return found
-    from .hosting import is_hosted
-
     module = load_module(
         model,
         shapes=shapes,
         constants=constants,
         signature=signature,
         fast_math=fast_math,
-        progress=progress,
+        progress=compiler.progress,
     )
     check_runs(attach(module, target_of(module, target)), emulate)
     if key is not None and needs_other_files(model):

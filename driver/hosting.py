@@ -168,6 +168,7 @@ def _signature(entry: Any, parts: Sequence[Model]) -> Signature:
         input_dims=dims(INPUT_DIMS),
         output_dims=dims(OUTPUT_DIMS),
         input_starts=strings(INPUT_STARTS) if INPUT_STARTS in entry.attributes else [],
+        failures=[op.message for op in entry.walk() if isinstance(op, nn.Assume)],
     )
 
 

@@ -91,6 +91,7 @@ def _compile(args: argparse.Namespace, session: Session) -> int:
     from ..driver.artifacts import check_linker, write_artifact, write_binary
     from ..driver.compile import run_stages
     from ..driver.levels import check_levels, make_levels
+    from ..driver.specializing import notes_on_shapes
     from ..targets.attribute import target_of
     from .opt_report import Timing
 
@@ -116,6 +117,8 @@ def _compile(args: argparse.Namespace, session: Session) -> int:
     file = options.file_in(output, targets[0])
     if not levels:
         check_linker(module, file)
+    for note in notes_on_shapes(module):
+        session.progress(f"note: {note}")
 
     def stages(module: Operation) -> None:
         run_stages(

@@ -108,7 +108,7 @@ def check_stage(plan: Plan, stage: Stage) -> None:
     for loop in order:
         if loop.kind == "vector" and loop.extent > MAX_LANES:  # type: ignore[operator]
             raise fault(f"a vector of {loop.extent} lanes; at most {MAX_LANES} are supported")
-        if loop.is_reduction and (loop.kind == "vector" or loop.partial):
+        if loop.is_reduction and (loop.kind == "vector" or loop.partial or loop.sums > 1):
             if not stage.is_reassociable:
                 raise fault("the results of the reduction cannot be combined from partial ones")
         elif loop.partial:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from ...ir.location import Location
 from ...ir.polynomial import Size
-from .stages import Access, Stage, correspondences, expected
+from .stages import Access, Stage, correspondences, expected, least
 
 
 @dataclass(eq=False)
@@ -41,6 +41,8 @@ class Loop:
     partial: bool = False
     most_bodies: int = 0
     """Of how many bodies a loop becomes at most where its iterations stand one after the other."""
+    sums: int = 0
+    """How many partial results there are at most where they do, those of all copies together."""
     accumulates: bool = False
     is_shared: bool = False
     is_alive: bool = True
@@ -58,6 +60,11 @@ def iterations(loop: Loop) -> int:
     return max(1, -(-expected(loop.extent) // loop.step))
 
 
+def sure_iterations(loop: Loop) -> int:
+    """How often a loop runs at least, as far as models know."""
+    return max(1, -(-least(loop.extent) // loop.step))
+
+
 @dataclass(eq=False)
 class Sharing:
     """A stage fused into another: the loops they share, and which dimensions correspond."""
@@ -73,7 +80,7 @@ class Ahead:
     """How an operand is asked for: so many elements before it is read.
 
     Where loops are named, those are the elements that all of their iterations read, and each
-    iteration asks for another part of what follows.
+    iteration asks for another part of what follows: all of it in as many as are sure.
     """
 
     elements: int

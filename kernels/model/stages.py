@@ -35,6 +35,11 @@ def expected(extent: Size | None) -> int:
     return extent if isinstance(extent, int) else UNKNOWN_EXTENT
 
 
+def least(extent: Size) -> int:
+    """An extent as models take it where it is not to be overrated: what nothing says is 1."""
+    return extent if isinstance(extent, int) else max(1, extent.at(lambda s: expectation(s) or 1))
+
+
 def expectation(symbol: Hashable) -> int:
     """What the kernel expects of a symbol; 0 for nothing."""
     return symbol.expected if isinstance(symbol, Extent) else 0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
-from math import prod
+from math import ceil, prod
 
 from ...targets.machine import Machine
 from ..model.lanes import unvectorizable
-from ..model.plan import Loop, iterations
+from ..model.plan import Loop, iterations, sure_iterations
 from ..model.stages import Stage
 from ..primitives.accumulate import accumulate
 from ..primitives.collapse import collapse, not_collapsible
@@ -131,7 +131,7 @@ class Shaping:
         last = others[-1]
         if last.dims[-1] in stage.indexed_dims and isinstance(last.extent, int):
             # Its steps are constants around small remainders of the tile, if not around all of it.
-            self.writer.put(unroll, last, most=self.costs.tiles.bodies)
+            self.writer.put(unroll, last, most=self.costs.tiles.bodies, sums=self._sums(stage))
             return [], others
         model = TileModel(stage, self.machine, frozenset(), others)
         last, count = others[-1], model.full_lanes
@@ -145,6 +145,11 @@ class Shaping:
             return [last], outer
         around, steps = self.writer.put(split, last, count)
         return [steps], [*outer, around]
+
+    def _sums(self, stage: Stage) -> int | None:
+        """How many sums the units add to at one time, one waiting for none of its own."""
+        sums = ceil(self.machine.fma_latency * self.machine.full_width_units)
+        return sums if stage.is_reassociable and sums > 1 else None
 
     def _steps(self, loop: Loop, bodies: int) -> int:
         """Of a sum: how many are unrolled around so many bodies, without a remainder."""
@@ -206,7 +211,7 @@ class Shaping:
         if not changing:
             return False
         panel, over = outer[changing[-1]], list(outer[changing[-1] + 1 :])
-        if not all(isinstance(loop.extent, int) for loop in (panel, *over)):
+        if not isinstance(panel.extent, int):
             return False
         ahead = panel.step * operand.strides[panel.dims[-1]]
         reduced = prod(
@@ -216,7 +221,7 @@ class Shaping:
         lines = prod(tile.size(d) for d in used) * model.bytes / self.machine.line_bytes
         if ahead != prod(tile.size(d) for d in used) * reduced:
             return False
-        if prod(iterations(loop) for loop in over) < max(2, lines):
+        if prod(map(sure_iterations, over)) < max(2, lines):
             return False
         self.writer.put(prefetch, operand.access.number, stage, ahead, over)
         return True

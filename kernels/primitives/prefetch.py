@@ -4,8 +4,8 @@
                             y = y + w[k]
 
 Legal for an input buffer that is indexed linearly; what is asked for may lie beyond its end. In the
-plan, the access has a distance. Loops over which it is shared must be known in number, and the
-operand must not depend on them.
+plan, the access has a distance. The operand must not depend on loops over which it is shared; where
+it is open how often they run, as often as is expected.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def prefetch(plan: Plan, op: schedule.Prefetch, stage: Stage, *over: Loop) -> No
         raise illegal(op, "the strides of the operand are not known")
     for loop in over:
         check_alive(loop, op)
-        if loop.stage is not stage or not isinstance(loop.extent, int):
-            raise illegal(op, "expects loops of the stage, of known extents")
+        if loop.stage is not stage:
+            raise illegal(op, "expects loops of the stage")
         if any(access.coefficients[dim] != 0 for dim in loop.dims):
             raise illegal(op, "the operand depends on a loop that asking for it is shared over")
     plan.prefetched[access] = Ahead(op.ahead, over)

@@ -6,6 +6,8 @@
 
 With `most`, the loop stays one wherever the copies would have more bodies than that.
 
+With `sums` too, the copies take turns in adding to several partial results.
+
 With `partial`, for a reduction, each accumulates on its own:
 
     for k in 0..2           s0 = s0 + x[0]
@@ -27,6 +29,6 @@ def unroll(plan: Plan, op: schedule.Unroll, loop: Loop) -> None:
     """Make copies of a loop's body."""
     check_counted(loop, op)
     if op.most is not None:
-        loop.most_bodies = op.most
+        loop.most_bodies, loop.sums = op.most, op.sums or 0
         return
     loop.kind, loop.partial = "unroll", bool(op.partial)

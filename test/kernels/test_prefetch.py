@@ -11,7 +11,7 @@ from nnc.kernels.apply_schedules import ApplySchedules
 from nnc.numerics.interpreter import Interpreter
 
 KERNEL = """
-func.func @k(%a: memref<{rows}x{steps}xf32>, %b: memref<6x{steps}x4xf32>, %c: memref<6x{rows}x4xf32>) attributes {{nn.kernel}} {{
+func.func @k(%a: memref<{rows}x{steps}xf32>, %b: memref<6x{steps}x4xf32>, %c: memref<6x{rows}x4xf32>) attributes {{nn.kernel, {expects}}} {{
   linalg.generic {{indexing_maps = [affine_map<(no, m, ni, k) -> (m, k)>,
       affine_map<(no, m, ni, k) -> (no, k, ni)>, affine_map<(no, m, ni, k) -> (no, m, ni)>],
       iterator_types = ["parallel", "parallel", "parallel", "reduction"]}}
@@ -41,9 +41,15 @@ LINE = 4
 """Elements of the vectors here."""
 
 
-@pytest.mark.parametrize(("rows", "steps"), [(6, 5), (7, 5), (15, 8), (31, 16)])
-def test_tiles_share_asking_for_the_next_panel(monkeypatch, rows: int, steps: int):
-    """While a panel is read, each line of the next one is asked for, and little beyond it."""
+@pytest.mark.parametrize(
+    ("rows", "steps", "expected"),
+    [(6, 5, 0), (7, 5, 0), (15, 8, 0), (31, 16, 0), (15, 8, 15), (36, 8, 15), (12, 8, 6)],
+)
+def test_tiles_share_asking_for_the_next_panel(monkeypatch, rows, steps, expected):
+    """While a panel is read, each line of the next one is asked for, and little beyond it.
+
+    So it is of open rows, where there are as many as `expected` (0: the number is fixed).
+    """
     panel, asked = 2 * steps * LINE, []
 
     def record(self, operands, frame):
@@ -51,7 +57,9 @@ def test_tiles_share_asking_for_the_next_panel(monkeypatch, rows: int, steps: in
         return []
 
     monkeypatch.setattr(memref.Prefetch, "interpret", record)
-    module = parse_module(KERNEL.format(rows=rows, steps=steps, panel=panel))
+    expects = f"nn.expected_extents = [array<i64: {expected}, 0>, array<i64: 0, 0, 0>, array<i64: 0, {expected}, 0>]"
+    size = "?" if expected else rows
+    module = parse_module(KERNEL.format(rows=size, steps=steps, panel=panel, expects=expects))
     ApplySchedules("avx512").run(module, PassContext())
     module.verify()
     a = np.ones((rows, steps), np.float32)

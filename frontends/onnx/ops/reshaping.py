@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....dialects import nn
+from ....dialects.marks import BY_SHAPES
 from ....ir.core import Value
 from ....ir.types import TensorType, i64
 from ...common.late_axes import assumed, axes_mask, number_of, with_ones, without
@@ -105,7 +106,7 @@ def _squeeze_ones(n: Node, x: Value) -> Value:
     """Without the dimensions of one element, of which the declared rank tells the number.
 
     Where it is not declared, an unknown extent is taken to be another, and the program fails if
-    it is 1.
+    it is 1: a model in this process compiles itself for the shapes that it is given, then.
     """
     kept, shape = n.declared_rank(0), x.type.shape
     if kept is None:
@@ -113,7 +114,8 @@ def _squeeze_ones(n: Node, x: Value) -> Value:
         extents = n(nn.Gather(shape_of(n, x), n.constant(np.array(late, np.int64))))
         ones = n.cast(n(nn.Equal(extents, n.constant(1, i64))), i64)
         none = n(nn.Equal(n(nn.ReduceSum(ones, axes=(0,))), n.constant(0, i64)))
-        x = n(nn.Assume(x, none, "an unknown extent is 1, so that the rank is another"))
+        text = f"an unknown extent is 1, so that the rank is another{BY_SHAPES}"
+        x = n(nn.Assume(x, none, text))
         return reshape(n, x, [(x, i) for i, d in enumerate(shape) if d != 1])
     if not 0 <= kept <= x.type.rank:
         raise n.error(f"the result is declared to have rank {kept}, the input has {x.type.rank}")

@@ -33,34 +33,40 @@ class Accumulator:
 class Accumulation:
     """All accumulators of a stage, from where its accumulating loop starts to where it ends."""
 
-    def __init__(self, stage: Stage, code: Code, memory: Memory, bodies: Bodies) -> None:
+    def __init__(
+        self, stage: Stage, code: Code, memory: Memory, bodies: Bodies, chains: int = 1
+    ) -> None:
         self.stage = stage
+        self.chains = chains
+        """How many partial results each has that steps of a reduction add to in turn."""
+        self.chain = 0
+        """That of the current step."""
         self.code = code
         self.memory = memory
         self.bodies = bodies
         self.table: dict[tuple, Accumulator] = {}
-        """By (output, key of the place)."""
+        """By (output, key of the place, chain)."""
 
     def begin(self, points: Iterator[tuple[Position, list[Axis]]]) -> None:
         """Make the accumulators of every tile, with their initial values."""
         for at, axes in points:
             for number, out in enumerate(self.stage.outputs):
                 place = self.memory.coordinates.place(out, at, axes)
-                if (number, place.key) in self.table:
+                if (number, place.key, 0) in self.table:
                     continue
                 initial = self.memory.take(place)
                 partial = [a for a in axes if a.accumulates]
                 along = tuple(a for a in axes if a.accumulates or a in place.axes)
-                value = self._start(number, initial, partial, along)
-                held = Accumulator(number, place.kept(), initial, value, along)
-                self.table[number, place.key] = held
+                for chain in range(self.chains):
+                    is_partial = bool(partial) or chain > 0
+                    value = self._start(number, initial, is_partial, along)
+                    held = Accumulator(number, place.kept(), initial, value, along)
+                    self.table[number, place.key, chain] = held
 
-    def _start(
-        self, number: int, initial: Tiled, partial: Sequence[Axis], along: Sequence[Axis]
-    ) -> Value:
-        """The initial value of the partial results, or of the only one."""
+    def _start(self, number: int, initial: Tiled, is_partial: bool, along: Sequence[Axis]) -> Value:
+        """The initial value of a partial result, or of the only one."""
         kind = self.stage.combiners[number]
-        if not partial or kind is None or kind in IDEMPOTENT:
+        if not is_partial or kind is None or kind in IDEMPOTENT:
             return self.bodies.spread(initial, along)
         element = self.stage.outputs[number].element_type
         return self.code.splat_number(identity(kind, element), VectorType(shape_of(along), element))
@@ -69,12 +75,12 @@ class Accumulation:
 
     def get(self, number: int, place: Place) -> Tiled:
         """The results so far."""
-        held = self.table[number, place.key]
+        held = self.table[number, place.key, self.chain]
         return Tiled(held.value, held.axes)
 
     def set(self, number: int, place: Place, new: Tiled, axes: Sequence[Axis]) -> None:
         """New results; where not all partial ones take part, the others stay as they are."""
-        held = self.table[number, place.key]
+        held = self.table[number, place.key, self.chain]
         value = self.bodies.spread(new, held.axes)
         now = [next((a for a in axes if a == b), b) for b in held.axes]
         if any(a.accumulates and a.active is not None for a in now):
@@ -96,8 +102,13 @@ class Accumulation:
 
     def end(self) -> None:
         """Combine the partial results and leave them as the outputs' content."""
-        for held in self.table.values():
-            kind = self.stage.combiners[held.number]
+        for (number, key, chain), held in self.table.items():
+            if chain:
+                continue
+            kind = self.stage.combiners[number]
+            if kind is not None:
+                chains = [self.table[number, key, i].value for i in range(self.chains)]
+                held.value = self._in_pairs(kind, chains, held)
             value = held.value
             if kind is not None and any(a.accumulates for a in held.axes):
                 value = self._combine(kind, held)
@@ -121,8 +132,11 @@ class Accumulation:
 
     def _fold(self, kind: str, value: Value, axes: Sequence[Axis], held: Accumulator) -> Value:
         """The slices along the first axis, combined in pairs."""
-        code = self.code
-        parts = [code.value(vector.Extract.of(value, [i])) for i in range(axes[0].size)]
+        extracts = (vector.Extract.of(value, [i]) for i in range(axes[0].size))
+        return self._in_pairs(kind, list(map(self.code.value, extracts)), held)
+
+    def _in_pairs(self, kind: str, parts: list[Value], held: Accumulator) -> Value:
+        """All of them combined."""
         while len(parts) > 1:
             pairs = zip(parts[::2], parts[1::2], strict=False)
             rest = parts[-1:] if len(parts) % 2 else []

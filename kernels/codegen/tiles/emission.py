@@ -78,7 +78,7 @@ class Emission:
         for loop in node.loops:
             if loop.accumulates and loop.stage not in self.active:
                 begun.append(self.accumulation(loop))
-        if node.kind == "unroll" or self.is_small(node):
+        if node.kind == "unroll" or self.is_small(node.loops[0]):
             self.unrolled(node)
         else:
             self.sequential(node)
@@ -86,22 +86,32 @@ class Emission:
             del self.active[accumulation.stage]
             accumulation.end()
 
-    def is_small(self, node: Node) -> bool:
+    def is_small(self, loop: Loop) -> bool:
         """Whether a loop is to be unrolled around the tile in it, as large as that is here."""
-        loop = node.loops[0]
-        extent = self.extent(loop)
-        if not loop.most_bodies or not isinstance(extent, int):
+        extent, bodies = self.extent(loop), self.bodies(loop)
+        if not isinstance(extent, int) or bodies is None:
             return False
+        return bodies * extent <= loop.most_bodies
+
+    def bodies(self, loop: Loop) -> int | None:
+        """Of how many bodies the tile in a loop is, as large as that is here."""
         order = self.plan.order[loop.stage]
         inside = [one for one in order[order.index(loop) + 1 :] if one.kind == "unroll"]
         sizes = [self.extent(one) for one in inside]
         known = [size for size in sizes if isinstance(size, int)]
-        return len(known) == len(sizes) and prod(known) * extent <= loop.most_bodies
+        return prod(known) if len(known) == len(sizes) else None
+
+    def chains(self, stage: Stage) -> int:
+        """How many partial results each result has, for the steps of a loop that is small."""
+        for loop in self.plan.order[stage]:
+            if loop.sums and self.is_small(loop):
+                return max(1, loop.sums // (self.bodies(loop) or loop.sums))
+        return 1
 
     def accumulation(self, loop: Loop) -> Accumulation:
         stage = loop.stage
         order = self.plan.order[stage]
-        accumulation = self.tiles.accumulation(stage)
+        accumulation = self.tiles.accumulation(stage, self.chains(stage))
         if self.extent(loop) != 0:
             accumulation.begin(self.points(stage, order[order.index(loop) :]))
         self.active[stage] = accumulation
@@ -197,8 +207,14 @@ class Emission:
 
     def unrolled(self, node: Node) -> None:
         """The iterations one after the other, where there are loops inside."""
-        for offset, inner in self.parts(node.loops[0]):
+        loop = node.loops[0]
+        accumulation = self.active.get(loop.stage) if loop.sums else None
+        for step, (offset, inner) in enumerate(self.parts(loop)):
+            if accumulation is not None:
+                accumulation.chain = step % accumulation.chains
             self.once(node, offset, inner)
+        if accumulation is not None:
+            accumulation.chain = 0
 
     def parts(self, loop: Loop) -> Iterator[tuple[int, Number]]:
         """(offset, extent of the inner half) for each iteration of an unrolled loop."""

@@ -8,7 +8,7 @@ from ....dialects import memref, ub, vector
 from ....ir.attributes import IntegerAttr
 from ....ir.core import Operation, Value
 from ....ir.types import VectorType, i1, i64
-from ...model.plan import Ahead
+from ...model.plan import Ahead, sure_iterations
 from ...model.stages import Access
 from ..code import Code, make
 from ..contents import Contents, Entry
@@ -106,6 +106,8 @@ class Memory(Contents):
         total: Value | int = code.size(access.constant)
         for loop, factor in self.coordinates.parts_ahead(access, ahead):
             at = place.at.values.get(loop, place.at.offsets.get(loop, 0))
+            if not isinstance(loop.extent, int):  # the last of those that are sure, and all behind
+                at = code.minimum(at, (sure_iterations(loop) - 1) * loop.step)
             total = code.add(code.multiply(at, factor), total)
         index = code.as_value(code.add(total, ahead.elements))
         code.ask_for(self.views.flat(access.value), [index])

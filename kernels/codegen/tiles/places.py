@@ -9,7 +9,7 @@ from math import prod
 from ....dialects.memref import base_buffer
 from ....ir.core import Value
 from ....ir.polynomial import Size
-from ...model.plan import Ahead, Loop, Plan, iterations
+from ...model.plan import Ahead, Loop, Plan, iterations, sure_iterations
 from ...model.stages import Access, Stage
 from .axes import Axis
 
@@ -124,7 +124,7 @@ class Coordinates:
         reduced = [(loop, loop.step * factor) for loop, factor in linear if loop.is_reduction]
         last = min((step for _, step in reduced), default=1)
         read = last + sum((iterations(loop) - 1) * step for loop, step in reduced)
-        passes = prod(iterations(loop) for loop in ahead.over)
+        passes = prod(map(sure_iterations, ahead.over))
         found = [
             (loop, -(-factor * ahead.elements // (passes * read)) if loop.is_reduction else factor)
             for loop, factor in linear
@@ -132,7 +132,7 @@ class Coordinates:
         share = -(-ahead.elements // passes)
         for loop in reversed(ahead.over):
             found.append((loop, -(-share // loop.step)))
-            share *= iterations(loop)
+            share *= sure_iterations(loop)
         return found
 
     def place(self, access: Access, at: Position, axes: Sequence[Axis]) -> Place:

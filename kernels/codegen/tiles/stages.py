@@ -27,9 +27,9 @@ class Tiles:
         self.bodies = bodies
         self.contractions = contractions
 
-    def accumulation(self, stage: Stage) -> Accumulation:
+    def accumulation(self, stage: Stage, chains: int = 1) -> Accumulation:
         """Accumulators for a stage, not begun yet."""
-        return Accumulation(stage, self.code, self.memory, self.bodies)
+        return Accumulation(stage, self.code, self.memory, self.bodies, chains)
 
     def reads_results(self, stage: Stage, loops: Sequence[Loop]) -> bool:
         """Whether a stage takes up its own results, in a reduction among these loops."""

@@ -1,0 +1,91 @@
+"""A model that compiles itself for input shapes which one of open shapes cannot take.
+
+The rank of a value may depend on an extent (ONNX's Squeeze without axes). Code has one rank, that
+of the extents which are not 1; for other shapes there is code of their own.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from threading import Lock
+
+import numpy as np
+
+from ..dialects import nn
+from ..dialects.marks import BY_SHAPES
+from ..ir.core import Operation
+from ..ir.diagnostics import NncError
+from ..ir.location import node_of
+from ..runtime.model import Model
+
+MOST_KEPT = 16
+"""Models of fixed shapes that are kept, those that were used last."""
+
+Shapes = Mapping[str, Sequence[int]]
+
+
+def specializing(model: Model, compiled: Callable[[Shapes], Model]) -> Model:
+    """The model; where input shapes decide whether it fails, one that asks for other code then."""
+    return Specializing(model, compiled) if any(failures_by_shapes(model)) else model
+
+
+def failures_by_shapes(model: Model) -> Iterator[str]:
+    """What a run may say that models of fixed shapes do not."""
+    yield from (text for text in model.signature.failures if text.endswith(BY_SHAPES))
+    for part in model.parts:
+        yield from failures_by_shapes(part)
+
+
+def notes_on_shapes(module: Operation) -> Iterator[str]:
+    """Where code for open shapes, which a file of code is, may fail that fixed ones would not."""
+    for op in module.walk():
+        if isinstance(op, nn.Assume) and op.message.endswith(BY_SHAPES):
+            yield f"{node_of(op.loc)}: may fail at run time: {op.message}"
+
+
+class Specializing(Model):
+    """Of `parts`, the first is the code for open shapes, the others are for fixed ones."""
+
+    def __init__(self, model: Model, compiled: Callable[[Shapes], Model]) -> None:
+        super().__init__(model.signature)
+        self._open, self._compiled = model, compiled
+        self._fixed: OrderedDict[tuple[tuple[int, ...], ...], Model] = OrderedDict()
+        self._lock = Lock()
+
+    @property
+    def parts(self) -> tuple[Model, ...]:  # type: ignore[override]
+        return (self._open, *self._fixed.values())
+
+    @property
+    def threads(self) -> int:
+        return self._open.threads
+
+    @threads.setter
+    def threads(self, count: int) -> None:
+        for part in self.parts:
+            part.threads = count  # type: ignore[misc]
+
+    def _call(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
+        shapes = tuple(np.shape(array) for array in inputs)
+        if shapes not in self._fixed:
+            try:
+                return self._open._call(inputs)
+            except NncError as error:
+                if not error.message.endswith(BY_SHAPES):
+                    raise
+        return self._for(shapes)._call(inputs)
+
+    def _for(self, shapes: tuple[tuple[int, ...], ...]) -> Model:
+        """The model for these shapes, compiled when it is first asked for. Raises NncError."""
+        with self._lock:
+            if (found := self._fixed.get(shapes)) is None:
+                known = zip(self.input_names, self.input_types, shapes, strict=True)
+                found = self._compiled({n: s for n, t, s in known if not t.has_static_shape})
+                if found.threads != self.threads:
+                    found.threads = self.threads  # type: ignore[misc]
+                self._fixed[shapes] = found
+                if len(self._fixed) > MOST_KEPT:
+                    self._fixed.popitem(last=False)
+            self._fixed.move_to_end(shapes)
+            return found
