@@ -59,23 +59,21 @@ def check(model: Path, values: Path, seconds: float) -> Finding:
     sizes = (0, 1) if ".dynamic" in model.name else (0,)
     session = _session(model)
     found.oracle = "onnxruntime" if session is not None else "framework"
+    inputs = [_values(arrays, f"{at}/in/") for at in sizes]
+    wanted = [_expected(session, one, arrays, at, found) for at, one in enumerate(inputs)]
+    timed = bool(seconds) and found.oracle == "onnxruntime"
     began = time.process_time()
     try:
         compiled = nnc.compile(model, cache=False)
         found.compile_seconds = time.process_time() - began
-        for at in sizes:
-            prefix = f"{at}/in/"
-            inputs = {
-                key.removeprefix(prefix): arrays[key] for key in arrays if key.startswith(prefix)
-            }
-            inputs = {name: inputs[name] for name in compiled.input_names}
-            want = _expected(session, inputs, arrays, at, found)
-            got = list(compiled.run(inputs).values())
+        for one, want in zip(inputs, wanted, strict=True):
+            given = {name: one[name] for name in compiled.input_names}
+            got = list(compiled.run(given).values())
             found.error = max(found.error, worst_error(got, want))
-            if seconds and session is not None and found.oracle == "onnxruntime":
+            if timed and session is not None:
                 ours, theirs = least(
-                    lambda x=inputs: compiled.run(x),
-                    lambda x=inputs: session.run(None, x),
+                    lambda x=given: compiled.run(x),
+                    lambda x=given: session.run(None, x),
                     seconds,
                 )
                 found.milliseconds.append(ours)
@@ -83,6 +81,11 @@ def check(model: Path, values: Path, seconds: float) -> Finding:
     except nnc.NncError as error:
         found.failure = str(error)
     return found
+
+
+def _values(arrays: np.lib.npyio.NpzFile, prefix: str) -> dict[str, np.ndarray]:
+    """The arrays whose names begin so, by the rest of the name."""
+    return {key.removeprefix(prefix): arrays[key] for key in arrays if key.startswith(prefix)}
 
 
 def _session(model: Path) -> onnxruntime.InferenceSession | None:
@@ -107,12 +110,13 @@ def _expected(
     """ONNX Runtime's outputs, or the framework's where that cannot run the model."""
     try:
         if session is not None:
-            return session.run(None, inputs)
+            given = {one.name: inputs[one.name] for one in session.get_inputs()}
+            return list(map(np.asarray, session.run(None, given)))
     except Exception:  # as above
         pass
     found.oracle = "framework"
-    count = sum(key.startswith(f"{at}/out/") for key in arrays)
-    return [arrays[f"{at}/out/{i}"] for i in range(count)]
+    outputs = _values(arrays, f"{at}/out/")
+    return [outputs[str(i)] for i in range(len(outputs))]
 
 
 def worst_error(found: list[np.ndarray], want: list[np.ndarray]) -> float:

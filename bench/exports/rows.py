@@ -15,6 +15,8 @@ import torch
 from torch import Tensor, nn
 
 SEED = 20
+STEADY = 0.1
+"""Of its mean: the least standard deviation that a batch norm takes for a channel's."""
 
 SIZES: dict[str, tuple[int, int]] = {
     "batch": (2, 1),
@@ -167,7 +169,8 @@ def settle(module: nn.Module, arguments: list[Tensor]) -> None:
     """Give batch norms scales that differ, and the means and variances of the data they see.
 
     Without them a deep network's outputs are nearly constant, and prove nothing; neither do those
-    of a last layer that begins with zeros, so matrices of zeros become random.
+    of a last layer that begins with zeros, so matrices of zeros become random. A channel that
+    hardly varies is not blown up to what does: it would show nothing but errors of rounding.
     """
     for parameter in module.parameters():
         if parameter.dim() > 1 and not parameter.any():
@@ -183,3 +186,6 @@ def settle(module: nn.Module, arguments: list[Tensor]) -> None:
         module(*arguments)
     for norm in norms:
         norm.eval()
+        if norm.running_mean is not None and norm.running_var is not None:
+            least = (STEADY * norm.running_mean) ** 2
+            norm.running_var.copy_(torch.maximum(norm.running_var, least))

@@ -167,7 +167,7 @@ for _name, _options in (
     ("xcit_nano_12_p16_224", {"img_size": 64, "depth": 2}),
     ("levit_128s", {"img_size": 64}),
     ("mobilevit_xxs", {}),
-    ("tiny_vit_5m_224", {"img_size": 64}),
+    ("tiny_vit_5m_224", {}),
     ("efficientformer_l1", {"img_size": 224}),
     ("coat_tiny", {"img_size": 64}),
     ("pvt_v2_b0", {}),

@@ -118,7 +118,8 @@ def multiply_words(product: nn.Matmul, packed: nn.Dequantize, block: int) -> Non
     numbers = [
         arranged(b, behind(b, x, rest[:2]), "(no ni) g -> no g ni", {"ni": block}) for x in numbers
     ]
-    *lead, K = shape_of(product.lhs)
+    *lead, _ = shape_of(product.lhs)
+    K = shape_of(product.rhs)[0]
     x = cast(b, product.lhs, f32)
     missing = groups * width * 8 // packed.bits - K
     if missing:

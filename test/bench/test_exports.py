@@ -40,6 +40,14 @@ def test_the_framework_is_asked_where_onnxruntime_cannot_be(folder: Path) -> Non
     assert found.error > 0.1 and not found.agrees  # a random product is not all ones
 
 
+def test_a_file_that_neither_runs_is_nobodys_fault(folder: Path) -> None:
+    g = GraphMaker()
+    cut = g.op("Reshape", "x", g.constant(np.array([7, 1])))  # of 8 elements
+    onnx.save(g.model({"x": ("n", 4)}, cut), folder / "m.script.dynamic.onnx")
+    found = check(folder / "m.script.dynamic.onnx", folder / "m.npz", seconds=0)
+    assert found.oracle == "framework" and found.failure and not found.is_wrong
+
+
 def test_errors_see_shapes_types_and_what_is_no_number() -> None:
     ones = np.ones(3, np.float32)
     assert worst_error([ones], [ones * 2]) == 0.5

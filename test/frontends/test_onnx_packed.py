@@ -12,8 +12,11 @@ RANDOM = np.random.default_rng(8)
 K, N = 72, 21
 
 
-def model(rows, dtype=np.float32, **given):
-    """A product of [rows, K], and the weights' arrays by the names of the operands."""
+def model(rows, dtype=np.float32, width=K, **given):
+    """A product of [rows, K], and the weights' arrays by the names of the operands.
+
+    `width` is what the model says of K.
+    """
     bits, block = given["bits"], given["block_size"]
     count = -(-K // block)
     arrays = {
@@ -31,7 +34,7 @@ def model(rows, dtype=np.float32, **given):
     kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     graph = helper.make_graph(
         [node], "g",
-        [helper.make_tensor_value_info("x", kind, [2, rows, K])],
+        [helper.make_tensor_value_info("x", kind, [2, rows, width])],
         [helper.make_tensor_value_info("y", kind, [2, rows, N])],
         [numpy_helper.from_array(a, n) for n, a in arrays.items() if a is not None],
     )  # fmt: skip
@@ -84,9 +87,10 @@ def test_products(bits, given):
         np.testing.assert_allclose(found(x), wanted, rtol=0, atol=within)
 
 
+@pytest.mark.parametrize("width", [K, "unknown"])
 @pytest.mark.parametrize("zeros", ["", "packed"])
-def test_as_onnxruntime(zeros):
-    made, _ = model(3, bits=4, block_size=32, zeros=zeros)
+def test_as_onnxruntime(zeros, width):
+    made, _ = model(3, width=width, bits=4, block_size=32, zeros=zeros)
     x = RANDOM.standard_normal((2, 3, K)).astype(np.float32)
     (wanted,) = onnxruntime.InferenceSession(made.SerializeToString()).run(None, {"x": x})
     np.testing.assert_allclose(compile_model(made)(x), wanted, rtol=0, atol=1e-4)
