@@ -64,7 +64,9 @@ class NcnnLayer(NodeLayer):
     def image(self, x: Value, dims: int) -> Value:
         """x as [1, channels, extents..]. Raises NncError where it has more dimensions."""
         if x.type.rank > dims + 2:
-            raise self.error(f"a blob of {x.type.rank - 1} dimensions, expected {dims + 1}")
+            found = x.type.rank - 1
+            why = f"a blob of {found} dimensions, expected {dims + 1}; ncnn's blobs have no batch"
+            raise self.error(why)
         return self.with_rank(x, dims + 2)
 
     def per_channel(self, name: str, x: Value) -> Value:
