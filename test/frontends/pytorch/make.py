@@ -274,7 +274,7 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
         "images": (Of(images), [r(2, 3, 5, 6), torch.rand(2, 3, 4, 2) * 2.6 - 1.3, _boxes(), torch.rand(30)], None, []),
         "odd": (Of(odd), [r(4, 6), torch.tensor(2.5), r(3, 4) > 0], None, []),
         "states": (Counting(), [r(2), torch.zeros(2)], None, []),
-        "padded": (Of(padded), [r(2, 4, 5, 6)], (dict.fromkeys((0, 2, 3), Dim.AUTO),), [r(3, 4, 8, 7)]),
+        "padded": (Of(padded), [r(2, 4, 5, 6)], ((dict.fromkeys((0, 2, 3), Dim.AUTO),),), [r(3, 4, 8, 7)]),
         "mapped": (Of(mapped), [r(3, 4), torch.tensor([[0, 2], [1, 1], [3, 0]])], None, []),
         "drawn": (Of(drawn), [torch.rand(1000)], None, []),
         "quantized": (Of(quantized), [r(4, 5), r(3, 5)], None, []),
