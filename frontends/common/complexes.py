@@ -12,7 +12,7 @@ from functools import wraps
 from typing import Any
 
 from ...ir.core import Value
-from ...ir.types import ComplexType, TensorType, Type
+from ...ir.types import ComplexType, FloatType, TensorType, Type
 from .layer import Layer
 from .terms import Term, joined
 
@@ -44,14 +44,17 @@ def outside(type: Type) -> Type:
 
 
 def by_parts(convert: Callable[..., Any]) -> Callable[..., Any]:
-    """A converter that moves elements, for complex operands too: each part goes its own way."""
+    """A converter that moves elements, for complex operands too: each part goes its own way.
+
+    Floats among operands have an imaginary part of zeros; other real operands are positions.
+    """
 
     @wraps(convert)
     def converted(n: Layer, *values: Any, **named: Any) -> Any:
         if not has_pairs([values, named]):
             return convert(n, *values, **named)
         real, imag = (
-            convert(n, *_part(list(values), part), **_part(named, part))
+            convert(n, *_part(n, list(values), part), **_part(n, named, part))
             for part in ("real", "imag")
         )
         return _paired(real, imag)
@@ -66,12 +69,19 @@ def has_pairs(value: Any) -> bool:
     return isinstance(value, Pair) or (isinstance(value, dict) and has_pairs([*value.values()]))
 
 
-def _part(value: Any, part: str) -> Any:
+def _part(n: Layer, value: Any, part: str) -> Any:
     if isinstance(value, list | tuple):
-        return [_part(one, part) for one in value]
+        return [_part(n, one, part) for one in value]
     if isinstance(value, dict):
-        return {key: _part(one, part) for key, one in value.items()}
-    return getattr(value, part) if isinstance(value, Pair) else value
+        return {key: _part(n, one, part) for key, one in value.items()}
+    if isinstance(value, Pair):
+        return getattr(value, part)
+    if part == "imag" and isinstance(value, Value):
+        is_float = isinstance(value.type, TensorType) and isinstance(
+            value.type.element_type, FloatType
+        )
+        return (Term(n, value) * 0.0).value if is_float else value
+    return value
 
 
 def _paired(real: Any, imag: Any) -> Any:

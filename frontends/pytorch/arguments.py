@@ -105,6 +105,9 @@ BY_PARTS = frozenset(
         transpose t numpy_T movedim swapaxes mT select slice narrow split split_with_sizes
         chunk unbind cat stack index index_select gather embedding repeat repeat_interleave
         flip roll constant_pad_nd pad sum mean cumsum neg fft_fftshift fft_ifftshift dropout
+        copy write index_put _index_put_impl slice_scatter select_scatter index_add scatter_add
+        diagonal diag_embed tril triu take_along_dim masked_scatter view_as reshape_as hstack
+        vstack dstack column_stack unfold
         """
     )
 )

@@ -277,7 +277,8 @@ class _Reader:
         except RuntimeError:  # of a layout without strides
             return
         shape = tuple(_hint(d) for d in value.shape)
-        self.program.layouts[name] = Layout(shape, strides, str(value.dtype))
+        known = tuple(d if isinstance(d, int) else None for d in value.shape)
+        self.program.layouts[name] = Layout(shape, strides, str(value.dtype), known)
         self.program.dims[name] = [_symbol(d) for d in value.shape]
 
     def argument(self, value: Any, graphs: dict[str, Graph]) -> Any:

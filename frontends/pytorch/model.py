@@ -189,7 +189,8 @@ class _Reader:
         for name, meta in graph["tensor_values"].items():
             shape = tuple(_hint(size) for size in meta["sizes"])
             strides = tuple(_hint(stride) for stride in meta["strides"])
-            found.layouts[name] = Layout(shape, strides, _CODES.get(meta["dtype"]))
+            known = tuple(_extent(size) for size in meta["sizes"])
+            found.layouts[name] = Layout(shape, strides, _CODES.get(meta["dtype"]), known)
             found.dims[name] = [_symbol(size) for size in meta["sizes"]]
         for arg in graph["inputs"]:
             kind, content = _one(arg)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ...ir.types import TensorType
+from ...ir.types import Dim, TensorType
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from .arguments import Ref, refs_in
@@ -24,6 +24,8 @@ class Layout:
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     element: Any
+    known: tuple[Dim, ...] = ()
+    """The extents, None where they vary."""
 
     @property
     def is_contiguous(self) -> bool:
@@ -33,6 +35,9 @@ class Layout:
                 return False
             step *= extent
         return True
+
+
+_SIZES = {"aten.view.default": "size", "aten.reshape.default": "shape"}
 
 
 @dataclass
@@ -52,12 +57,27 @@ class Program:
     buffers: dict[str, str] = field(default_factory=dict)
     changed: dict[str, str] = field(default_factory=dict)
 
+    def with_known_sizes(self) -> Sequence[Node]:
+        """Nodes whose -1 for what is left of a shape is the number that PyTorch knows it to be."""
+        return [self._sized(node) for node in unmapped(self.nodes, self.layouts)]
+
+    def _sized(self, node: Node) -> Node:
+        key = _SIZES.get(node.kind)
+        layout = self.layouts.get(node.outputs[0]) if key else None
+        if key is None or layout is None:
+            return node
+        sizes, known = node.attributes[key], layout.known
+        if -1 not in sizes or len(known) != len(sizes):
+            return node
+        whole = [k if s == -1 and k is not None else s for s, k in zip(sizes, known, strict=True)]
+        return replace(node, attributes=node.attributes | {key: whole})
+
     def graph(self, producer: str = "", notes: Mapping[str, str] | None = None) -> Graph:
         """The graph, in which no node writes in place; outputs of equal names are told apart.
 
         A buffer that is changed is a state, an input and an output of its name, as is an input.
         """
-        nodes, renamed = functional(unmapped(self.nodes, self.layouts), self.layouts)
+        nodes, renamed = functional(self.with_known_sizes(), self.layouts)
         changed = {name: self.changed.get(name, renamed.get(name, name)) for name in self._open()}
         changed = {name: value for name, value in changed.items() if value != name}
         outputs: list[tuple[str, str]] = []

@@ -7,6 +7,7 @@ from functools import cache
 from inspect import Parameter, signature
 from typing import Any
 
+from ...ir.core import Value
 from ..common.complexes import by_parts, has_pairs
 from ..common.rows import Convert, Rows
 from .arguments import BY_PARTS, IGNORED, with_refs
@@ -60,13 +61,20 @@ def _called_by_names(function: Convert) -> Convert:
             if name not in given:
                 raise n.error(f"argument '{name}' is missing")
         try:
-            if has_pairs(inputs):
+            if has_pairs(inputs) or _has_complex(given):
                 return _of_pairs(n, function)(n, **given)
             return function(n, **given)
         except _MISFITS as error:
             raise n.error(f"an argument does not fit: {error}") from error
 
     return convert
+
+
+def _has_complex(given: dict[str, Any]) -> bool:
+    """Whether a complex number is added to, .. real tensors; those that are made have a row."""
+    operand = given.get("self", given.get("tensor1"))
+    numbers = [value for value in given.values() if isinstance(value, complex)]
+    return bool(numbers) and isinstance(operand, Value)
 
 
 def _of_pairs(n: Any, function: Convert) -> Convert:

@@ -11,13 +11,12 @@ from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS, Row, table
 from .elementwise import atan2
-from .products import matmul
 from .views import broadcast_tensors
 
 # -- numbers ---------------------------------------------------------------------------------------
 
 
-def _terms(n: AtenLayer, x: Any) -> tuple[Term, Term]:
+def parts_of(n: AtenLayer, x: Any) -> tuple[Term, Term]:
     """A tensor or number as its parts."""
     if isinstance(x, Pair):
         return terms(n, x)
@@ -71,7 +70,7 @@ ROWS.add({"complex.resolve_conj": _same, "complex.resolve_neg": _same})
 @ROWS("complex.to", "complex._to_copy", "complex.type_as")
 def to(n: AtenLayer, self: Any, dtype: Type | None = None, other: Any = None) -> Any:
     if isinstance(other, Pair) and not isinstance(self, Pair):
-        return pair(*_terms(n, self))
+        return pair(*parts_of(n, self))
     if dtype is None or isinstance(dtype, ComplexType):
         return self
     return n.cast(self.real, dtype)
@@ -96,7 +95,7 @@ def exp(n: AtenLayer, self: Pair) -> Pair:
 
 def _sum(sign: int) -> Row:
     def row(n: AtenLayer, self: Any, other: Any, alpha: Any = 1) -> Pair:
-        (a, b), (c, d) = _terms(n, self), _terms(n, other)
+        (a, b), (c, d) = parts_of(n, self), parts_of(n, other)
         factor = float(sign * alpha)
         if factor != 1:
             c, d = c * factor, d * factor
@@ -112,27 +111,17 @@ ROWS.add({"complex.add": _sum(1), "complex.sub": _sum(-1)})
 def mul(n: AtenLayer, self: Any, other: Any) -> Pair:
     for x, y in ((self, other), (other, self)):
         if not isinstance(y, Pair | complex):  # of a real number, two products
-            (a, b), factor = _terms(n, x), Term(n, n.floating(y))
+            (a, b), factor = parts_of(n, x), Term(n, n.floating(y))
             return pair(a * factor, b * factor)
-    return pair(*product(_terms(n, self), _terms(n, other)))
+    return pair(*product(parts_of(n, self), parts_of(n, other)))
 
 
 @ROWS("complex.div")
 def div(n: AtenLayer, self: Any, other: Any) -> Pair:
-    (a, b), (c, d) = _terms(n, self), _terms(n, other)
+    (a, b), (c, d) = parts_of(n, self), parts_of(n, other)
     real, imag = product((a, b), (c, -d))
     length = c * c + d * d
     return pair(real / length, imag / length)
-
-
-@ROWS("complex.matmul", "complex.mm", "complex.bmm")
-def matmul_(n: AtenLayer, self: Any, other: Any = None, mat2: Any = None) -> Pair:
-    (a, b), (c, d) = _terms(n, self), _terms(n, mat2 if other is None else other)
-
-    def times(x: Term, y: Term) -> Term:
-        return Term(n, matmul(n, x.value, y.value))
-
-    return pair(times(a, c) - times(b, d), times(a, d) + times(b, c))
 
 
 # -- transforms ------------------------------------------------------------------------------------
@@ -217,7 +206,7 @@ def _hermitian(suffix: str) -> Row:
         back = "ihfft" in n.kind
         given = self if back else conjugate(n, self) if isinstance(self, Pair) else self
         if not back and not isinstance(given, Pair):
-            given = pair(*_terms(n, given))
+            given = pair(*parts_of(n, given))
         found = _fft(not back, True, last)(n, given, n_, s, dim, twins[norm])
         return conjugate(n, found) if back else found
 

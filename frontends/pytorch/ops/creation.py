@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from ...common.complexes import Pair
 from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
 
 
-def _filled(n: AtenLayer, size: Any, value: Any, element: Type | None) -> Value:
+def created(n: AtenLayer, size: Any, value: Any, element: Type | None) -> Any:
+    """A tensor of one number."""
+    if isinstance(element, ComplexType) or isinstance(value, complex):
+        own = element.element_type if isinstance(element, ComplexType) else f32
+        parts = (complex(value).real, complex(value).imag)
+        return Pair(*(n.filled(n.as_value(part, own), size) for part in parts))
     return n.filled(n.as_value(value, element), size)
 
 
@@ -21,7 +27,7 @@ def filled(
 ) -> Value:
     if fill_value is None:
         fill_value = float("ones" in n.kind)
-    return _filled(n, size, fill_value, dtype)
+    return created(n, size, fill_value, dtype)
 
 
 @ROWS(
@@ -32,18 +38,18 @@ def filled_like(
 ) -> Value:
     fill = fill_value if fill_value is not None else value
     fill = int("ones" in n.kind) if fill is None else fill
-    return _filled(n, n.shape(self), fill, dtype or self.type.element_type)
+    return created(n, n.shape(self), fill, dtype or self.type.element_type)
 
 
 @ROWS(*(f"aten.new_{name}" for name in ("zeros", "ones", "empty", "full")))
 def filled_new(n: AtenLayer, self: Value, size: Any, fill_value: Any = None, dtype=None) -> Value:
     fill = int("ones" in n.kind) if fill_value is None else fill_value
-    return _filled(n, size, fill, dtype or self.type.element_type)
+    return created(n, size, fill, dtype or self.type.element_type)
 
 
 @ROWS("aten.empty_strided", "aten.new_empty_strided", "aten.empty_permuted")
 def empty_strided(n: AtenLayer, size: Any, dtype=None, **other: Any) -> Value:
-    return _filled(n, size, 0.0, dtype or other["self"].type.element_type)
+    return created(n, size, 0.0, dtype or other["self"].type.element_type)
 
 
 @ROWS("aten.scalar_tensor")

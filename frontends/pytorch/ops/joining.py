@@ -108,15 +108,17 @@ def pad(n: AtenLayer, self: Value, pad: list[Any], mode: str = "constant", value
     rank = self.type.rank
     pads = [0] * (2 * rank)
     for i in range(len(pad) // 2):
-        pads[rank - 1 - i], pads[2 * rank - 1 - i] = n.int(pad[2 * i]), n.int(pad[2 * i + 1])
+        pads[rank - 1 - i], pads[2 * rank - 1 - i] = map(n.number, pad[2 * i : 2 * i + 2])
+    names = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+    fill = n.as_value(value or 0, self.type.element_type) if mode == "constant" else None
+    if any(isinstance(size, Value) for size in pads):
+        return pad_by_vector(n, self, n.vector(pads), fill, names[mode])
+    pads = [int(size) for size in pads]
     for i in range(rank):
         begin, end = min(pads[i], 0), min(pads[rank + i], 0)
         if begin or end:
             self = slice_axis(n, self, i, -begin, end if end else LAST)
-    pads = [max(p, 0) for p in pads]
-    names = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
-    fill = n.as_value(value or 0, self.type.element_type) if mode == "constant" else None
-    return padded_by(n, self, pads, fill, names[mode])
+    return padded_by(n, self, [max(size, 0) for size in pads], fill, names[mode])
 
 
 def _padding(mode: str) -> Any:

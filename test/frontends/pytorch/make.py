@@ -221,6 +221,19 @@ def drawn(x):
     )
 
 
+def padded(x):
+    """Images of any size, padded to whole windows, and heads whose width PyTorch knows."""
+    batch, _, height, width = x.shape
+    whole = F.pad(x, (0, -width % 4, 0, (4 - height % 4) % 4))
+    edges = (
+        F.pad(x, (width // 4, 1, 1, height // 3), "reflect"),
+        F.pad(x, (width // 4, -1), value=2),
+    )
+    rows = whole.flatten(2).transpose(1, 2)
+    q = rows.reshape(batch, rows.shape[1], 2, -1).transpose(1, 2)
+    return whole, *edges, F.scaled_dot_product_attention(q, q, q)
+
+
 def mapped(x, places):
     """Batches that `torch.vmap` maps, one within the other."""
     v, take = torch.vmap, torch.ops.aten.index
@@ -261,6 +274,7 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
         "images": (Of(images), [r(2, 3, 5, 6), torch.rand(2, 3, 4, 2) * 2.6 - 1.3, _boxes(), torch.rand(30)], None, []),
         "odd": (Of(odd), [r(4, 6), torch.tensor(2.5), r(3, 4) > 0], None, []),
         "states": (Counting(), [r(2), torch.zeros(2)], None, []),
+        "padded": (Of(padded), [r(2, 4, 5, 6)], ((dict.fromkeys((0, 2, 3), Dim.AUTO),),), [r(3, 4, 8, 7)]),
         "mapped": (Of(mapped), [r(3, 4), torch.tensor([[0, 2], [1, 1], [3, 0]])], None, []),
         "drawn": (Of(drawn), [torch.rand(1000)], None, []),
         "quantized": (Of(quantized), [r(4, 5), r(3, 5)], None, []),

@@ -139,6 +139,22 @@ def signals(x):
     return back, torch.fft.hfft(spectrum, norm="ortho"), torch.fft.ihfft(x).abs()
 
 
+def complexes(x, y, w):
+    """Functions and products of complex numbers, and a spectrum that is written in parts."""
+    z, c = torch.complex(x, y), torch.complex(w, w.mT)
+    found = [z.sqrt(), z.log(), z.sgn(), z.sin(), z.tan(), z.tanh(), z**2.5, 2**z, z / (1j - x)]
+    found += [z.prod(1), z.sigmoid(), torch.where(x > 0, z, 1.0), z.new_ones(2), torch.cat([z, z.conj()])]  # fmt: skip
+    found += [z @ c, torch.einsum("bi,ij->bj", z, c), F.linear(z, c, z[0]), z.mH, torch.vdot(z[0], z[1])]  # fmt: skip
+    found += [torch.linalg.inv(c), torch.linalg.solve(c, z.mT), torch.tensordot(z, c, [[1], [0]])]
+    kernel = torch.complex(w[:2, None], w[2:, None])
+    found += [F.conv1d(z[:, None], kernel, z[0, :2]), torch.kron(z, x)]
+    modes = torch.zeros(3, 3, dtype=torch.cfloat)
+    modes[:, :2] = torch.einsum("bi,io->bo", torch.fft.rfft(x), c[:3, :2])
+    modes[0] += 1
+    numbers = z.std(), torch.linalg.vector_norm(z, dim=1), z.isfinite(), z != z.real
+    return *map(torch.view_as_real, map(torch.resolve_conj, found)), torch.fft.irfft(modes, 4), *numbers  # fmt: skip
+
+
 def autocast(x, w):
     """A part in bf16, inside of it one in f32."""
     with torch.autocast("cpu", torch.bfloat16):
@@ -231,6 +247,7 @@ def operator_cases() -> dict[str, tuple[Callable[..., Any], Sequence[torch.Tenso
             experts,
             [_whole(10, 8), _whole(4, 8, 16), _ENDS, _whole(4, 3, 8)],
         ),
+        "complexes": (complexes, [r(3, 4), r(3, 4), r(4, 4)]),
         "autocast": (autocast, [r(4, 3), r(3, 3)]),
         "quantized_rows": (quantized_rows, [r(3, 8), torch.rand(3, 2) * 0.1 + 0.1]),
     }

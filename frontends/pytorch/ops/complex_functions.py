@@ -1,0 +1,253 @@
+"""Functions of complex numbers and their products, sums of matrices' included."""
+
+from __future__ import annotations
+
+from ...common.complexes import Pair, pair, product, terms
+from ...common.vocabulary import *
+from ..layer import AtenLayer
+from ..rows import ROWS, Row
+from .complexes import conjugate, parts_of
+from .creation import created
+from .elementwise import atan2
+from .linear_algebra import linalg_norm
+from .reductions import norm as real_norm
+from .reductions import spread
+
+Parts = tuple[Term, Term]
+
+
+def _size(a: Term, b: Term) -> Term:
+    return (a * a + b * b).function(nn.Sqrt)
+
+
+def _over(x: Parts, y: Parts) -> Parts:
+    real, imag = product(x, (y[0], -y[1]))
+    length = y[0] * y[0] + y[1] * y[1]
+    return real / length, imag / length
+
+
+def _exp(a: Term, b: Term) -> Parts:
+    length = a.function(nn.Exp)
+    return length * b.function(nn.Cos), length * b.function(nn.Sin)
+
+
+def _log(a: Term, b: Term) -> Parts:
+    return _size(a, b).function(nn.Log), Term(a.n, atan2(a.n, b.value, a.value))
+
+
+def _sqrt(a: Term, b: Term) -> Parts:
+    """The root with a real part that is not negative; the larger part is computed first."""
+    greater = ((_size(a, b) + a.function(nn.Abs)) * 0.5).function(nn.Sqrt)
+    less = b.function(nn.Abs) / greater.equals(0.0).choose(1.0, greater * 2.0)
+    right = a >= 0.0
+    real, imag = right.choose(greater, less), right.choose(less, greater)
+    return real, (b < 0.0).choose(-imag, imag)
+
+
+def _sgn(a: Term, b: Term) -> Parts:
+    size = _size(a, b)
+    size = size.equals(0.0).choose(1.0, size)
+    return a / size, b / size
+
+
+def _hyperbolic(x: Term) -> Parts:
+    return x.function(nn.Sinh), x.function(nn.Cosh)
+
+
+def _tanh(a: Term, b: Term) -> Parts:
+    """Beyond 40 the real part is 1."""
+    a = a.max(-40.0).min(40.0)
+    sinh, cosh = _hyperbolic(a + a)
+    below = cosh + (b + b).function(nn.Cos)
+    return sinh / below, (b + b).function(nn.Sin) / below
+
+
+def _tan(a: Term, b: Term) -> Parts:
+    real, imag = _tanh(-b, a)
+    return imag, -real
+
+
+def _sinh(a: Term, b: Term) -> Parts:
+    sinh, cosh = _hyperbolic(a)
+    return sinh * b.function(nn.Cos), cosh * b.function(nn.Sin)
+
+
+def _cosh(a: Term, b: Term) -> Parts:
+    sinh, cosh = _hyperbolic(a)
+    return cosh * b.function(nn.Cos), sinh * b.function(nn.Sin)
+
+
+def _sin(a: Term, b: Term) -> Parts:
+    sinh, cosh = _hyperbolic(b)
+    return a.function(nn.Sin) * cosh, a.function(nn.Cos) * sinh
+
+
+def _cos(a: Term, b: Term) -> Parts:
+    sinh, cosh = _hyperbolic(b)
+    return a.function(nn.Cos) * cosh, -(a.function(nn.Sin) * sinh)
+
+
+def _reciprocal(a: Term, b: Term) -> Parts:
+    length = a * a + b * b
+    return a / length, -b / length
+
+
+def _sigmoid(a: Term, b: Term) -> Parts:
+    real, imag = _exp(-a, -b)
+    return _reciprocal(real + 1.0, imag)
+
+
+def _scaled_log(factor: float) -> Any:
+    def log(a: Term, b: Term) -> Parts:
+        real, imag = _log(a, b)
+        return real * factor, imag * factor
+
+    return log
+
+
+_FUNCTIONS = {
+    "sqrt": _sqrt,
+    "rsqrt": lambda a, b: _reciprocal(*_sqrt(a, b)),
+    "square": lambda a, b: product((a, b), (a, b)),
+    "reciprocal": _reciprocal,
+    "log": _log,
+    "log2": _scaled_log(1 / math.log(2)),
+    "log10": _scaled_log(1 / math.log(10)),
+    "log1p": lambda a, b: _log(a + 1.0, b),
+    "expm1": lambda a, b: (_exp(a, b)[0] - 1.0, _exp(a, b)[1]),
+    "sgn": _sgn,
+    "sin": _sin,
+    "cos": _cos,
+    "tan": _tan,
+    "sinh": _sinh,
+    "cosh": _cosh,
+    "tanh": _tanh,
+    "sigmoid": _sigmoid,
+}
+
+
+def _row(function: Any) -> Row:
+    return lambda n, self: pair(*function(*terms(n, self)))
+
+
+ROWS.add({f"complex.{name}": _row(function) for name, function in _FUNCTIONS.items()})
+
+
+@ROWS("complex.pow")
+def power(n: AtenLayer, self: Any, exponent: Any) -> Pair:
+    """Zero to a power is zero, but to that of zero is one."""
+    a, b = parts_of(n, self)
+    if isinstance(exponent, int) and 0 < exponent < 5:
+        found = (a, b)
+        for _ in range(exponent - 1):
+            found = product(found, (a, b))
+        return pair(*found)
+    if exponent in (0.5, -1):
+        return pair(*(_sqrt if exponent == 0.5 else _reciprocal)(a, b))
+    c, d = parts_of(n, exponent)
+    real, imag = _exp(*product(_log(a, b), (c, d)))
+    none = _size(a, b).equals(0.0)
+    ones = (c.equals(0.0) & d.equals(0.0)).cast(real.element)
+    return pair(none.choose(ones, real), none.choose(0.0, imag))
+
+
+@ROWS("complex.rsub")
+def rsub(n: AtenLayer, self: Any, other: Any, alpha: Any = 1) -> Pair:
+    (a, b), (c, d) = parts_of(n, self), parts_of(n, other)
+    return pair(c - a * float(alpha), d - b * float(alpha))
+
+
+@ROWS("complex.eq", "complex.ne")
+def equal(n: AtenLayer, self: Any, other: Any) -> Value:
+    (a, b), (c, d) = parts_of(n, self), parts_of(n, other)
+    same = a.equals(c) & b.equals(d)
+    return (~same if n.kind.startswith("aten.ne") else same).value
+
+
+@ROWS("complex.where")
+def where(n: AtenLayer, condition: Value, self: Any, other: Any) -> Pair:
+    chosen = Term(n, condition)
+    (a, b), (c, d) = parts_of(n, self), parts_of(n, other)
+    return pair(chosen.choose(a, c), chosen.choose(b, d))
+
+
+@ROWS("complex.masked_fill")
+def masked_fill(n: AtenLayer, self: Any, mask: Value, value: Any) -> Pair:
+    return where(n, mask, value, self)
+
+
+_LIKE = "zeros_like ones_like full_like empty_like zero fill"
+
+
+@ROWS(*(f"complex.{name}" for name in _LIKE.split()))
+def filled_like(
+    n: AtenLayer, self: Pair, fill_value: Any = None, value: Any = None, dtype: Any = None
+) -> Any:
+    own = ComplexType(self.type.element_type) if dtype is None else dtype
+    value = fill_value if value is None else value
+    if isinstance(value, Pair | Value):
+        return Pair(*(n.expand(part.value, n.shape(self.real)) for part in parts_of(n, value)))
+    return created(n, n.shape(self.real), float("ones" in n.kind) if value is None else value, own)
+
+
+@ROWS(*(f"complex.new_{name}" for name in ("zeros", "ones", "full", "empty")))
+def filled_new(
+    n: AtenLayer, self: Pair, size: Any, fill_value: Any = None, dtype: Any = None
+) -> Any:
+    own = ComplexType(self.type.element_type) if dtype is None else dtype
+    value = float("ones" in n.kind) if fill_value is None else fill_value
+    return created(n, size, value, own)
+
+
+@ROWS("complex.mH", "complex.adjoint", "complex.matrix_H")
+def conjugate_transpose(n: AtenLayer, self: Pair) -> Pair:
+    rank = self.type.rank
+    parts = (swapped(n, part, rank - 2, rank - 1) for part in (self.real, self.imag))
+    return conjugate(n, Pair(*parts))
+
+
+# -- reductions ------------------------------------------------------------------------------------
+
+
+@ROWS("complex.prod")
+def prod(
+    n: AtenLayer, self: Pair, dim: Any = None, keepdim: bool = False, dtype: Any = None
+) -> Pair:
+    """Halves are multiplied with each other until one is left."""
+    (a, b), axis = terms(n, self), 0
+    if dim is None:
+        a, b = a.flat(), b.flat()
+    else:
+        axis = n.axis(dim, self.type.rank)
+    count = n.int(n.size(a.value, axis))
+    while count > 1:
+        half = count // 2
+        first, second = ((x.part(axis, 0, half), x.part(axis, half, 2 * half)) for x in (a, b))
+        made = product((first[0], second[0]), (first[1], second[1]))
+        rest = (x.part(axis, 2 * half, count) for x in (a, b))
+        a, b = (joined([x, y], axis) for x, y in zip(made, rest, strict=True))
+        count -= half
+    whole = keepdim and dim is not None
+    return pair(*(x if whole else x.column(0, axis) for x in (a, b)))
+
+
+@ROWS("complex.var", "complex.std")
+def complex_variance(n: AtenLayer, self: Pair, **how: Any) -> Value:
+    """That of both parts together."""
+    real, imag = (Term(n, spread(n, part, **how)) for part in (self.real, self.imag))
+    return (real + imag).value if ".var" in n.kind else _size(real, imag).value
+
+
+@ROWS("complex.norm", "complex.linalg_vector_norm", "complex.linalg_norm")
+def norm(n: AtenLayer, self: Pair, **how: Any) -> Value:
+    """That of the elements' sizes, which is a vector's and Frobenius'."""
+    row = linalg_norm if "linalg_norm" in n.kind else real_norm
+    return row(n, _size(*terms(n, self)).value, **how)
+
+
+@ROWS("complex.isnan", "complex.isinf", "complex.isfinite")
+def is_kind(n: AtenLayer, self: Pair) -> Value:
+    """Of either part, or of both."""
+    row: Any = ROWS.find(n.kind)
+    a, b = (Term(n, row(n, part)) for part in (self.real, self.imag))
+    return (a & b if "isfinite" in n.kind else a | b).value
