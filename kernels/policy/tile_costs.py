@@ -21,7 +21,7 @@ from ...targets.machine import Machine
 from ..codegen.vectors.reads import is_interleaved
 from ..model.plan import Loop
 from ..model.stages import Stage, expectation, expected
-from ..model.steps import halves, power_of_two
+from ..model.steps import power_of_two, remainders
 from .bodies import shares, steps_of_reductions, steps_shared
 from .operands import Operand, operands
 
@@ -174,7 +174,7 @@ class TileEstimate:
             if whole:
                 options += [(1, remainder)] if remainder else []
             else:
-                for part in halves(size):
+                for part in remainders(size):
                     count, remainder = divmod(remainder, part)
                     options += [(count, part)] if count else []
             variants = [
