@@ -10,8 +10,11 @@ def power_of_two(number: int) -> int:
     return 1 << max(0, number - 1).bit_length()
 
 
-def halves(step: int) -> Iterator[int]:
-    """The steps of what an unknown extent leaves of a loop: half, a quarter and so on down to 1."""
+def remainders(step: int) -> Iterator[int]:
+    """The steps of what an unknown extent leaves of a loop, each for what those before it leave.
+
+    They are the powers of two below its own: few rows are often 4, 8 or 16.
+    """
     while step > 1:
-        step //= 2
+        step = power_of_two(step) // 2
         yield step

@@ -12,6 +12,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import inf, prod, sqrt
+from typing import Any
 
 from ...dialects import memref
 from ...ir.types import VectorType, element_type
@@ -20,7 +21,7 @@ from ...targets.machine import Machine
 from ..codegen.vectors.reads import is_interleaved
 from ..model.plan import Loop
 from ..model.stages import Stage, expectation, expected
-from ..model.steps import halves, power_of_two
+from ..model.steps import power_of_two, remainders
 from .bodies import shares, steps_of_reductions, steps_shared
 from .operands import Operand, operands
 
@@ -100,6 +101,9 @@ class TileEstimate:
         """Operands of a reduction that the second-level cache does not hold."""
         self._read_again = [o for o in self.inputs if self._shares_lines(o)]
         self._known_vectors: dict[tuple[int | None, int, int], _Vectors] = {}
+        self._known_steps: dict[tuple[Any, ...], tuple[float, float]] = {}
+        used = {operand.access.used for operand in self.inputs} | {s.dims for s in self.shares}
+        self._steps_shared = {dims: steps_shared(stage, dims, loops) for dims in used}
 
     def reuses(self, dim: int) -> bool:
         """Whether copies along a dimension share loads."""
@@ -128,7 +132,7 @@ class TileEstimate:
         one: a batch is often one image, and a tile is good that is nearly the best for both.
         """
         total = self.cycles_for(tile, self.extents)
-        if all(self.known):
+        if all(self.known) or self.extents == self.least:
             return total
         often = prod(self.extents) / max(1, prod(self.least))
         return sqrt(total * often * self.cycles_for(tile, self.least))
@@ -136,8 +140,12 @@ class TileEstimate:
     def cycles_for(self, tile: Tile, extents: Sequence[int]) -> float:
         """Of an iteration space of these extents."""
         total, instructions = 0.0, 0.0
+        form = (tile.lane_dim, tile.lanes, *sorted(tile.copies.items()))
         for count, sizes in self._variants(tile, extents):
-            cycles, code = self.step_cycles(tile, sizes)
+            key = (form, *sizes.items())
+            if (known := self._known_steps.get(key)) is None:
+                known = self._known_steps[key] = self.step_cycles(tile, sizes)
+            cycles, code = known
             total += count * cycles
             instructions += code
         kinds, lane = self.stage.kinds, tile.lane_dim
@@ -166,7 +174,7 @@ class TileEstimate:
             if whole:
                 options += [(1, remainder)] if remainder else []
             else:
-                for part in halves(size):
+                for part in remainders(size):
                     count, remainder = divmod(remainder, part)
                     options += [(count, part)] if count else []
             variants = [
@@ -233,7 +241,7 @@ class TileEstimate:
         loads, held, least = 0.0, 0, 0
         for operand in self.inputs:
             cycles, registers = self._loads(operand, tile, sizes, vectors)
-            shared = steps_shared(self.stage, operand.access.used, self.loops)
+            shared = self._steps_shared[operand.access.used]
             loads += operand.count * cycles / shared
             held += operand.count * registers
             least = min(least or registers, registers)
@@ -271,7 +279,7 @@ class TileEstimate:
         cycles = instructions = 0.0
         for share in self.shares:
             count = prod(n for d, n in sizes.items() if d != tile.lane_dim and d in share.dims)
-            count *= share.weight / steps_shared(self.stage, share.dims, self.loops)
+            count *= share.weight / self._steps_shared[share.dims]
             is_vector = tile.lane_dim is None or tile.lane_dim in share.dims
             each = vectors.arithmetic if is_vector else self.machine.fma_cycles(self.bytes)
             cycles += count * each

@@ -77,7 +77,8 @@ def _result_extents(function: func.FuncOp) -> list[Extents | None]:
     found: list[Extents | None] = []
     for value, wanted in zip(last.values, unknown, strict=True):
         shape = shapes.of(value) if wanted else ()
-        symbols = {s for d in shape if isinstance(d, Poly) for term in d.terms for s in term}
+        # In order, so that the same code comes out each time.
+        symbols = dict.fromkeys(s for d in shape if isinstance(d, Poly) for t in d.terms for s in t)
         places = {s: (sources[s][0].index, sources[s][1]) for s in symbols if s in sources}
         found.append(Extents(shape, places) if wanted and len(places) == len(symbols) else None)
     return found

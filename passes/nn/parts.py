@@ -103,15 +103,15 @@ def parts_of(block: Block) -> Parts:
 def prepare(block: Block) -> Parts:
     """Change concatenations so that as much as possible is written in place.
 
-    Neighbouring slices become one, a concatenation begins with an earlier one of the same
-    operands, and what cannot be written in place is copied by an operation of its own.
+    A concatenation begins with an earlier one of the same operands, and what cannot be written in
+    place is copied by an operation of its own.
     """
     parts = Parts(returned=_returned(block))
     earlier: dict[tuple[int, tuple[Value, ...]], Value] = {}
     for op in list(block):
         if isinstance(op, nn.Concat) and is_joinable(op) and op.out not in parts.returned:
             given = tuple(op.inputs)
-            op = _with_prefix(_without_neighbours(op), earlier)
+            op = _with_prefix(op, earlier)
             earlier[op.axis, given] = op.out
             can = [parts.can_join(v, op) for v in op.inputs]
             if any(can) and len(can) > 1:
@@ -172,38 +172,6 @@ def _returned(block: Block) -> set[Value]:
 
 
 # -- rewriting -------------------------------------------------------------------------------------
-
-
-def _without_neighbours(op: nn.Concat) -> nn.Concat:
-    """concat(x[0:2], x[2:4], y) -> concat(x[0:4], y)"""
-    values: list[Value] = []
-    b = Builder.before_op(op)
-    for value in op.inputs:
-        merged = _merged(b, values[-1], value, op.axis) if values else None
-        if merged is None:
-            values.append(value)
-        else:
-            values[-1] = merged
-    return op if len(values) == len(op.inputs) else _replaced(b, op, values)
-
-
-def _merged(b: Builder, left: Value, right: Value, axis: int) -> Value | None:
-    """One slice in place of two neighbours, or what they are slices of."""
-    one, two = left.defined_by(nn.Slice), right.defined_by(nn.Slice)
-    if one is None or two is None or one.x is not two.x:
-        return None
-    if set(one.steps or ()) | set(two.steps or ()) > {1}:
-        return None
-    starts = list(one.starts)
-    starts[axis] += shape_of(left)[axis]
-    if starts != list(two.starts):
-        return None
-    shape = list(shape_of(left))
-    shape[axis] += shape_of(right)[axis]
-    if tuple(shape) == shape_of(one.x):
-        return one.x
-    out = TensorType(tuple(shape), one.x.type.element_type)
-    return b.insert(nn.Slice(one.x, one.starts, out=out)).out
 
 
 def _with_prefix(op: nn.Concat, earlier: dict[tuple[int, tuple[Value, ...]], Value]) -> nn.Concat:

@@ -115,6 +115,36 @@ def merge_concats(op: nn.Concat, rewriter: Rewriter) -> None:
         rewriter.replace(op, nn.Concat(parts, op.axis, out=op.out.type))
 
 
+@rewrite(nn.Concat)
+def join_neighbours(op: nn.Concat, rewriter: Rewriter) -> None:
+    """concat(x[0:2], x[2:4], y) -> concat(x[0:4], y)"""
+    values: list[Value] = []
+    for value in op.inputs:
+        joined = _joined(rewriter, values[-1], value, op.axis) if values else None
+        values[-1:] = [joined] if joined is not None else [*values[-1:], value]
+    if len(values) < len(op.inputs):
+        rewriter.replace(op, nn.Concat(values, op.axis, out=op.out.type))
+
+
+def _joined(rewriter: Rewriter, left: Value, right: Value, axis: int) -> Value | None:
+    """One slice in place of two neighbours, or what they are slices of."""
+    one, two = left.defined_by(nn.Slice), right.defined_by(nn.Slice)
+    extents = shape_of(left)[axis], shape_of(right)[axis]
+    if one is None or two is None or one.x is not two.x or None in extents:
+        return None
+    if set(one.steps or ()) | set(two.steps or ()) > {1}:
+        return None
+    starts = list(one.starts)
+    starts[axis] += extents[0]  # type: ignore[operator]
+    if starts != list(two.starts):
+        return None
+    shape = list(shape_of(left))
+    shape[axis] = sum(extents)  # type: ignore[arg-type]
+    if tuple(shape) == shape_of(one.x) and not any(one.starts):
+        return one.x
+    return rewriter(nn.Slice(one.x, one.starts, out=TensorType(tuple(shape), element_of(left)))).out
+
+
 @rewrite(nn.Slice)
 def slice_nothing(op: nn.Slice, rewriter: Rewriter) -> None:
     """slice(x) -> x where everything is taken in order"""
@@ -351,6 +381,7 @@ PATTERNS = (
     broadcast_nothing,
     broadcast_implied,
     merge_concats,
+    join_neighbours,
     slice_nothing,
     merge_slices,
     split_nothing,

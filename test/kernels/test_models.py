@@ -7,7 +7,7 @@ from nnc.ir.polynomial import Poly
 from nnc.ir.syntax.parser import parse_module
 from nnc.kernels.model.plan import Plan
 from nnc.kernels.model.stages import stages_of
-from nnc.kernels.model.steps import halves
+from nnc.kernels.model.steps import remainders
 from nnc.kernels.policy.tiles import TileModel
 from nnc.kernels.policy.traffic import Traffic
 from nnc.kernels.primitives.collapse import collapse
@@ -154,11 +154,11 @@ def test_tiles_count_on_the_rows_of_one_image():
 
 @pytest.mark.parametrize(("rows", "channels"), [(16, 520), (49, 256)])
 def test_tiles_leave_little_of_one_image(rows, channels):
-    """Nothing, or half a tile in one step."""
+    """Nothing, or what one step takes."""
     tile = rows_of_images(rows, channels, 512, WIDE).size(1)
     _whole, rest = divmod(rows, tile)
     parts = 0
-    for part in halves(tile):
+    for part in remainders(tile):
         parts += rest // part
         rest %= part
     assert parts <= 1

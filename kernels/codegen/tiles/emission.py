@@ -15,7 +15,7 @@ from ...model.lanes import unvectorizable
 from ...model.nest import Node, is_tile
 from ...model.plan import Loop, Plan
 from ...model.stages import Stage
-from ...model.steps import halves
+from ...model.steps import remainders
 from ..code import Code, Scope, make
 from .accumulators import Accumulation
 from .axes import Axis, Number, axes_of
@@ -160,7 +160,7 @@ class Emission:
             )  # fmt: skip
             return
         first = [granule] if 1 < granule < step else []
-        for inner in (*first, *halves(granule if granule > 1 else step)):
+        for inner in (*first, *remainders(granule if granule > 1 else step)):
             rest = code.binary(arith.SubI, extent, code.as_value(main))
             count = code.binary(arith.DivUI, rest, code.index(inner))
             end = code.add(main, code.multiply(count, inner)) if inner > 1 else extent

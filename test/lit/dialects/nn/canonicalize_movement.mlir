@@ -59,6 +59,27 @@ func.func @broadcast_implied(%x: tensor<4xf32>, %y: tensor<3x4xf32>, %z: tensor<
 
 // -----
 
+// Neighbouring slices in a concatenation are one, or what they are slices of, whatever lies before the
+// axis; others stay.
+// CHECK-LABEL: @neighbours
+// CHECK-SAME: %[[X:.*]]: tensor<?x4x?xf32>, %[[Y:.*]]: tensor<?x1x?xf32>
+// CHECK: %[[F:.*]] = nn.slice %[[X]] {starts = array<i64: 0, 0, 0>}
+// CHECK: %[[L:.*]] = nn.slice %[[X]] {starts = array<i64: 0, 1, 0>}
+// CHECK: nn.concat %[[X]], %[[Y]] {axis = 1 : i64}
+// CHECK: %[[S:.*]] = nn.slice %[[X]] {starts = array<i64: 0, 1, 0>} : (tensor<?x4x?xf32>) -> tensor<?x3x?xf32>
+// CHECK: nn.concat %[[Y]], %[[S]] {axis = 1 : i64}
+// CHECK: nn.concat %[[L]], %[[F]] {axis = 1 : i64}
+func.func @neighbours(%x: tensor<?x4x?xf32>, %y: tensor<?x1x?xf32>) -> (tensor<?x5x?xf32>, tensor<?x4x?xf32>, tensor<?x4x?xf32>) {
+  %first = nn.slice %x {starts = array<i64: 0, 0, 0>} : (tensor<?x4x?xf32>) -> tensor<?x1x?xf32>
+  %next = nn.slice %x {starts = array<i64: 0, 1, 0>} : (tensor<?x4x?xf32>) -> tensor<?x1x?xf32>
+  %two = nn.slice %x {starts = array<i64: 0, 2, 0>} : (tensor<?x4x?xf32>) -> tensor<?x2x?xf32>
+  %last = nn.slice %x {starts = array<i64: 0, 1, 0>} : (tensor<?x4x?xf32>) -> tensor<?x3x?xf32>
+  %a = nn.concat %first, %next, %two, %y {axis = 1 : i64} : (tensor<?x1x?xf32>, tensor<?x1x?xf32>, tensor<?x2x?xf32>, tensor<?x1x?xf32>) -> tensor<?x5x?xf32>
+  %b = nn.concat %y, %next, %two {axis = 1 : i64} : (tensor<?x1x?xf32>, tensor<?x1x?xf32>, tensor<?x2x?xf32>) -> tensor<?x4x?xf32>
+  %c = nn.concat %last, %first {axis = 1 : i64} : (tensor<?x3x?xf32>, tensor<?x1x?xf32>) -> tensor<?x4x?xf32>
+  return %a, %b, %c : tensor<?x5x?xf32>, tensor<?x4x?xf32>, tensor<?x4x?xf32>
+}
+
 // CHECK-LABEL: @concats
 // CHECK-SAME: (%[[X:.*]]: tensor<2x3xf32>, %[[Y:.*]]: tensor<0x3xf32>)
 // CHECK-NEXT: %[[C:.*]] = nn.concat %[[X]], %[[X]], %[[X]] {axis = 0 : i64}

@@ -19,20 +19,18 @@ func.func @in_place(%x: tensor<2x4xf32>, %y: tensor<1x4xf32>) -> tensor<2x4xf32>
   return %r : tensor<2x4xf32>
 }
 
-// Neighbouring slices are one operand; the argument is copied.
+// What an operand cannot be written in place for is copied: the argument.
 
-// CHECK-LABEL: func.func @neighbours
+// CHECK-LABEL: func.func @argument
 // CHECK:         %[[A:.*]] = nn.kernel
 // CHECK-NEXT:      nn.exp
 // CHECK:         %[[Y:.*]] = nn.kernel
 // CHECK-NEXT:      nn.concat
 // CHECK-NEXT:      nn.yield
 // CHECK:         nn.concat %[[A]], %[[Y]]
-func.func @neighbours(%x: tensor<4xf32>, %y: tensor<1xf32>) -> tensor<5xf32> {
+func.func @argument(%x: tensor<4xf32>, %y: tensor<1xf32>) -> tensor<5xf32> {
   %a = nn.exp %x : (tensor<4xf32>) -> tensor<4xf32>
-  %s = nn.slice %a {starts = array<i64: 0>} : (tensor<4xf32>) -> tensor<1xf32>
-  %t = nn.slice %a {starts = array<i64: 1>} : (tensor<4xf32>) -> tensor<3xf32>
-  %c = nn.concat %s, %t, %y {axis = 0 : i64} : (tensor<1xf32>, tensor<3xf32>, tensor<1xf32>) -> tensor<5xf32>
+  %c = nn.concat %a, %y {axis = 0 : i64} : (tensor<4xf32>, tensor<1xf32>) -> tensor<5xf32>
   %r = nn.sqrt %c : (tensor<5xf32>) -> tensor<5xf32>
   return %r : tensor<5xf32>
 }
