@@ -43,6 +43,7 @@ PASS_MODULES: dict[str, str] = {
     "strip-debuginfo": "..passes.strip_debuginfo",
     "symbol-dce": "..passes.dead_code",
     "use-integers": "..passes.nn.use_integers",
+    "widen-convolutions": "..passes.nn.widen_convolutions",
 }
 
 

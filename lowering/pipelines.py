@@ -52,6 +52,10 @@ STAGES: tuple[Stage, ...] = (
         ("split-batch", "before algorithms and layouts that no longer have the batch first"),
         ("decompose{level=graph}", "what fuses better in parts, whose weights are then folded"),
         ("fold-batch-norm", "into the weights of the convolution before it"),
+        (
+            "widen-convolutions",
+            "behind batch norms, which a cast would part from their convolution",
+        ),
         ("fold-constants", "weights with the batch norm in them, whose layout is chosen next"),
         ("choose-layouts", "before fuse: a layout change between two ops prevents fusing them"),
         ("choose-algorithms", "on blocked layouts, whose blocks are the vectors of the transforms"),

@@ -206,6 +206,9 @@ class AlgorithmCosts:
     attained: float = 0.55
     """Part of the peak at which products pass in a whole network while operands come from memory:
     some 110 to 120 GFLOP/s beside 20 GB/s, on a core whose peak is 224."""
+    half_products: float = 2.0
+    """By how much products of 16-bit floats, which are cast as they are loaded, take longer than
+    those of f32: 1.8 in a MobileNet, 2.2 in a SqueezeNet."""
     hidden: float = 0.25
     """Part that counts of what passes beside something longer: operations beside bytes."""
     open_image: int = 320

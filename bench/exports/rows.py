@@ -176,16 +176,23 @@ def settle(module: nn.Module, arguments: list[Tensor]) -> None:
         if parameter.dim() > 1 and not parameter.any():
             nn.init.normal_(parameter, std=0.05)
     norms = [m for m in module.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)]
+    hooks = [norm.register_forward_pre_hook(_train_on_several) for norm in norms]
     for norm in norms:
         if norm.affine:
             nn.init.uniform_(norm.weight, 0.5, 1.5)
             nn.init.normal_(norm.bias, std=0.2)
         norm.momentum = None  # the plain mean over all calls
-        norm.train()
     if norms:
         module(*arguments)
-    for norm in norms:
+    for norm, hook in zip(norms, hooks, strict=True):
+        hook.remove()
         norm.eval()
         if norm.running_mean is not None and norm.running_var is not None:
             least = (STEADY * norm.running_mean) ** 2
             norm.running_var.copy_(torch.maximum(norm.running_var, least))
+
+
+def _train_on_several(norm: nn.Module, arguments: tuple[Tensor, ...]) -> None:
+    """Let a batch norm learn what it sees, unless that is one value of a channel."""
+    (x,) = arguments
+    norm.train(x.numel() > x.shape[1])

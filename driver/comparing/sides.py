@@ -88,7 +88,8 @@ class OnnxRuntimeSide(Side):
     def run(self, model: Any, inputs: Mapping[str, np.ndarray]) -> Values:
         session = onnxruntime_session(model, self.threads, optimized=False)
         names = [output.name for output in session.get_outputs()]
-        wanted = {value.name for value in session.get_inputs()}
+        taken = (*session.get_inputs(), *session.get_overridable_initializers())
+        wanted = {value.name for value in taken}
         feed = {name: value for name, value in inputs.items() if name in wanted}
         try:
             return dict(zip(names, session.run(names, feed), strict=True))

@@ -34,7 +34,9 @@ class CutGraph:
         self.model = _inlined(read_model(source))
         graph = self.model.proto.graph
         self.given = dict(given or {})
-        self.initializers = {tensor.name: tensor for tensor in graph.initializer}
+        self.initializers = {
+            tensor.name: tensor for tensor in graph.initializer if tensor.name not in self.given
+        }
         self.inputs = {
             value.name: value
             for value in graph.input

@@ -20,9 +20,9 @@ from ..common.inputs import InputChoices, constant_arrays, input_types
 from ..common.rows import fault_of_call, fault_of_ranks
 from ..common.source import Source
 from .calls import check_calls, expand_call
-from .inputs import declared_inputs, dimensions
+from .inputs import declared_inputs, dimensions, initializers
 from .model import Model, read_model
-from .node import Node, node_label
+from .node import Node
 from .order import needed_nodes
 from .registry import takes_any_rank
 from .schema import (
@@ -74,7 +74,7 @@ def constant_values(source: Any, constants: Mapping[str, Any]) -> dict[str, np.n
         return {}
     model = read_model(source)
     choices = InputChoices.of(constants=constants)
-    types = input_types(model, declared_inputs(model, {}), choices)
+    types = input_types(model, declared_inputs(model, choices), choices)
     return constant_arrays(model, types, constants)
 
 
@@ -102,7 +102,7 @@ class Importer(Builder):
         check_calls(self.model)
         graph = self.model.proto.graph
         scope = Scope(self.model.opsets)
-        types = input_types(self, declared_inputs(self.model, choices.dims), choices)
+        types = input_types(self, declared_inputs(self.model, choices), choices)
         nodes = self._prepare(graph, scope, list(types))
         self.survey.check(nodes, scope)
         for name, array in constant_arrays(self, types, choices.constants).items():
@@ -118,29 +118,16 @@ class Importer(Builder):
 
     def _prepare(self, graph: Any, scope: Scope, inputs: list[str]) -> list[Any]:
         """Enter the initializers into the scope; the nodes that are needed, in order."""
-        for tensor in graph.initializer:
-            if tensor.name in scope.initializers:
-                raise self.error(f"initializer '{tensor.name}' is defined twice")
-            scope.initializers[tensor.name] = tensor
+        for name, tensor in initializers(graph):
+            if name in scope.initializers:
+                raise self.error(f"initializer '{name}' is defined twice")
+            scope.initializers[name] = tensor
         given = {*inputs, *scope.initializers}
-        given |= {sparse.values.name for sparse in graph.sparse_initializer}
         outputs = [value.name for value in graph.output]
         try:
-            nodes = needed_nodes(graph.node, given, outputs, lambda n: is_visible(n, scope.parent))
+            return needed_nodes(graph.node, given, outputs, lambda n: is_visible(n, scope.parent))
         except NncError as error:
             raise self.error(error.message) from None
-        self._reject_sparse(graph, nodes)
-        return nodes
-
-    def _reject_sparse(self, graph: Any, nodes: list[Any]) -> None:
-        sparse = {tensor.values.name for tensor in graph.sparse_initializer}
-        for node in nodes:
-            for name in node.input:
-                if name in sparse:
-                    raise self.error(
-                        f"{node_label(node)}: input '{name}' is a sparse tensor, "
-                        "expected a dense one"
-                    )
 
     # -- nodes ------------------------------------------------------------------------------
 

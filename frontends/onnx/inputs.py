@@ -2,38 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ...dialects import nn
 from ...ir.diagnostics import NncError
 from ...ir.types import TensorType, Type, UnrankedTensorType
-from ..common.inputs import Input
+from ..common.inputs import Input, InputChoices
 from .model import Model
 from .tensors import element_type
 
 
-def declared_inputs(model: Model, dims: Mapping[str, int]) -> list[Input]:
-    """Every input that is not an initializer; `dims` are extents inside of sequences and maps.
+def declared_inputs(model: Model, choices: InputChoices) -> list[Input]:
+    """Every input that is no initializer, and those for which the user gives a shape or a value.
 
     Raises:
         NncError: one is of a kind or element type that nnc does not have.
     """
     graph = model.proto.graph
-    initialized = {tensor.name for tensor in graph.initializer}
+    initialized = {name for name, _ in initializers(graph)}
+    initialized -= {*choices.shapes, *choices.constants}
     found = []
     for value in graph.input:
         if value.name in initialized:
             continue
         try:
             is_tensor = value.type.WhichOneof("value") == "tensor_type"
-            type = value_type(value.type, {} if is_tensor else dims)
+            type = value_type(value.type, {} if is_tensor else choices.dims)
         except NncError as error:
             is_kind = error.message.startswith("is of kind")
             colon = "" if is_kind else ":"
             raise model.error(f"input '{value.name}'{colon} {error.message}") from None
         found.append(Input(value.name, type, dimension_names(value)))
     return found
+
+
+def initializers(graph: Any) -> Iterator[tuple[str, Any]]:
+    """The names and tensors that a graph holds, dense and sparse ones."""
+    yield from ((tensor.name, tensor) for tensor in graph.initializer)
+    yield from ((tensor.values.name, tensor) for tensor in graph.sparse_initializer)
 
 
 def value_type(proto: Any, bound: Mapping[str, int]) -> Type:

@@ -24,6 +24,12 @@ OLDEST_OPSET = 6
 of such opsets are converted to this one.
 """
 
+FOR_ONE_PROCESSOR = "com.microsoft.nchwc"
+"""Onnxruntime's own: weights lie in blocks of channels whose number the file does not say.
+
+Source: onnxruntime's nchwc_transformer.cc; MlasNchwcGetBlockSize is 8 or 16 by the processor.
+"""
+
 
 @dataclass
 class Model:
@@ -66,6 +72,12 @@ def read_model(given: Any) -> Model:
     uses_default = any(domain(node.domain) == "" for node in proto.graph.node)
     if uses_default and "" not in model.opsets:
         raise model.error("the model names no opset of the default domain (IR version < 3?)")
+    if any(node.domain == FOR_ONE_PROCESSOR for node in proto.graph.node):
+        raise model.error(
+            "onnxruntime saved it for one processor, with weights in blocks of channels "
+            f"({FOR_ONE_PROCESSOR}): give the model that it was made of, or save it with "
+            "graph_optimization_level ORT_ENABLE_EXTENDED"
+        )
     for function in proto.functions:
         key = (domain(function.domain), function.name, function.overload)
         if key in model.functions:

@@ -109,7 +109,10 @@ class Node(Layer):
         return None if value is None else tuple(v.decode("utf-8", "replace") for v in value)
 
     def tensor(self, name: str) -> np.ndarray | None:
-        value = self.attribute(name, A.TENSOR)
+        """The elements, also of a sparse tensor."""
+        proto = self._proto(name)
+        is_sparse = proto is not None and proto.type == A.SPARSE_TENSOR
+        value = self.attribute(name, A.SPARSE_TENSOR if is_sparse else A.TENSOR)
         return None if value is None else self.importer.read_tensor(value, self)
 
     def has(self, name: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from onnx import TensorProto
+from onnx import SparseTensorProto, TensorProto
 
 from ...dialects.nn.host_types import string
 from ...ir.diagnostics import NncError
@@ -64,6 +64,16 @@ _KINDS: dict[int, tuple[Type, Any, str]] = {
 _CODES = {kind[0]: code for code, kind in _KINDS.items()}
 
 
+def _shape(proto: Any, element: Type) -> tuple[int, ...]:
+    """The extents that a tensor declares. Raises NncError where they are none."""
+    shape = tuple(proto.dims)
+    if any(extent < 0 for extent in shape):
+        raise NncError(f"shape {list(shape)} has a negative extent")
+    if fault := size_fault(TensorType(shape, element)):
+        raise NncError(fault)
+    return shape
+
+
 def element_type_name(code: int) -> str:
     """ONNX's name of an element type, `FLOAT`; the number where it has none."""
     try:
@@ -99,11 +109,16 @@ class TensorReader:
         self._maps: dict[str, np.ndarray] = {}
 
     def array(self, proto: Any) -> np.ndarray:
-        """The tensor's elements. Raises NncError where the data is missing or does not fit."""
+        """The elements of a tensor, or of a sparse one with its zeros.
+
+        Raises NncError where the data is missing or does not fit.
+        """
+        is_sparse = isinstance(proto, SparseTensorProto)
         try:
-            return self._array(proto)
+            return self._dense(proto) if is_sparse else self._array(proto)
         except NncError as error:
-            name = f"tensor '{proto.name}'" if proto.name else "tensor"
+            own = proto.values.name if is_sparse else proto.name
+            name = f"tensor '{own}'" if own else "tensor"
             raise NncError(f"{name}: {error.message}") from None
 
     def with_data(self, proto: Any) -> Any:
@@ -116,17 +131,32 @@ class TensorReader:
             name=proto.name, data_type=proto.data_type, dims=proto.dims, raw_data=raw.tobytes()
         )
 
+    def _dense(self, proto: Any) -> np.ndarray:
+        """Zeros but for values [count] at places [count], in row-major order, or [count, rank]."""
+        element = element_type(proto.values.data_type)
+        if element is string:
+            raise NncError("a sparse tensor of text is not supported")
+        shape = _shape(proto, element)
+        values, places = self._array(proto.values), self._array(proto.indices)
+        if places.ndim not in (1, 2) or values.shape != places.shape[:1]:
+            raise NncError(f"{values.size} values at places of shape {list(places.shape)}")
+        out = np.zeros(shape, values.dtype)
+        try:
+            if places.ndim == 2:
+                places = np.ravel_multi_index(tuple(places.T), shape)
+            np.unravel_index(places, out.size)  # which sees what is out of range
+        except ValueError:
+            raise NncError(f"a place is outside of shape {list(shape)}") from None
+        out.reshape(-1)[places] = values
+        return out
+
     def _array(self, proto: Any) -> np.ndarray:
         element = element_type(proto.data_type)
         _, kind, field = _KINDS[proto.data_type]
         dtype = np.dtype(kind)
-        shape = tuple(proto.dims)
-        if any(extent < 0 for extent in shape):
-            raise NncError(f"shape {list(shape)} has a negative extent")
         if proto.HasField("segment"):
             raise NncError("tensors in segments are not supported")
-        if fault := size_fault(TensorType(shape, element)):
-            raise NncError(fault)
+        shape = _shape(proto, element)
         count = math.prod(shape)
         if element is string:
             return _strings(proto, shape, count)

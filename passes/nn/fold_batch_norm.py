@@ -49,16 +49,17 @@ class FoldBatchNorm(Pass, name="fold-batch-norm", anchor="func.func"):
 
 
 def _are_constant(*values: Value | None) -> bool:
-    """Whether every value is made of constants by ops that this pass inserts."""
-    return all(v is None or _is_constant(v) for v in values)
+    """Whether every value is made of constants."""
+    return all(v is None or is_made_of_constants(v) for v in values)
 
 
-def _is_constant(value: Value) -> bool:
+def is_made_of_constants(value: Value) -> bool:
+    """Whether a value is a constant, or made of constants by ops that this pass inserts."""
     op = value.defining_op
     if isinstance(op, nn.Constant):
         return True
     made = (nn.Mul, nn.Add, nn.Sub, nn.Rsqrt, nn.Reshape, nn.Transpose, nn.Cast)
-    return isinstance(op, made) and all(_is_constant(v) for v in op.operands)
+    return isinstance(op, made) and all(is_made_of_constants(v) for v in op.operands)
 
 
 def _scale_and_shift(b: Rewriter, op: nn.BatchNorm) -> tuple[Value, Value]:

@@ -180,6 +180,13 @@ def test_a_sequence_for_an_operator_without_declaration():
     expect(model, r"node 'n1' \(Gelu\): input 0 is no tensor")
 
 
+def test_weights_that_onnxruntime_arranged_for_one_processor():
+    domain = "com.microsoft.nchwc"
+    nodes = [node("ReorderInput", ["x"], ["t"], domain=domain), node("Relu", ["t"], ["y"])]
+    model = make_model(nodes, ["x"], ["y"], domains={domain: 1})
+    expect(model, "saved it for one processor.*save it with .* ORT_ENABLE_EXTENDED")
+
+
 def test_an_element_of_unknown_rank():
     sequence = helper.make_tensor_sequence_value_info("x", TensorProto.FLOAT, None)
     nodes = [node("SequenceAt", ["x", "i"], ["e"]), node("Relu", ["e"], ["y"], "r")]
@@ -264,14 +271,6 @@ def test_two_initializers_of_one_name():
     weights = [initializer("w", [1.0]), initializer("w", [2.0])]
     model = make_model([node("Add", ["x", "w"], ["y"])], ["x"], ["y"], weights)
     expect(model, "initializer 'w' is defined twice")
-
-
-def test_a_sparse_initializer():
-    model = make_model([node("Add", ["x", "w"], ["y"], "sum")], ["x"], ["y"])
-    values = helper.make_tensor("w", TensorProto.FLOAT, [1], [5.0])
-    indices = helper.make_tensor("i", TensorProto.INT64, [1], [0])
-    model.graph.sparse_initializer.append(helper.make_sparse_tensor(values, indices, [2, 3]))
-    expect(model, r"node 'sum' \(Add\): input 'w' is a sparse tensor, expected a dense one")
 
 
 def test_unsupported_nodes_are_listed_at_once(tmp_path):

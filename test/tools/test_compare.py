@@ -71,6 +71,15 @@ def test_it_agrees_with_onnx_runtime(model):
     assert [line.split()[:2] for line in lines] == [["y:", "agrees"], ["i:", "agrees"]]
 
 
+def test_onnx_runtime_gets_the_value_of_an_input_that_has_one(model):
+    proto = net()
+    proto.graph.input.append(helper.make_tensor_value_info("w", F, [4, 4]))
+    onnx.save(proto, model)
+    np.save(model.parent / "w.npy", np.eye(4, dtype=np.float32))
+    code, lines, _ = compare(model, "-q", "--constant", f"w={model.parent / 'w.npy'}")
+    assert code == 0 and len(lines) == 2
+
+
 def test_a_planted_bug(model, monkeypatch):
     registry.find_converter("", "Elu", 18)
     plant(monkeypatch, "Elu", lambda n, x: n(nn.Elu(x, alpha=0.25)))

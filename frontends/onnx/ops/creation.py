@@ -25,8 +25,8 @@ def constant(n: Node) -> Value:
         raise n.error(f"{len(forms)} values, expected one of: value, {', '.join(_FORMS)}")
     (form,) = forms
     key = n.outputs[0]
-    if form == "value":
-        array = n.tensor("value")
+    if form in ("value", "sparse_value"):
+        array = n.tensor(form)
         assert array is not None
         return n.builder.constant(array, n.loc, key=key)
     if form not in _FORMS:
