@@ -9,7 +9,8 @@ from ...dialects import nn
 from ...ir.core import Value
 from ..common.activations import activation as named
 from ..common.activations import affine, clipped
-from ..common.terms import Term
+from ..common.reductions import largest
+from ..common.terms import Term, counting, extent
 from .layer import KerasLayer
 
 Function = Callable[[KerasLayer, Value], Value]
@@ -73,6 +74,21 @@ def log_sigmoid(n: KerasLayer, x: Value) -> Value:
     return n(nn.Neg(n(nn.Softplus(n(nn.Neg(x))))))
 
 
+def sparsemax(n: KerasLayer, x: Value, axis: int = -1) -> Value:
+    """What exceeds a threshold, along an axis, by Keras's formula: it sums the running sums where
+    A. Martins and R. Astudillo, From Softmax to Sparsemax, 2016, take the last of them.
+    """
+    t, axis = Term(n, x), axis % x.type.rank
+    count = extent(n, (x, axis))
+    ordered = Term(n, largest(n, x, count.value, axis)[0])
+    total = ordered.made(nn.Cumsum(ordered.value, axis=axis))
+    ranks = (counting(n, count) + 1).cast(t.element).spread(0, t.rank - 1 - axis)
+    within = ordered - (total - 1.0) / ranks > 0
+    size = within.cast(t.element).sum(axis, keep=True)
+    taken = within.choose(total, 0.0).sum(axis, keep=True)
+    return (t - (taken - 1.0) / size).max(0.0).value
+
+
 def by_name(name: str, alpha: float | None = None, beta: float | None = None) -> Function:
     """A function that all formats have."""
     return lambda n, x: named(n, name, x, alpha, beta)
@@ -108,6 +124,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "tanh_shrink": lambda n, x: (Term(n, x) - Term(n, n(nn.Tanh(x)))).value,
     "squareplus": _squareplus,
     "sparse_plus": _sparse_plus,
+    "sparsemax": sparsemax,
     "sparse_sigmoid": lambda n, x: clipped(n, affine(n, x, 0.5, 0.5), 0, 1),
 }
 

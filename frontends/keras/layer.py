@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...dialects.nn.host_types import string
 from ...ir.core import Value
 from ...ir.types import IntegerType, Type, bf16, f16, f32, f64, i1
 from ..common.graph import Node
@@ -17,7 +18,7 @@ REQUIRED = object()
 MISFITS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 
 TYPES: Mapping[str, Type] = {
-    "bool": i1, "float16": f16, "bfloat16": bf16, "float32": f32, "float64": f64,
+    "bool": i1, "string": string, "float16": f16, "bfloat16": bf16, "float32": f32, "float64": f64,
     **{f"int{w}": IntegerType(w) for w in (8, 16, 32, 64)},
     **{f"uint{w}": IntegerType(w, "u") for w in (8, 16, 32, 64)},
 }  # fmt: skip

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from ...common.vocabulary import *
+from ...common.words import lookup, strings
 from ..functions import activated
 from ..layer import ROWS, KerasLayer, called, layer
 from .reshaping import merged_batch, split_batch
 
 IDENTITIES = (
-    "ActivityRegularization", "AlphaDropout", "AugMix", "AutoContrast", "Dropout", "CutMix",
+    "ActivityRegularization", "AlphaDropout", "AugMix", "Dropout", "CutMix",
     "GaussianDropout", "GaussianNoise", "Identity", "MixUp", "RandAugment", "RandomBrightness",
     "RandomColorDegeneration", "RandomColorJitter", "RandomContrast", "RandomElasticTransform",
     "RandomErasing", "RandomFlip", "RandomGaussianBlur", "RandomGrayscale", "RandomHue",
@@ -29,6 +30,18 @@ def random_crop(n: KerasLayer) -> Value:
     if n.builder.graph.producer.startswith(("1.", "2.")):
         raise n.error("what it does at inference differs between versions of Keras 2")
     return n.tensor()
+
+
+@layer("AutoContrast")
+def auto_contrast(n: KerasLayer) -> Value:
+    """Each channel from its least to its largest value stretched over the range of values."""
+    low, high = map(float, n.option("value_range", (0, 255)))
+    x = Term(n, n.tensor())
+    axes = (x.rank - 3, x.rank - 2)
+    least = -(-x).largest(*axes, keep=True)
+    span = x.largest(*axes, keep=True) - least
+    y = ((x - least) / span).max(0.0).min(1.0) * (high - low) + low
+    return y.equals(y).choose(y, x).value
 
 
 @layer("Lambda")
@@ -137,6 +150,27 @@ def discretization(n: KerasLayer) -> Value:
     above = column >= Term(n, n.constant(bounds, column.element))
     bins = above.cast(i32).sum(column.rank - 1)
     return encoded(n, bins.value, len(bounds) + 1, n.option("output_mode", "int"))
+
+
+@layer("StringLookup")
+def string_lookup(n: KerasLayer) -> Value:
+    """Places of text in the vocabulary, behind those of a mask and of text that is not in it."""
+    if n.option("invert", False) or n.integer("num_oov_indices", 1) > 1:
+        raise n.error("'invert' and several places for unknown text are not supported")
+    words, mode = n.option("vocabulary"), n.option("output_mode", "int")
+    if not isinstance(words, list) or n.option("mask_token", None) in words:
+        raise n.error("the vocabulary is not in the configuration")
+    unknown = n.integer("num_oov_indices", 1)
+    masked = n.option("mask_token", None) if mode == "int" else None
+    first = int(masked is not None)
+    keys = [*([] if masked is None else [masked]), *words]
+    places = [*range(first), *(np.arange(len(words)) + first + unknown).tolist()]
+    default = np.array(first if unknown else -1)
+    found = lookup(n, n.tensor(), strings(keys), np.array(places), default)
+    size = len(words) + first + unknown
+    if n.option("pad_to_max_tokens", False):
+        size = n.integer("max_tokens")
+    return encoded(n, found, size, mode)
 
 
 @layer("IntegerLookup")

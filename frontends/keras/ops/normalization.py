@@ -53,10 +53,10 @@ def _along(n: KerasLayer, value: Value, x: Value, axes: tuple[int, ...]) -> Valu
 
 @layer("LayerNormalization")
 def layer_normalization(n: KerasLayer) -> Value:
-    gamma, beta, _ = scale_and_bias(n)
     x, epsilon = n.tensor(), n.number("epsilon", 1e-3)
     axes = _axes(n, x)
     by_spread = n.option("rms_scaling", False)
+    gamma, beta = (n.weights(1)[0], None) if by_spread else scale_and_bias(n)[:2]
     if axes == tuple(range(axes[0], x.type.rank)) and not by_spread:
         shape = [x.type.shape[i] for i in axes]
         if gamma is None:
@@ -70,7 +70,7 @@ def layer_normalization(n: KerasLayer) -> Value:
     y = t * inverse if by_spread else (t - Term(n, mean)) * inverse
     if gamma is not None:
         y = y * Term(n, _along(n, gamma, x, axes))
-    if beta is not None and not by_spread:
+    if beta is not None:
         y = y + Term(n, _along(n, beta, x, axes))
     return y.value
 

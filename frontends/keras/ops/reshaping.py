@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...common.resampling import covered, sampled, weighted
 from ...common.shapes import product
 from ...common.vocabulary import *
 from ..layer import KerasLayer, layer
@@ -100,9 +101,12 @@ def up_sampling(n: KerasLayer) -> Value:
     count = x.type.rank - 2
     first = 2 if count > 1 and is_channels_first(n) else 1
     axes = tuple(range(first, first + count))
-    scales = n.constant(np.array(n.integers("size", count, 2), np.float32))
-    how = interpolation(n, n.option("interpolation", "nearest"))
-    return resized_by_scales(n, x, scales, axes, how)
+    times, how = n.integers("size", count, 2), n.option("interpolation", "nearest")
+    if how in ("lanczos3", "lanczos5") and count == 2:
+        own = _image_axes(n, x)[1]
+        return _resampled(n, x, [a * b for a, b in zip(own, times, strict=True)], how, False)
+    scales = n.constant(np.array(times, np.float32))
+    return resized_by_scales(n, x, scales, axes, interpolation(n, how))
 
 
 def interpolation(n: KerasLayer, name: str) -> dict:
@@ -119,10 +123,62 @@ def interpolation(n: KerasLayer, name: str) -> dict:
 
 @layer("Resizing")
 def resizing(n: KerasLayer) -> Value:
-    if n.option("crop_to_aspect_ratio", False) or n.option("pad_to_aspect_ratio", False):
-        raise n.error("an aspect ratio that is kept is not supported")
-    size = [n.integer("height"), n.integer("width")]
-    return resized_image(n, n.tensor(), size, n.option("interpolation", "bilinear"))
+    x, size = n.tensor(), [n.integer("height"), n.integer("width")]
+    kept = (n.option("crop_to_aspect_ratio", False), n.option("pad_to_aspect_ratio", False))
+    if any(kept):
+        x = _of_ratio(n, x, size, crops=bool(kept[0]))
+    how, smooth = n.option("interpolation", "bilinear"), n.option("antialias", False)
+    if how in ("nearest", "bilinear", "bicubic") and (not smooth or how == "nearest"):
+        return resized_image(n, x, size, how)
+    return _resampled(n, x, size, how, bool(smooth))
+
+
+def _image_axes(n: KerasLayer, x: Value) -> tuple[int, list[int]]:
+    """The axis of the height, before that of the width, and both extents."""
+    first = x.type.rank - (2 if is_channels_first(n) else 3)
+    extents = x.type.shape[first : first + 2]
+    if any(d is None for d in extents):
+        raise n.error("the height and the width of the images must be known; give the shape")
+    return first, list(extents)  # type: ignore[arg-type]
+
+
+def _of_ratio(n: KerasLayer, x: Value, size: Sequence[int], crops: bool) -> Value:
+    """The middle of the images that has the ratio of a size, or the images with a border."""
+    first, own = _image_axes(n, x)
+    pads = np.zeros((2, x.type.rank), np.int64)
+    for i, (have, other) in enumerate(zip(own, reversed(own), strict=True)):
+        fitting = int(np.float32(other * size[i]) / np.float32(size[1 - i]))
+        if crops:
+            wanted = max(min(have, fitting), 1)
+            x = slice_axis(n, x, first + i, (have - wanted) // 2, (have - wanted) // 2 + wanted)
+        else:
+            pads[:, first + i] = (max(have, fitting) - have) // 2
+    return padded_by(n, x, pads.reshape(-1).tolist(), n.scalar(n.number("fill_value", 0.0), x))
+
+
+SMOOTH = {"bilinear": "triangle", "bicubic": "keyscubic"}
+"""What an interpolation is with antialiasing; others are called as they are."""
+
+
+def _resampled(n: KerasLayer, x: Value, size: Sequence[int], how: str, smooth: bool) -> Value:
+    """Images by weights of their rows and columns, as `tf.image.resize` has them."""
+    _, own = _image_axes(n, x)
+    kind = SMOOTH.get(how, how)
+    if x.type.rank != 4 or kind not in (*SMOOTH.values(), "lanczos3", "lanczos5", "area"):
+        raise n.error(f"interpolation '{how}' of '{x.type}' is not supported")
+    pairs = list(zip(own, size, strict=True))
+    if kind == "area":
+        weights = [covered(*pair) for pair in pairs]
+    else:
+        weights = [sampled(a, b, b / a, 0, kind, smooth) for a, b in pairs]
+    return in_last(n, x, lambda images: weighted(n, images, *weights))
+
+
+def in_last(n: KerasLayer, x: Value, work: Callable[[Value], Value]) -> Value:
+    """What is done on images [N, H, W, C], wherever the layer has their channels."""
+    if not is_channels_first(n):
+        return work(x)
+    return channels_first(n, work(channels_last(n, x)))
 
 
 def resized_image(n: KerasLayer, x: Value, size: Sequence[int], how: str, **more) -> Value:
@@ -135,14 +191,11 @@ def resized_image(n: KerasLayer, x: Value, size: Sequence[int], how: str, **more
 @layer("CenterCrop")
 def center_crop(n: KerasLayer) -> Value:
     x = n.tensor()
-    first = x.type.rank - (2 if is_channels_first(n) else 3)
     size = [n.integer("height"), n.integer("width")]
-    extents = x.type.shape[first : first + 2]
-    if any(d is None for d in extents):
-        raise n.error("the height and the width of the images must be known; give the shape")
-    if any(d < s for d, s in zip(extents, size, strict=True)):  # type: ignore[operator]
-        raise n.error(f"the images are smaller than {size[0]} x {size[1]}")
+    first, extents = _image_axes(n, x)
+    if any(d < s for d, s in zip(extents, size, strict=True)):
+        return resized_image(n, _of_ratio(n, x, size, crops=True), size, "bilinear")
     for axis, (have, want) in enumerate(zip(extents, size, strict=True), first):
-        begin = (have - want) // 2  # type: ignore[operator]
+        begin = (have - want) // 2
         x = slice_axis(n, x, axis, begin, begin + want)
     return x

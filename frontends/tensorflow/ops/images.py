@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from ....ir.types import FloatType, f32
 from ...common import grids
 from ...common.convolution import channels_first, channels_last
 from ...common.movement import padded_by, slice_axis
+from ...common.resampling import KERNELS, covered, sampled, weighted
 from ...common.shapes import broadcast
 from ...common.terms import Term, constant, joined
 from ..layer import TfLayer, rows
@@ -134,47 +134,6 @@ def dilation(n: TfLayer, x: Value, kernel: Value) -> Value:
 # -- other sizes -----------------------------------------------------------------------------------
 
 
-def _lanczos(radius: float) -> Callable[[Any], Any]:
-    return lambda x: np.sinc(x) * np.sinc(x / radius) * (x <= radius)
-
-
-def _cubic(near: tuple[float, ...], far: tuple[float, ...]) -> Callable[[Any], Any]:
-    """Polynomials up to 1, and from there to 2."""
-    return lambda x: np.where(x < 1, np.polyval(near, x), np.polyval(far, x) * (x < 2))
-
-
-KERNELS: Mapping[str, tuple[float, Callable[[Any], Any]]] = {
-    "lanczos1": (1, _lanczos(1)),
-    "lanczos3": (3, _lanczos(3)),
-    "lanczos5": (5, _lanczos(5)),
-    "gaussian": (1.5, lambda x: np.exp(-2 * x * x) * (x < 1.5)),
-    "box": (0.5, lambda x: np.where(x == 0.5, 0.5, x < 0.5)),
-    "triangle": (1, lambda x: np.maximum(1 - x, 0)),
-    "keyscubic": (2, _cubic((1.5, -2.5, 0, 1), (-0.5, 2.5, -4, 2))),
-    "mitchellcubic": (2, _cubic((7 / 6, -2, 0, 8 / 9), (-7 / 18, 2, -10 / 3, 16 / 9))),
-}
-"""Radius and weight by distance. Source: TensorFlow's sampling_kernels."""
-
-
-def _sampled(own: int, count: int, scale: float, shift: float, kind: str, wide: bool) -> Any:
-    """Weights [count, own] of elements around the place of each of the result's."""
-    radius, kernel = KERNELS[kind]
-    stretch = max(1 / scale, 1.0) if wide else 1.0
-    at = (np.arange(count) + 0.5 - shift) / scale
-    apart = np.abs(np.arange(own) + 0.5 - at[:, None]) / stretch
-    weights = np.where(apart <= radius, kernel(apart), 0)
-    total = weights.sum(1, keepdims=True)
-    weights = weights / np.where(np.abs(total) < 1e-30, 1, total)
-    return weights * ((at >= 0) & (at <= own))[:, None]
-
-
-def _weighted(n: TfLayer, x: Value, rows_: Any, columns: Any) -> Value:
-    """x [N, H, W, C] with other rows and columns, of weights [H', H] and [W', W]."""
-    image = Term(n, n.cast(channels_first(n, x), f32))
-    found = constant(n, rows_, f32) @ image @ constant(n, np.transpose(columns), f32)
-    return channels_last(n, found.value)
-
-
 def _sizes(n: TfLayer, x: Value, size: Value) -> list[tuple[int, int]]:
     """Heights and widths, before and after."""
     own = x.type.shape[1:3]
@@ -191,7 +150,7 @@ def scale_and_translate(n: TfLayer, x: Value, size: Value, scale: Value, shift: 
         raise n.error("scales and translations must be known")
     wide = n.flag("antialias", True)
     pairs = zip(_sizes(n, x, size), scales.tolist(), shifts.tolist(), strict=True)
-    return _weighted(n, x, *(_sampled(*sizes, s, t, kind, wide) for sizes, s, t in pairs))
+    return weighted(n, x, *(sampled(*sizes, s, t, kind, wide) for sizes, s, t in pairs))
 
 
 @rows("ResizeArea")
@@ -199,14 +158,7 @@ def resize_area(n: TfLayer, x: Value, size: Value) -> Value:
     """Means of what each element of the result covers."""
     if n.flag("align_corners"):
         raise n.error("'align_corners' is not supported")
-
-    def covered(own: int, count: int) -> np.ndarray:
-        edges = np.arange(count + 1) * (own / count)
-        places = np.arange(own)
-        ends = np.minimum(edges[1:, None], places + 1)
-        return np.maximum(ends - np.maximum(edges[:-1, None], places), 0) * (count / own)
-
-    return _weighted(n, x, *(covered(*pair) for pair in _sizes(n, x, size)))
+    return weighted(n, x, *(covered(*pair) for pair in _sizes(n, x, size)))
 
 
 @rows("ImageProjectiveTransformV2", "ImageProjectiveTransformV3")

@@ -315,6 +315,32 @@ if not LEGACY:
         u = ops.normalize(x) + ops.norm(y, axis=2, keepdims=True) + ops.log1p(ops.abs(x))
         return [a, b, c, d, e, f, g, h, i, j, k, m, n, o, p, q, r, s, t, u]
 
+    @model((400, 2))
+    def sound(x):
+        how = {"frame_length": 24, "frame_step": 20}
+        modes = ("log", "magnitude", "psd", "real", "angle", "stft")
+        found = [L.STFTSpectrogram(mode, **how)(x) for mode in modes]
+        found.append(L.STFTSpectrogram("imag", padding="same", expand_dims=True, **how)(x))
+        mel = {"fft_length": 64, "sequence_stride": 25, "num_mel_bins": 12, "sampling_rate": 8000}
+        row = L.Flatten()(x)
+        found.append(L.MelSpectrogram(**mel)(row))
+        found.append(
+            L.MelSpectrogram(sequence_length=50, power_to_db=False, mag_exp=1.0, **mel)(row)
+        )
+        return found
+
+    @model((9, 6, 3))
+    def image_sizes(x):
+        a = L.Resizing(4, 5, crop_to_aspect_ratio=True)(x)
+        b = L.Resizing(4, 5, pad_to_aspect_ratio=True, fill_value=0.5)(x)
+        c = [L.Resizing(4, 8, interpolation=i) for i in ("lanczos3", "lanczos5", "area")]
+        d = [L.Resizing(4, 8, interpolation=i, antialias=True) for i in ("bilinear", "bicubic")]
+        e = L.UpSampling2D((1, 2), interpolation="lanczos3")(x)
+        f = L.CenterCrop(12, 4)(x)
+        g = L.AutoContrast((-2.0, 2.0))(x)
+        h = L.LayerNormalization(rms_scaling=True)(x)
+        return [a, b, e, f, g, h, *(layer(x) for layer in c + d), L.Activation("sparsemax")(x)]
+
 else:
     import tensorflow as tf
 

@@ -90,6 +90,16 @@ def test_names_and_shapes_of_inputs_and_outputs_are_kept():
     assert np.array_equal(found["dense"], np.tile(KERNEL.sum(0), (4, 1)))
 
 
+def test_text_is_looked_up():
+    words = {"vocabulary": ["cat", "dog"], "mask_token": "", "num_oov_indices": 1}
+    given = layer("InputLayer", name="x", batch_shape=[None, 3], dtype="string")
+    net = functional(layer("StringLookup", ["x"], output_mode="int", **words))
+    net["config"]["layers"][0] = given
+    text = np.array([["dog", "", "cat"], ["bird", "cat", "dog"]], object)
+    found = nnc.compile(archive(net))(text)
+    assert np.array_equal(found, [[3, 0, 2], [1, 2, 3]])
+
+
 def test_all_missing_layers_are_in_one_error():
     net = functional(layer("Foo", ["x"]), layer("Bar", ["foo"]), layer("Dense", ["bar"]))
     with pytest.raises(nnc.NncError) as error:
