@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...common.vocabulary import *
 from ..functions import activated
 from ..layer import KerasLayer, layer
+from .functions import operand
 from .reshaping import is_channels_first
 
 PADDINGS = {"valid": "VALID", "same": "SAME_UPPER"}
@@ -17,6 +18,14 @@ def on_channels_first(n: KerasLayer, x: Value, work: Callable[[Value], Value]) -
     if is_channels_first(n):
         return work(x)
     return channels_last(n, work(channels_first(n, x)))
+
+
+def kernels(n: KerasLayer, *names: str) -> list[Value]:
+    """The kernels of a layer, and its bias; those that an operation is called with."""
+    if not n.kind.startswith("ops."):
+        return n.weights(len(names) + bool(n.option("use_bias", True)))
+    element = n.tensor().type.element_type
+    return [operand(n, n.argument(i, name), element).value for i, name in enumerate(names, 1)]
 
 
 def kernel_first(n: KerasLayer, kernel: Value) -> Value:
@@ -54,27 +63,27 @@ def convolved(n: KerasLayer, x: Value, kernel: Value, bias: Value | None, groups
     )
 
 
-@layer("Conv1D", "Conv2D", "Conv3D", "Convolution1D", "Convolution2D", "Convolution3D")
+@layer("Conv1D", "Conv2D", "Conv3D", "Convolution1D", "Convolution2D", "Convolution3D", "ops.Conv")
 def conv(n: KerasLayer) -> Value:
-    kernel, *bias = n.weights(2 if n.option("use_bias", True) else 1)
+    kernel, *bias = kernels(n, "kernel")
     first = kernel_first(n, kernel)
     given, groups = bias[0] if bias else None, n.integer("groups", 1)
     y = on_channels_first(n, n.tensor(), lambda x: convolved(n, x, first, given, groups))
     return activated(n, y, n.option("activation", None))
 
 
-@layer("DepthwiseConv1D", "DepthwiseConv2D")
+@layer("DepthwiseConv1D", "DepthwiseConv2D", "ops.DepthwiseConv")
 def depthwise_conv(n: KerasLayer) -> Value:
-    kernel, *bias = n.weights(2 if n.option("use_bias", True) else 1)
+    kernel, *bias = kernels(n, "kernel")
     channels, first = kernel.type.shape[-2], depthwise_first(n, kernel)
     given = bias[0] if bias else None
     y = on_channels_first(n, n.tensor(), lambda x: convolved(n, x, first, given, channels))
     return activated(n, y, n.option("activation", None))
 
 
-@layer("SeparableConv1D", "SeparableConv2D")
+@layer("SeparableConv1D", "SeparableConv2D", "ops.SeparableConv")
 def separable_conv(n: KerasLayer) -> Value:
-    depthwise, pointwise, *bias = n.weights(3 if n.option("use_bias", True) else 2)
+    depthwise, pointwise, *bias = kernels(n, "depthwise_kernel", "pointwise_kernel")
     channels, first = depthwise.type.shape[-2], depthwise_first(n, depthwise)
     second = kernel_first(n, pointwise)
 
@@ -89,10 +98,12 @@ def separable_conv(n: KerasLayer) -> Value:
     return activated(n, y, n.option("activation", None))
 
 
-@layer("Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose", "Deconvolution2D")
+@layer(
+    "Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose", "Deconvolution2D", "ops.ConvTranspose"
+)
 def conv_transpose(n: KerasLayer) -> Value:
     """The kernel is [K.., M, C]."""
-    kernel, *bias = n.weights(2 if n.option("use_bias", True) else 1)
+    kernel, *bias = kernels(n, "kernel")
     first = kernel_first(n, kernel)
     count = first.type.rank - 2
     strides = n.integers("strides", count, 1)
@@ -147,14 +158,14 @@ def _windows(n: KerasLayer, count: int) -> Windows:
     return Windows(kernel, strides, PADDINGS[n.choice("padding", *PADDINGS, default="valid")])
 
 
-@layer("MaxPooling1D", "MaxPooling2D", "MaxPooling3D")
+@layer("MaxPooling1D", "MaxPooling2D", "MaxPooling3D", "ops.MaxPool")
 def max_pooling(n: KerasLayer) -> Value:
     return on_channels_first(
         n, n.tensor(), lambda x: max_pooled(n, x, _windows(n, x.type.rank - 2))
     )
 
 
-@layer("AveragePooling1D", "AveragePooling2D", "AveragePooling3D")
+@layer("AveragePooling1D", "AveragePooling2D", "AveragePooling3D", "ops.AveragePool")
 def average_pooling(n: KerasLayer) -> Value:
     return on_channels_first(
         n, n.tensor(), lambda x: average_pooled(n, x, _windows(n, x.type.rank - 2))
@@ -192,7 +203,11 @@ def global_average_pooling_of_steps(n: KerasLayer) -> Value:
     return n(nn.Div(total, n(nn.ReduceSum(counts, axes=axes, keep_dims=keep))))
 
 
-@layer(*(f"Adaptive{kind}Pooling{d}D" for kind in ("Average", "Max") for d in (1, 2, 3)))
+@layer(
+    *(f"Adaptive{kind}Pooling{d}D" for kind in ("Average", "Max") for d in (1, 2, 3)),
+    "ops.AdaptiveAveragePool",
+    "ops.AdaptiveMaxPool",
+)
 def adaptive_pooling(n: KerasLayer) -> Value:
     """Windows between multiples of extent / size, which overlap where that is no integer."""
     x = n.tensor()

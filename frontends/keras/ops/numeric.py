@@ -464,7 +464,7 @@ def blocks(n: KerasLayer) -> Value:
     order = (0, 3, 1, 2)
     x = x if first else n(nn.Transpose(x, permutation=order))
     op = nn.DepthToSpace if n.kind == "ops.DepthToSpace" else nn.SpaceToDepth
-    found = n(op(x, block_size=size))
+    found = n(op(x, block=size))
     return found if first else n(nn.Transpose(found, permutation=(0, 2, 3, 1)))
 
 

@@ -8,64 +8,35 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import FloatType, f32
-from ...common import grids
-from ...common.convolution import channels_first, channels_last
+from ...common import images
 from ...common.movement import padded_by, slice_axis
 from ...common.resampling import KERNELS, covered, sampled, weighted
-from ...common.shapes import broadcast
-from ...common.terms import Term, constant, joined
+from ...common.terms import Term, joined
 from ..layer import TfLayer, rows
 
 # -- colors ----------------------------------------------------------------------------------------
 
 
-def _hsv(x: Term) -> tuple[Term, Term, Term]:
-    """Hue in turns, saturation and value of [.., 3]."""
-    r, g, b = (x.column(i) for i in range(3))
-    value = r.max(g).max(b)
-    span = value - r.min(g).min(b)
-    none = span.equals(0.0)
-    size = none.choose(1.0, span)
-    hue = value.equals(r).choose(
-        (g - b) / size, value.equals(g).choose((b - r) / size + 2.0, (r - g) / size + 4.0)
-    )
-    hue = none.choose(0.0, hue / 6.0)
-    hue = (hue < 0.0).choose(hue + 1.0, hue)
-    saturation = (value > 0.0).choose(span / (value > 0.0).choose(value, 1.0), 0.0)
-    return hue, saturation, value
-
-
-def _rgb(hue: Term, saturation: Term, value: Term) -> Term:
-    """[.., 3], each color a ramp of the distance from its hue."""
-    parts = []
-    for turn in (5.0, 3.0, 1.0):
-        place = (hue * 6.0 + turn) % 6.0
-        ramp = place.min(4.0 - place).max(0.0).min(1.0)
-        parts.append((value - value * saturation * ramp).spread(0, 1))
-    return joined(parts, -1)
-
-
 @rows("RGBToHSV")
 def rgb_to_hsv(n: TfLayer, x: Value) -> Value:
-    return joined([part.spread(0, 1) for part in _hsv(Term(n, x))], -1).value
+    return joined([part.spread(0, 1) for part in images.hsv_of(Term(n, x))], -1).value
 
 
 @rows("HSVToRGB")
 def hsv_to_rgb(n: TfLayer, x: Value) -> Value:
-    return _rgb(*(Term(n, x).column(i) for i in range(3))).value
+    return images.rgb_of(*(Term(n, x).column(i) for i in range(3))).value
 
 
 @rows("AdjustHue")
 def adjust_hue(n: TfLayer, x: Value, delta: Value) -> Value:
-    hue, saturation, value = _hsv(Term(n, x))
-    return _rgb((hue + Term(n, delta)) % 1.0, saturation, value).value
+    hue, saturation, value = images.hsv_of(Term(n, x))
+    return images.rgb_of((hue + Term(n, delta)) % 1.0, saturation, value).value
 
 
 @rows("AdjustSaturation")
 def adjust_saturation(n: TfLayer, x: Value, scale: Value) -> Value:
-    hue, saturation, value = _hsv(Term(n, x))
-    return _rgb(hue, (saturation * Term(n, scale)).max(0.0).min(1.0), value).value
+    hue, saturation, value = images.hsv_of(Term(n, x))
+    return images.rgb_of(hue, (saturation * Term(n, scale)).max(0.0).min(1.0), value).value
 
 
 @rows("AdjustContrastv2")
@@ -165,21 +136,8 @@ def resize_area(n: TfLayer, x: Value, size: Value) -> Value:
 def projected(
     n: TfLayer, x: Value, transforms: Value, size: Value, fill: Value | None = None
 ) -> Value:
-    """Each place (x, y) of the result from (a x + b y + c, d x + e y + f) / (g x + h y + 1)."""
     if n.text("fill_mode", "CONSTANT") != "CONSTANT" or (fill is not None and n.array(fill)):
         raise n.error("only a border of zeros is supported")
-    (high, height), (wide, width) = _sizes(n, x, size)
+    (_, height), (_, width) = _sizes(n, x, size)
     mode = {"BILINEAR": "linear", "NEAREST": "nearest"}[n.text("interpolation", "NEAREST")]
-    t = Term(n, transforms).spread(0, 2)
-    a, b, c, d, e, f, g, h = (t.column(i, 1) for i in range(8))
-    column = constant(n, np.arange(width, dtype=np.float32)[None, None])
-    row = constant(n, np.arange(height, dtype=np.float32)[None, :, None])
-    scale = g * column + h * row + 1.0
-    places = [(a * column + b * row + c) / scale, (d * column + e * row + f) / scale]
-    turned = [p * (2 / max(k - 1, 1)) - 1.0 for p, k in zip(places, (wide, high), strict=True)]
-    grid = joined([p.spread(0, 1) for p in turned], -1)
-    all_alike = broadcast(n, grid.value, [(x, 0), height, width, 2])
-    element = x.type.element_type
-    image = n.cast(channels_first(n, x), element if isinstance(element, FloatType) else f32)
-    found = grids.grid_sample(n, image, all_alike, mode=mode, padding="zeros", corners=True)
-    return n.cast(channels_last(n, found), element)
+    return images.projected(n, x, Term(n, transforms), (height, width), mode)

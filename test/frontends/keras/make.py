@@ -181,6 +181,59 @@ def merging(x, y, z):
     return [a, b, c, d, e, f, g, h, i, j, L.concatenate([x, y])]
 
 
+@model((400, 2))
+def spectra(x):
+    how = {"frame_length": 50, "frame_step": 25, "fft_length": 64}
+    a = L.STFTSpectrogram(**how)(x)
+    b = L.STFTSpectrogram(mode="psd", padding="same", expand_dims=True, **how)(x)
+    c = L.STFTSpectrogram(mode="stft", window="hamming", **how)(x)
+    first = L.Permute((2, 1))(x)
+    d = L.MelSpectrogram(
+        fft_length=128, sequence_stride=64, sampling_rate=8000, num_mel_bins=20, max_freq=4000
+    )(first)
+    e = L.STFTSpectrogram(mode="magnitude", data_format="channels_first", **how)(first)
+    real, imaginary = keras.ops.rfft(first, 128)
+    f = keras.ops.irfft((real, imaginary))
+    return [a, b, c, d, e, real, imaginary, f, *keras.ops.fft((x, x * 2.0))]
+
+
+@model((8, 6, 3))
+def image_operations(x):
+    images, turn = keras.ops.image, np.array([1, 0.1, 0.5, -0.1, 0.9, 0.3, 0, 0], np.float32)
+    x = keras.ops.sigmoid(x)
+    return [
+        images.rgb_to_hsv(x),
+        images.hsv_to_rgb(x),
+        images.pad_images(x, 1, None, 2, 3, target_width=10),
+        images.crop_images(x, 1, 2, target_height=4, target_width=3),
+        images.extract_patches(x, (3, 2), strides=(2, 1), padding="same"),
+        images.gaussian_blur(x, (3, 3), (1.0, 2.0)),
+        *(
+            images.affine_transform(x, turn, interpolation=how, fill_mode=fill)
+            for how, fill in (("bilinear", "constant"), ("nearest", "reflect"))
+        ),
+    ]
+
+
+@model((8, 6, 4))
+def network_operations(x):
+    ops, weight = keras.ops, np.linspace(-1, 1, 144, dtype=np.float32).reshape(3, 3, 4, 4)
+    classes = ops.cast(ops.abs(x[:, 0]) * 2, "int32")
+    return [
+        ops.conv(x, weight, strides=2, padding="same"),
+        ops.depthwise_conv(x, weight[:, :, :, :2], dilation_rate=2, padding="same"),
+        ops.separable_conv(x, weight[:, :, :, :1], weight[:1, :1]),
+        ops.max_pool(x, 3, 2, "same"),
+        ops.average_pool(x, 2),
+        ops.layer_normalization(x, weight[0, 0, 0], weight[0, 1, 0]),
+        ops.rms_normalization(x, weight[0, 0, 0]),
+        ops.batch_normalization(x, weight[0, 0, 0], ops.abs(weight[0, 1, 0]), -1),
+        ops.dot_product_attention(x, x[..., :2, :], x[..., :2, :]),
+        ops.dot_product_attention(x, x, x, is_causal=True, scale=0.3),
+        ops.multi_hot(classes, 3),
+    ]
+
+
 # -- sequences ---------------------------------------------------------------------------------
 
 
@@ -314,20 +367,6 @@ if not LEGACY:
         t = ops.squeeze(ops.sum(x, axis=2, keepdims=True), -1) + ops.std(x, axis=-1)
         u = ops.normalize(x) + ops.norm(y, axis=2, keepdims=True) + ops.log1p(ops.abs(x))
         return [a, b, c, d, e, f, g, h, i, j, k, m, n, o, p, q, r, s, t, u]
-
-    @model((400, 2))
-    def sound(x):
-        how = {"frame_length": 24, "frame_step": 20}
-        modes = ("log", "magnitude", "psd", "real", "angle", "stft")
-        found = [L.STFTSpectrogram(mode, **how)(x) for mode in modes]
-        found.append(L.STFTSpectrogram("imag", padding="same", expand_dims=True, **how)(x))
-        mel = {"fft_length": 64, "sequence_stride": 25, "num_mel_bins": 12, "sampling_rate": 8000}
-        row = L.Flatten()(x)
-        found.append(L.MelSpectrogram(**mel)(row))
-        found.append(
-            L.MelSpectrogram(sequence_length=50, power_to_db=False, mag_exp=1.0, **mel)(row)
-        )
-        return found
 
     @model((9, 6, 3))
     def image_sizes(x):

@@ -1,0 +1,125 @@
+"""Operations of `keras.ops.nn` in functional models that layers have, too."""
+
+from __future__ import annotations
+
+from ...common.attention import attend, causal
+from ...common.tensorflow import segments
+from ...common.vocabulary import *
+from ..layer import KerasLayer, layer
+from .functions import add, axes_of, floating, operand
+
+# -- normalization ---------------------------------------------------------------------------------
+
+
+def _along(n: KerasLayer, value: Any, x: Term, axes: Sequence[int]) -> Term:
+    """A tensor of these axes' extents, beside all others of x."""
+    t = operand(n, value, x.element)
+    if t.rank != len(axes):
+        return t
+    return t.reshape(*((t.value, axes.index(i)) if i in axes else 1 for i in range(x.rank)))
+
+
+def _scaled(n: KerasLayer, x: Term, axes: Sequence[int], *names: str) -> Value:
+    """x with the scale and offset of the call."""
+    scale, offset = (n.argument(1 + i, name) for i, name in enumerate(names))
+    x = x if scale is None else x * _along(n, scale, x, axes)
+    return (x if offset is None else x + _along(n, offset, x, axes)).value
+
+
+def _of_mean(x: Term, axes: Sequence[int], least: float) -> Term:
+    """x by the root of its squares' mean."""
+    mean = x.made(nn.ReduceMean((x * x).value, axes=tuple(axes), keep_dims=True))
+    return x * (mean + least).function(nn.Rsqrt)
+
+
+@layer("ops.RMSNorm", "ops.LayerNorm")
+def layer_norm(n: KerasLayer) -> Value:
+    x = Term(n, floating(n, n.tensor()))
+    axes = axes_of(n, x.value, n.option("axis", -1))
+    given = n.option("epsilon", None)
+    least = 1e-7 if given is None else float(given)
+    if n.kind == "ops.RMSNorm":
+        return _scaled(n, _of_mean(x, axes, least), axes, "scale", "")
+    if n.option("rms_scaling", False):
+        found, _ = variance(n, x.value, axes, True)
+        return _scaled(n, x * (Term(n, found) + least).function(nn.Rsqrt), axes, "gamma", "")
+    mean = x.made(nn.ReduceMean(x.value, axes=axes, keep_dims=True))
+    return _scaled(n, _of_mean(x - mean, axes, least), axes, "gamma", "beta")
+
+
+@layer("ops.BatchNorm")
+def batch_normalization(n: KerasLayer) -> Value:
+    x = Term(n, floating(n, n.tensor()))
+    axes = axes_of(n, x.value, n.option("axis"))
+    names = ("mean", "variance", "offset", "scale")
+    given = [n.argument(1 + i, name) for i, name in enumerate(names)]
+    mean, spread, offset, scale = (None if v is None else _along(n, v, x, axes) for v in given)
+    assert mean is not None and spread is not None
+    factor = (spread + n.number("epsilon", 1e-3)).function(nn.Rsqrt)
+    found = (x - mean) * (factor if scale is None else factor * scale)
+    return (found if offset is None else found + offset).value
+
+
+# -- attention and classes -------------------------------------------------------------------------
+
+
+@layer("ops.DotProductAttention")
+def dot_product_attention(n: KerasLayer) -> Value:
+    """Queries [B, S, H, D] of keys and values [B, T, G, D]."""
+    q, k, v = (Term(n, x).transpose(0, 2, 1, 3) for x in n.args[:3])
+    heads = q.shape[1]
+    if heads is None:
+        raise n.error("the number of heads must be known")
+    k, v = grouped(k, heads), grouped(v, heads)
+    given = n.argument(5, "scale")
+    added = []
+    bias, mask = n.argument(3, "bias"), n.argument(4, "mask")
+    if n.option("attn_logits_soft_cap", None):
+        raise n.error("a soft cap of attention is not supported")
+    if bias is not None:
+        added.append(operand(n, bias, q.element))
+    if mask is not None:
+        least = float(np.finfo(type_to_numpy(q.element)).min) * 0.7
+        added.append(operand(n, mask, i1).choose(constant(n, 0.0, q.element), least))
+    if n.option("is_causal", False):
+        added.append(causal(n, q, k, from_end=False))
+    width = q.shape[3] or 1
+    scale = 1 / math.sqrt(width) if given is None else float(given)
+    return attend(q, k, v, scale, added).transpose(0, 2, 1, 3).value
+
+
+@layer("ops.MultiHot")
+def multi_hot(n: KerasLayer) -> Value:
+    """Of the classes along the second axis; `axis` is where one-hot vectors lie before that."""
+    x, depth = n.tensor(), int(n.option("num_classes", None) or n.option("num_tokens", 0))
+    rank, values = x.type.rank, n.constant(np.array([0, 1], np.float32))
+    axis = normalize_axis(n, n.integer("axis", -1), rank + 1)
+    out = TensorType((*x.type.shape[:axis], depth, *x.type.shape[axis:]), f32)
+    hot = n(nn.OneHot(n.cast(x, i32), n.constant(depth, i32), values, axis=axis, out=out))
+    hot = n(nn.ReduceMax(hot, axes=(min(rank - 1, 1),)))
+    return n.cast(hot, f32 if n.option("dtype", None) is None else n.element)
+
+
+@layer("ops.InTopK")
+def in_top_k(n: KerasLayer) -> Value:
+    """Whether fewer than k classes have more than the target; none does that does not exist."""
+    targets, scores = operand(n, n.argument(0, "targets"), i64), n.argument(1, "predictions")
+    scores = operand(n, scores, f32)
+    count = extent(n, (scores.value, 1))
+    hot = targets.spread(0, 1).equals(counting(n, count))
+    own = hot.choose(scores, 0.0).sum(1, keep=True)
+    above = (scores > own).cast(i32).sum(1)
+    return ((above < n.integer("k")) & (targets >= 0) & (targets < count)).value
+
+
+def _segments(how: str) -> Callable[[KerasLayer], Value]:
+    def convert(n: KerasLayer) -> Value:
+        ids = operand(n, n.argument(1, "segment_ids"), i32).value
+        count = n.option("num_segments", None)
+        number = None if count is None else n.constant(int(count), i32)
+        return segments(n, n.tensor(), ids, number, how)
+
+    return convert
+
+
+add({"SegmentSum": _segments("add"), "SegmentMax": _segments("max")})
