@@ -40,6 +40,21 @@ def losses(x, y, classes, weight):
     return *found, logits, F.pairwise_distance(x, y), F.pdist(x), torch.dist(x, y, 3)
 
 
+def margins(x, y, classes, weight, many, counts):
+    """Losses of what is nearer than a margin, and rows as often as a tensor says."""
+    found, sign = [], torch.sign(y)
+    for how in ("none", "mean", "sum"):
+        found += [F.hinge_embedding_loss(x, sign, 0.3, reduction=how)]
+        found += [F.margin_ranking_loss(x, y, sign, 0.1, reduction=how)]
+        found += [F.cosine_embedding_loss(x, y, sign[:, 0], 0.1, reduction=how)]
+        found += [F.triplet_margin_loss(x, y, x * 0.3, swap=how == "sum", reduction=how)]
+        found += [F.poisson_nll_loss(x, y.exp(), how != "sum", full=True, reduction=how)]
+        found += [F.multi_margin_loss(x, classes.relu(), 2, 0.7, weight, reduction=how)]
+        found += [F.multilabel_margin_loss(x, many, reduction=how)]
+        found += [F.cross_entropy(x, classes, weight, reduction=how, label_smoothing=0.1)]
+    return *found, counts.repeat_interleave(counts), x.repeat_interleave(counts, 0)
+
+
 def statistics(x, missing, i, q):
     """Running extremes, order statistics, counts."""
     running = torch.cummax(missing, 1), torch.cummin(i, 0), torch.logcumsumexp(x, 0)
@@ -207,6 +222,9 @@ def _symmetric(*shape: int) -> torch.Tensor:
     return a @ a.mT + torch.eye(shape[-1])
 
 
+_MANY = torch.tensor([[0, 2, -1, 1, 1], [-1, 1, 0, 0, 0], [3, 4, 0, -1, 2], [0, 1, 2, 3, 4]])
+
+
 def operator_cases() -> dict[str, tuple[Callable[..., Any], Sequence[torch.Tensor]]]:
     line = torch.cat([torch.linspace(-20, 30, 26), torch.tensor([0.0, -0.5, 1e-3, 0.99])])
     x = r(4, 6)
@@ -221,6 +239,17 @@ def operator_cases() -> dict[str, tuple[Callable[..., Any], Sequence[torch.Tenso
         "errors": (errors, [line, line.flip(0).abs(), shares]),
         "gamma": (gamma, [line, torch.linspace(0.1, 20, 30)]),
         "losses": (losses, [r(4, 5), r(4, 5), torch.tensor([1, 0, -100, 3]), torch.rand(5)]),
+        "margins": (
+            margins,
+            [
+                r(4, 5),
+                r(4, 5),
+                torch.tensor([1, 0, -100, 3]),
+                torch.rand(5),
+                _MANY,
+                torch.tensor([2, 0, 1, 3]),
+            ],
+        ),
         "statistics": (statistics, [x, missing, ints, torch.tensor([0.1, 0.5, 0.93])]),
         "different": (different, [ints, rows]),
         "kinds": (kinds, [odd, even, torch.tensor([12, -18, 7, 0, 5, 30])]),
