@@ -136,6 +136,26 @@ def pad(n: AtenLayer, self: Value, pad: list[Any], mode: str = "constant", value
     return padded_by(n, self, [max(size, 0) for size in pads], fill, names[mode])
 
 
+@ROWS("aten.pad_sequence")
+def pad_sequence(
+    n: AtenLayer,
+    sequences: list[Value],
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    padding_side: str = "right",
+) -> Value:
+    """Rows of sequences, as many as the longest has."""
+    longest = max(n.int(n.size(one, 0)) for one in sequences)
+    rows = []
+    for one in sequences:
+        missing = longest - n.int(n.size(one, 0))
+        pads = [0] * (2 * one.type.rank)
+        pads[one.type.rank if padding_side == "right" else 0] = missing
+        whole = padded_by(n, one, pads, n.as_value(padding_value, one.type.element_type))
+        rows.append(unsqueeze(n, whole, 0 if batch_first else 1))
+    return concat(n, rows, 0 if batch_first else 1)
+
+
 def _padding(mode: str) -> Any:
     return lambda n, self, padding: pad(n, self, padding, mode)
 

@@ -154,6 +154,22 @@ def signals(x):
     return back, torch.fft.hfft(spectrum, norm="ortho"), torch.fft.ihfft(x).abs()
 
 
+def seldom(x, tall, reflectors, tau):
+    """Orthogonal polynomials, reflections, slopes and diagonals."""
+    s, degrees = torch.special, torch.tensor([0, 1, 2, 5])
+    kinds = [s.chebyshev_polynomial_t, s.chebyshev_polynomial_u, s.chebyshev_polynomial_v]
+    kinds += [s.chebyshev_polynomial_w, s.hermite_polynomial_h, s.hermite_polynomial_he]
+    kinds += [s.laguerre_polynomial_l, s.legendre_polynomial_p, s.shifted_chebyshev_polynomial_t]
+    found = [kind(x.tanh() / 2 + 0.5, n) for kind in kinds for n in (degrees, 4)]
+    found += torch.gradient(x, spacing=2.0, edge_order=2) + torch.gradient(tall[:2], dim=0)
+    found += [tall.clone().fill_diagonal_(3, wrap=True), x.clone().fill_diagonal_(2)]
+    found += [torch.nn.utils.rnn.pad_sequence([x[:2], x, x[1:2]], True, 2.0)]
+    found += [torch.linalg.householder_product(reflectors, tau), s.modified_bessel_i0(x)]
+    square = x.reshape(2, 2, 4) + torch.eye(4).reshape(2, 2, 4)
+    found += [torch.linalg.tensorsolve(square, x[:2, :2]), torch.linalg.tensorinv(square)]
+    return *found, F.feature_alpha_dropout(x[None], 0.5, False)
+
+
 def complexes(x, y, w):
     """Functions and products of complex numbers, and a spectrum that is written in parts."""
     z, c = torch.complex(x, y), torch.complex(w, w.mT)
@@ -277,6 +293,7 @@ def operator_cases() -> dict[str, tuple[Callable[..., Any], Sequence[torch.Tenso
             [_whole(10, 8), _whole(4, 8, 16), _ENDS, _whole(4, 3, 8)],
         ),
         "complexes": (complexes, [r(3, 4), r(3, 4), r(4, 4)]),
+        "seldom": (seldom, [r(4, 4), r(9, 3), r(2, 5, 3), torch.rand(2, 3)]),
         "autocast": (autocast, [r(4, 3), r(3, 3)]),
         "quantized_rows": (quantized_rows, [r(3, 8), torch.rand(3, 2) * 0.1 + 0.1]),
     }
