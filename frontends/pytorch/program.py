@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ir.diagnostics import NncError
 from ...ir.types import Dim, TensorType
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
@@ -26,6 +27,12 @@ class Layout:
     element: Any
     known: tuple[Dim, ...] = ()
     """The extents, None where they vary."""
+
+    def in_order(self) -> tuple[Layout, list[int]]:
+        """The layout with dimensions in the order of their strides, and that order."""
+        order = sorted(range(len(self.shape)), key=lambda i: -self.strides[i])
+        shape, strides = (tuple(row[i] for i in order) for row in (self.shape, self.strides))
+        return Layout(shape, strides, self.element), order
 
     @property
     def is_contiguous(self) -> bool:
@@ -57,11 +64,31 @@ class Program:
     buffers: dict[str, str] = field(default_factory=dict)
     changed: dict[str, str] = field(default_factory=dict)
 
-    def with_known_sizes(self) -> Sequence[Node]:
-        """Nodes whose -1 for what is left of a shape is the number that PyTorch knows it to be."""
-        return [self._sized(node) for node in unmapped(self.nodes, self.layouts)]
+    def prepared(self) -> list[Node]:
+        """Nodes as `functional` takes them."""
+        found = []
+        for node in unmapped(self.nodes, self.layouts):
+            strided = node.kind == "aten.as_strided.default"
+            found += self._by_strides(node) if strided else [self._sized(node)]
+        return found
+
+    def _by_strides(self, one: Node) -> list[Node]:
+        """What is read by strides, in the order in which its elements lie."""
+        source = one.attributes["self"]
+        layout = self.layouts.get(source.name)
+        if layout is None or layout.is_contiguous:
+            return [one]
+        turned, order = layout.in_order()
+        if not turned.is_contiguous:
+            raise NncError(f"{one.label} reads a tensor with gaps by strides")
+        made = f"{source.name}.{one.outputs[0]}"
+        self.layouts[made] = turned
+        given = {"self": source, "dims": order}
+        moved = node("aten.permute.default", one.name, [made], given)
+        return [moved, node(one.kind, one.name, one.outputs, one.attributes | {"self": Ref(made)})]
 
     def _sized(self, node: Node) -> Node:
+        """-1 for what is left of a shape becomes the number that PyTorch knows it to be."""
         key = _SIZES.get(node.kind)
         layout = self.layouts.get(node.outputs[0]) if key else None
         if key is None or layout is None:
@@ -77,7 +104,7 @@ class Program:
 
         A buffer that is changed is a state, an input and an output of its name, as is an input.
         """
-        nodes, renamed = functional(self.with_known_sizes(), self.layouts)
+        nodes, renamed = functional(self.prepared(), self.layouts)
         changed = {name: self.changed.get(name, renamed.get(name, name)) for name in self._open()}
         changed = {name: value for name, value in changed.items() if value != name}
         outputs: list[tuple[str, str]] = []

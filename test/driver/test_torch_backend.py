@@ -223,6 +223,30 @@ def test_parts_of_an_open_extent(torch, compiled):
                 torch.testing.assert_close(one, other * 2)
 
 
+def test_heads_of_keys_that_serve_several_of_queries(torch, compiled):
+    attend = torch.nn.functional.scaled_dot_product_attention
+
+    def function(q, k):
+        return attend(q, k, k, is_causal=True, enable_gqa=True)
+
+    given = torch.randn(1, 4, 5, 8), torch.randn(1, 2, 5, 8)
+    with torch.inference_mode():
+        found = compiled(function, fallback=False)(*given)
+    torch.testing.assert_close(found, function(*given), rtol=1e-4, atol=1e-5)
+
+
+def test_sums_of_extents(torch, compiled):
+    def function(x, y, z):
+        return x.new_ones(x.shape[0] + y.shape[0] + z.shape[0] + 1), x.shape[0] + y.shape[0] << 1
+
+    made = compiled(function, fallback=False)
+    for sizes in ((2, 3, 4), (5, 7, 6), (3, 9, 8)):
+        given = [torch.zeros(size) for size in sizes]
+        with torch.inference_mode():
+            found, number = made(*given)
+        assert (found.shape, number) == (function(*given)[0].shape, function(*given)[1])
+
+
 def test_statistics_that_are_updated(torch, compiled):
     """BatchNorm in training mode without gradients: what runs along is updated, too."""
     import copy

@@ -52,6 +52,17 @@ def empty_strided(n: AtenLayer, size: Any, dtype=None, **other: Any) -> Value:
     return created(n, size, 0.0, dtype or other["self"].type.element_type)
 
 
+@ROWS("aten.fill_diagonal")
+def fill_diagonal(n: AtenLayer, self: Value, fill_value: Any, wrap: bool = False) -> Value:
+    """With `wrap`, a new diagonal begins a row below the end of the one before."""
+    if None in self.type.shape:
+        raise n.error("the extents of a matrix whose diagonal is filled must be known")
+    places = np.zeros(self.type.shape, bool)
+    np.fill_diagonal(places, True, wrap)
+    fill = n.as_value(fill_value, self.type.element_type)
+    return n(nn.Where(n.constant(places, i1), fill, self))
+
+
 @ROWS("aten.scalar_tensor")
 def scalar_tensor(n: AtenLayer, s: Any, dtype: Type | None = None) -> Value:
     return n.as_value(s, dtype or f32)

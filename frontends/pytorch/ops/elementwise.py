@@ -412,7 +412,10 @@ def same(n: AtenLayer, self: Value) -> list[Value]:
     return [self]
 
 
-@ROWS("aten.dropout", "aten.alpha_dropout", "aten.feature_dropout", "aten.native_dropout")
+@ROWS(
+    *("aten.dropout", "aten.alpha_dropout", "aten.feature_dropout"),
+    *("aten.feature_alpha_dropout", "aten.native_dropout"),
+)
 def dropout(
     n: AtenLayer,
     input: Value | None = None,

@@ -80,20 +80,35 @@ def repeat(n: AtenLayer, self: Value, repeats: Any = None, dims: Any = None) -> 
     return tiled(n, self, n.vector(counts))
 
 
+def _repeated_places(n: AtenLayer, repeats: Value, output_size: Any) -> Value:
+    """Each place as often as it is repeated: how many ends an element lies behind."""
+    known = n.known(repeats)
+    if known is not None:
+        return n.constant(np.repeat(np.arange(known.size), known.reshape(-1)), i64)
+    ends = Term(n, n(nn.Cumsum(n.cast(repeats, i64), axis=0)))
+    count = ends.column((ends.shape[0] or 0) - 1, 0)
+    if output_size is not None:
+        count = Term(n, n.as_value(output_size, i64))
+    behind = counting(n, count).spread(0, 1) >= ends
+    return behind.cast(i64).sum(1).value
+
+
 @ROWS("aten.repeat_interleave")
 def repeat_interleave(
-    n: AtenLayer, self: Value, repeats: Any, dim: int | None = None, output_size: Any = None
+    n: AtenLayer,
+    self: Any = None,
+    repeats: Any = None,
+    dim: int | None = None,
+    output_size: Any = None,
 ) -> Value:
-    if isinstance(n.number(repeats), Value) or n.kind.endswith(".self_Tensor"):
-        known = n.known(repeats)
-        if known is None:
-            raise n.error("repeats must be known at import")
+    """Each element, or slice, as often as all are repeated, or as a tensor says; or its place."""
+    if self is None:
+        return _repeated_places(n, repeats, output_size)
+    if isinstance(repeats, Value) and repeats.type.rank and repeats.type.shape != (1,):
         if dim is None:
             self, dim = Term(n, self).flat().value, 0
-        axis = n.axis(dim, self.type.rank)
-        whole = self.type.shape[axis]
-        places = np.repeat(np.arange(whole or 0), known.reshape(-1))
-        return n(nn.Gather(self, n.constant(places, i64), axis=axis))
+        places = _repeated_places(n, repeats, output_size)
+        return n(nn.Gather(self, places, axis=n.axis(dim, self.type.rank)))
     if dim is None:
         self, dim = Term(n, self).flat().value, 0
     axis, shape, count = n.axis(dim, self.type.rank), n.shape(self), n.int(repeats)
@@ -119,6 +134,26 @@ def pad(n: AtenLayer, self: Value, pad: list[Any], mode: str = "constant", value
         if begin or end:
             self = slice_axis(n, self, i, -begin, end if end else LAST)
     return padded_by(n, self, [max(size, 0) for size in pads], fill, names[mode])
+
+
+@ROWS("aten.pad_sequence")
+def pad_sequence(
+    n: AtenLayer,
+    sequences: list[Value],
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    padding_side: str = "right",
+) -> Value:
+    """Rows of sequences, as many as the longest has."""
+    longest = max(n.int(n.size(one, 0)) for one in sequences)
+    rows = []
+    for one in sequences:
+        missing = longest - n.int(n.size(one, 0))
+        pads = [0] * (2 * one.type.rank)
+        pads[one.type.rank if padding_side == "right" else 0] = missing
+        whole = padded_by(n, one, pads, n.as_value(padding_value, one.type.element_type))
+        rows.append(unsqueeze(n, whole, 0 if batch_first else 1))
+    return concat(n, rows, 0 if batch_first else 1)
 
 
 def _padding(mode: str) -> Any:

@@ -111,6 +111,27 @@ def qr(n: AtenLayer, A: Any = None, self: Any = None, mode: str = "reduced", som
     return [none if mode == "r" else q.part(-1, 0, least).value, r.part(-2, 0, least).value]
 
 
+@ROWS("aten.linalg_householder_product", "aten.orgqr")
+def householder_product(
+    n: AtenLayer, input: Any = None, tau: Any = None, self: Any = None, input2: Any = None
+) -> Value:
+    """The first columns of the product of reflections, whose vectors lie below the diagonal."""
+    (a,) = _matrices(n, self if input is None else input)
+    scales = Term(n, input2 if tau is None else tau)
+    count, rows = extent(n, (scales.value, scales.rank - 1)), algebra.Places.of(a).rows
+
+    def step(number: Term, states: list[Term]) -> list[Term]:
+        place = (count - 1 - number).reshape(1)
+        ones = rows.equals(place).cast(a.element)
+        vector = (rows > place).choose(a.gather(place, a.rank - 1), ones)
+        scale = scales.gather(place, scales.rank - 1).spread(0, 1)
+        return [states[0] - vector @ (transposed(vector) @ states[0]) * scale]
+
+    places = algebra.Places.of(a)
+    first = places.rows.equals(places.columns).cast(a.element) + a * 0.0
+    return algebra.steps(n, count, [first], step)[0].value
+
+
 @ROWS("aten.linalg_eigh", "aten._linalg_eigh", "aten.linalg_eigvalsh")
 def eigh(n: AtenLayer, A: Any = None, self: Any = None, UPLO: str = "L", compute_v=True) -> Any:
     (a,) = _matrices(n, self if A is None else A)
@@ -158,6 +179,27 @@ def solve(n: AtenLayer, A: Value, B: Value, left: bool = True, check_errors: boo
         return [out.value]
     infos = [factors.both.value, _pivots(factors), _done(n, a)]
     return [out.value, *(infos if "._" in n.kind else infos[2:])]
+
+
+@ROWS("aten.linalg_tensorsolve")
+def tensor_solve(n: AtenLayer, self: Value, other: Value, dims: Any = None) -> Value:
+    """x of a tensor that maps it: its last dimensions are those of x."""
+    if dims:
+        moved = [n.axis(d, self.type.rank) for d in dims]
+        rest = [i for i in range(self.type.rank) if i not in moved]
+        self = n(nn.Transpose(self, permutation=(*rest, *moved)))
+    sizes = n.shape(self)[other.type.rank :]
+    count = math.prod(map(n.int, sizes))
+    matrix = n.reshape(self, [count, count])
+    return n.reshape(solve(n, matrix, n.reshape(other, [count]))[0], sizes)
+
+
+@ROWS("aten.linalg_tensorinv")
+def tensor_inverse(n: AtenLayer, self: Value, ind: int = 2) -> Value:
+    sizes = n.shape(self)
+    count = math.prod(map(n.int, sizes[ind:]))
+    found = inverse(n, n.reshape(self, [count, count]))[0]
+    return n.reshape(found, [*sizes[ind:], *sizes[:ind]])
 
 
 @ROWS("aten.linalg_lu_solve", "aten.lu_solve")

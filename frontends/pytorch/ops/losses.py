@@ -142,9 +142,18 @@ def cross_entropy_loss(
     axis = 1 if self.type.rank > 1 else 0
     logs = Term(n, log_softmax(n, self, axis))
     if target.type.rank != self.type.rank:
+        loss, total = nll_loss(n, logs.value, target, weight, reduction, ignore_index)
         if not label_smoothing:
-            return nll_loss(n, logs.value, target, weight, reduction, ignore_index)[0]
-        raise n.error("smoothed labels are supported of chances only, not of classes")
+            return loss
+        each = logs if weight is None else logs * Term(n, weight).spread(0, logs.rank - 1 - axis)
+        counts = ~Term(n, n.cast(target, i64)).equals(n.int(ignore_index))
+        rest = counts.choose(-each.sum(axis), 0.0)
+        if reduction != _NONE:
+            rest = rest.sum(*range(rest.rank))
+        if reduction == _MEAN:
+            rest = rest / Term(n, total)
+        classes = extent(n, (self, axis)).cast(logs.element)
+        return (Term(n, loss) * (1 - label_smoothing) + rest * label_smoothing / classes).value
     chances = Term(n, n.cast(target, logs.element))
     if label_smoothing:
         count = extent(n, (self, axis)).cast(logs.element)
@@ -159,6 +168,135 @@ def cross_entropy_loss(
     for count in places:
         total = total / count
     return total.value
+
+
+# -- margins ---------------------------------------------------------------------------------------
+
+
+@ROWS("aten.hinge_embedding_loss")
+def hinge_embedding_loss(
+    n: AtenLayer, self: Value, target: Value, margin: float = 1.0, reduction: int = _MEAN
+) -> Value:
+    x, y = _pair(n, self, target)
+    far = y.equals(1.0).choose(0.0, (margin - x).max(0.0))
+    return _reduced(far + y.equals(-1.0).choose(0.0, x), reduction)
+
+
+@ROWS("aten.margin_ranking_loss")
+def margin_ranking_loss(
+    n: AtenLayer,
+    input1: Value,
+    input2: Value,
+    target: Value,
+    margin: float = 0.0,
+    reduction: int = _MEAN,
+) -> Value:
+    x, y = _pair(n, input1, input2)
+    return _reduced((margin - Term(n, target) * (x - y)).max(0.0), reduction)
+
+
+@ROWS("aten.cosine_embedding_loss")
+def cosine_embedding_loss(
+    n: AtenLayer,
+    input1: Value,
+    input2: Value,
+    target: Value,
+    margin: float = 0.0,
+    reduction: int = _MEAN,
+) -> Value:
+    """Lengths are squared with 1e-12 added."""
+    x, y = _pair(n, input1, input2)
+    last = x.rank - 1
+    lengths = ((x * x).sum(last) + 1e-12) * ((y * y).sum(last) + 1e-12)
+    cosine, sign = (x * y).sum(last) / lengths.function(nn.Sqrt), Term(n, target)
+    apart = sign.equals(-1).choose((cosine - margin).max(0.0), 0.0)
+    return _reduced(sign.equals(1).choose(1.0 - cosine, apart), reduction)
+
+
+@ROWS("aten.triplet_margin_loss")
+def triplet_margin_loss(
+    n: AtenLayer,
+    anchor: Value,
+    positive: Value,
+    negative: Value,
+    margin: float = 1.0,
+    p: float = 2.0,
+    eps: float = 1e-6,
+    swap: bool = False,
+    reduction: int = _MEAN,
+) -> Value:
+    near = Term(n, pairwise_distance(n, anchor, positive, p, eps))
+    far = Term(n, pairwise_distance(n, anchor, negative, p, eps))
+    if swap:
+        far = far.min(Term(n, pairwise_distance(n, positive, negative, p, eps)))
+    return _reduced((near - far + margin).max(0.0), reduction)
+
+
+@ROWS("aten.poisson_nll_loss")
+def poisson_nll_loss(
+    n: AtenLayer,
+    input: Value,
+    target: Value,
+    log_input: bool,
+    full: bool,
+    eps: float,
+    reduction: int,
+) -> Value:
+    """With Stirling's formula for the factorials of targets above 1, where it is `full`."""
+    x, y = _pair(n, input, target)
+    loss = x.function(nn.Exp) - y * x if log_input else x - y * (x + eps).function(nn.Log)
+    if full:
+        above = (y > 1.0).choose(y, 1.0)
+        stirling = y * above.function(nn.Log) - y + (above * (2 * math.pi)).function(nn.Log) * 0.5
+        loss = loss + (y > 1.0).choose(stirling, 0.0)
+    return _reduced(loss, reduction)
+
+
+@ROWS("aten.multi_margin_loss")
+def multi_margin_loss(
+    n: AtenLayer,
+    self: Value,
+    target: Value,
+    p: Any = 1,
+    margin: Any = 1,
+    weight: Value | None = None,
+    reduction: int = _MEAN,
+) -> Value:
+    """How much wrong classes come nearer to the right one than a margin."""
+    x, right = Term(n, self), Term(n, target)
+    if x.rank == 1:
+        x, right = x.spread(1, 0), right.reshape(1)
+    column = right.spread(0, 1)
+    own = Term(n, n(nn.GatherElements(x.value, column.value, axis=1)))
+    near = (float(margin) - own + x).max(0.0)
+    near = near if p == 1 else near * near
+    if weight is not None:
+        near = near * Term(n, weight).gather(right).spread(0, 1)
+    wrong = ~column.equals(counting(n, extent(n, (x.value, 1))))
+    found = wrong.choose(near, 0.0).sum(1) / extent(n, (x.value, 1)).cast(x.element)
+    found = found.column(0, 0) if self.type.rank == 1 and reduction == _NONE else found
+    return _reduced(found, reduction)
+
+
+@ROWS("aten.multilabel_margin_loss", "aten.multilabel_margin_loss_forward")
+def multilabel_margin_loss(
+    n: AtenLayer, self: Value, target: Value, reduction: int = _MEAN
+) -> list[Value]:
+    """Of the classes that a row names before its first -1, over the others."""
+    x, y = Term(n, self), Term(n, n.cast(target, i64))
+    if x.rank == 1:
+        x, y = x.spread(1, 0), y.spread(1, 0)
+    ended = Term(n, n(nn.Cumsum((y < 0).cast(i64).value, axis=1)))
+    named, places = ended.equals(0), y.max(0)
+    classes = counting(n, extent(n, (x.value, 1)))
+    hits = places.spread(0, 1).equals(classes) & named.spread(0, 1)
+    is_target = hits.cast(i64).sum(1) > 0
+    own = Term(n, n(nn.GatherElements(x.value, places.value, axis=1)))
+    near = (1.0 - own.spread(0, 1) + x.reshape((x.value, 0), 1, (x.value, 1))).max(0.0)
+    wanted = named.spread(0, 1) & ~is_target.reshape((x.value, 0), 1, (x.value, 1))
+    found = wanted.choose(near, 0.0).sum(1, 2) / extent(n, (x.value, 1)).cast(x.element)
+    found = found.column(0, 0) if self.type.rank == 1 and reduction == _NONE else found
+    return [_reduced(found, reduction), is_target.cast(x.element).reshape(*dims(self)).value]
 
 
 @ROWS("aten.pairwise_distance")

@@ -13,7 +13,8 @@ def _number(op: Any) -> Row:
 
 
 _BINARY = """
-    add sub mul mod eq=Equal lt=Less le=LessEqual gt=Greater ge=GreaterEqual and_=And or_=Or
+    add sub mul mod lshift=ShiftLeft rshift=ShiftRight
+    eq=Equal lt=Less le=LessEqual gt=Greater ge=GreaterEqual and_=And or_=Or
 """
 ROWS.add({f"operator.{name}": _number(op) for name, op in named(_BINARY).items()})
 ROWS.add({"torch.sym_max": _number(nn.Max), "torch.sym_min": _number(nn.Min)})
@@ -27,6 +28,10 @@ ROWS.formulas(
         "operator.pow": lambda n, a, b: pow_(n, a, b),
         "torch.sym_not operator.not_": lambda n, a: n(nn.Not(as_bool(n, a))),
         "torch.sym_ite": lambda n, a, b, c: n(nn.Where(as_bool(n, a), *n.promoted(b, c))),
+        "operator.pos": lambda n, a: n.as_value(a),
+        "torch.sym_sum": lambda n, a: (
+            sum((Term(n, n.as_value(v)) for v in a[1:]), Term(n, n.as_value(a[0]))).value
+        ),
         "torch.sym_float": lambda n, a: n.as_value(a, f64),
         "math.trunc torch.sym_int": lambda n, a: n.cast(n.as_value(a, f64), i64),
         "aten.item aten._local_scalar_dense": lambda n, self: as_scalar(n, self),

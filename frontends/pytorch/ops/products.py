@@ -226,7 +226,7 @@ def attn_mask_numbers(n: AtenLayer, mask: Value) -> Value:
 
 
 def _with_logsumexp(function: Any) -> Any:
-    """Kernels that give what training needs, too."""
+    """Kernels that give what training needs, too; a head of keys may serve several of queries."""
 
     def row(
         n: AtenLayer,
@@ -242,6 +242,7 @@ def _with_logsumexp(function: Any) -> Any:
         **other: Any,
     ) -> list:
         mask = attn_bias if attn_mask is None else attn_mask
+        enable_gqa = enable_gqa or query.type.shape[1] != key.type.shape[1]
         return [function(n, query, key, value, mask, 0.0, is_causal, scale, enable_gqa)]
 
     return row

@@ -179,6 +179,8 @@ table(
     special_i0e=_bessel(0, True),
     special_i1=_bessel(1, False),
     special_i1e=_bessel(1, True),
+    special_modified_bessel_i0=_bessel(0, False),
+    special_modified_bessel_i1=_bessel(1, False),
 )
 
 

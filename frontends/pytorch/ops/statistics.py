@@ -54,6 +54,27 @@ def aminmax(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) -
     return [n(op(self, axes=axes, keep_dims=keepdim)) if axes else self for op in ops]
 
 
+@ROWS("aten.gradient")
+def gradient(
+    n: AtenLayer, self: Value, spacing: Any = None, dim: Any = None, edge_order: int = 1
+) -> list[Value]:
+    """Half the difference of both neighbours; at the ends one-sided, of one or two orders."""
+    axes = n.axes(dim, self.type.rank)
+    steps = spacing if isinstance(spacing, list) else [spacing] * len(axes)
+    found = []
+    for axis, step in zip(axes, steps, strict=True):
+        x, count = Term(n, n.floating(self)), n.int(n.size(self, axis))
+        width = 1.0 if step is None else float(n.number(step))
+        middle = (x.part(axis, 2, count) - x.part(axis, 0, count - 2)) * 0.5
+        ends = []
+        for places in ((0, 1, 2), (count - 1, count - 2, count - 3)):
+            a, b, c = (x.part(axis, i, i + 1) if 0 <= i < count else x for i in places)
+            slope = b - a if edge_order == 1 else b * 2.0 - a * 1.5 - c * 0.5
+            ends.append(-slope if places[0] else slope)
+        found.append((joined([ends[0], middle, ends[1]], axis) / width).value)
+    return found
+
+
 # -- order -----------------------------------------------------------------------------------------
 
 

@@ -40,6 +40,21 @@ def losses(x, y, classes, weight):
     return *found, logits, F.pairwise_distance(x, y), F.pdist(x), torch.dist(x, y, 3)
 
 
+def margins(x, y, classes, weight, many, counts):
+    """Losses of what is nearer than a margin, and rows as often as a tensor says."""
+    found, sign = [], torch.sign(y)
+    for how in ("none", "mean", "sum"):
+        found += [F.hinge_embedding_loss(x, sign, 0.3, reduction=how)]
+        found += [F.margin_ranking_loss(x, y, sign, 0.1, reduction=how)]
+        found += [F.cosine_embedding_loss(x, y, sign[:, 0], 0.1, reduction=how)]
+        found += [F.triplet_margin_loss(x, y, x * 0.3, swap=how == "sum", reduction=how)]
+        found += [F.poisson_nll_loss(x, y.exp(), how != "sum", full=True, reduction=how)]
+        found += [F.multi_margin_loss(x, classes.relu(), 2, 0.7, weight, reduction=how)]
+        found += [F.multilabel_margin_loss(x, many, reduction=how)]
+        found += [F.cross_entropy(x, classes, weight, reduction=how, label_smoothing=0.1)]
+    return *found, counts.repeat_interleave(counts), x.repeat_interleave(counts, 0)
+
+
 def statistics(x, missing, i, q):
     """Running extremes, order statistics, counts."""
     running = torch.cummax(missing, 1), torch.cummin(i, 0), torch.logcumsumexp(x, 0)
@@ -139,6 +154,22 @@ def signals(x):
     return back, torch.fft.hfft(spectrum, norm="ortho"), torch.fft.ihfft(x).abs()
 
 
+def seldom(x, tall, reflectors, tau):
+    """Orthogonal polynomials, reflections, slopes and diagonals."""
+    s, degrees = torch.special, torch.tensor([0, 1, 2, 5])
+    kinds = [s.chebyshev_polynomial_t, s.chebyshev_polynomial_u, s.chebyshev_polynomial_v]
+    kinds += [s.chebyshev_polynomial_w, s.hermite_polynomial_h, s.hermite_polynomial_he]
+    kinds += [s.laguerre_polynomial_l, s.legendre_polynomial_p, s.shifted_chebyshev_polynomial_t]
+    found = [kind(x.tanh() / 2 + 0.5, n) for kind in kinds for n in (degrees, 4)]
+    found += torch.gradient(x, spacing=2.0, edge_order=2) + torch.gradient(tall[:2], dim=0)
+    found += [tall.clone().fill_diagonal_(3, wrap=True), x.clone().fill_diagonal_(2)]
+    found += [torch.nn.utils.rnn.pad_sequence([x[:2], x, x[1:2]], True, 2.0)]
+    found += [torch.linalg.householder_product(reflectors, tau), s.modified_bessel_i0(x)]
+    square = x.reshape(2, 2, 4) + torch.eye(4).reshape(2, 2, 4)
+    found += [torch.linalg.tensorsolve(square, x[:2, :2]), torch.linalg.tensorinv(square)]
+    return *found, F.feature_alpha_dropout(x[None], 0.5, False)
+
+
 def complexes(x, y, w):
     """Functions and products of complex numbers, and a spectrum that is written in parts."""
     z, c = torch.complex(x, y), torch.complex(w, w.mT)
@@ -207,6 +238,9 @@ def _symmetric(*shape: int) -> torch.Tensor:
     return a @ a.mT + torch.eye(shape[-1])
 
 
+_MANY = torch.tensor([[0, 2, -1, 1, 1], [-1, 1, 0, 0, 0], [3, 4, 0, -1, 2], [0, 1, 2, 3, 4]])
+
+
 def operator_cases() -> dict[str, tuple[Callable[..., Any], Sequence[torch.Tensor]]]:
     line = torch.cat([torch.linspace(-20, 30, 26), torch.tensor([0.0, -0.5, 1e-3, 0.99])])
     x = r(4, 6)
@@ -221,6 +255,17 @@ def operator_cases() -> dict[str, tuple[Callable[..., Any], Sequence[torch.Tenso
         "errors": (errors, [line, line.flip(0).abs(), shares]),
         "gamma": (gamma, [line, torch.linspace(0.1, 20, 30)]),
         "losses": (losses, [r(4, 5), r(4, 5), torch.tensor([1, 0, -100, 3]), torch.rand(5)]),
+        "margins": (
+            margins,
+            [
+                r(4, 5),
+                r(4, 5),
+                torch.tensor([1, 0, -100, 3]),
+                torch.rand(5),
+                _MANY,
+                torch.tensor([2, 0, 1, 3]),
+            ],
+        ),
         "statistics": (statistics, [x, missing, ints, torch.tensor([0.1, 0.5, 0.93])]),
         "different": (different, [ints, rows]),
         "kinds": (kinds, [odd, even, torch.tensor([12, -18, 7, 0, 5, 30])]),
@@ -248,6 +293,7 @@ def operator_cases() -> dict[str, tuple[Callable[..., Any], Sequence[torch.Tenso
             [_whole(10, 8), _whole(4, 8, 16), _ENDS, _whole(4, 3, 8)],
         ),
         "complexes": (complexes, [r(3, 4), r(3, 4), r(4, 4)]),
+        "seldom": (seldom, [r(4, 4), r(9, 3), r(2, 5, 3), torch.rand(2, 3)]),
         "autocast": (autocast, [r(4, 3), r(3, 3)]),
         "quantized_rows": (quantized_rows, [r(3, 8), torch.rand(3, 2) * 0.1 + 0.1]),
     }

@@ -59,6 +59,21 @@ def test_a_buffer_that_is_given_to_itself_is_no_state(torch):
     np.testing.assert_allclose(model(torch.ones(3)), 1 + net.table, rtol=1e-6)
 
 
+def test_what_is_read_by_strides_lies_in_the_order_of_memory(torch):
+    def function(x):
+        turned = x.transpose(0, 1)
+        return turned.as_strided((3, 2, 4), (4, 8, 1)), turned[None].as_strided((5, 3), (2, 3))
+
+    x = torch.randn(6, 4)
+    found = nnc.compile(function, (x,), cache=False)(x)
+    for one, other in zip(found, function(x), strict=True):
+        np.testing.assert_array_equal(one, other)
+    gaps = torch.nn.Module()
+    gaps.forward = lambda x: x[:, :3].as_strided((3, 3), (4, 1))
+    with pytest.raises(NncError, match="reads a tensor with gaps by strides"):
+        nnc.load(gaps, (x,))
+
+
 def test_operators_that_pytorch_takes_apart(torch):
     from torch._higher_order_ops import associative_scan
 
