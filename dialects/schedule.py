@@ -293,12 +293,14 @@ class Prefetch(Op, name="schedule.prefetch", traits=(_INSIDE,)):
 
     Loops in which the stage reads the same `ahead` elements again and again may share the work:
     with `over`, each of their iterations asks for another part of the `ahead` elements after them.
+    With `passes`, the first so many iterations of one such loop ask for all of them.
     """
 
     number = attribute(I64)
     of: Operand = operand(Stage)
     ahead = attribute(I64)
     over: Operands = operands(Loop)
+    passes = attribute(I64, optional=True)
 
     format = "$number `of` $of `ahead` $ahead (`over` $over^)? attr-dict"
     example = "schedule.prefetch 1 of %matmul ahead 1024 over %m"

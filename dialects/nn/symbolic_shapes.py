@@ -14,7 +14,7 @@ checked when a function begins, and what an op demands of its operands is checke
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -66,6 +66,8 @@ class SymbolicShapes:
         self._elements: dict[Value, np.ndarray | None] = {}
         self._known = KnownValues()
         self._symbols: dict[Any, Symbol] = {}
+        self._types: dict[str, TensorType] = {}
+        """Of the first argument with a dimension of each name."""
         if block is None:
             return
         for value, own in zip(block.args, names, strict=False):
@@ -83,6 +85,7 @@ class SymbolicShapes:
     def _named(self, value: Value, axis: int, name: str) -> Size:
         if not name:
             return self.symbol((value, axis), "")
+        self._types.setdefault(name, value.type)  # type: ignore[arg-type]
         return prod((self.symbol(one, one) for one in name.split("*")), start=1)
 
     def symbol(self, key: Any, name: str, least: tuple[Size, int] | None = None) -> Poly:
@@ -139,9 +142,9 @@ class SymbolicShapes:
         left -= {size for size in left if (low := _least(size)) and low[1] > 1 and low[0] in left}
         return left.pop() if len(left) == 1 else None
 
-    def estimate(self, size: Size, given: int, otherwise: int) -> int:
-        """A size where each unknown extent of an argument is `given`; `otherwise` where it does
-        not depend on these alone.
+    def estimate(self, size: Size, given: Callable[[TensorType], int], otherwise: int) -> int:
+        """A size where each unknown extent of an argument is what is `given` for its type;
+        `otherwise` where the size does not depend on these alone.
         """
         if isinstance(size, int):
             return size
@@ -160,8 +163,10 @@ class SymbolicShapes:
 
         def extent(symbol: Any) -> int | None:
             match keys.get(symbol):
-                case str() | (BlockArgument(), _):
-                    return given
+                case str() as name if name in self._types:
+                    return given(self._types[name])
+                case (BlockArgument() as argument, _):
+                    return given(argument.type)  # type: ignore[arg-type]
                 case ("part", of, number):
                     whole = value(of)
                     return None if whole is None else whole // number

@@ -80,11 +80,13 @@ class Ahead:
     """How an operand is asked for: so many elements before it is read.
 
     Where loops are named, those are the elements that all of their iterations read, and each
-    iteration asks for another part of what follows: all of it in as many as are sure.
+    iteration asks for another part of what follows: all of it in `passes` iterations, or in as many
+    as are sure.
     """
 
     elements: int
     over: tuple[Loop, ...] = ()
+    passes: int = 0
 
 
 class Plan:

@@ -92,7 +92,8 @@ def _add_feeders(
 ) -> None:
     """Stages that write, right before the host, a buffer that only it reads: padding, say.
 
-    But not what is made of the results of a reduction, which has rows of its own.
+    But not what is made of the results of a reduction, which has rows of its own, nor where another
+    stage has to run between them, as one that writes a part whose place only the run tells.
     """
     host = group.host
     reduced: set[Stage] = set()
@@ -118,8 +119,17 @@ def _add_feeders(
             {d for d in maps.get(s, {}).values() if d in parallel and host.extents[d] != 1}
             for s in writers
         ]
-        if writers and fits and set.intersection(*shared):
+        if not writers or not fits or _stands_between(writers, host, stages):
+            continue
+        if set.intersection(*shared):
             group.feeders.update({s: maps[s] for s in writers})
+
+
+def _stands_between(writers: Sequence[Stage], host: Stage, stages: Sequence[Stage]) -> bool:
+    """Whether a stage before the host, and no writer itself, comes after one of the writers."""
+    first = min(s.index for s in writers)
+    others = [s for s in stages[first : host.index] if s not in writers]
+    return any(depends(writer, s) for s in others for writer in writers if writer.index < s.index)
 
 
 def _initializes(stage: Stage, host: Stage) -> bool:

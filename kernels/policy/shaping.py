@@ -221,9 +221,12 @@ class Shaping:
         lines = prod(tile.size(d) for d in used) * model.bytes / self.machine.line_bytes
         if ahead != prod(tile.size(d) for d in used) * reduced:
             return False
-        if prod(map(sure_iterations, over)) < max(2, lines):
+        least = max(2, ceil(lines))
+        if prod(map(sure_iterations, over)) < least:
             return False
-        self.writer.put(prefetch, operand.access.number, stage, ahead, over)
+        # Where there may be fewer than expected, no more of them are taken than it needs.
+        passes = least if len(over) == 1 and not isinstance(over[0].extent, int) else None
+        self.writer.put(prefetch, operand.access.number, stage, ahead, over, passes=passes)
         return True
 
     def ordered(self, stage: Stage, loops: list[Loop], tile: Tile) -> list[Loop]:

@@ -5,7 +5,8 @@
 
 Legal for an input buffer that is indexed linearly; what is asked for may lie beyond its end. In the
 plan, the access has a distance. The operand must not depend on loops over which it is shared; where
-it is open how often they run, as often as is expected.
+it is open how often they run, as often as is expected. With a number of passes, all is asked for in
+so many iterations.
 """
 
 from __future__ import annotations
@@ -31,4 +32,6 @@ def prefetch(plan: Plan, op: schedule.Prefetch, stage: Stage, *over: Loop) -> No
             raise illegal(op, "expects loops of the stage")
         if any(access.coefficients[dim] != 0 for dim in loop.dims):
             raise illegal(op, "the operand depends on a loop that asking for it is shared over")
-    plan.prefetched[access] = Ahead(op.ahead, over)
+    if op.passes is not None and (len(over) != 1 or op.passes < 1):
+        raise illegal(op, "a number of passes is that of one loop")
+    plan.prefetched[access] = Ahead(op.ahead, over, op.passes or 0)

@@ -146,16 +146,15 @@ class Work(Roofline):
         return found
 
     def expected(self, images: Size, *extents: Size) -> list[int]:
-        """Extents of images: unknown ones as the target says, an unknown number of images as 1.
-
-        One extent alone is the length of a sound.
-        """
-        costs = self.costs
-        is_image = sum(extent != 1 for extent in extents) > 1
-        given = costs.open_image if is_image else costs.open_sound
-        given, other = (n // self.smaller for n in (given, costs.open_extent))
-        found = [self.shapes.estimate(d, given, other) for d in extents]
+        """Extents of images: unknown ones as the target says, an unknown number of images as 1."""
+        other = self.costs.open_extent // self.smaller
+        found = [self.shapes.estimate(d, self._given, other) for d in extents]
         return [images if isinstance(images, int) else 1, *found]
+
+    def _given(self, input: TensorType) -> int:
+        """An unknown extent of an input: of an image, if it has rows and columns, or of a sound."""
+        is_image = sum(extent != 1 for extent in input.shape[2:]) > 1
+        return (self.costs.open_image if is_image else self.costs.open_sound) // self.smaller
 
     def sizes(self, conv: nn.BlockedConv) -> tuple[int, int, int, int, int]:
         """N, C, P, Q, M of the dense convolution, for which dilated images are taken apart."""

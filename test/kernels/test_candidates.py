@@ -12,6 +12,7 @@ from nnc.kernels.model.legality import IllegalScheduleError
 from nnc.kernels.model.plan import Plan
 from nnc.kernels.model.stages import stages_of
 from nnc.kernels.policy.candidates import Candidate, best, candidates
+from nnc.kernels.policy.grouping import partition
 from nnc.kernels.policy.heuristics import Heuristics
 from nnc.kernels.policy.score import predicted_cycles, tile_of
 from nnc.kernels.policy.writer import ScheduleWriter
@@ -54,6 +55,48 @@ def test_sharing_loops_is_expected_to_be_faster_than_not():
     assert policies(candidates("k", block_of("attention")[1], AVX512, every=True)) == [
         "chained", "grouped", "apart",
     ]  # fmt: skip
+
+
+OPEN_WINDOWS = """
+func.func private @k(%x: memref<?x4x?x16xf32>, %w: memref<4x3x16xf32>, %y: memref<?x4x?x16xf32>) attributes {nn.kernel} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  %n = memref.dim %x, %c0 : memref<?x4x?x16xf32>
+  %p = memref.dim %x, %c2 : memref<?x4x?x16xf32>
+  %more = arith.addi %p, %c2 : index
+  %padded = memref.alloc(%n, %more) : memref<?x4x?x16xf32>
+  %before = memref.subview %padded[0, 0, 0, 0] [%n, 4, 1, 16] [1, 1, 1, 1] : memref<?x4x?x16xf32> to memref<?x4x1x16xf32, strided<[?, ?, 16, 1]>>
+  linalg.fill ins(%zero : f32) outs(%before : memref<?x4x1x16xf32, strided<[?, ?, 16, 1]>>)
+  %end = arith.addi %p, %c1 : index
+  %behind = memref.subview %padded[0, 0, %end, 0] [%n, 4, 1, 16] [1, 1, 1, 1] : memref<?x4x?x16xf32> to memref<?x4x1x16xf32, strided<[?, ?, 16, 1], offset: ?>>
+  linalg.fill ins(%zero : f32) outs(%behind : memref<?x4x1x16xf32, strided<[?, ?, 16, 1], offset: ?>>)
+  %inside = memref.subview %padded[0, 0, 1, 0] [%n, 4, %p, 16] [1, 1, 1, 1] : memref<?x4x?x16xf32> to memref<?x4x?x16xf32, strided<[?, ?, 16, 1], offset: 16>>
+  linalg.copy ins(%x : memref<?x4x?x16xf32>) outs(%inside : memref<?x4x?x16xf32, strided<[?, ?, 16, 1], offset: 16>>)
+  linalg.fill ins(%zero : f32) outs(%y : memref<?x4x?x16xf32>)
+  linalg.generic {indexing_maps = [affine_map<(n, g, p, c, k) -> (n, g, p + k, c)>, affine_map<(n, g, p, c, k) -> (g, k, c)>, affine_map<(n, g, p, c, k) -> (n, g, p, c)>], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%padded, %w : memref<?x4x?x16xf32>, memref<4x3x16xf32>) outs(%y : memref<?x4x?x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %0 = arith.mulf %a, %b : f32
+    %1 = arith.addf %c, %0 : f32
+    linalg.yield %1 : f32
+  }
+  memref.dealloc %padded : memref<?x4x?x16xf32>
+  return
+}
+"""  # fmt: skip
+
+
+def test_padding_at_an_open_end_stays_outside():
+    """It has to come after one part of the padding and before another: none of them is moved."""
+    module = parse_module(OPEN_WINDOWS)
+    block = module.body_block.first.regions[0].blocks[0]
+    for one in candidates("k", block, AVX512, every=True):
+        assert not one.fault, one
+    partition_of = {s.index: g for g in partition(stages_of(block)) for s in (*g.maps, *g.feeders)}
+    windows = partition_of[4]
+    assert windows.kind == "tile" and not windows.feeders
+    assert [partition_of[i] is windows for i in range(5)] == [False, False, False, True, True]
 
 
 def test_loops_that_do_not_fit_the_machine_are_expected_to_be_slower():

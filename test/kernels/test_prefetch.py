@@ -33,7 +33,7 @@ schedule.for @k {{
   schedule.unroll %ni
   schedule.vectorize %n2
   schedule.accumulate %k
-  schedule.prefetch 1 of %s ahead {panel} over %mo
+  schedule.prefetch 1 of %s ahead {panel} over %mo {passes}
 }}
 """  # fmt: skip
 
@@ -42,13 +42,17 @@ LINE = 4
 
 
 @pytest.mark.parametrize(
-    ("rows", "steps", "expected"),
-    [(6, 5, 0), (7, 5, 0), (15, 8, 0), (31, 16, 0), (15, 8, 15), (36, 8, 15), (12, 8, 6)],
+    ("rows", "steps", "expected", "passes"),
+    [
+        *((6, 5, 0, 0), (7, 5, 0, 0), (15, 8, 0, 0), (31, 16, 0, 0), (15, 8, 15, 0)),
+        *((36, 8, 15, 0), (12, 8, 6, 0), (12, 8, 36, 2), (15, 8, 36, 3), (31, 16, 0, 2)),
+    ],
 )
-def test_tiles_share_asking_for_the_next_panel(monkeypatch, rows, steps, expected):
+def test_tiles_share_asking_for_the_next_panel(monkeypatch, rows, steps, expected, passes):
     """While a panel is read, each line of the next one is asked for, and little beyond it.
 
-    So it is of open rows, where there are as many as `expected` (0: the number is fixed).
+    So it is of open rows, where there are as many as `expected` (0: the number is fixed), and if
+    there are fewer where it is done in so many `passes`.
     """
     panel, asked = 2 * steps * LINE, []
 
@@ -59,7 +63,15 @@ def test_tiles_share_asking_for_the_next_panel(monkeypatch, rows, steps, expecte
     monkeypatch.setattr(memref.Prefetch, "interpret", record)
     expects = f"nn.expected_extents = [array<i64: {expected}, 0>, array<i64: 0, 0, 0>, array<i64: 0, {expected}, 0>]"
     size = "?" if expected else rows
-    module = parse_module(KERNEL.format(rows=size, steps=steps, panel=panel, expects=expects))
+    module = parse_module(
+        KERNEL.format(
+            rows=size,
+            steps=steps,
+            panel=panel,
+            expects=expects,
+            passes=f"{{passes = {passes} : i64}}" if passes else "",
+        )
+    )
     ApplySchedules("avx512").run(module, PassContext())
     module.verify()
     a = np.ones((rows, steps), np.float32)
@@ -67,10 +79,10 @@ def test_tiles_share_asking_for_the_next_panel(monkeypatch, rows, steps, expecte
     c = np.zeros((6, rows, 4), np.float32)
     Interpreter(module).call("k", [a, b, c])
     np.testing.assert_allclose(c, np.einsum("mk,nkl->nml", a, b))
-    passes = ceil(rows / 3)
-    assert len(asked) == 3 * passes * steps
+    tiles = ceil(rows / 3)
+    assert len(asked) == 3 * tiles * steps
     for one in range(3):
-        found = asked[one * passes * steps : (one + 1) * passes * steps]
+        found = asked[one * tiles * steps : (one + 1) * tiles * steps]
         start = (one + 1) * panel
         assert {at // LINE for at in found} >= set(range(start // LINE, (start + panel) // LINE))
         assert start <= min(found) and max(found) < start + panel * 1.5 + LINE

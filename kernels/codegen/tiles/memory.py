@@ -106,8 +106,9 @@ class Memory(Contents):
         total: Value | int = code.size(access.constant)
         for loop, factor in self.coordinates.parts_ahead(access, ahead):
             at = place.at.values.get(loop, place.at.offsets.get(loop, 0))
-            if not isinstance(loop.extent, int):  # the last of those that are sure, and all behind
-                at = code.minimum(at, (sure_iterations(loop) - 1) * loop.step)
+            if loop in ahead.over and (ahead.passes or not isinstance(loop.extent, int)):
+                last = (ahead.passes or sure_iterations(loop)) - 1
+                at = code.minimum(at, last * loop.step)  # once all is asked for, for the last part
             total = code.add(code.multiply(at, factor), total)
         index = code.as_value(code.add(total, ahead.elements))
         code.ask_for(self.views.flat(access.value), [index])

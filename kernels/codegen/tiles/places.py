@@ -124,7 +124,7 @@ class Coordinates:
         reduced = [(loop, loop.step * factor) for loop, factor in linear if loop.is_reduction]
         last = min((step for _, step in reduced), default=1)
         read = last + sum((iterations(loop) - 1) * step for loop, step in reduced)
-        passes = prod(map(sure_iterations, ahead.over))
+        passes = ahead.passes or prod(map(sure_iterations, ahead.over))
         found = [
             (loop, -(-factor * ahead.elements // (passes * read)) if loop.is_reduction else factor)
             for loop, factor in linear
