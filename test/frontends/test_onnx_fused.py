@@ -200,3 +200,28 @@ def test_quantized_attention():
     x, w = bytes_of(2, 5, 8), whole(100, 156, (8, 24), np.uint8)
     inputs = [x, w, floats(24), scale(0.02), scale(0.03), None, zero(128), zero(127)]
     check("QAttention", *inputs, domain=MS, num_heads=2, rtol=1e-3, atol=1e-3)
+
+
+def test_inverse():
+    check("Inverse", floats(2, 4, 4) + 3 * np.eye(4, dtype=np.float32), domain=MS, atol=1e-5)
+
+
+def test_quantized_embeddings():
+    tables = [bytes_of(9, 8), bytes_of(6, 8), bytes_of(2, 8), bytes_of(8), bytes_of(8)]
+    mask = np.array([[1, 1, 1, 0, 0], [1] * 5], np.int32)
+    scales = [np.array(s, np.float32) for s in (0.02, 0.03, 0.01, 0.005, 0.004)]
+    zeros = [zero(z) for z in (120, 130, 110, 3, 125)]
+    ids = [whole(0, 9, (2, 5), np.int32), whole(0, 2, (2, 5), np.int32)]
+    check(
+        "QEmbedLayerNormalization", *ids, *tables, mask, *scales, *zeros, domain=MS,
+        outputs=[F, TensorProto.INT32],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [0, 1], ids=["floats", "quantiles"])
+def test_weights_of_bitsandbytes(kind):
+    weights, scales = bytes_of(18 * 32 // 2), np.abs(floats(18 * 32 // 16))
+    check(
+        "MatMulBnb4", floats(3, 32), weights, scales, domain=MS, K=32, N=18, block_size=16,
+        quant_type=kind,
+    )  # fmt: skip

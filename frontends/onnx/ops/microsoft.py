@@ -6,6 +6,7 @@ Source: onnxruntime's ContribOperators.md.
 from __future__ import annotations
 
 from ...common.late_axes import with_ones
+from ...common.linear_algebra import identity_like, solve
 from ...common.vocabulary import *
 from ..node import Node
 from ..registry import add_rows, converter
@@ -208,6 +209,13 @@ def distances(n: Node, a: Value, b: Value) -> Value:
     apart = rows - Term(n, b)
     total = (apart * apart).sum(2)
     return (total.function(nn.Sqrt) if metric == "euclidean" else total).value
+
+
+@converter("Inverse", domain=DOMAIN)
+def inverse(n: Node, x: Value) -> Value:
+    """Of each matrix; infinite where there is none."""
+    matrices = Term(n, x)
+    return solve(matrices, identity_like(matrices)).value
 
 
 @converter("SimplifiedLayerNormalization")

@@ -59,6 +59,30 @@ def _zero_points(n: Node, zeros: Value, bits: int, columns: int, count: int) -> 
     return packed_numbers(n, rows, one, None, bits, middle=0).part(1, 0, count)
 
 
+_FLOATS = (0, 1 / 192, 2 / 3, 1, 1 / 3, 1 / 2, 1 / 6, 1 / 4)
+_NORMAL = (
+    *(-1.0, -0.6961928, -0.52507305, -0.39491749, -0.28444138, -0.18477343, -0.09105004, 0.0),
+    *(0.0795803, 0.1609302, 0.24611229, 0.33791524, 0.44070983, 0.562617, 0.72295684, 1.0),
+)
+BNB4 = np.array([(*_FLOATS, *(-x for x in _FLOATS)), _NORMAL], np.float32)
+"""What 4 bits stand for, as 4-bit floats and as quantiles of a normal distribution. Source:
+Dettmers, Pagnoni, Holtzman, Zettlemoyer, QLoRA (2023), and its package bitsandbytes."""
+
+
+@converter("MatMulBnb4", domain=DOMAIN)
+def matmul_bnb4(n: Node, a: Value, b: Value, scales: Value) -> Value:
+    """a [.., K] times weights [N, K] of 4 bits, two in a byte, a scale for each run of them."""
+    width, columns, block = n.int("K"), n.int("N"), n.int("block_size")
+    kind, count = n.int("quant_type"), width * columns
+    if kind not in (0, 1) or block < 1 or not n.int("transB", 1):
+        raise n.error(f"kind {kind} in blocks of {block}, in columns, is not supported")
+    pairs = BNB4[kind][np.arange(256).reshape(-1, 1) >> np.array([4, 0]) & 15]
+    numbers = constant(n, pairs).gather(Term(n, b).flat().cast(i64)).flat()
+    each = Term(n, scales).flat().cast(f32).gather(constant(n, np.arange(count) // block))
+    weights = (numbers.part(0, 0, count) * each).reshape(columns, width)
+    return (Term(n, a).cast(f32) @ weights.transpose(1, 0)).cast(a.type.element_type).value
+
+
 @converter("GatherBlockQuantized", domain=DOMAIN)
 def gather_block_quantized(
     n: Node, data: Value, indices: Value, scales: Value, zeros: Value | None = None

@@ -12,7 +12,7 @@ from ...common.vocabulary import *
 from ..node import Node
 from ..registry import add_rows, converter
 from .microsoft import DOMAIN, of_any_order, softmax_of_rows
-from .microsoft_attention import attention
+from .microsoft_attention import attention, embed_layer_normalization
 from .pooling import average_pool, global_average_pool
 from .quantization import dequantize, matmul_integer, qlinear_conv, quantize
 from .recurrent import lstm_with
@@ -286,3 +286,20 @@ def quantized_attention(
 ) -> list[Value | None]:
     data = _real(n, x, x_scale, x_zero).value
     return attention(n, data, _real(n, weight, weight_scale, weight_zero).value, bias, mask, past)
+
+
+@converter("QEmbedLayerNormalization", domain=DOMAIN)
+def quantized_embed_layer_normalization(
+    n: Node, ids: Value, segments: Value | None, *tables_and_steps: Value | None
+) -> list[Value | None]:
+    """Of words, positions, segments, gamma and beta: integers, then a mask, scales, zero points."""
+    given = (*tables_and_steps, *(None,) * 16)[:16]
+    tables, mask, scales, zeros = given[:5], given[5], given[6:11], given[11:]
+    real = [
+        None if table is None or scale is None else _real(n, table, scale, zero).value
+        for table, scale, zero in zip(tables, scales, zeros, strict=True)
+    ]
+    words, places, kinds, gamma, beta = real
+    if words is None or places is None or gamma is None or beta is None:
+        raise n.error("a table or its scale is missing")
+    return embed_layer_normalization(n, ids, segments, words, places, kinds, gamma, beta, mask)[:2]
