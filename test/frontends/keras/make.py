@@ -29,11 +29,11 @@ rng = np.random.default_rng(7)
 MODELS = {}
 
 
-def model(*shapes, legacy=False, ints=(), h5=False):
+def model(*shapes, legacy=False, ints=(), h5=False, policy=None, quantized=None):
     """Register a function from inputs to outputs."""
 
     def register(function):
-        MODELS[function.__name__] = (shapes, function, legacy, ints, h5)
+        MODELS[function.__name__] = (shapes, function, legacy, ints, h5, policy, quantized)
         return function
 
     return register
@@ -329,6 +329,27 @@ def preprocessing(x):
 # -- structure ---------------------------------------------------------------------------------
 
 
+@model((6,), ints=(20,), policy="float16")
+def half_floats(x):
+    y = L.Embedding(20, 8)(x)
+    y = L.Conv1D(4, 3, activation="relu")(L.LayerNormalization()(y))
+    return [L.Dense(5)(y), L.Rescaling(0.5)(x)]
+
+
+@model((6,), ints=(20,), policy="bfloat16")
+def brain_floats(x):
+    return L.Dense(5, activation="relu")(L.Embedding(20, 8)(x))
+
+
+@model((6,), ints=(20,), quantized="int8")
+def integer_weights(x):
+    y = L.EinsumDense("abc,cde->abde", output_shape=(None, 3, 2), bias_axes="de")(
+        L.Embedding(20, 8)(x)
+    )
+    z = L.EinsumDense("abde,dec->abc", (None, 5))(y)
+    return [L.Dense(4, activation="tanh")(y), z, L.MultiHeadAttention(2, 3)(z, z)]
+
+
 @model((4,), legacy=True, h5=True)
 def nested(x):
     """Models in models, a layer that is called three times, a model that is called twice."""
@@ -408,19 +429,26 @@ def write(folder, name, net, given, suffix):
     expected = net.predict(given if len(given) > 1 else given[0], verbose=0)
     expected = expected if isinstance(expected, list | tuple) else [expected]
     arrays = {f"in:{i.name.split(':')[0]}": v for i, v in zip(net.inputs, given, strict=True)}
+    expected = [v if v.dtype.kind != "V" else v.astype(np.float32) for v in expected]
     arrays |= {f"out:{i:03}": v for i, v in enumerate(expected)}
     np.savez_compressed(path.with_name(path.name + ".npz"), **arrays)
 
 
 def main():
     folder = Path(sys.argv[1])
-    for name, (shapes, function, legacy, ints, h5) in MODELS.items():
+    for name, (shapes, function, legacy, ints, h5, policy, quantized) in MODELS.items():
         if LEGACY and not legacy:
             continue
         keras.backend.clear_session()
         inputs = [keras.Input(shape, name=f"x{i}") for i, shape in enumerate(shapes)]
+        if policy:
+            keras.config.set_dtype_policy(policy)
         outputs = function(*inputs)
+        if policy:
+            keras.config.set_dtype_policy("float32")
         net = randomized(keras.Model(inputs if len(inputs) > 1 else inputs[0], outputs))
+        if quantized:
+            net.quantize(quantized)
         given = [rng.normal(0, 1, (2, *shape)).astype(np.float32) for shape in shapes]
         if ints:
             given = [rng.integers(0, ints[0], v.shape).astype(np.float32) for v in given]
