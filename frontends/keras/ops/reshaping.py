@@ -119,10 +119,44 @@ def interpolation(n: KerasLayer, name: str) -> dict:
 
 @layer("Resizing")
 def resizing(n: KerasLayer) -> Value:
-    if n.option("crop_to_aspect_ratio", False) or n.option("pad_to_aspect_ratio", False):
-        raise n.error("an aspect ratio that is kept is not supported")
     size = [n.integer("height"), n.integer("width")]
-    return resized_image(n, n.tensor(), size, n.option("interpolation", "bilinear"))
+    x = in_ratio(n, n.tensor(), size)
+    return resized_image(n, x, size, n.option("interpolation", "bilinear"))
+
+
+def in_ratio(n: KerasLayer, x: Value, size: Sequence[int]) -> Value:
+    """Images cropped or padded to the ratio of a size, where the layer says so."""
+    crops = bool(n.option("crop_to_aspect_ratio", False))
+    if not crops and not n.option("pad_to_aspect_ratio", False):
+        return x
+    return with_aspect(n, x, size, crops)
+
+
+def _extents(n: KerasLayer, x: Value) -> tuple[int, list[int]]:
+    """The axis of an image's rows, and its height and width."""
+    first = x.type.rank - (2 if is_channels_first(n) else 3)
+    known = [d for d in x.type.shape[first : first + 2] if d is not None]
+    if len(known) != 2:
+        raise n.error("the height and the width of the images must be known; give the shape")
+    return first, known
+
+
+def with_aspect(n: KerasLayer, x: Value, size: Sequence[int], crops: bool) -> Value:
+    """Images in the ratio of a size, by rows or columns taken away or added at both sides."""
+    first, own = _extents(n, x)
+    for axis, (have, other, here, there) in enumerate(
+        zip(own, own[::-1], size, size[::-1], strict=True), first
+    ):
+        want = int(np.float32(other * here) / np.float32(there))
+        if crops:
+            want = max(min(have, want), 1)
+            begin = (have - want) // 2
+            x = slice_axis(n, x, axis, begin, begin + want)
+        elif want > have + 1:
+            pads = [(want - have) // 2 if i == axis else 0 for i in range(x.type.rank)]
+            fill = n.scalar(n.option("fill_value", 0.0), x)
+            x = padded_by(n, x, [*pads, *pads], fill)
+    return x
 
 
 def resized_image(n: KerasLayer, x: Value, size: Sequence[int], how: str, **more) -> Value:
@@ -135,14 +169,11 @@ def resized_image(n: KerasLayer, x: Value, size: Sequence[int], how: str, **more
 @layer("CenterCrop")
 def center_crop(n: KerasLayer) -> Value:
     x = n.tensor()
-    first = x.type.rank - (2 if is_channels_first(n) else 3)
     size = [n.integer("height"), n.integer("width")]
-    extents = x.type.shape[first : first + 2]
-    if any(d is None for d in extents):
-        raise n.error("the height and the width of the images must be known; give the shape")
-    if any(d < s for d, s in zip(extents, size, strict=True)):  # type: ignore[operator]
-        raise n.error(f"the images are smaller than {size[0]} x {size[1]}")
+    first, extents = _extents(n, x)
+    if any(d < s for d, s in zip(extents, size, strict=True)):
+        return resized_image(n, with_aspect(n, x, size, crops=True), size, "bilinear")
     for axis, (have, want) in enumerate(zip(extents, size, strict=True), first):
-        begin = (have - want) // 2  # type: ignore[operator]
+        begin = (have - want) // 2
         x = slice_axis(n, x, axis, begin, begin + want)
     return x

@@ -329,6 +329,30 @@ def preprocessing(x):
 # -- structure ---------------------------------------------------------------------------------
 
 
+@model((8, 6, 2))
+def aspects(x):
+    return [
+        L.Resizing(5, 5, crop_to_aspect_ratio=True)(x),
+        L.Resizing(4, 6, pad_to_aspect_ratio=True, fill_value=0.5)(x),
+        L.Resizing(6, 2, pad_to_aspect_ratio=True)(x),
+        L.CenterCrop(10, 4)(x),
+    ]
+
+
+@model((4, 4))
+def matrix_operations(x):
+    ops = keras.ops
+    sound = ops.matmul(x, ops.swapaxes(x, 1, 2)) + 4 * np.eye(4, dtype=np.float32)
+    return [
+        *ops.slogdet(x),
+        ops.logdet(sound),
+        ops.svd(x, compute_uv=False),
+        ops.slice_update(x, (0, 1, 1), np.ones((1, 2, 3), np.float32)),
+        ops.nanstd(ops.where(x > 0.5, np.nan, x), axis=-1),
+        ops.nanvar(ops.where(x > 0.5, np.nan, x), axis=(1, 2)),
+    ]
+
+
 @model((6,), ints=(20,), policy="float16")
 def half_floats(x):
     y = L.Embedding(20, 8)(x)
