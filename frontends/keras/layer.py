@@ -8,7 +8,7 @@ from typing import Any
 
 from ...dialects.nn.host_types import string
 from ...ir.core import Value
-from ...ir.types import IntegerType, Type, bf16, f16, f32, f64, i1
+from ...ir.types import FloatType, IntegerType, Type, bf16, f16, f32, f64, i1
 from ..common.graph import Node
 from ..common.importer import NodeLayer
 from ..common.rows import Rows
@@ -63,9 +63,15 @@ class KerasLayer(NodeLayer):
         self.config = self.attributes.config
 
     def given(self, inputs: Sequence[Any]) -> KerasLayer:
-        """This layer with the values of its inputs."""
+        """This layer with the values of its inputs, floats as the type that weights have."""
         self._inputs = inputs
+        if self.config.get("dtype") is not None and not self.kind.startswith(("ops.", "tf.")):
+            self._inputs = [self._cast(x) for x in inputs]
         return self
+
+    def _cast(self, x: Any) -> Any:
+        is_float = isinstance(x, Value) and isinstance(x.type.element_type, FloatType)
+        return self.cast(x, self.element) if is_float else x
 
     def option(self, name: str, default: Any = REQUIRED) -> Any:
         """A field of the configuration. Raises NncError where a needed one is missing."""
@@ -110,11 +116,20 @@ class KerasLayer(NodeLayer):
 
     @property
     def element(self) -> Type:
-        """The element type that the layer computes in."""
-        given = self.config.get("dtype")
-        if isinstance(given, dict):
-            given = (given.get("config") or {}).get("name")
-        return element_type(given) or f32
+        """The element type of the weights, which the layer computes in here."""
+        policy = self.config.get("dtype")
+        if isinstance(policy, dict):
+            policy = policy.get("config") or {}
+            policy = policy.get("name") or policy.get("source_name")
+        mixed = str(policy).startswith("mixed_")
+        return f32 if mixed else element_type(policy) or f32
+
+    @property
+    def quantization(self) -> str | None:
+        """What the weights are quantized as: int8, .."""
+        policy = self.config.get("dtype")
+        inner = policy.get("config") if isinstance(policy, dict) else None
+        return inner.get("mode") if isinstance(inner, dict) else None
 
     def value(self, argument: Any) -> Any:
         """An argument with the values of its tensors."""

@@ -96,7 +96,8 @@ class Group:
         if dataset.external or dataset.is_virtual:
             raise self._error(f"the dataset '{dataset.name}' lies in other files")
         dtype, count = dataset.dtype, int(np.prod(dataset.shape, dtype=object))
-        if dtype.kind not in "biuf":
+        is_bfloat16 = _plain(dataset.attrs.get("dtype")) == "bfloat16"
+        if dtype.kind not in "biuf" and not (is_bfloat16 and dtype == np.dtype("V2")):
             raise self._error(f"the dataset '{dataset.name}' is of type {dtype}, expected numbers")
         least, most = (0, 1) if dataset.chunks is None else MOST_SHRUNK
         if count * dtype.itemsize > max(least, most * len(self._data)):
@@ -108,7 +109,7 @@ class Group:
             array = np.frombuffer(self._data, dtype, count, at).reshape(dataset.shape)
         else:
             array = np.asarray(dataset[()], dtype.newbyteorder("="))
-        return _bfloat16(array) if _plain(dataset.attrs.get("dtype")) == "bfloat16" else array
+        return _bfloat16(array) if is_bfloat16 else array
 
 
 class _File(Bytes):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...common.vocabulary import *
 from ..layer import KerasLayer, layer
+from .core import product
 
 FAR_BELOW = -1e9
 """What is added where a mask hides something."""
@@ -59,19 +60,28 @@ def _attended(n: KerasLayer, q: Term, k: Term, v: Term, scale: float, mask: Term
 
 def _projected(n: KerasLayer, x: Value, weights: list[Value], has_bias: bool) -> Term:
     """Heads [B, H, S, D] by a kernel [input, H, D]."""
-    kernel = weights.pop(0)
-    if x.type.rank != 3 or kernel.type.rank != 3:
+    if x.type.rank != 3 or weights[0].type.rank != 3:
         raise n.error("attention over several axes is not supported")
-    found = Term(n, einsum(n, "abc,cde->abde", [x, kernel]))
-    if has_bias:
-        found = found + Term(n, weights.pop(0))
-    return found.transpose(0, 2, 1, 3)
+    return _weighted(n, "abc,cde->abde", x, weights, has_bias).transpose(0, 2, 1, 3)
+
+
+def _weighted(n: KerasLayer, equation: str, x: Value, weights: list[Value], has_bias: bool) -> Term:
+    """x by the next kernel and its bias, behind which an int8 kernel has its scale."""
+    kernel = weights.pop(0)
+    bias = weights.pop(0) if has_bias else None
+    scale = weights.pop(0) if kernel.type.element_type is i8 else None
+    found = Term(n, product(n, equation, x, kernel, scale))
+    return found if bias is None else found + Term(n, bias)
 
 
 @layer("MultiHeadAttention", "GroupQueryAttention", "GroupedQueryAttention")
 def multi_head_attention(n: KerasLayer) -> list[Value]:
     has_bias, has_gate = bool(n.option("use_bias", True)), bool(n.option("use_gate", False))
-    weights = n.weights((4 + has_gate) * (1 + has_bias))
+    kernels = 4 + has_gate
+    weights = n.weights(kernels * (1 + has_bias), kernels * (2 + has_bias))
+    packed = sum(weight.type.element_type is i8 for weight in weights)
+    if len(weights) != kernels * (1 + has_bias) + packed:
+        raise n.error(f"it has {len(weights)} weights, of which {packed} are int8")
     query, value = n.argument(0, "query"), n.argument(1, "value")
     key = n.argument(2, "key")
     if not isinstance(query, Value) or not isinstance(value, Value):
@@ -87,11 +97,8 @@ def multi_head_attention(n: KerasLayer) -> list[Value]:
     found, scores = _attended(n, q, k, v, 1 / math.sqrt(width), mask)
     if gate is not None:
         found = found * gate
-    kernel, *bias = weights
-    out = einsum(n, "abcd,bde->ace", [found.value, kernel])
-    for one in bias:
-        out = n(nn.Add(out, one))
-    return [out, scores.value]
+    joint = found.transpose(0, 2, 1, 3).value
+    return [_weighted(n, "acbd,bde->ace", joint, weights, has_bias).value, scores.value]
 
 
 @layer("Attention", "AdditiveAttention")

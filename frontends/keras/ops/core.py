@@ -51,14 +51,53 @@ def function(n: KerasLayer) -> Value:
     )
 
 
+def weights_of(n: KerasLayer, bias: bool) -> tuple[Value, list[Value], Value | None]:
+    """The kernel, perhaps a bias, and the scale of an int8 kernel or None."""
+    if n.quantization not in (None, "int8"):
+        raise n.error(f"weights quantized as {n.quantization} are not supported")
+    kernel, *others = n.weights(1 + bias + bool(n.quantization))
+    return kernel, others[:bias], others[-1] if n.quantization else None
+
+
+def product(n: KerasLayer, equation: str, x: Value, kernel: Value, scale: Value | None) -> Value:
+    """x and a kernel; if that is int8, x is quantized by its largest element along what is summed.
+
+    Integers up to 127 * 127 * 1040 are exact as f32. Source: keras.quantizers.AbsMaxQuantizer.
+    """
+    if scale is None:
+        return einsum(n, equation, [x, kernel])
+    quantizer = n.option("quantization_config", None) or {}
+    weights = Term(n, n.cast(kernel, n.element))
+    before, _, after = equation.replace(" ", "").partition("->")
+    own = before.partition(",")[0]
+    if "." in own:
+        raise n.error("an int8 kernel and '...' in the equation is not supported")
+    summed = tuple(i for i, letter in enumerate(own) if letter not in after)
+    if (quantizer.get("config") or {}).get("activation_quantizer", True) is None:
+        found = einsum(n, equation, [x, weights.value])
+        return (Term(n, found) / Term(n, scale)).value
+    given = Term(n, x)
+    steps = 127.0 / (given.function(nn.Abs).largest(*summed, keep=True) + 1e-7)
+    whole = (given * steps).function(nn.Round).max(-127.0).min(127.0)
+    total = Term(n, einsum(n, equation, [whole.value, weights.value]))
+    kept = [letter for letter in after if letter in own]
+    order = [own.index(letter) for letter in kept]
+    turned = steps.transpose(*order, *summed)
+    places = [(turned.value, kept.index(i)) if i in kept else 1 for i in after]
+    return (total / (turned.reshape(*places) * Term(n, scale))).value
+
+
 @layer("Dense")
 def dense(n: KerasLayer) -> Value:
-    use_bias = n.option("use_bias", True)
-    kernel, *bias = n.weights(2 if use_bias else 1)
+    kernel, bias, scale = weights_of(n, bool(n.option("use_bias", True)))
     x = n.tensor()
     if x.type.shape[-1] not in (None, kernel.type.shape[0]):
         raise n.error(f"the input is '{x.type}', but the kernel has {kernel.type.shape[0]} rows")
-    y = n(nn.Matmul(x, kernel))
+    if scale is None:
+        y = n(nn.Matmul(x, kernel))
+    else:
+        letters = "abcdefgh"[: x.type.rank - 1]
+        y = product(n, f"{letters}y,yz->{letters}z", x, kernel, scale)
     for value in bias:
         y = n(nn.Add(y, value))
     return activated(n, y, n.option("activation", None))
@@ -66,8 +105,8 @@ def dense(n: KerasLayer) -> Value:
 
 @layer("EinsumDense")
 def einsum_dense(n: KerasLayer) -> Value:
-    kernel, *bias = n.weights(1, 2)
-    y = einsum(n, n.option("equation"), [n.tensor(), kernel])
+    kernel, bias, scale = weights_of(n, bool(n.option("bias_axes", None)))
+    y = product(n, n.option("equation"), n.tensor(), kernel, scale)
     for value in bias:
         y = n(nn.Add(y, value))
     return activated(n, y, n.option("activation", None))
@@ -75,10 +114,13 @@ def einsum_dense(n: KerasLayer) -> Value:
 
 @layer("Embedding")
 def embedding(n: KerasLayer) -> list[Value]:
-    (table,) = n.weights(1)
+    table, _, scale = weights_of(n, bias=False)
     given = n.tensor()
     indices = n.cast(given, i32)
     found = n(nn.Gather(table, indices))
+    if scale is not None:
+        steps = Term(n, scale).gather(Term(n, indices))
+        found = (Term(n, found).cast(n.element) / steps.spread(0, 1)).value
     if not n.option("mask_zero", False):
         return [found]
     return [found, n(nn.Not(n(nn.Equal(given, n.scalar(0, given)))))]

@@ -7,7 +7,7 @@ from ...common.vocabulary import *
 from ..layer import KerasLayer, layer
 from .core import encoded
 from .functions import axes_of, operand
-from .reshaping import resized_image
+from .reshaping import in_ratio, resized_image
 
 
 @layer("ops.Reshape", "tf.reshape")
@@ -281,8 +281,7 @@ def _indexed(n: KerasLayer, x: Value, axis: int, key: Any) -> Value:
 
 @layer("ops.Resize")
 def resize(n: KerasLayer) -> Value:
-    if n.option("crop_to_aspect_ratio", False) or n.option("pad_to_aspect_ratio", False):
-        raise n.error("an aspect ratio that is kept is not supported")
     more = {"antialias": True} if n.option("antialias", False) else {}
     size = [int(v) for v in n.option("size")]
-    return resized_image(n, n.tensor(), size, n.option("interpolation", "bilinear"), **more)
+    x = in_ratio(n, n.tensor(), size)
+    return resized_image(n, x, size, n.option("interpolation", "bilinear"), **more)

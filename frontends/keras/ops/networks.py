@@ -122,4 +122,7 @@ def _segments(how: str) -> Callable[[KerasLayer], Value]:
     return convert
 
 
-add({"SegmentSum": _segments("add"), "SegmentMax": _segments("max")})
+add({
+    f"Segment{name}": _segments(how)
+    for name, how in {"Sum": "add", "Prod": "mul", "Max": "max", "Min": "min"}.items()
+})  # fmt: skip

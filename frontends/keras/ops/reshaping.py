@@ -103,7 +103,7 @@ def up_sampling(n: KerasLayer) -> Value:
     axes = tuple(range(first, first + count))
     times, how = n.integers("size", count, 2), n.option("interpolation", "nearest")
     if how in ("lanczos3", "lanczos5") and count == 2:
-        own = _image_axes(n, x)[1]
+        own = _extents(n, x)[1]
         return _resampled(n, x, [a * b for a, b in zip(own, times, strict=True)], how, False)
     scales = n.constant(np.array(times, np.float32))
     return resized_by_scales(n, x, scales, axes, interpolation(n, how))
@@ -123,37 +123,47 @@ def interpolation(n: KerasLayer, name: str) -> dict:
 
 @layer("Resizing")
 def resizing(n: KerasLayer) -> Value:
-    x, size = n.tensor(), [n.integer("height"), n.integer("width")]
-    kept = (n.option("crop_to_aspect_ratio", False), n.option("pad_to_aspect_ratio", False))
-    if any(kept):
-        x = _of_ratio(n, x, size, crops=bool(kept[0]))
+    size = [n.integer("height"), n.integer("width")]
+    x = in_ratio(n, n.tensor(), size)
     how, smooth = n.option("interpolation", "bilinear"), n.option("antialias", False)
     if how in ("nearest", "bilinear", "bicubic") and (not smooth or how == "nearest"):
         return resized_image(n, x, size, how)
     return _resampled(n, x, size, how, bool(smooth))
 
 
-def _image_axes(n: KerasLayer, x: Value) -> tuple[int, list[int]]:
-    """The axis of the height, before that of the width, and both extents."""
+def in_ratio(n: KerasLayer, x: Value, size: Sequence[int]) -> Value:
+    """Images cropped or padded to the ratio of a size, where the layer says so."""
+    crops = bool(n.option("crop_to_aspect_ratio", False))
+    if not crops and not n.option("pad_to_aspect_ratio", False):
+        return x
+    return with_aspect(n, x, size, crops)
+
+
+def _extents(n: KerasLayer, x: Value) -> tuple[int, list[int]]:
+    """The axis of an image's rows, and its height and width."""
     first = x.type.rank - (2 if is_channels_first(n) else 3)
-    extents = x.type.shape[first : first + 2]
-    if any(d is None for d in extents):
+    known = [d for d in x.type.shape[first : first + 2] if d is not None]
+    if len(known) != 2:
         raise n.error("the height and the width of the images must be known; give the shape")
-    return first, list(extents)  # type: ignore[arg-type]
+    return first, known
 
 
-def _of_ratio(n: KerasLayer, x: Value, size: Sequence[int], crops: bool) -> Value:
-    """The middle of the images that has the ratio of a size, or the images with a border."""
-    first, own = _image_axes(n, x)
-    pads = np.zeros((2, x.type.rank), np.int64)
-    for i, (have, other) in enumerate(zip(own, reversed(own), strict=True)):
-        fitting = int(np.float32(other * size[i]) / np.float32(size[1 - i]))
+def with_aspect(n: KerasLayer, x: Value, size: Sequence[int], crops: bool) -> Value:
+    """Images in the ratio of a size, by rows or columns taken away or added at both sides."""
+    first, own = _extents(n, x)
+    for axis, (have, other, here, there) in enumerate(
+        zip(own, own[::-1], size, size[::-1], strict=True), first
+    ):
+        want = int(np.float32(other * here) / np.float32(there))
         if crops:
-            wanted = max(min(have, fitting), 1)
-            x = slice_axis(n, x, first + i, (have - wanted) // 2, (have - wanted) // 2 + wanted)
-        else:
-            pads[:, first + i] = (max(have, fitting) - have) // 2
-    return padded_by(n, x, pads.reshape(-1).tolist(), n.scalar(n.number("fill_value", 0.0), x))
+            want = max(min(have, want), 1)
+            begin = (have - want) // 2
+            x = slice_axis(n, x, axis, begin, begin + want)
+        elif want > have + 1:
+            pads = [(want - have) // 2 if i == axis else 0 for i in range(x.type.rank)]
+            fill = n.scalar(n.option("fill_value", 0.0), x)
+            x = padded_by(n, x, [*pads, *pads], fill)
+    return x
 
 
 SMOOTH = {"bilinear": "triangle", "bicubic": "keyscubic"}
@@ -162,7 +172,7 @@ SMOOTH = {"bilinear": "triangle", "bicubic": "keyscubic"}
 
 def _resampled(n: KerasLayer, x: Value, size: Sequence[int], how: str, smooth: bool) -> Value:
     """Images by weights of their rows and columns, as `tf.image.resize` has them."""
-    _, own = _image_axes(n, x)
+    _, own = _extents(n, x)
     kind = SMOOTH.get(how, how)
     if x.type.rank != 4 or kind not in (*SMOOTH.values(), "lanczos3", "lanczos5", "area"):
         raise n.error(f"interpolation '{how}' of '{x.type}' is not supported")
@@ -192,9 +202,9 @@ def resized_image(n: KerasLayer, x: Value, size: Sequence[int], how: str, **more
 def center_crop(n: KerasLayer) -> Value:
     x = n.tensor()
     size = [n.integer("height"), n.integer("width")]
-    first, extents = _image_axes(n, x)
+    first, extents = _extents(n, x)
     if any(d < s for d, s in zip(extents, size, strict=True)):
-        return resized_image(n, _of_ratio(n, x, size, crops=True), size, "bilinear")
+        return resized_image(n, with_aspect(n, x, size, crops=True), size, "bilinear")
     for axis, (have, want) in enumerate(zip(extents, size, strict=True), first):
         begin = (have - want) // 2
         x = slice_axis(n, x, axis, begin, begin + want)

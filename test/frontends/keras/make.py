@@ -29,11 +29,11 @@ rng = np.random.default_rng(7)
 MODELS = {}
 
 
-def model(*shapes, legacy=False, ints=(), h5=False):
+def model(*shapes, legacy=False, ints=(), h5=False, policy=None, quantized=None):
     """Register a function from inputs to outputs."""
 
     def register(function):
-        MODELS[function.__name__] = (shapes, function, legacy, ints, h5)
+        MODELS[function.__name__] = (shapes, function, legacy, ints, h5, policy, quantized)
         return function
 
     return register
@@ -185,16 +185,14 @@ def merging(x, y, z):
 def spectra(x):
     how = {"frame_length": 50, "frame_step": 25, "fft_length": 64}
     a = L.STFTSpectrogram(**how)(x)
-    b = L.STFTSpectrogram(mode="psd", padding="same", expand_dims=True, **how)(x)
-    c = L.STFTSpectrogram(mode="stft", window="hamming", **how)(x)
+    b = L.STFTSpectrogram(mode="stft", padding="same", expand_dims=True, **how)(x)
     first = L.Permute((2, 1))(x)
     d = L.MelSpectrogram(
         fft_length=128, sequence_stride=64, sampling_rate=8000, num_mel_bins=20, max_freq=4000
     )(first)
-    e = L.STFTSpectrogram(mode="magnitude", data_format="channels_first", **how)(first)
-    real, imaginary = keras.ops.rfft(first, 128)
-    f = keras.ops.irfft((real, imaginary))
-    return [a, b, c, d, e, real, imaginary, f, *keras.ops.fft((x, x * 2.0))]
+    c = L.STFTSpectrogram(mode="psd", data_format="channels_first", **how)(first)
+    real, imaginary = keras.ops.rfft(first, 20)
+    return [a, b, c, d, real, imaginary, keras.ops.irfft((real, imaginary))]
 
 
 @model((8, 6, 3))
@@ -208,10 +206,7 @@ def image_operations(x):
         images.crop_images(x, 1, 2, target_height=4, target_width=3),
         images.extract_patches(x, (3, 2), strides=(2, 1), padding="same"),
         images.gaussian_blur(x, (3, 3), (1.0, 2.0)),
-        *(
-            images.affine_transform(x, turn, interpolation=how, fill_mode=fill)
-            for how, fill in (("bilinear", "constant"), ("nearest", "reflect"))
-        ),
+        images.affine_transform(x, turn, "nearest", "reflect"),
     ]
 
 
@@ -329,6 +324,51 @@ def preprocessing(x):
 # -- structure ---------------------------------------------------------------------------------
 
 
+@model((8, 6, 2))
+def aspects(x):
+    return [
+        L.Resizing(5, 5, crop_to_aspect_ratio=True)(x),
+        L.Resizing(4, 6, pad_to_aspect_ratio=True, fill_value=0.5)(x),
+        L.Resizing(6, 2, pad_to_aspect_ratio=True)(x),
+        L.CenterCrop(10, 4)(x),
+    ]
+
+
+@model((4, 4))
+def matrix_operations(x):
+    ops = keras.ops
+    sound = ops.matmul(x, ops.swapaxes(x, 1, 2)) + 4 * np.eye(4, dtype=np.float32)
+    return [
+        *ops.slogdet(x),
+        ops.logdet(sound),
+        ops.svd(x, compute_uv=False),
+        ops.slice_update(x, (0, 1, 1), np.ones((1, 2, 3), np.float32)),
+        ops.nanstd(ops.where(x > 0.5, np.nan, x), axis=-1),
+        ops.nanvar(ops.where(x > 0.5, np.nan, x), axis=(1, 2)),
+    ]
+
+
+@model((6,), ints=(20,), policy="float16")
+def half_floats(x):
+    y = L.Embedding(20, 8)(x)
+    y = L.Conv1D(4, 3, activation="relu")(L.LayerNormalization()(y))
+    return [L.Dense(5)(y), L.Rescaling(0.5)(x)]
+
+
+@model((6,), ints=(20,), policy="bfloat16")
+def brain_floats(x):
+    return L.Dense(5, activation="relu")(L.Embedding(20, 8)(x))
+
+
+@model((6,), ints=(20,), quantized="int8")
+def integer_weights(x):
+    y = L.EinsumDense("abc,cde->abde", output_shape=(None, 3, 2), bias_axes="de")(
+        L.Embedding(20, 8)(x)
+    )
+    z = L.EinsumDense("abde,dec->abc", (None, 5))(y)
+    return [L.Dense(4, activation="tanh")(y), z, L.MultiHeadAttention(2, 3)(z, z)]
+
+
 @model((4,), legacy=True, h5=True)
 def nested(x):
     """Models in models, a layer that is called three times, a model that is called twice."""
@@ -420,19 +460,26 @@ def write(folder, name, net, given, suffix):
     expected = net.predict(given if len(given) > 1 else given[0], verbose=0)
     expected = expected if isinstance(expected, list | tuple) else [expected]
     arrays = {f"in:{i.name.split(':')[0]}": v for i, v in zip(net.inputs, given, strict=True)}
+    expected = [v if v.dtype.kind != "V" else v.astype(np.float32) for v in expected]
     arrays |= {f"out:{i:03}": v for i, v in enumerate(expected)}
     np.savez_compressed(path.with_name(path.name + ".npz"), **arrays)
 
 
 def main():
     folder = Path(sys.argv[1])
-    for name, (shapes, function, legacy, ints, h5) in MODELS.items():
+    for name, (shapes, function, legacy, ints, h5, policy, quantized) in MODELS.items():
         if LEGACY and not legacy:
             continue
         keras.backend.clear_session()
         inputs = [keras.Input(shape, name=f"x{i}") for i, shape in enumerate(shapes)]
+        if policy:
+            keras.config.set_dtype_policy(policy)
         outputs = function(*inputs)
+        if policy:
+            keras.config.set_dtype_policy("float32")
         net = randomized(keras.Model(inputs if len(inputs) > 1 else inputs[0], outputs))
+        if quantized:
+            net.quantize(quantized)
         given = [rng.normal(0, 1, (2, *shape)).astype(np.float32) for shape in shapes]
         if ints:
             given = [rng.integers(0, ints[0], v.shape).astype(np.float32) for v in given]

@@ -15,6 +15,8 @@ from ..mutate import mutated
 
 FILES = Path(__file__).parent / "files"
 MODELS = sorted(p.name for p in FILES.iterdir() if p.suffix in (".keras", ".h5"))
+TOLERANCE = {"float16": 2**-9, "bfloat16": 2**-6}
+"""By element type: two steps of those that have few bits."""
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -27,7 +29,7 @@ def test_outputs_are_those_of_keras(name):
     for i, (a, b) in enumerate(zip(found, expected, strict=True)):
         assert a.shape == b.shape, i
         apart = np.abs(a.astype(float) - b.astype(float))
-        assert apart.max() <= 1e-4 * np.abs(b.astype(float)).max(), i
+        assert apart.max() <= TOLERANCE.get(a.dtype.name, 1e-4) * np.abs(b.astype(float)).max(), i
 
 
 def layer(kind, inbound=(), name=None, **config):
