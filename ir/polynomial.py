@@ -6,8 +6,19 @@ integers. `memref<?x64x?xf32>` has the strides `64 * d2`, `d2` and 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
 from math import prod
+
+
+@dataclass(frozen=True, eq=False)
+class Symbol:
+    """A number that only the run tells. Products have symbols in the order of their making,
+    which is the same in every process.
+    """
+
+    number: int = field(default_factory=count().__next__, init=False, repr=False)
 
 
 class Poly:
@@ -15,20 +26,20 @@ class Poly:
 
     __slots__ = ("_hash", "terms")
 
-    def __init__(self, terms: dict[tuple[Hashable, ...], int]) -> None:
+    def __init__(self, terms: dict[tuple[Symbol, ...], int]) -> None:
         self.terms = terms
         self._hash: int | None = None
 
     @staticmethod
-    def symbol(name: Hashable) -> Poly:
-        return Poly({(name,): 1})
+    def symbol(symbol: Symbol) -> Poly:
+        return Poly({(symbol,): 1})
 
     @property
-    def symbols(self) -> frozenset[Hashable]:
-        """Those that it depends on."""
-        return frozenset(symbol for product in self.terms for symbol in product)
+    def symbols(self) -> tuple[Symbol, ...]:
+        """Those that it depends on, each once."""
+        return tuple(dict.fromkeys(symbol for product in self.terms for symbol in product))
 
-    def at(self, value: Callable[[Hashable], int]) -> int:
+    def at(self, value: Callable[[Symbol], int]) -> int:
         """What it is where symbols have these values."""
         return sum(factor * prod(map(value, product)) for product, factor in self.terms.items())
 
@@ -60,10 +71,10 @@ class Poly:
         return self * -1 + other
 
     def __mul__(self, other: Size) -> Size:
-        terms: dict[tuple[Hashable, ...], int] = {}
+        terms: dict[tuple[Symbol, ...], int] = {}
         for a, x in self.terms.items():
             for b, y in _terms(other).items():
-                product = tuple(sorted(a + b, key=id))
+                product = tuple(sorted(a + b, key=_number))
                 terms[product] = terms.get(product, 0) + x * y
         return _simplest(terms)
 
@@ -86,11 +97,15 @@ class Poly:
 Size = int | Poly
 
 
-def _terms(size: Size) -> dict[tuple[Hashable, ...], int]:
+def _number(symbol: Symbol) -> int:
+    return symbol.number
+
+
+def _terms(size: Size) -> dict[tuple[Symbol, ...], int]:
     return size.terms if isinstance(size, Poly) else {(): size}
 
 
-def _simplest(terms: dict[tuple[Hashable, ...], int]) -> Size:
+def _simplest(terms: dict[tuple[Symbol, ...], int]) -> Size:
     terms = {product: factor for product, factor in terms.items() if factor}
     if not terms:
         return 0
@@ -105,7 +120,7 @@ def quotient(size: Size, by: Size) -> Size | None:
     if len(divisors) != 1:
         return None
     ((divisor, number),) = divisors
-    found: dict[tuple[Hashable, ...], int] = {}
+    found: dict[tuple[Symbol, ...], int] = {}
     for product, factor in _terms(size).items():
         rest = list(product)
         for symbol in divisor:

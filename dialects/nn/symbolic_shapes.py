@@ -25,7 +25,7 @@ from ...ir.comprehension import Comprehension
 from ...ir.core import Block, BlockArgument, Operation, OpResult, Value
 from ...ir.declare import ValueLike, as_value
 from ...ir.lazy import np
-from ...ir.polynomial import Poly, Size, is_natural, quotient
+from ...ir.polynomial import Poly, Size, Symbol, is_natural, quotient
 from ...ir.types import Dim, TensorType
 from .. import nn
 from .known_values import MOVES, SPREADS, KnownValues, is_short
@@ -45,7 +45,7 @@ ALL = 1 << 31
 
 
 @dataclass(frozen=True, eq=False)
-class Symbol:
+class NamedExtent(Symbol):
     """An extent that only the run tells; with `least`, the smaller of a size and a number."""
 
     name: str
@@ -65,7 +65,7 @@ class SymbolicShapes:
         self._shapes: dict[Value, Shape] = {}
         self._elements: dict[Value, np.ndarray | None] = {}
         self._known = KnownValues()
-        self._symbols: dict[Any, Symbol] = {}
+        self._symbols: dict[Any, NamedExtent] = {}
         self._types: dict[str, TensorType] = {}
         """Of the first argument with a dimension of each name."""
         if block is None:
@@ -91,7 +91,7 @@ class SymbolicShapes:
     def symbol(self, key: Any, name: str, least: tuple[Size, int] | None = None) -> Poly:
         """The symbol of a key; the same one each time."""
         if key not in self._symbols:
-            self._symbols[key] = Symbol(name or f"d{len(self._symbols)}", least)
+            self._symbols[key] = NamedExtent(name or f"d{len(self._symbols)}", least)
         return Poly.symbol(self._symbols[key])
 
     def sources(self, arguments: Iterable[BlockArgument]) -> dict[Any, tuple[BlockArgument, int]]:
@@ -481,7 +481,7 @@ def _element(op: Operation, *operands: Any) -> Size | None:
 def _least(size: Size) -> tuple[Size, int] | None:
     """What a size is the smaller of, if it is a symbol for that."""
     symbol = _single(size) if isinstance(size, Poly) else None
-    return symbol.least if isinstance(symbol, Symbol) else None
+    return symbol.least if isinstance(symbol, NamedExtent) else None
 
 
 # -- names ------------------------------------------------------------------------------------

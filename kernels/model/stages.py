@@ -20,7 +20,7 @@ from ...ir.affine import AffineDim, AffineExpr
 from ...ir.attributes import ArrayAttr
 from ...ir.core import Block, Operation, Value
 from ...ir.declare import as_value
-from ...ir.polynomial import Poly, Size
+from ...ir.polynomial import Poly, Size, Symbol
 from ...ir.rewriting import constant_int
 from ...ir.types import MemRefType, Type
 
@@ -78,8 +78,8 @@ IDEMPOTENT = frozenset(
 
 
 @dataclass(frozen=True, eq=False)
-class Extent:
-    """A symbol: the extent (or stride, or offset) of a buffer, known only at run time."""
+class Extent(Symbol):
+    """The extent (or stride, or offset) of a buffer, known only at run time."""
 
     buffer: Value
     dim: int

@@ -15,13 +15,20 @@ from ....dialects import affine, arith, memref
 from ....dialects.index_lists import mix
 from ....dialects.memref.layouts import collapse, expand
 from ....ir.core import Operation, Value
-from ....ir.polynomial import Poly, Size
+from ....ir.polynomial import Poly, Size, Symbol
 from ....ir.rewriting import constant_int
 from ....ir.types import IndexType, MemRefType
 from ...model.stages import Extent
 
 MAX_TERMS = 16
 """A sum with more terms is a symbol of its own, so that products of sums stay small."""
+
+
+@dataclass(frozen=True, eq=False)
+class Index(Symbol):
+    """An index value that no operation understood here makes."""
+
+    value: Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +63,7 @@ class Forms:
             handler = _INDEX_OPS.get(type(op)) if op is not None else None
             known = handler(self, op) if handler is not None else None
             if known is None or (isinstance(known, Poly) and len(known.terms) > MAX_TERMS):
-                known = Poly.symbol(value)
+                known = Poly.symbol(Index(value))
             self._forms[value] = known
         return known
 

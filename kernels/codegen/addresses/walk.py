@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 
 from ....dialects import arith, memref
 from ....ir.core import Block, Operation, Value
-from ....ir.polynomial import Poly, Size
+from ....ir.polynomial import Poly, Size, Symbol
 from ....ir.rewriting import constant_int
 from ....ir.types import VectorType
 from ....targets.machine import Machine
 from ...model.stages import Extent
 from ..code import Code, Scope
-from .linear import Forms
+from .linear import Forms, Index
 
 
 class Walk(Code):
@@ -149,11 +149,14 @@ class Walk(Code):
         assert isinstance(total, Value)
         return total
 
-    def _symbol(self, symbol: object) -> Value:
-        return self.extent(symbol) if isinstance(symbol, Extent) else symbol  # type: ignore[return-value]
+    def _symbol(self, symbol: Symbol) -> Value:
+        if isinstance(symbol, Extent):
+            return self.extent(symbol)
+        assert isinstance(symbol, Index)
+        return symbol.value
 
     def _depth_of_term(self, product: tuple) -> int:
-        return self.depth_of(*[s.buffer if isinstance(s, Extent) else s for s in product])
+        return self.depth_of(*[s.buffer if isinstance(s, Extent) else s.value for s in product])
 
     def sizes_and_strides(self, buffer: Value) -> tuple[Sequence[Size], Sequence[Size]]:
         view = self.forms.view(buffer)
