@@ -201,7 +201,8 @@ class _Reader:
     ) -> tuple[list[Tensor], list[str]]:
         table = {layer.name: layer for layer in layers}
         heads = flat(decoded(model.config["input_layers"], table))
-        tails = flat(decoded(model.config["output_layers"], table))
+        ends = decoded(model.config["output_layers"], table)
+        tails = flat(ends)
         if given is not None and len(given) != len(heads):
             raise self._error(model, f"it is called with {len(given)} tensors, not {len(heads)}")
         for i, head in enumerate(heads):
@@ -223,7 +224,9 @@ class _Reader:
             if sum(map(len, pending.values())) == before:
                 stuck = next(table[name] for name, calls in pending.items() if calls)
                 raise self._error(stuck, "its inputs are never computed")
-        return [_resolved(tail, table) for tail in tails], [tail.layer for tail in tails]
+        named = isinstance(ends, dict) and len(ends) == len(tails)
+        names = list(ends) if named else [tail.layer for tail in tails]
+        return [_resolved(tail, table) for tail in tails], names
 
     # -- calls ------------------------------------------------------------------------------------
 

@@ -92,6 +92,14 @@ def test_names_and_shapes_of_inputs_and_outputs_are_kept():
     assert np.array_equal(found["dense"], np.tile(KERNEL.sum(0), (4, 1)))
 
 
+def test_outputs_in_a_dictionary_have_its_keys():
+    net = functional(DENSE)
+    net["config"]["output_layers"] = {"b": ["dense", 0, 0], "a": ["x", 0, 0]}
+    found = nnc.compile(archive(net, DENSE_WEIGHTS)).run({"x": np.ones((1, 3), np.float32)})
+    assert np.array_equal(found["b"], [KERNEL.sum(0)])
+    assert np.array_equal(found["a"], np.ones((1, 3)))
+
+
 def test_text_is_looked_up():
     words = {"vocabulary": ["cat", "dog"], "mask_token": "", "num_oov_indices": 1}
     given = layer("InputLayer", name="x", batch_shape=[None, 3], dtype="string")
