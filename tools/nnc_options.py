@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from functools import cache
 
 from ..driver.artifact_options import FORMS, PLACES, chosen_languages
@@ -33,73 +34,66 @@ def argument_parser() -> argparse.ArgumentParser:
         help="print a script that completes nnc's command line in this shell",
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
-
-    several = {
-        "compile": ". Several levels, as in x86-64-v2,x86-64-v3: a library that has code for "
-        "each and chooses when it is loaded",
-        "check": ". Several, as in x86-64-v3,cortex-a76: a time for each",
-    }
-
-    def command(name: str, help: str) -> argparse.ArgumentParser:
+    for name, (help, add_options) in COMMANDS.items():
         sub = commands.add_parser(name, help=help, description=help, allow_abbrev=False)
-        sub.add_argument(
-            "model",
-            help="a model's file or folder in any format that nnc reads, IR of any stage in an "
-            ".mlir file, or onnx:NAME, a model that ships in the onnx package (onnx: alone lists "
-            "them)",
-        )
-        sub.add_argument(
-            "--shape",
-            action="append",
-            default=[],
-            metavar="NAME=1,3,224,224",
-            help="fix the shape of an input",
-        )
-        sub.add_argument(
-            "--constant",
-            action="append",
-            default=[],
-            metavar="NAME=VALUE",
-            help="the value of an input for good, which is no input then: a number, true, false, "
-            "a list as 1,2 or [[1,2]], or a .npy file",
-        )
-        sub.add_argument(
-            "--signature",
-            metavar="NAME",
-            help="which function of a model that has several, as a SavedModel or a .tflite file",
-        )
-        sub.add_argument(
-            "--ops",
-            action="append",
-            default=[],
-            metavar="FILE.py",
-            help=OPS_HELP,
-        )
-        if name != "import":
-            sub.add_argument(
-                "--target",
-                "--machine",
-                metavar="NAME",
-                type=targets_argument if name in ("compile", "check") else target_argument,
-                help="what to compile for, see `nnc targets` (default: what the IR says, else "
-                "this machine); --machine is its older name" + several.get(name, ""),
-            )
-        sub.add_argument(
-            "--fast-math",
-            choices=("on", "off"),
-            default="on",
-            help="off: floating-point operations as the model states them, in their order",
-        )
-        sub.add_argument("-q", "--quiet", action="store_true", help="no progress messages")
-        return sub
+        if name not in WITHOUT_MODEL:
+            _add_model(sub, name)
+        add_options(sub)
+    return parser
 
-    sub = command("import", "Write a model as IR, its weights in a safetensors file beside it.")
-    sub.add_argument("-o", "--output", required=True, metavar="FILE.mlir")
-    sub = command(
-        "compile",
-        "Compile a model; the suffix says to what: .mlir .ll .s, or with a C header .o .so .dll "
-        ".dylib .a, with a JavaScript module .wasm.",
+
+def _add_model(sub: argparse.ArgumentParser, command: str) -> None:
+    """What each command takes that reads a model."""
+    sub.add_argument(
+        "model",
+        help="a model's file or folder in any format that nnc reads, IR of any stage in an "
+        ".mlir file, or onnx:NAME, a model that ships in the onnx package (onnx: alone lists "
+        "them)",
     )
+    sub.add_argument(
+        "--shape",
+        action="append",
+        default=[],
+        metavar="NAME=1,3,224,224",
+        help="fix the shape of an input",
+    )
+    sub.add_argument(
+        "--constant",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="the value of an input for good, which is no input then: a number, true, false, "
+        "a list as 1,2 or [[1,2]], or a .npy file",
+    )
+    sub.add_argument(
+        "--signature",
+        metavar="NAME",
+        help="which function of a model that has several, as a SavedModel or a .tflite file",
+    )
+    sub.add_argument("--ops", action="append", default=[], metavar="FILE.py", help=OPS_HELP)
+    if command != "import":
+        sub.add_argument(
+            "--target",
+            "--machine",
+            metavar="NAME",
+            type=targets_argument if command in SEVERAL_TARGETS else target_argument,
+            help="what to compile for, see `nnc targets` (default: what the IR says, else "
+            "this machine); --machine is its older name" + SEVERAL_TARGETS.get(command, ""),
+        )
+    sub.add_argument(
+        "--fast-math",
+        choices=("on", "off"),
+        default="on",
+        help="off: floating-point operations as the model states them, in their order",
+    )
+    sub.add_argument("-q", "--quiet", action="store_true", help="no progress messages")
+
+
+def _add_import(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument("-o", "--output", required=True, metavar="FILE.mlir")
+
+
+def _add_compile(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "-o", "--output", required=True, metavar="FILE", help="a folder with --bindings"
     )
@@ -137,47 +131,45 @@ def argument_parser() -> argparse.ArgumentParser:
         help="the times as a tree of stages, or as a list sorted by time",
     )
     add_numerics(sub)
-    sub = command("run", "Compile a model and run it once.")
+
+
+def _add_run(sub: argparse.ArgumentParser) -> None:
     _add_inputs(sub)
     sub.add_argument("--output", metavar="FILE", help="write outputs: .npy (one), .npz or .json")
     sub.add_argument(
         "--expect", metavar="FILE", help="compare the output with this .npy, .npz or .json"
     )
     sub.add_argument("--tolerance", type=float, default=1e-4, help="relative, for --expect")
-    sub = command("bench", "Time a model, beside ONNX Runtime where it is installed.")
+
+
+def _add_bench(sub: argparse.ArgumentParser) -> None:
     _add_inputs(sub)
     sub.add_argument("--runs", type=int, default=20, help="timed runs of each (default: 20)")
-    sub = command("profile", "Time each kernel of a model: a table, a page, a trace.")
+
+
+def _add_profile(sub: argparse.ArgumentParser) -> None:
     _add_inputs(sub)
     sub.add_argument("--runs", type=int, default=20, help="timed runs (default: 20)")
     sub.add_argument("--all", action="store_true", help="all kernels, not just the slowest 20")
     sub.add_argument("--html", metavar="FILE", help="write a page: roofline, time line, table")
     sub.add_argument("--trace", metavar="FILE", help="write a trace for Perfetto or Chrome")
-    help = "Show or empty the cache of compiled models."
-    sub = commands.add_parser("cache", help=help, description=help, allow_abbrev=False)
+
+
+def _add_cache(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--clear", action="store_true", help="remove all compiled models")
-    help = "List the targets: names, what they are, whether code for them runs here."
-    commands.add_parser("targets", help=help, description=help, allow_abbrev=False)
-    sub = command("stages", "Write the IR after every stage, one file each.")
+
+
+def _add_stages(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("-o", "--output", required=True, metavar="FOLDER")
-    sub = command(
-        "check",
-        "Say what a model needs and what it would get, without compiling it: operators, what is "
-        "not supported, open dimensions, operations, memory, time. 1 if something is missing.",
-    )
+
+
+def _add_check(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--threads", type=int, default=1, help="that the times are for (default: 1)")
     sub.add_argument("--json", action="store_true", help="all of it as JSON")
-    sub = command(
-        "compare",
-        "Compare a model's outputs with ONNX Runtime's or with another compilation; where they "
-        "differ, find the first node at which. 1 if they differ.",
-    )
+
+
+def _add_compare(sub: argparse.ArgumentParser) -> None:
     _add_inputs(sub)
-    _add_comparison(sub)
-    return parser
-
-
-def _add_comparison(sub: argparse.ArgumentParser) -> None:
     add = sub.add_argument
     add("--rtol", type=float, default=1e-4, help="of the largest value (default: 1e-4)")
     add("--atol", type=float, default=1e-5, help="absolute (default: 1e-5)")
@@ -244,3 +236,42 @@ def _add_inputs(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--no-cache", dest="cache", action="store_false", help="compile anew, and keep nothing"
     )
+
+
+COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
+    "import": ("Write a model as IR, its weights in a safetensors file beside it.", _add_import),
+    "compile": (
+        "Compile a model; the suffix says to what: .mlir .ll .s, or with a C header .o .so .dll "
+        ".dylib .a, with a JavaScript module .wasm.",
+        _add_compile,
+    ),
+    "run": ("Compile a model and run it once.", _add_run),
+    "bench": ("Time a model, beside ONNX Runtime where it is installed.", _add_bench),
+    "profile": ("Time each kernel of a model: a table, a page, a trace.", _add_profile),
+    "cache": ("Show or empty the cache of compiled models.", _add_cache),
+    "targets": (
+        "List the targets: names, what they are, whether code for them runs here.",
+        lambda sub: None,
+    ),
+    "stages": ("Write the IR after every stage, one file each.", _add_stages),
+    "check": (
+        "Say what a model needs and what it would get, without compiling it: operators, what is "
+        "not supported, open dimensions, operations, memory, time. 1 if something is missing.",
+        _add_check,
+    ),
+    "compare": (
+        "Compare a model's outputs with ONNX Runtime's or with another compilation; where they "
+        "differ, find the first node at which. 1 if they differ.",
+        _add_compare,
+    ),
+}
+"""Each command's help, and its options beyond the model's."""
+
+WITHOUT_MODEL = ("cache", "targets")
+
+SEVERAL_TARGETS = {
+    "compile": ". Several levels, as in x86-64-v2,x86-64-v3: a library that has code for "
+    "each and chooses when it is loaded",
+    "check": ". Several, as in x86-64-v3,cortex-a76: a time for each",
+}
+"""The commands that take several targets, and what they make of them."""
