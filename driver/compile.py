@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -203,16 +204,20 @@ def compile_model(
     """
     from .specializing import specializing
 
-    compiler = _Compiler(threads, cache, progress)
-    choices = {"constants": constants, "signature": signature, "fast_math": fast_math}
-
-    def compiled(known: Mapping[str, Sequence[int]] | None) -> Model:
-        return _compiled(compiler, model, target, emulate, shapes=known, **choices)
-
-    found = compiled(shapes)
+    compiled = partial(
+        _compiled,
+        _Compiler(threads, cache, progress),
+        model,
+        target,
+        emulate,
+        constants=constants,
+        signature=signature,
+        fast_math=fast_math,
+    )
+    found = compiled(shapes=shapes)
     if isinstance(model, Operation) or _is_text(model):
         return found  # what shapes cannot be given for
-    return specializing(found, lambda known: compiled({**(shapes or {}), **known}))
+    return specializing(found, compiled, shapes or {})
 
 
 def _compiled(
@@ -281,9 +286,9 @@ class _Compiler:
         models = list(map(self._running, programs))
         if hosted is None:
             return models[0]
-        from .hosting import hosted_model
+        from .hosting import HostedModel
 
-        return hosted_model(hosted[0], models)
+        return HostedModel(hosted[0], models)
 
     def model(self, module: Operation, key: str | None) -> Model:
         """The model of what is code alone, kept under the key or one of its own."""
@@ -291,7 +296,7 @@ class _Compiler:
 
     def hosted(self, module: Operation, key: str | None) -> Model:
         """The model of what has steps of the host, kept under the key, its parts under theirs."""
-        from .hosting import cut_parts, hosted_model
+        from .hosting import HostedModel, cut_parts
 
         parts = cut_parts(module)
         keys = list(map(self._key, parts))
@@ -301,7 +306,7 @@ class _Compiler:
             with self.cache.new_entry(key) as entry:
                 if entry is not None:
                     entry.store_hosted(module, kept)
-        return hosted_model(module, models)
+        return HostedModel(module, models)
 
     def _key(self, module: Operation) -> str | None:
         from ..frontends.declared import own_operators_digest

@@ -8,6 +8,7 @@ the parts that they could be in are one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -130,15 +131,32 @@ def cut_parts(module: Operation) -> list[Operation]:
     return cut.parts
 
 
-def hosted_model(module: Operation, parts: Sequence[Model]) -> Hosted:
+class HostedModel(Hosted):
     """The program of a module that `cut_parts` has left, with the parts compiled."""
-    entry = entry_of(module)
-    assert entry is not None
-    planner = _Planner()
-    block = entry.body.blocks[0]
-    plan = planner.plan(block)
-    inputs = planner.all(block.args)
-    return Hosted(_signature(entry, parts), parts, plan, inputs, planner.constants)
+
+    def __init__(self, module: Operation, parts: Sequence[Model]) -> None:
+        entry = entry_of(module)
+        assert entry is not None
+        planner = _Planner()
+        block = entry.body.blocks[0]
+        plan = planner.plan(block)
+        inputs = planner.all(block.args)
+        super().__init__(_signature(entry, parts), parts, plan, inputs, planner.constants)
+        self._module = module
+
+    def __reduce__(self):
+        from ..ir.syntax.printer import print_op
+
+        return _from_text, (print_op(self._module, debuginfo=True), self.parts)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> HostedModel:
+        return HostedModel(self._module, [copy(part) for part in self.parts])
+
+
+def _from_text(text: str, parts: Sequence[Model]) -> HostedModel:
+    from ..ir.syntax.parser import parse_module
+
+    return HostedModel(parse_module(text), parts)
 
 
 def host_steps(module: Operation) -> list[Operation]:

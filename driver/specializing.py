@@ -25,9 +25,12 @@ MOST_KEPT = 16
 Shapes = Mapping[str, Sequence[int]]
 
 
-def specializing(model: Model, compiled: Callable[[Shapes], Model]) -> Model:
-    """The model; where input shapes decide whether it fails, one that asks for other code then."""
-    return Specializing(model, compiled) if any(failures_by_shapes(model)) else model
+def specializing(model: Model, compiled: Callable[..., Model], shapes: Shapes) -> Model:
+    """The model; where input shapes decide whether it fails, one that asks for other code then.
+
+    `compiled` makes one for `shapes`, which is a keyword; those that are given are for each.
+    """
+    return Specializing(model, compiled, shapes) if any(failures_by_shapes(model)) else model
 
 
 def failures_by_shapes(model: Model) -> Iterator[str]:
@@ -47,11 +50,14 @@ def notes_on_shapes(module: Operation) -> Iterator[str]:
 class Specializing(Model):
     """Of `parts`, the first is the code for open shapes, the others are for fixed ones."""
 
-    def __init__(self, model: Model, compiled: Callable[[Shapes], Model]) -> None:
+    def __init__(self, model: Model, compiled: Callable[..., Model], shapes: Shapes) -> None:
         super().__init__(model.signature)
-        self._open, self._compiled = model, compiled
+        self._open, self._compiled, self._shapes = model, compiled, shapes
         self._fixed: OrderedDict[tuple[tuple[int, ...], ...], Model] = OrderedDict()
         self._lock = Lock()
+
+    def __reduce__(self):
+        return Specializing, (self._open, self._compiled, self._shapes)
 
     @property
     def parts(self) -> tuple[Model, ...]:  # type: ignore[override]
@@ -81,7 +87,8 @@ class Specializing(Model):
         with self._lock:
             if (found := self._fixed.get(shapes)) is None:
                 known = zip(self.input_names, self.input_types, shapes, strict=True)
-                found = self._compiled({n: s for n, t, s in known if not t.has_static_shape})
+                asked = {n: s for n, t, s in known if not t.has_static_shape}
+                found = self._compiled(shapes={**self._shapes, **asked})
                 if found.threads != self.threads:
                     found.threads = self.threads  # type: ignore[misc]
                 self._fixed[shapes] = found

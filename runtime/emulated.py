@@ -54,6 +54,9 @@ class Emulated(Model):
         if status := self._status():
             raise NncError(f"the library cannot be used: status {status}")
 
+    def __reduce__(self):
+        raise NncError("a model in an emulator can be neither copied nor pickled")
+
     @property
     def threads(self) -> int:
         return self._threads

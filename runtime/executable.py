@@ -5,6 +5,9 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +30,10 @@ from .threads import POOL_SYMBOLS, Pool
 
 
 class Executable(Model):
-    """A compiled model in this process. Calls may come from several threads at once."""
+    """A compiled model in this process. Calls may come from several threads at once.
+
+    It can be pickled, and loads where its code runs; copies share the code's bytes and weights.
+    """
 
     def __init__(self, program: Program, *, threads: int = 1) -> None:
         found = program.signature
@@ -39,7 +45,7 @@ class Executable(Model):
         self._code = program.target.load(program.code, tuple(exports))
         self._run = RUN_TYPE(self._code[RUN])
         made = _prepared_weights(self._code, program) if found.prepared_bytes else program.weights
-        self._weights = program.weights, made
+        self._program, self._weights = program, made
         self._weights_address = made.ctypes.data
         self._outputs = [
             OutputMemory(type) if type.has_static_shape else None for type in found.output_types
@@ -61,6 +67,12 @@ class Executable(Model):
     @threads.setter
     def threads(self, count: int) -> None:
         self._pool.resize(count)
+
+    def __reduce__(self):
+        return partial(Executable, threads=self.threads), (self._program,)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Executable:
+        return copy(self)
 
     def release_memory(self) -> None:
         self._frames.clear()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from ..ir.types import TensorType
 from ..targets.base import Target
 from .abi import FIRST_FAILURE
+from .memory import aligned_buffer
 
 
 @dataclass(frozen=True)
@@ -65,3 +67,15 @@ class Program:
     levels: tuple[Program, ...] = ()
     """Of a program that holds the model for several levels of a family: the code of each, the
     lowest first, which stands in place of `code`. They read the same weights."""
+
+    def __reduce__(self):
+        weights = np.asarray(self.weights)  # whose bytes can be pickled apart
+        rest = self.parallel, self.target, self.levels
+        return _unpickled, (self.signature, self.code, weights, *rest)
+
+
+def _unpickled(signature: Signature, code: bytes, weights: np.ndarray, *rest: Any) -> Program:
+    """A program whose weights lie where the code wants them."""
+    buffer = aligned_buffer(weights.size)
+    buffer[:] = weights
+    return Program(signature, code, buffer, *rest)
