@@ -95,8 +95,11 @@ def check_system(target: Target, path: Path) -> None:
         return
     rows = ((row, *row.variants) for row in all_targets())
     row = next((row for row in rows if target.name in (one.name for one in row)), ())
-    named = [one.name for one in row if one.library == path.suffix]
-    instead = f"; a {path.suffix} file is for target '{named[0]}'" if named else ""
+    named = [one.name for one in row if one.library == path.suffix][:1]
+    if path.suffix == WASM:
+        named = [row.name for row in all_targets() if row.library == WASM]
+    targets = " or ".join(f"'{name}'" for name in named)
+    instead = f"; a {path.suffix} file is for target {targets}" if named else ""
     raise NncError(
         f"a shared library for '{target.name}' is a {target.library} file, "
         f"not '{path.name}'{instead}"

@@ -91,6 +91,11 @@ def test_threads_with_smaller_stacks_get_smaller_buffers():
             "a shared library for 'apple-m1' is a .dylib file, not 'm.so'; "
             "a .so file is for target 'apple-m1-linux'",
         ),
+        (
+            "x86-64-v3", "m.wasm",
+            "a shared library for 'x86-64-v3' is a .so file, not 'm.wasm'; a .wasm file is for "
+            "target 'wasm32' or 'wasm32-simd' or 'wasm32-relaxed-simd'",
+        ),
         ("cortex-a72", "m.dylib", "a shared library for 'cortex-a72' is a .so file, not 'm.dylib'"),
     ],
 )  # fmt: skip
