@@ -204,12 +204,16 @@ def branch(n: Layer, condition: Value, branches: Sequence[Callable[[], list[Any]
 
     Ranks must be known: of branches that differ in them, as exporters write to drop a dimension if
     it is 1, the one of lower rank is taken, and the program fails where it is the wrong one. Of
-    tensors of one element, either rank will do.
+    tensors of one element, either rank will do. It also fails where it would take a branch that
+    does not fit the shapes that it was compiled for.
     """
     blocks, outcomes = [Block(), Block()], []
-    for block, make in zip(blocks, branches, strict=True):
-        with n.builder.inside(block):
-            outcomes.append(make())
+    for i, (block, make) in enumerate(zip(blocks, branches, strict=True)):
+        try:
+            with n.builder.inside(block):
+                outcomes.append(make())
+        except NncError as error:
+            return _without(n, condition, branches, blocks, i, error)
     leaves = [_leaves(outcome) for outcome in outcomes]
     shapes = [_structure(outcome) for outcome in outcomes]
     if shapes[0] != shapes[1]:
@@ -240,15 +244,42 @@ def branch(n: Layer, condition: Value, branches: Sequence[Callable[[], list[Any]
     return _rebuilt(outcomes[0], iter(results))
 
 
+def _without(
+    n: Layer,
+    condition: Value,
+    branches: Sequence[Callable[[], list[Any]]],
+    blocks: Sequence[Block],
+    failed: int,
+    error: NncError,
+) -> list[Any]:
+    """What the branch gives that fits, where the other one failed. Raises `error` if neither does.
+
+    Nothing is left of the blocks that were begun.
+    """
+    for block in blocks:
+        _forget(block)
+    text = f"the branch to be taken does not fit these shapes: {error.message}"
+    try:
+        return _assumed(n, condition, branches, 1 - failed, text)
+    except NncError:
+        raise error from None
+
+
+_OTHER_RANK = "the branch to be taken gives a result of another rank than was compiled"
+
+
 def _assumed(
-    n: Layer, condition: Value, branches: Sequence[Callable[[], list[Any]]], taken: int
+    n: Layer,
+    condition: Value,
+    branches: Sequence[Callable[[], list[Any]]],
+    taken: int,
+    text: str = _OTHER_RANK,
 ) -> list[Any]:
     """What one of two branches gives, checked that it is the one to be taken."""
     holds = as_scalar(n, condition)
     if taken == 1:
         holds = n(nn.Not(holds))
     outcome = branches[taken]()
-    text = "the branch to be taken gives a result of another rank than was compiled"
     checked = (n(nn.Assume(v, holds, text)) for v in _leaves(outcome))
     return _rebuilt(outcome, checked)
 

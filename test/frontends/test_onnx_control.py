@@ -16,6 +16,7 @@ HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
 RANDOM = np.random.default_rng(0)
 X = RANDOM.standard_normal((3, 4)).astype(np.float32)
 
+WIDTHS = (("u", 3), ("v", 4))
 BRANCHES = """g (bool c, float[N,4] x) => (float[A,4] y, float[N,4] z) {
   y, z = If (c) <
     then_branch = t () => (float[A,4] a, float[N,4] b) { a = Relu(x) b = Neg(x) },
@@ -188,6 +189,25 @@ def test_failure_in_an_iteration_loses_nothing():
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < 40_000  # kB; each call has 1,024 of state and more of the stack
     np.testing.assert_array_equal(compiled(count(3), at, x)[0], x + 3)
+
+
+def test_branch_that_does_not_fit():
+    """It is compiled without; where that branch is taken, the program says what did not fit."""
+    text = """g (bool c, float[M,N] x) => (float[A,2] y) {
+      y = If (c) <
+        then_branch = t () => (float[M,2] a) { a = MatMul(x, u) },
+        else_branch = f () => (float[M,2] b) { b = MatMul(x, v) }>
+    }"""
+    model = onnx.parser.parse_model(HEAD + text)
+    weights = {name: RANDOM.standard_normal((k, 2)).astype(np.float32) for name, k in WIDTHS}
+    for name, array in weights.items():
+        model.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
+    for (name, width), c in zip(WIDTHS, (True, False), strict=True):
+        x = RANDOM.standard_normal((5, width)).astype(np.float32)
+        compiled = nnc.compile(model, shapes={"x": [5, width]})
+        np.testing.assert_allclose(compiled(np.array(c), x), x @ weights[name], rtol=1e-5)
+        with pytest.raises(NncError, match=r"\(If\).*does not fit.*\(MatMul\)"):
+            compiled(np.array(not c), x)
 
 
 def test_rank_that_depends_on_a_value():
