@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ...ir.diagnostics import NncError
@@ -88,28 +88,35 @@ class Window:
 
 @dataclass(frozen=True)
 class Run:
-    """Results side by side to which the same part of a kernel contributes, along one dimension.
+    """Results side by side to which the same part of a kernel contributes, along one dimension."""
 
-    `first` is the element that the first of these taps meets at the first result.
-    """
-
-    start: int
     count: int
     tap: int
     taps: int
-    first: int
 
 
-def runs(extent: int, kernel: int, stride: int, dilation: int, begin: int, out: int) -> list[Run]:
-    """The results along a dimension by the taps that do not fall on padding."""
-    found: list[Run] = []
-    for at in range(out):
+def runs(
+    extent: int, kernel: int, stride: int, dilation: int, begin: int, out: int
+) -> Iterator[Run]:
+    """The results along a dimension by the taps that do not fall on padding.
+
+    From one to the next it takes a step, however many results are between them.
+    """
+    start, last = 0, (0, 0)
+    at = 0
+    while at < out:
         origin = at * stride - begin
-        inside = [k for k in range(kernel) if 0 <= origin + k * dilation < extent]
-        tap, taps = (inside[0], len(inside)) if inside else (0, 0)
-        last = found[-1] if found else None
-        if last is not None and (last.tap, last.taps) == (tap, taps):
-            found[-1] = replace(last, count=last.count + 1)
-        else:
-            found.append(Run(at, 1, tap, taps, origin + tap * dilation))
-    return found
+        tap = max(0, -(origin // dilation))
+        end = min(kernel, (extent - 1 - origin) // dilation + 1)
+        found = (tap, end - tap) if tap < end else (0, 0)
+        if found != last:
+            if at > start:
+                yield Run(at - start, *last)
+            start, last = at, found
+        # How far it is until a tap leaves the padding at the begin, or comes to that at the end.
+        entering = min(tap, kernel) - 1
+        steps = [-origin - entering * dilation] if entering >= 0 else []
+        steps += [extent - origin - (end - 1) * dilation] if tap < end else []
+        at = at + -(-min(steps) // stride) if steps else out
+    if out > start:
+        yield Run(out - start, *last)

@@ -91,7 +91,7 @@ def merge(n: Layer, x: Value, groups: Sequence[tuple[int, int]]) -> Value:
     out = TensorType(extents, x.type.element_type)
     if out is x.type and len(groups) == x.type.rank:
         return x
-    if extents.count(None) <= 1:
+    if extents.count(None) <= (0 not in extents):
         return n(nn.Reshape(x, out=out))
     whole = shape_of(n, x)
     parts = []

@@ -86,6 +86,19 @@ VALID = {
         (np.empty((4, 0, 3), np.float32),),
         np.empty((4, 0), np.float32),
     ),
+    "an empty matrix of open rows": (
+        """g (float[D,3,E,2] x) => (float[?,?] y)
+        <int64[2] s = {2, 0}> { a, b = Split<axis = -1>(x, s)  y = Flatten<axis = 2>(b) }""",
+        (numbers(8, 3, 4, 2),),
+        np.empty((24, 0), np.float32),
+    ),
+    # ONNX Runtime takes no notice of what there is no slice for.
+    "a condition longer than the axis": (
+        """g (float[2,D] x, bool[5] c) => (float[?,?] y)
+        { z = Neg(x)  y = Compress<axis = 1>(z, c) }""",
+        (X[:, :3], np.array([True, False, True, True, False])),
+        -X[:, [0, 2]],
+    ),
     # The layouts that groups get depend on how many filters there are.
     "an open number of filters": (
         """g (float[1,16,2] x, float[D,1,1] w) => (float[?,?,?] y)

@@ -62,11 +62,15 @@ add_rows(direct("NonZero"))
 
 @converter("Compress")
 def compress(n: Node, x: Value, condition: Value) -> Value:
-    """The elements, or slices of an axis, at which the condition holds."""
+    """The elements, or slices of an axis, at which the condition holds.
+
+    What the condition says beyond the last one means nothing, as in ONNX Runtime.
+    """
     if n.has("axis"):
         axis = normalize_axis(n, n.int("axis"), x.type.rank)
     else:
         axis, x = 0, Term(n, x).flat().value
+    condition = slice_axis(n, condition, 0, 0, extent(n, (x, axis)).value)
     places = n(nn.NonZero(condition))
     return n(nn.Gather(x, n(nn.Reshape(places, out=TensorType((None,), i64))), axis=axis))
 
