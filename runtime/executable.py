@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
 from typing import Any
@@ -93,16 +93,16 @@ class Executable(Model):
     def _call(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
         frame = self._frame()
         try:
-            arrays = [None if memory is None else memory.array() for memory in self._outputs]
+            arrays: list = [None if memory is None else memory.array() for memory in self._outputs]
             frame.fill(inputs, arrays)
-            if self._reuse is not None and (self._heap.kept or frame.lent):
-                frame.lend(self._heap, self._reuse)
+            heap = self._heap
+            if self._reuse is not None and (heap.kept or frame.lent):
+                frame.lend(heap, self._reuse)
             if status := self._run_in(frame):
                 raise self._failed(status, inputs)
-            return [
-                frame.heap_array(i, self._heap) if array is None else array
-                for i, array in enumerate(arrays)
-            ]
+            for i in frame.results:
+                arrays[i] = frame.heap_array(i, heap)
+            return arrays
         finally:
             self._frames.append(frame)
 
@@ -149,8 +149,8 @@ class _Frame:
         self._given, self._made = (
             (ctypes.c_size_t * (2 * max(1, len(types))))() for types in (inputs, outputs)
         )
-        self._results = {i: HeapResult(type) for i, type in _of_unknown_shape(outputs)}
-        for i, result in self._results.items():
+        self.results = {i: HeapResult(type) for i, type in _of_unknown_shape(outputs)}
+        for i, result in self.results.items():
             self._made[2 * i + 1] = ctypes.addressof(result.extents)
         self._input_shapes = {i: shape_of_rank(t) for i, t in _of_unknown_shape(inputs)}
         for i, shape in self._input_shapes.items():
@@ -168,23 +168,23 @@ class _Frame:
     def fill(self, inputs: list[np.ndarray], outputs: list[np.ndarray | None]) -> None:
         """Enter the arrays, which have to outlive the call; None for what the callee makes."""
         self.enter(
-            map(address_of, inputs),
+            [address_of(array) for array in inputs],
             [0 if array is None else address_of(array) for array in outputs],
         )
-        shapes = [array.shape for array in inputs]
-        if shapes != self._shapes:  # those of the last call are there still
-            self._shapes = shapes
-            for i, shape in self._input_shapes.items():
-                shape[:] = shapes[i] or (0,)
+        if self._input_shapes:
+            shapes = [array.shape for array in inputs]
+            if shapes != self._shapes:  # those of the last call are there still
+                self._shapes = shapes
+                for i, shape in self._input_shapes.items():
+                    shape[:] = shapes[i] or (0,)
 
-    def enter(self, given: Iterable[int], made: Iterable[int]) -> None:
+    def enter(self, given: Sequence[int], made: Sequence[int]) -> None:
         """Enter the addresses of inputs and outputs."""
-        tensors = self._given
-        for i, address in enumerate(given):
-            tensors[2 * i] = address
-        tensors = self._made
-        for i, address in enumerate(made):
-            tensors[2 * i] = address
+        for tensors, addresses in ((self._given, given), (self._made, made)):
+            i = 0
+            for address in addresses:
+                tensors[i] = address
+                i += 2
 
     def free_by(self, release: Callable[[int], None], code: LoadedCode) -> None:
         """Let this function, of the code, free what the arena keeps when the frame is no more."""
@@ -200,7 +200,7 @@ class _Frame:
     def heap_array(self, i: int, memory: HeapMemory) -> np.ndarray:
         """The tensor that the callee made, as an array that gives its memory back."""
         address = self._made[2 * i]
-        return self._results[i].array(address, self.lent.get(address, 0), memory)
+        return self.results[i].array(address, self.lent.get(address, 0), memory)
 
 
 def _of_unknown_shape(types: Sequence[TensorType]) -> list[tuple[int, TensorType]]:
@@ -212,10 +212,13 @@ def _free(release: Callable[[int], None], arena: int, alive: object) -> None:
     release(arena)
 
 
+_address, _seen_as_bytes = ctypes.addressof, ctypes.c_char.from_buffer
+
+
 def address_of(array: np.ndarray) -> int:
     """Where a contiguous array's elements lie; the array has to live on."""
     try:
         # Faster than NumPy's own way.
-        return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
+        return _address(_seen_as_bytes(array))  # type: ignore[arg-type]
     except (TypeError, ValueError):  # nothing may be written there, or there is nothing
         return array.ctypes.data

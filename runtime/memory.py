@@ -21,6 +21,8 @@ from .abi import ALIGNMENT, aligned
 
 _LARGE = 1 << 16
 """Bytes from which memory is kept; below it the C library's heap is as good."""
+_COPIED = 1 << 13
+"""Bytes up to which a result is copied from C's heap: faster than to hand the memory out."""
 _KEPT = 4
 """Buffers that are kept for one output while nobody uses them."""
 
@@ -83,16 +85,16 @@ class HeapMemory:
     def take(self) -> list[tuple[int, int]]:
         """Addresses and bytes of what is kept, for one call."""
         taken = []
-        while self.kept and len(taken) < self._most:
-            try:
+        try:
+            for _ in range(self._most):
                 taken.append(self.kept.pop())
-            except IndexError:  # another thread was faster
-                break
+        except IndexError:  # no more, or another thread was faster
+            pass
         return taken
 
     def give(self, address: int, bytes: int) -> None:
         """Take a block that nobody looks at any more."""
-        if bytes >= _LARGE and len(self.kept) < self._most:
+        if (bytes >= _LARGE or 0 < bytes <= _COPIED) and len(self.kept) < self._most:
             self.kept.append((address, aligned(bytes)))
         else:
             self._free(address)
@@ -114,30 +116,47 @@ class HeapResult:
         self._rank = type.rank
         dtype = type_to_numpy(type.element_type)
         # The array interface knows no bfloat16 and the like: those are seen as bytes first.
-        self._view = None if dtype.isbuiltin == 1 else dtype
+        self._item_bytes = dtype.itemsize
+        self._dtype = None if dtype.isbuiltin == 1 else dtype
         self._code = (
-            dtype.str if self._view is None else f"{'|<'[dtype.itemsize > 1]}u{dtype.itemsize}"
+            dtype.str if self._dtype is None else f"{'|<'[dtype.itemsize > 1]}u{dtype.itemsize}"
         )
+        self._last: tuple[int, tuple[int, ...]] = 0, ()
+        self._small: np.ndarray | None = None
+        """The elements of the last result, if it was copied."""
 
     def array(self, address: int, bytes: int, memory: HeapMemory) -> np.ndarray:
-        """The elements at an address as an array that gives them to the memory in the end.
+        """The elements at an address as an array; the memory gets them in the end.
 
         `bytes` are those of the block, 0 for one that is as long as needed.
         """
         shape = tuple(self.extents[: self._rank])
-        block = _HeapBuffer(address, memory, shape, self._code)
+        if self._last != (address, shape):
+            self._last = address, shape
+            is_small = prod(shape) * self._item_bytes <= _COPIED
+            self._small = self._seen(_HeapBuffer(address, shape, self._code)) if is_small else None
+        small = self._small
+        if small is not None:
+            copy = small.copy()
+            memory.give(address, bytes or copy.nbytes)
+            return copy
+        block = _OwnHeapBuffer(address, shape, self._code)
+        found = self._seen(block)
+        block.memory, block.bytes = memory, bytes or found.nbytes
+        return found
+
+    def _seen(self, block: _HeapBuffer) -> np.ndarray:
         found = np.asarray(block)
-        block.bytes = bytes or found.nbytes
-        return found if self._view is None else found.view(self._view)
+        return found if self._dtype is None else found.view(self._dtype)
 
 
 class _HeapBuffer:
-    """A block of C's heap, which goes back with the last array that looks at it."""
+    """A block of C's heap as NumPy sees it."""
 
-    __slots__ = ("__array_interface__", "_address", "_memory", "bytes")
+    __slots__ = ("__array_interface__", "address")
 
-    def __init__(self, address: int, memory: HeapMemory, shape: tuple[int, ...], code: str) -> None:
-        self._address, self._memory, self.bytes = address, memory, 0
+    def __init__(self, address: int, shape: tuple[int, ...], code: str) -> None:
+        self.address = address
         self.__array_interface__ = {
             "data": (address, False),
             "shape": shape,
@@ -145,8 +164,17 @@ class _HeapBuffer:
             "version": 3,
         }
 
+
+class _OwnHeapBuffer(_HeapBuffer):
+    """A block of C's heap, which goes back with the last array that looks at it."""
+
+    __slots__ = ("bytes", "memory")
+
+    memory: HeapMemory
+    bytes: int
+
     def __del__(self) -> None:
-        self._memory.give(self._address, self.bytes)
+        self.memory.give(self.address, self.bytes)
 
 
 def shape_of_rank(type: TensorType) -> Any:

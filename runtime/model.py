@@ -52,7 +52,7 @@ class Model(ABC):
     def run(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """The outputs by name, from inputs by name; states that are left out start anew."""
         outputs = self._call(self._in_order((), inputs))
-        return dict(zip(self.output_names, outputs, strict=True))
+        return {name: outputs[i] for i, name in enumerate(self.output_names)}
 
     @property
     @abstractmethod
@@ -79,7 +79,7 @@ class Model(ABC):
 
     def _in_order(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[np.ndarray]:
         inputs = self._inputs
-        if not arrays and len(named) == len(inputs) and all(map(named.__contains__, inputs)):
+        if not arrays and len(named) == len(inputs) and named.keys() == inputs.keys():
             return self._fitting([one.checked(named[name]) for name, one in inputs.items()])
         names = self.input_names
         if len(arrays) > len(names):
@@ -178,7 +178,7 @@ class _Input:
             type(value) is np.ndarray
             and (value.dtype is self.dtype or value.dtype == self.dtype)
             and value.flags.c_contiguous
-            and self._fits(value.shape)
+            and (value.shape == self._last or self._fits(value.shape))
         ):
             return value
         array = np.asarray(value)
@@ -190,8 +190,6 @@ class _Input:
         return np.ascontiguousarray(array) if array.ndim else array.reshape(())
 
     def _fits(self, shape: tuple[int, ...]) -> bool:
-        if shape == self._last:
-            return True
         if len(shape) != len(self.shape) or any(shape[i] != n for i, n in self._known):
             return False
         self._last = shape
