@@ -116,7 +116,11 @@ def _gates(n: Node, gate: Value, streams: Term) -> Term:
     lead = [(gate, i) for i in range(given.rank - 1)]
     if given.shape[-1] == streams.shape[-2]:
         return given.spread(0, 1)
-    return given.reshape(*lead, *((streams.value, i) for i in (-2, -1)))
+    return given.reshape(*lead, *_last_two(streams))
+
+
+def _last_two(x: Term) -> list[Extent]:
+    return [(x.value, i) for i in (x.rank - 2, x.rank - 1)]
 
 
 @converter("BranchwiseRMSNorm", domain=DOMAIN)
@@ -124,7 +128,7 @@ def branchwise_rms_norm(n: Node, x: Value, scale: Value | None = None) -> Value:
     streams = _streams(n, x, n.int("num_branches"))
     factor = None if scale is None else wide(n, scale)
     if factor is not None and factor.rank == 1 and factor.shape != streams.shape[-1:]:
-        factor = factor.reshape(*streams.shape[-2:])
+        factor = factor.reshape(*_last_two(streams))
     return _as_given(n, rms_norm(n, streams, factor), x)
 
 
