@@ -167,6 +167,115 @@ class RegexMatch(HostOp, name="nn.regex_match"):
         return np.array(found, np.bool_).reshape(x.shape)
 
 
+class Tokenize(HostOp, name="nn.tokenize"):
+    """The pieces of each string that match a pattern, or else what separators leave.
+
+    Separators take their turns on the pieces that the ones before them have left. Pieces of less
+    than so many characters are left out. Marks stand around the pieces of a string, and padding
+    behind; strings without any piece have no marks either. Shapes: x [I..] -> pieces [I.., ?].
+    Source: Tokenizer of ONNX Runtime's contrib operators; patterns are in Python's notation.
+    """
+
+    x: Operand = operand(Strings)
+    pattern: str = attribute(STRING, default="")
+    separators: tuple[str, ...] = attribute(WORDS)
+    least: int = attribute(I64, default=1)
+    padding: str = attribute(STRING, default="")
+    marks: bool = attribute(BOOL, default=False)
+    pieces: Result = result(Strings)
+
+    example = (
+        '%p = nn.tokenize %x {separators = [" "], padding = "#"} : '
+        "(tensor<2x!nn.string>) -> tensor<2x?x!nn.string>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        return [tensor((*types[0].shape, None), string)]
+
+    def check(self):
+        for pattern in (self.pattern, *self.separators):
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise NncError(f"the pattern '{pattern}' is not valid: {error}") from None
+
+    def evaluate(self, x):
+        rows = [self._pieces(text) for text in x.reshape(-1)]
+        width = max(map(len, rows), default=0)
+        if self.marks and width:
+            rows = [["\x02", *row, "\x03"] for row in rows]
+            width += 2
+        filled = [piece for row in rows for piece in (*row, *[self.padding] * (width - len(row)))]
+        return _texts((*x.shape, width), filled)
+
+    def _pieces(self, text: str) -> list[str]:
+        if self.pattern:
+            pieces = [text[begin:end] for begin, end in _matches(re.compile(self.pattern), text)]
+        else:
+            pieces = [text]
+            for pattern in map(re.compile, self.separators):
+                pieces = [part for piece in pieces for part in _between(pattern, piece)]
+        return [piece for piece in pieces if piece and len(piece) >= self.least]
+
+
+def _between(pattern: re.Pattern, text: str) -> list[str]:
+    """What lies between matches."""
+    parts, last = [], 0
+    for begin, end in _matches(pattern, text):
+        parts.append(text[last:begin])
+        last = end
+    return [*parts, text[last:]]
+
+
+def _matches(pattern: re.Pattern, text: str) -> list[tuple[int, int]]:
+    """Where matches begin and end, none of them empty: the longest one of those that begin first,
+    as POSIX has it, while Python takes the first alternative.
+    """
+    found, at = [], 0
+    while match := pattern.search(text, at):
+        begin = match.start()
+        ends = range(len(text), max(match.end(), begin), -1)
+        end = next((end for end in ends if pattern.fullmatch(text, begin, end)), match.end())
+        if end > begin:
+            found.append((begin, end))
+        at = max(end, begin + 1)
+    return found
+
+
+class HashText(HostOp, name="nn.hash_text"):
+    """32 bits for each string: MurmurHash3_x86_32 of its UTF-8 form. Source: Appleby (2011)."""
+
+    x: Operand = operand(Strings)
+    seed: int = attribute(I64, default=0)
+    out: Result = result(AnyRankedTensor)
+
+    example = "%h = nn.hash_text %x : (tensor<2x!nn.string>) -> tensor<2xui32>"
+
+    @classmethod
+    def infer(cls, types, attrs):
+        return [tensor(types[0].shape, IntegerType(32, "u"))]
+
+    def evaluate(self, x):
+        found = [_murmur(text.encode(), self.seed) for text in x.reshape(-1)]
+        return np.array(found, np.uint32).reshape(x.shape)
+
+
+def _murmur(data: bytes, seed: int) -> int:
+    """MurmurHash3_x86_32: blocks of 4 bytes, of which the last one may be shorter."""
+    mask, total = (1 << 32) - 1, seed & ((1 << 32) - 1)
+    for i in range(0, len(data), 4):
+        block = data[i : i + 4]
+        word = int.from_bytes(block, "little") * 0xCC9E2D51 & mask
+        total ^= ((word << 15 & mask) | word >> 17) * 0x1B873593 & mask
+        if len(block) == 4:
+            total = (((total << 13 & mask) | total >> 19) * 5 + 0xE6546B64) & mask
+    total ^= len(data)
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+        total = (total ^ total >> shift) * factor & mask
+    return total ^ total >> 16
+
+
 class Lookup(HostOp, name="nn.lookup"):
     """The value whose key each element is, or the default.
 

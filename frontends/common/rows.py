@@ -74,7 +74,8 @@ class Rows:
 def fault_of_call(convert: Convert, inputs: list[Any]) -> str | None:
     """What is wrong with the inputs of an operator that has no declaration, or None.
 
-    The converter's parameters stand for it: those without a default are needed.
+    The converter's parameters stand for it: those without a default are needed. What comes before
+    them may be left out where its type says so.
     """
     parameters = list(signature(convert).parameters.values())[1:]
     parameters = [p for p in parameters if p.kind is not p.KEYWORD_ONLY]
@@ -82,7 +83,8 @@ def fault_of_call(convert: Convert, inputs: list[Any]) -> str | None:
     if len(inputs) > len(parameters) and all(p.kind is not p.VAR_POSITIONAL for p in parameters):
         return f"{len(inputs)} inputs, expected at most {len(parameters)}"
     for i, parameter in enumerate(needed):
-        if i >= len(inputs) or inputs[i] is None:
+        may_lack = "None" in str(parameter.annotation)
+        if i >= len(inputs) or (inputs[i] is None and not may_lack):
             return f"input '{parameter.name}' is missing"
     return None
 

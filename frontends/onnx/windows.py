@@ -30,7 +30,6 @@ def padding_of(n: Node, count: int) -> Padding:
 def spatial_rank(n: Node, x: Value) -> int:
     """The number of spatial dimensions. Raises NncError where there is none."""
     if x.type.rank < 3:
-        raise n.error(
-            f"input '{n.schema.inputs[0].name}' has rank {x.type.rank}, expected at least 3"
-        )
+        name = n.schema.inputs[0].name if n.schema is not None else "X"
+        raise n.error(f"input '{name}' has rank {x.type.rank}, expected at least 3")
     return x.type.rank - 2

@@ -23,7 +23,7 @@ def if_(n: Node, condition: Value) -> list[Any]:
         name = "then_branch" if bool(known.reshape(-1)[0]) else "else_branch"
         return body(n, name)()
     names = ("then_branch", "else_branch")
-    return branch(n, condition, [body(n, name) for name in names])
+    return branch(n, condition, [body(n, name) for name in names], one_may_fail=True)
 
 
 def body(n: Node, attribute: str) -> Body:

@@ -218,6 +218,17 @@ def inverse(n: Node, x: Value) -> Value:
     return solve(matrices, identity_like(matrices)).value
 
 
+@converter("MatMulInteger16", domain=DOMAIN)
+def matmul_of_16_bits(n: Node, a: Value, b: Value) -> Value:
+    return n(nn.Matmul(n.cast(a, i32), n.cast(b, i32)))
+
+
+@converter("SparseToDenseMatMul", domain=DOMAIN)
+def sparse_matmul(n: Node, a: Value, b: Value) -> Value:
+    """A product of a sparse matrix, of which all elements are there, and a matrix."""
+    return fused_matmul(n, a, b)
+
+
 @converter("SimplifiedLayerNormalization")
 def simplified_layer_normalization(n: Node, x: Value, scale: Value) -> list[Value | None]:
     """RMS normalization, which onnxruntime writes without a domain."""
@@ -232,6 +243,7 @@ add_rows(
         "GridSample": grid_sample,
         "Pad": pad,
         "Range": range_,
+        "SampleOp": lambda n, x: x,
         "TransposeMatMul": fused_matmul,
         "Trilu": trilu,
     },

@@ -128,35 +128,44 @@ def attention(
 
 @converter("RotaryEmbedding", domain=DOMAIN)
 def rotary_embedding(n: Node, x: Value, positions: Value, cosines: Value, sines: Value) -> Value:
-    whole = Term(n, x)
-    rotated, heads = n.int("rotary_embedding_dim"), n.int("num_heads")
-    if whole.rank == 3:
-        half = cosines.type.shape[1]
-        if not heads and (whole.shape[2] is None or half is None or rotated):
-            raise n.error("num_heads is needed")
-        x4 = split_heads(whole, heads or whole.shape[2] // (2 * half))  # type: ignore[operator]
-    else:
-        x4 = whole
+    x4 = with_heads(n, x, cosines)
     at = Term(n, positions).cast(i64)
     if at.rank == 1:
         at = (counting(n, extent(n, (x4.value, 2))) + at.reshape()).spread(1, 0)
     out = rotate(n, x4, at, cosines, sines, bool(n.int("interleaved")))
-    return (joined_heads(out) if whole.rank == 3 else out).value
+    return (joined_heads(out) if x.type.rank == 3 else out).value
+
+
+def with_heads(n: Node, x: Value, cosines: Value) -> Term:
+    """x with its heads apart, [B, H, S, D], as it may be already."""
+    whole = Term(n, x)
+    if whole.rank != 3:
+        return whole
+    rotated, heads, half = n.int("rotary_embedding_dim"), n.int("num_heads"), cosines.type.shape[1]
+    if not heads and (whole.shape[2] is None or half is None or rotated):
+        raise n.error("num_heads is needed")
+    return split_heads(whole, heads or whole.shape[2] // (2 * half))  # type: ignore[operator]
 
 
 def rotate(n: Node, x: Term, at: Term, cosines: Value, sines: Value, interleaved: bool) -> Term:
     """Pairs of x [B, H, S, D] turned by the angles of positions [B, S]; the rest stays."""
-    half, width = cosines.type.shape[1], x.shape[3]
-    if half is None or width is None:
-        raise n.error("the extents of heads and caches must be known")
+    half = n.extent(cosines, 1)
     cosine, sine = (
         Term(n, cache).gather(at).reshape((at.value, 0), 1, (at.value, 1), half)
         for cache in (cosines, sines)
     )
-    turned = x.part(3, 0, 2 * half) if width > 2 * half else x
+    return turned(x, cosine, sine, interleaved)
+
+
+def turned(x: Term, cosine: Term, sine: Term, interleaved: bool) -> Term:
+    """Pairs of x [B, H, S, D] turned by angles [B, 1, S, D / 2 or less]; the rest stays."""
+    n, half, width = x.n, cosine.shape[3], x.shape[3]
+    if half is None or width is None:
+        raise n.error("the extents of heads and caches must be known")
+    part = x.part(3, 0, 2 * half) if width > 2 * half else x
     order = np.arange(2 * half)
     pairs = order.reshape(half, 2).T if interleaved else order.reshape(2, half)
-    first, second = (turned.gather(constant(n, places.copy()), 3) for places in pairs)
+    first, second = (part.gather(constant(n, places.copy()), 3) for places in pairs)
     parts = [first * cosine - second * sine, first * sine + second * cosine]
     out = joined(parts, 3)
     if interleaved:
@@ -182,40 +191,62 @@ def group_query_attention(
     Sequences of S elements follow what the cache holds of each; `lengths` is one less than what
     it holds afterwards. keys [B, G, T, D], queries [B, G, H / G, S, D]
     """
-    heads, groups = n.int("num_heads"), n.int("kv_num_heads")
     if n.int("smooth_softmax"):
         raise n.error("smooth_softmax is not supported")
-    q, k, v = _separate(n, query, key, value, heads, groups)
-    steps = counting(n, extent(n, (q.value, 2)))
     after = Term(n, flatten(n, lengths, lengths.type.rank)).cast(i64).column(0) + 1
+    window = n.int("local_window_size", -1)
+
+    def seen(at: Term, places: Term) -> Term:
+        found = places <= at.spread(0, 1)
+        if window > 0:
+            found = found & (places > at.spread(0, 1) - window)
+        return found.reshape((at.value, 0), 1, 1, (at.value, 1), (places.value, 0))
+
+    caches = (past_key, past_value), (cosines, sines)
+    return cached_attention(n, (query, key, value), *caches, after, total, seen)
+
+
+Cache = tuple[Value | None, Value | None]
+
+
+def cached_attention(
+    n: Node,
+    inputs: tuple[Value, Value | None, Value | None],
+    past: Cache,
+    angles: Cache,
+    after: Term,
+    total: Value,
+    seen: Callable[[Term, Term], Term],
+) -> list[Value | None]:
+    """Attention [B, S, H * D] to a cache that the keys and values are put into, and the cache.
+
+    `after` is how many elements it then holds of each sequence, `total` the most; `seen` says of
+    the queries' positions [B, S] and places [T] in the cache which a query sees, [B, G, R, S, T].
+    """
+    heads, groups = n.int("num_heads"), n.int("kv_num_heads")
+    q, k, v = _separate(n, *inputs, heads, groups)
+    steps = counting(n, extent(n, (q.value, 2)))
     before = (after - extent(n, (q.value, 2))).max(0).spread(0, 1)
     at = before + steps
     if n.int("do_rotary"):
+        cosines, sines = angles
         if cosines is None or sines is None:
             raise n.error("do_rotary needs the caches of cosines and sines")
         turn = bool(n.int("rotary_interleaved"))
         q, k = (rotate(n, part, at, cosines, sines, turn) for part in (q, k))
     count = Term(n, as_scalar(n, total)).cast(i64)
-    if past_key is not None:
-        count = count.max(extent(n, (past_key, 2)))
+    if past[0] is not None:
+        count = count.max(extent(n, (past[0], 2)))
     places = counting(n, count)
-    present = [
-        _cached(n, past, new, places, before) for past, new in ((past_key, k), (past_value, v))
-    ]
+    present = [_cached(n, old, new, places, before) for old, new in zip(past, (k, v), strict=True)]
     width = q.shape[3]
     assert width is not None
     own = q.reshape((q.value, 0), groups, heads // groups, (q.value, 2), width)
     keys, values = (
         part.reshape((part.value, 0), groups, 1, (part.value, 2), width) for part in present
     )
-    seen = places <= at.spread(0, 1)
-    window = n.int("local_window_size", -1)
-    if window > 0:
-        seen = seen & (places > at.spread(0, 1) - window)
-    mask = seen.choose(constant(n, 0.0, q.element), -math.inf)
-    mask = mask.reshape((at.value, 0), 1, 1, (at.value, 1), (places.value, 0))
-    order = (0, 1, 2, 4, 3)
-    scores = (own * _scale(n, width)) @ keys.transpose(*order)
+    mask = seen(at, places).choose(constant(n, 0.0, q.element), -math.inf)
+    scores = (own * _scale(n, width)) @ keys.transpose(0, 1, 2, 4, 3)
     cap = n.float("softcap", 0.0)
     if cap:
         scores = (scores / cap).function(nn.Tanh) * cap

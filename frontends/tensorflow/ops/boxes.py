@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...common.boxes import bounded, kept_boxes, padded_boxes, softly_suppressed
+from ...common.crops import cropped
 from ...common.vocabulary import *
 from ..layer import TfLayer, rows
 
@@ -110,58 +111,6 @@ def _padded(n: TfLayer, found: list[Value], most: Value) -> list[Value]:
 
 @rows("CropAndResize")
 def crop_and_resize(n: TfLayer, image: Value, boxes: Value, batch: Value, size: Value) -> Value:
-    """The images in boxes, sampled at so many places; elsewhere a number.
-
-    image [N, H, W, C], boxes [B, 4] of y, x, y, x from 0 to 1 -> [B, h, w, C]
-    """
-    height, width = n.known_ints(size, "the size of the crops")
     method = n.text("method", "bilinear", ("bilinear", "nearest"))
-    image = n.cast(image, f32)
-    ys, xs = (_samples(n, image, boxes, i, count) for i, count in ((0, height), (1, width)))
-    inside = _inside(n, image, ys, 0).spread(0, 1) & _inside(n, image, xs, 1).reshape(
-        (boxes, 0), 1, width
-    )
-    number = Term(n, as_i64(n, batch)).spread(0, 2)
-
-    def at(y: Term, x: Term) -> Term:
-        """The pixels at rows [B, h] and columns [B, w]."""
-        parts = [number, y.spread(0, 1), x.reshape((boxes, 0), 1, width)]
-        zero = (parts[1] + parts[2]) * 0
-        places = n(nn.Concat([(p + zero).spread(0, 1).value for p in parts], axis=3))
-        return Term(n, n(nn.GatherNd(image, places)))
-
-    if method == "nearest":
-        found = at(*(_index(n, image, v + 0.5, i) for i, v in enumerate((ys, xs))))
-    else:
-        low = [v.function(nn.Floor) for v in (ys, xs)]
-        corner = [[_index(n, image, v, i), _index(n, image, v + 1, i)] for i, v in enumerate(low)]
-        ry = (ys - low[0]).spread(0, 2)
-        rx = (xs - low[1]).reshape((boxes, 0), 1, width, 1)
-        rows_ = []
-        for y in corner[0]:
-            left, right = at(y, corner[1][0]), at(y, corner[1][1])
-            rows_.append(left + (right - left) * rx)
-        found = rows_[0] + (rows_[1] - rows_[0]) * ry
-    fill: Any = n.float("extrapolation_value", 0.0)
-    return inside.spread(0, 1).choose(found, fill).value
-
-
-def _samples(n: TfLayer, image: Value, boxes: Value, axis: int, count: int) -> Term:
-    """Where along an axis of the image the samples of each box lie: [B, count]."""
-    last = (extent(n, (image, 1 + axis)) - 1).cast(f32)
-    first, second = (Term(n, boxes).column(i).spread(0, 1) for i in (axis, axis + 2))
-    if count == 1:
-        return (first + second) * 0.5 * last
-    places = constant(n, np.arange(count, dtype=np.float32))
-    return first * last + places * ((second - first) * last / float(count - 1))
-
-
-def _inside(n: TfLayer, image: Value, places: Term, axis: int) -> Term:
-    last = (extent(n, (image, 1 + axis)) - 1).cast(f32)
-    return (places >= 0.0) & (places <= last)
-
-
-def _index(n: TfLayer, image: Value, places: Term, axis: int) -> Term:
-    """Positions in the image, those outside moved to its border."""
-    last = extent(n, (image, 1 + axis)) - 1
-    return places.function(nn.Floor).cast(i64).max(0).min(last)
+    fill = n.float("extrapolation_value", 0.0)
+    return cropped(n, n.cast(image, f32), boxes, batch, size, method, fill)

@@ -1,0 +1,52 @@
+"""Operators of the first opsets that ONNX has taken back: Caffe2's, as CoreML's converters wrote.
+
+Source: ONNX's operators of version 1 that were marked as experimental.
+"""
+
+from __future__ import annotations
+
+from ...common.vocabulary import *
+from ..node import Node
+from ..registry import add_rows, converter
+from .movement import slice_
+
+
+@converter("Crop")
+def crop(n: Node, x: Value) -> Value:
+    """An image [N, C, H, W] without its borders (left, top, right, bottom), or so much of it."""
+    left, top, right, bottom = n.ints("border") or (0, 0, 0, 0)
+    size, begins = n.ints("scale"), (top, left)
+    for i, (begin, end) in enumerate(zip(begins, (bottom, right), strict=True)):
+        stop = begin + size[i] if size else -end or FAR
+        x = slice_axis(n, x, 2 + i, begin, stop)
+    return x
+
+
+@converter("ImageScaler")
+def image_scaler(n: Node, x: Value) -> Value:
+    """An image [N, C, H, W] times a number, and a bias for each channel."""
+    scaled = Term(n, x) * n.float("scale", 1.0)
+    bias = n.floats("bias")
+    if bias is None:
+        return scaled.value
+    return (scaled + constant(n, np.array(bias), scaled.element).spread(0, 2)).value
+
+
+def _scaled_tanh(n: Node, x: Value) -> Value:
+    return activation(n, "ScaledTanh", x, n.float("alpha"), n.float("beta"))
+
+
+def _softplus(n: Node, x: Value) -> Value:
+    inner = (Term(n, x) * n.float("beta")).function(nn.Softplus)
+    return (inner * n.float("alpha")).value
+
+
+add_rows(
+    {
+        "Affine": lambda n, x: (Term(n, x) * n.float("alpha", 1.0) + n.float("beta")).value,
+        "DynamicSlice": slice_,
+        "ParametricSoftplus": _softplus,
+        "Scale": lambda n, x: (Term(n, x) * n.float("scale", 1.0)).value,
+        "ScaledTanh": _scaled_tanh,
+    }
+)

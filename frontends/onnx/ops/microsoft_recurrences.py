@@ -1,0 +1,181 @@
+"""Operators of com.microsoft that carry a state from token to token: linear attention, and causal
+convolutions.
+
+Source: onnxruntime's ContribOperators.md; Yang, Kautz, Hatamizadeh, Gated Delta Networks (2024).
+"""
+
+from __future__ import annotations
+
+from ...common.loops import Iteration, while_loop
+from ...common.vocabulary import *
+from ..node import Node
+from ..registry import converter
+from .microsoft import DOMAIN
+from .microsoft_streams import gate_function, wide
+
+RULES = ("linear", "gated", "delta", "gated_delta")
+
+
+def heads_of(x: Term, heads: int) -> Term:
+    """[B, T, H * D] as [B, T, H, D]."""
+    width = x.shape[2]
+    if width is None or heads < 1 or width % heads:
+        raise x.n.error(f"{width} elements do not make {heads} heads")
+    return x.reshape((x.value, 0), (x.value, 1), heads, width // heads)
+
+
+def repeated(x: Term, heads: int) -> Term:
+    """Each head of [B, T, H, D] several times in a row."""
+    own = x.shape[2]
+    if own == heads:
+        return x
+    if not own or heads % own:
+        raise x.n.error(f"{own} heads do not divide {heads}")
+    return x.gather(constant(x.n, np.arange(heads) // (heads // own)), 2)
+
+
+def transition(state: Term, token: Sequence[Term | None]) -> tuple[Term, Term]:
+    """The state [B, H, K, V] after a token, and what its queries read there [B, H, R, V].
+
+    The token is queries [B, H, R, K], key [B, H, K], value [B, H, V], the logarithm of what is
+    kept, [B, H, 1 or K], and how much of the difference to what the key reads is written,
+    [B, H, 1].
+    """
+    query, key, value, decay, beta = token
+    assert query is not None and key is not None and value is not None
+    if decay is not None:
+        state = state * decay.function(nn.Exp).spread(0, 1)
+    column, row = key.spread(0, 1), _row(value)
+    if beta is not None:
+        row = (row - _row(key) @ state) * beta.spread(0, 1)
+    state = state + column * row
+    return state, query @ state
+
+
+def _row(x: Term) -> Term:
+    """[B, H, D] as [B, H, 1, D]."""
+    *lead, last = ((x.value, i) for i in range(3))
+    return x.reshape(*lead, 1, last)
+
+
+def recurrence(n: Node, parts: Sequence[Term | None], state: Term) -> tuple[Term, Term]:
+    """What each token reads [B, T, H * R, V], and the last state.
+
+    `parts` are those of `transition`, with tokens [B, T, ..]; queries are [B, T, H * R, K].
+    """
+    query, *others = parts
+    assert query is not None
+    groups = state.shape[1] or 1
+    heads, *own = (query.shape[2] or 1), *((query.value, i) for i in (0, 1, 3))
+    query = query.reshape(*own[:2], groups, heads // groups, own[2])
+
+    def step(number: Value, flag: Value, states: list[Value]) -> Iteration:
+        at = Term(n, number)
+        token = [None if part is None else part.gather(at, 1) for part in (query, *others)]
+        after, found = transition(Term(n, states[0]), token)
+        return Iteration([after.value], [found.value])
+
+    (last,), (rows,) = while_loop(n, step, [state.value], extent(n, own[1]).value)
+    found = Term(n, rows).transpose(1, 0, 2, 3, 4)
+    return found.reshape(*own[:2], heads, (state.value, 3)), Term(n, last)
+
+
+@converter("LinearAttention", domain=DOMAIN)
+def linear_attention(
+    n: Node,
+    query: Value,
+    key: Value,
+    value: Value,
+    past: Value | None = None,
+    decay: Value | None = None,
+    beta: Value | None = None,
+) -> list[Value]:
+    rule = n.string("update_rule", "gated_delta", RULES)
+    if n.int("state_window"):
+        raise n.error("windows of states are not supported")
+    q = heads_of(wide(n, query), n.int("q_num_heads"))
+    groups = n.int("kv_num_heads")
+    v, width = heads_of(wide(n, value), groups), q.shape[3]
+    assert width is not None
+    count = max(n.int("q_num_heads"), groups)
+    k = wide(n, key)
+    k = repeated(heads_of(k, (k.shape[2] or width) // width), groups)
+    q = q * (n.float("scale", 0.0) or 1 / math.sqrt(width))
+    gates = [_gate(n, g, groups) for g in (decay, beta)]
+    _check_gates(n, rule, gates)
+    parts = [q, k, v, *gates]
+    if past is not None:
+        state = wide(n, past)
+    else:
+        shape = Term(n, shape_vector(n, [(query, 0), groups, width, (v.value, 3)]))
+        state = constant(n, 0.0, f32).filled(shape)
+    parts[0] = q if count > groups else repeated(q, count)
+    found, last = recurrence(n, parts, state)
+    kind = query.type.element_type if past is None else past.type.element_type
+    out = found.reshape((query, 0), (query, 1), count * (v.shape[3] or 0))
+    return [out.cast(query.type.element_type).value, last.cast(kind).value]
+
+
+def _gate(n: Node, gate: Value | None, heads: int) -> Term | None:
+    """[B, T, H * D] or [B, T, 1] as [B, T, H or 1, D]."""
+    if gate is None:
+        return None
+    return heads_of(wide(n, gate), 1 if gate.type.shape[2] == 1 else heads)
+
+
+def _check_gates(n: Node, rule: str, gates: list[Term | None]) -> None:
+    """Those that the rule needs are there, others are not used."""
+    for i, (name, word) in enumerate((("decay", "gated"), ("beta", "delta"))):
+        if word not in rule:
+            gates[i] = None
+        elif gates[i] is None:
+            raise n.error(f"the rule '{rule}' needs '{name}'")
+
+
+# -- convolutions ----------------------------------------------------------------------------------
+
+
+@converter("CausalConvWithState", domain=DOMAIN)
+def causal_convolution(
+    n: Node, x: Value, weight: Value, bias: Value | None = None, past: Value | None = None
+) -> list[Value]:
+    """Each channel with a kernel that looks back, and the elements that the next call needs.
+
+    x [B, C, L], weight [C, 1, K], past [B, C, (K - 1) * dilation]
+    """
+    if n.int("ndim", 1) != 1 or n.int("state_update_capacity") or n.int("state_window"):
+        raise n.error("more dimensions, updates and windows of states are not supported")
+    dilation = n.int("dilation", 1)
+    reach = (n.extent(weight, 2) - 1) * dilation
+    last = bool(n.int("channels_last"))
+    data = _first(Term(n, x), 1) if last else Term(n, x)
+    if past is not None:
+        before = _first(Term(n, past), 1) if last else Term(n, past)
+    else:
+        shape = Term(n, shape_vector(n, [(data.value, 0), (data.value, 1), reach]))
+        before = constant(n, 0.0, data.element).filled(shape)
+    whole = joined([before, data], 2)
+    y = convolution(
+        n, whole.value, weight, bias, strides=(1,), dilations=(dilation,), padding=(0, 0),
+        groups=n.extent(weight, 0),
+    )  # fmt: skip
+    out = gate_function(n)(Term(n, y))
+    present = whole.gather(extent(n, (data.value, 2)) + constant(n, np.arange(reach)), 2)
+    if not last:
+        return [out.value, present.value]
+    own = [(x, i) for i in range(2, x.type.rank)]
+    return [_last(out, own).value, _last(present, own).value]
+
+
+def _first(x: Term, axis: int) -> Term:
+    """[.., L, D..] with the dimensions behind the length as one before it: [.., C, L]."""
+    order = (*range(axis), axis + 1, axis)
+    lead = [(x.value, i) for i in range(axis + 1)]
+    width = math.prod(d or 0 for d in x.shape[axis + 1 :])
+    return x.reshape(*lead, width).transpose(*order)
+
+
+def _last(x: Term, extents: Sequence[Extent]) -> Term:
+    """[.., C, L] as [.., L, D..]."""
+    turned = x.transpose(*range(x.rank - 2), x.rank - 1, x.rank - 2)
+    return turned.reshape(*((turned.value, i) for i in range(x.rank - 1)), *extents)

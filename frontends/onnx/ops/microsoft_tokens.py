@@ -1,0 +1,233 @@
+"""Operators of com.microsoft on tokens, characters and their n-grams.
+
+Source: onnxruntime's ContribOperators.md.
+"""
+
+from __future__ import annotations
+
+from ...common.formulas import bits_of, width_of
+from ...common.loops import Iteration, reversed_along, while_loop
+from ...common.unique import unique_rows
+from ...common.vocabulary import *
+from ..node import Node
+from ..registry import converter
+from .microsoft import DOMAIN
+
+
+@converter("UnfoldTensor", domain=DOMAIN)
+def unfold_tensor(n: Node, x: Value) -> Value:
+    """Windows of a dimension, each as a last dimension of its own."""
+    axis = normalize_axis(n, n.int("dim", -1), x.type.rank)
+    size, step = n.int("size"), n.int("step", 1)
+    if size < 1 or step < 1:
+        raise n.error(f"windows of {size} elements, {step} apart, are not possible")
+    count = (extent(n, (x, axis)) - size) / step + 1
+    at = (counting(n, count) * step).spread(0, 1) + constant(n, np.arange(size))
+    found = Term(n, x).gather(at, axis)
+    order = [i for i in range(found.rank) if i != axis + 1]
+    return found.transpose(*order, axis + 1).value
+
+
+@converter("Unique", domain=DOMAIN)
+def unique(n: Node, x: Value) -> list[Value]:
+    """The different elements of a vector as they come, where each is, and how often."""
+    found = unique_rows(n, reshape(n, x, [(x, 0), 1]), in_order=False)
+    return [n(nn.Gather(x, found.first)), found.inverse, found.counts]
+
+
+@converter("NGramRepeatBlock", domain=DOMAIN)
+def block_repeated_ngrams(n: Node, ids: Value, scores: Value) -> Value:
+    """-inf for each token that would make an n-gram of a sequence a second time."""
+    size = n.int("ngram_size")
+    if size < 1:
+        raise n.error(f"attribute 'ngram_size' is {size}, expected 1 or more")
+    return without_repetitions(Term(n, ids).cast(i64), Term(n, scores), size).value
+
+
+def without_repetitions(ids: Term, scores: Term, size: int) -> Term:
+    """The same for sequences [B, S] and scores [B, V]."""
+    n = ids.n
+    length = extent(n, (ids.value, 1))
+    starts = counting(n, (length - (size - 1)).max(0))
+    grams = ids.gather(starts.spread(0, 1) + constant(n, np.arange(size)), 1)
+    tail = ids.gather((length - (size - 1) + constant(n, np.arange(size - 1))).max(0), 1)
+    own = [(tail.value, i) for i in range(2)]
+    same = grams.part(2, 0, size - 1).equals(tail.reshape(own[0], 1, own[1]))
+    is_met = same.cast(i32).sum(2).equals(size - 1)
+    limit = is_met.choose(constant(n, -math.inf, scores.element), math.inf)
+    last = grams.column(size - 1, 2)
+    return scores.made(
+        nn.ScatterElements(scores.value, last.value, limit.value, axis=1, reduction="min")
+    )
+
+
+@converter("BifurcationDetector", domain=DOMAIN)
+def bifurcation_detector(
+    n: Node, source: Value, tokens: Value, matched: Value, predicted: Value | None = None
+) -> list[Value]:
+    """Tokens with those predicted that agree with the source, and one more; where it goes on.
+
+    The latter is behind the place in the source that has the last n-gram of the tokens, for the
+    shortest n-gram that only one place has; -1 where there is none. All are vectors of i64.
+    """
+    given, known, length = Term(n, source), Term(n, tokens), extent(n, (source, 0))
+    if predicted is not None:
+        new, begin = Term(n, predicted), Term(n, as_scalar(n, matched))
+        rest = counting(n, (length - begin).max(0))
+        agrees = given.gather(rest + begin).equals(new.gather(rest)).cast(i64)
+        run = agrees.made(nn.Cumprod(agrees.value, axis=0)).sum(0)
+        known = joined([known, new.gather(counting(n, run + 1))], 0)
+    found, going = constant(n, -1, i64), constant(n, True, i1)
+    count = extent(n, (known.value, 0))
+    for size in range(n.int("min_ngram_size", 1), n.int("max_ngram_size", 3) + 1):
+        tail = known.gather((constant(n, np.arange(size)) + count - size).max(0))
+        places = counting(n, (length - (size - 1)).max(0))
+        grams = given.gather(places.spread(0, 1) + constant(n, np.arange(size)))
+        hits = grams.equals(tail).cast(i64).sum(1).equals(size) & (count >= size)
+        number = hits.cast(i64).sum(0)
+        behind = -hits.choose(-places, -FAR).largest(0) + size
+        found = going.choose((number > 0).choose(behind, -1), found)
+        going = going & (number > 1) & (behind < length)
+    return [known.value, going.choose(-1, found).reshape(1).value]
+
+
+# -- hashes ----------------------------------------------------------------------------------------
+
+U32 = IntegerType(32, "u")
+
+
+@converter("MurmurHash3", domain=DOMAIN)
+def murmur_hash(n: Node, x: Value) -> Value:
+    """32 bits for each element: MurmurHash3_x86_32 of its bytes. Source: Appleby (2011)."""
+    seed, out = n.int("seed"), U32 if n.int("positive", 1) else i32
+    if x.type.element_type is nn.string:
+        return n.cast(n(nn.HashText(x, seed=seed)), out)
+    given = Term(n, x)
+    bits = bits_of(given) if isinstance(given.element, FloatType) else given
+    words = [bits.cast(U32)]
+    if width_of(bits) == 64:
+        words.append((bits.cast(IntegerType(64, "u")) >> 32).cast(U32))
+    total = words[0] * 0 + seed % (1 << 32)
+    for word in words:
+        total = total ^ _turned(word * 0xCC9E2D51, 15) * 0x1B873593
+        total = _turned(total, 13) * 5 + 0xE6546B64
+    total = total ^ 4 * len(words)
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+        total = (total ^ (total >> shift)) * factor
+    return (total ^ (total >> 16)).cast(out).value
+
+
+def _turned(x: Term, places: int) -> Term:
+    """Words of 32 bits turned to the left."""
+    return (x << places) | (x >> (32 - places))
+
+
+# -- words -----------------------------------------------------------------------------------------
+
+
+@converter("WordConvEmbedding", domain=DOMAIN)
+def word_embedding(n: Node, words: Value, weight: Value, bias: Value, characters: Value) -> Value:
+    """Words of characters [.., L], 0 behind their end, as vectors [.., M].
+
+    A convolution over the vectors [V, D] of characters, its hyperbolic tangent, and the largest of
+    each row; nothing for a word without characters. weight [M, 1, W, D]
+    """
+    rows, window = Term(n, words).flattened(words.type.rank - 1), n.extent(weight, 2)
+    length = n.extent(words, -1)
+    if length < window:
+        raise n.error(f"words of {length} characters are less than a window of {window}")
+    vectors = Term(n, characters).gather(rows.cast(i64)).transpose(0, 2, 1)
+    kernel = Term(n, weight).reshape((weight, 0), window, (weight, 3)).transpose(0, 2, 1)
+    made = n(nn.Conv(vectors.value, kernel.value, bias, strides=(1,), dilations=(1,), pads=(0, 0)))
+    places = (rows > 0).choose(constant(n, length, i64), constant(n, np.arange(length)))
+    size = rows.made(nn.ReduceMin(places.value, axes=(1,), keep_dims=True))
+    inside = constant(n, np.arange(length - window + 1)) <= (size - window).max(0)
+    kept = inside.reshape((rows.value, 0), 1, length - window + 1).choose(Term(n, made), -math.inf)
+    found = (size > 0).choose(kept.largest(2).function(nn.Tanh), 0.0)
+    lead = [(words, i) for i in range(words.type.rank - 1)]
+    return found.reshape(*lead, (weight, 0)).value
+
+
+@converter("Tokenizer", domain=DOMAIN)
+def tokenizer(n: Node, x: Value) -> Value:
+    """The pieces of each string that a pattern matches, or that lie between separators."""
+    separators, pattern = n.strings("separators"), n.string("tokenexp")
+    if (separators is None) == (not pattern):
+        raise n.error("one of 'separators' and 'tokenexp' must be given")
+    if pattern == "." or separators == ("",):
+        separators, pattern = None, "(?s:.)"
+    return n(
+        nn.Tokenize(
+            x,
+            pattern=pattern,
+            separators=separators or (),
+            least=n.int("mincharnum", 1),
+            padding=n.string("pad_value"),
+            marks=bool(n.int("mark")),
+        )
+    )
+
+
+# -- paths -----------------------------------------------------------------------------------------
+
+
+@converter("DynamicTimeWarping", domain=DOMAIN)
+def dynamic_time_warping(n: Node, costs: Value) -> Value:
+    """The cheapest path [2, P] from the first place of costs [M, N] or [1, M, N] to the last one.
+
+    A path goes on by one row, one column, or both.
+    """
+    given = Term(n, costs)
+    given = given.column(0, 0) if given.rank == 3 else given
+    steps = _cheapest_steps(given)
+    rows, columns = (extent(n, (given.value, i)) for i in range(2))
+
+    def back(number: Value, flag: Value, states: list[Value]) -> Iteration:
+        i, j = (Term(n, v) for v in states)
+        step = steps.gather(i + j).gather(i)
+        before = [
+            i - (step < 2).cast(i64),
+            j - (~step.equals(1)).cast(i64),
+        ]
+        going = (before[0] >= 0) & (before[1] >= 0)
+        place = joined([i.reshape(1), j.reshape(1)], 0)
+        return Iteration([v.value for v in before], [place.value], going.value)
+
+    start = [(rows - 1).value, (columns - 1).value]
+    going = n.constant(True, i1)
+    _, (places,) = while_loop(n, back, start, (rows + columns).value, going)
+    path = Term(n, reversed_along(n, places, 0)).transpose(1, 0)
+    return path.cast(i32).value
+
+
+def _cheapest_steps(costs: Term) -> Term:
+    """How the cheapest path to a place goes on there, by diagonals [M + N - 1, M].
+
+    0 from the row and the column before, 1 from the row, 2 from the column; a diagonal has at i
+    the place in row i.
+    """
+    n = costs.n
+    rows, columns = (extent(n, (costs.value, i)) for i in range(2))
+    row = counting(n, rows)
+    first = row.equals(0)
+
+    def shifted(x: Term) -> Term:
+        """At i what was at i - 1, and nothing reachable at 0."""
+        return first.choose(math.inf, x.gather((row - 1).max(0)))
+
+    def reached(number: Value, flag: Value, states: list[Value]) -> Iteration:
+        last, before = (Term(n, v) for v in states)
+        both, up, left = shifted(before), shifted(last), last
+        both = (first & Term(n, number).equals(0)).choose(0.0, both)
+        takes_both, takes_up = (both < up) & (both < left), (up < both) & (up < left)
+        step = takes_both.choose(constant(n, 0, i64), takes_up.choose(constant(n, 1, i64), 2))
+        least = takes_both.choose(both, takes_up.choose(up, left))
+        column = Term(n, number) - row
+        place = row * columns + column.max(0).min(columns - 1)
+        inside = (column >= 0) & (column < columns)
+        here = inside.choose(least + costs.flat().gather(place), math.inf)
+        return Iteration([here.value, last.value], [step.value])
+
+    none = constant(n, math.inf, costs.element).filled(rows.reshape(1)).value
+    _, (steps,) = while_loop(n, reached, [none, none], (rows + columns - 1).value)
+    return Term(n, steps)
