@@ -273,10 +273,10 @@ class _Reader:
         if not hasattr(value, "stride") or not hasattr(value, "shape"):
             return
         try:
-            strides = tuple(_hint(s) for s in value.stride())
+            strides = tuple(hint_of(s) for s in value.stride())
         except RuntimeError:  # of a layout without strides
             return
-        shape = tuple(_hint(d) for d in value.shape)
+        shape = tuple(hint_of(d) for d in value.shape)
         known = tuple(d if isinstance(d, int) else None for d in value.shape)
         self.program.layouts[name] = Layout(shape, strides, str(value.dtype), known)
         self.program.dims[name] = [_symbol(d) for d in value.shape]
@@ -357,7 +357,8 @@ def _input(name: str, value: Any) -> Input | None:
     return tensor_input(name, shape, element_of(value.dtype), names)
 
 
-def _hint(size: Any) -> int:
+def hint_of(size: Any) -> int:
+    """An extent or stride, of which a symbolic one may have an example."""
     if isinstance(size, int):
         return size
     hint = getattr(size.node, "hint", None)

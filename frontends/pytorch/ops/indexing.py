@@ -264,13 +264,15 @@ def _is_one(x: Value) -> bool:
 
 @ROWS("aten.masked_select")
 def masked_select(n: AtenLayer, self: Value, mask: Value) -> Value:
-    return index(n, *broadcast_tensors(n, [self])[:1], [n.expand(mask, n.shape(self))])
+    given, chosen = broadcast_tensors(n, [self, mask])
+    return index(n, Term(n, given).flat().value, [Term(n, chosen).flat().value])
 
 
 @ROWS("aten.masked_scatter")
 def masked_scatter(n: AtenLayer, self: Value, mask: Value, source: Value) -> Value:
     """The elements at which a mask holds, from a source in order."""
-    flat = Term(n, n.expand(as_bool(n, mask), n.shape(self))).flat()
+    self, mask = broadcast_tensors(n, [self, mask])
+    flat = Term(n, as_bool(n, mask)).flat()
     place = n(nn.Cumsum(flat.cast(i64).value, axis=0))
     taken = (Term(n, place) - 1).max(0)
     found = Term(n, n(nn.Gather(Term(n, source).flat().value, taken.value, axis=0)))

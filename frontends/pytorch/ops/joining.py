@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations, combinations_with_replacement
+
 from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
@@ -24,6 +26,14 @@ def cartesian_prod(n: AtenLayer, tensors: list[Value]) -> Value:
     apart = [Term(n, x).spread(i, count - 1 - i).value for i, x in enumerate(tensors)]
     wide = [Term(n, x).flat().value for x in broadcast_tensors(n, apart)]
     return stack(n, wide, 1)
+
+
+@ROWS("aten.combinations")
+def combinations_(n: AtenLayer, self: Value, r: int = 2, with_replacement: bool = False) -> Value:
+    """All choices of r elements as rows."""
+    choose = combinations_with_replacement if with_replacement else combinations
+    places = [*choose(range(n.int(n.size(self, 0))), r)]
+    return Term(n, self).gather(constant(n, np.reshape(places, (-1, r)), i64)).value
 
 
 @ROWS("aten.block_diag")

@@ -77,6 +77,8 @@ def max_min(
     axes = n.axes(dim, self.type.rank)
     if dim is None:
         return reduced(n, self, op, axes)
+    if not axes:
+        return [self, n.constant(0, i64)]
     values = reduced(n, self, op, axes, keepdim)
     if not n.wants(1):
         return [values, None]
