@@ -6,6 +6,7 @@ Whoever has such an object has imported PyTorch already.
 from __future__ import annotations
 
 import copy
+import inspect
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -49,7 +50,11 @@ def _module_of(function: Callable[..., Any]) -> Any:
     class Function(torch.nn.Module):
         forward = staticmethod(function)
 
-    return Function()
+    class Builtin(torch.nn.Module):
+        def forward(self, *given: Any, **named: Any) -> Any:
+            return function(*given, **named)
+
+    return Builtin() if inspect.isbuiltin(function) else Function()
 
 
 def _exported(source: Source, module: Any, inputs: Any) -> Any:
