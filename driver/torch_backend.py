@@ -6,8 +6,9 @@
 
 PyTorch finds it by the entry point that nnc's package declares. Graph breaks, guards and
 recompilation are PyTorch's. Weights are taken into the compiled code as they are at the first
-call; where they are changed or exchanged later, the graph is compiled again. A graph with an
-operator that nnc does not have is left to PyTorch, with a warning that names it. Training is
+call; where they are changed or exchanged later, the graph is compiled again (PyTorch counts writes;
+of those through `.data` or NumPy, which it does not count, samples of elements tell). A graph with
+an operator that nnc does not have is left to PyTorch, with a warning that names it. Training is
 excluded: with gradients to be computed, compilation fails and says so. Importing this lets Dynamo
 capture recurrent layers (`torch._dynamo.config.allow_rnn`).
 
@@ -21,12 +22,12 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from operator import attrgetter
 from typing import Any
 
 import torch  # pyright: ignore[reportMissingImports]
 from torch._decomp import decomposition_table  # pyright: ignore[reportMissingImports]
 from torch._dynamo.backends.common import aot_autograd  # pyright: ignore[reportMissingImports]
+from torch._guards import TracingContext  # pyright: ignore[reportMissingImports]
 
 from ..frontends.common.importer import Importer
 from ..frontends.common.inputs import InputChoices
@@ -37,7 +38,12 @@ from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.location import FileLineColLoc
 from .torch_call import Call, call_of, in_memory_order
+from .torch_outside import MADE_OF_DRAWN, drawing, placing, with_drawn, without_shared
 from .torch_recurrent import made_known, made_opaque
+from .torch_states import States
+
+_PROGRAMS = 64
+"""For how many states of its weights a graph is kept compiled."""
 
 torch._dynamo.config.allow_rnn = True
 """Of Dynamo: graphs have recurrent layers in them and do not break there."""
@@ -64,7 +70,15 @@ class Options:
             if name not in Options.__dataclass_fields__:
                 known = ", ".join(Options.__dataclass_fields__)
                 raise NncError(f"backend nnc has no option '{name}', only {known}")
-        return Options(**(given or {}))
+        found = Options(**(given or {}))
+        if type(found.threads) is not int or found.threads < 0:
+            raise NncError(
+                f"option 'threads' is {found.threads!r}, expected a number, or 0 for all"
+            )
+        for name in ("fast_math", "cache", "fallback"):
+            if type(getattr(found, name)) is not bool:
+                raise NncError(f"option '{name}' is {getattr(found, name)!r}, expected a bool")
+        return found
 
 
 def backend(
@@ -82,9 +96,12 @@ def backend(
         if isinstance(value, torch.nn.Parameter) or hasattr(value, "_dynamo_static_input_type")
     ]
 
-    def inference(functional: torch.fx.GraphModule, _: Sequence[Any]) -> Callable[..., Any]:
+    def inference(functional: torch.fx.GraphModule, given: Sequence[Any]) -> Callable[..., Any]:
         made_known(functional)
-        return CompiledGraph(without_tokens(functional), constant, chosen)
+        kept = [i for i in constant if i not in _written()]
+        if len(given) != len(example_inputs):  # some share memory, and are one input now
+            kept = []
+        return CompiledGraph(without_tokens(functional), kept, chosen)
 
     def training(*_: Any) -> Any:
         raise NncError(_TRAINING)
@@ -99,9 +116,17 @@ def backend(
     return compiler(graph, list(example_inputs))
 
 
+def _written() -> set[int]:
+    """The places of the inputs that the graph which is traced now writes to."""
+    context = TracingContext.try_get()
+    metadata = context.fw_metadata if context else None
+    infos = metadata.input_info if metadata else ()
+    return {i for i, info in enumerate(infos) if info.mutates_data}
+
+
 @cache
 def _decompositions() -> dict[Any, Callable[..., Any]]:
-    """PyTorch's own ways to take apart operators of ATen that nnc does not have.
+    """PyTorch's own ways to take apart operators of ATen that nnc does not have, or that draw.
 
     But for recurrent layers of packed sequences, whose lengths no trace knows.
     """
@@ -110,7 +135,7 @@ def _decompositions() -> dict[Any, Callable[..., Any]]:
         for op, taken_apart in decomposition_table.items()
         if taken_apart.__module__ == "torch._decomp.decompositions"
         and not str(op).endswith(".data")
-        and not is_read(str(op))
+        and (not is_read(str(op)) or str(op) in MADE_OF_DRAWN)
     }
 
 
@@ -124,26 +149,44 @@ class CompiledGraph:
         self, graph: torch.fx.GraphModule, constant: Sequence[int], options: Options
     ) -> None:
         self.graph = graph
-        self.constant = tuple(constant)
         self.options = options
-        held = set(constant)
-        given = [node for node in graph.graph.nodes if node.op == "placeholder"]
-        self.names = [node.name for node in given]
-        self.fed = [
-            i for i, node in enumerate(given) if i not in held and node.meta.get("val") is not None
-        ]
+        self.names = [node.name for node in graph.graph.nodes if node.op == "placeholder"]
         self._programs: dict[Any, Call | None] = {}
+        self._states = States()
+        self._hold(constant)
+
+    def _hold(self, constant: Sequence[int]) -> None:
+        """Take weights at these places into the code."""
+        self.constant = tuple(constant)
+        given = [node for node in self.graph.graph.nodes if node.op == "placeholder"]
+        self.fed = [
+            i
+            for i, node in enumerate(given)
+            if i not in self.constant and node.meta.get("val") is not None
+        ]
+        self._programs.clear()
 
     def __call__(self, given: list[Any]) -> list[Any]:
         arguments = tuple(given)
         given.clear()
-        state = _state([arguments[i] for i in self.constant])
+        state = self._states.of([arguments[i] for i in self.constant])
         if state not in self._programs:
-            self._programs[state] = self._compile(arguments)
+            state = self._prepare(arguments, state)
         call = self._programs[state]
         if call is None:
             return self.graph.forward(*arguments)
         return call([arguments[i] for i in self.fed])
+
+    def _prepare(self, arguments: Sequence[Any], state: Any) -> Any:
+        """Compile for these weights; those that change again and again become inputs."""
+        often = self._states.change_often([arguments[i] for i in self.constant])
+        if any(often):
+            self._hold([i for i, changes in zip(self.constant, often, strict=True) if not changes])
+            state = self._states.of([arguments[i] for i in self.constant])
+        if len(self._programs) == _PROGRAMS:
+            del self._programs[next(iter(self._programs))]
+        self._programs[state] = self._compile(arguments)
+        return state
 
     def _compile(self, arguments: Sequence[Any]) -> Call | None:
         """The program for these weights; None where it is left to PyTorch."""
@@ -152,14 +195,17 @@ class CompiledGraph:
         weights = {self.names[i]: arguments[i] for i in self.constant}
         try:
             self._check_devices(arguments)
-            stored = in_memory_order(self.graph, weights)
+            distinct, placed = without_shared(self.graph)
+            graph, draws = with_drawn(distinct)
+            stored = in_memory_order(graph, weights)
             model = compile_model(
                 _module(stored, weights),
                 threads=self.options.threads or torch.get_num_threads(),
                 fast_math=self.options.fast_math,
                 cache=self.options.cache,
             )
-            return call_of(model, self.graph, [self.names[i] for i in self.fed])
+            call = call_of(model, graph, [*(self.names[i] for i in self.fed), *draws])
+            return placing(drawing(call, [*draws.values()]), placed)
         except NncError as error:
             if not self.options.fallback:
                 raise
@@ -181,15 +227,3 @@ def _module(graph: torch.fx.GraphModule, weights: Mapping[str, torch.Tensor]) ->
     module = importer.run(InputChoices.of())
     module.verify()
     return module
-
-
-_version = attrgetter("_version")
-
-
-def _state(weights: Sequence[torch.Tensor]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """What changes when weights do: their places, and how often they were written to."""
-    try:
-        versions = tuple(map(_version, weights))
-    except RuntimeError:  # of tensors made in inference mode, which nobody counts
-        versions = tuple(0 if w.is_inference() else w._version for w in weights)
-    return tuple(map(torch.Tensor.data_ptr, weights)), versions

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch  # pyright: ignore[reportMissingImports]
 
-from ..frontends.pytorch.live import as_array
+from ..frontends.pytorch.live import as_array, hint_of
 from ..ir.diagnostics import NncError
 from ..runtime.executable import Executable
 from ..runtime.model import Model
@@ -52,16 +52,17 @@ class StaticCall:
 
     def __init__(self, model: Executable, inputs: Sequence[Any], results: Sequence[Any]) -> None:
         self.model = model
-        self._strides = [None if x.is_contiguous() else _dense_strides(x) for x in inputs]
+        self._strides = [None if x.is_contiguous() else dense_strides(x) for x in inputs]
         made = [node.meta["val"] for node in results if isinstance(node, torch.fx.Node)]
-        self._made = [(tuple(x.shape), _dense_strides(x), x.dtype) for x in made]
+        self._made = [(tuple(x.shape), dense_strides(x), x.dtype) for x in made]
         self._results = list(results) if len(made) < len(results) else None
         """Where some of them are no values of the graph."""
 
     def __call__(self, given: list[Any]) -> list[Any]:
         inputs = [
             x
-            if (x.is_contiguous() if strides is None else x.stride() == strides) and not x.is_neg()
+            if (x.is_contiguous() if strides is None else x.stride() == strides)
+            and not (x.is_neg() or x.is_conj())
             else _laid_out(x, strides)
             for x, strides in zip(given, self._strides, strict=True)
         ]
@@ -139,7 +140,7 @@ def _memory_order(value: Any) -> tuple[int, ...] | None:
     """The dimensions from the outermost in memory; None for a tensor that has them in order."""
     if not isinstance(value, torch.Tensor):
         return None
-    steps = [_hint(stride) for stride in value.stride()]
+    steps = [hint_of(stride) for stride in value.stride()]
     order = tuple(sorted(range(len(steps)), key=lambda axis: -steps[axis]))
     return None if order == tuple(range(len(steps))) else order
 
@@ -148,7 +149,7 @@ def _inverse(order: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(range(len(order)), key=order.__getitem__))
 
 
-def _dense_strides(value: torch.Tensor) -> tuple[int, ...]:
+def dense_strides(value: torch.Tensor) -> tuple[int, ...]:
     """The strides of a tensor without gaps whose dimensions are in this one's order in memory."""
     order = _memory_order(value) or range(value.dim())
     strides = [0] * value.dim()
@@ -159,23 +160,19 @@ def _dense_strides(value: torch.Tensor) -> tuple[int, ...]:
     return tuple(strides)
 
 
-def _hint(size: Any) -> int:
-    """An extent or stride, of which a symbolic one has an example."""
-    return size if isinstance(size, int) else size.node.hint
-
-
 def _laid_out(x: torch.Tensor, strides: tuple[int, ...] | None) -> torch.Tensor:
     """A copy with the strides; None are those of a contiguous tensor."""
     if strides is None:
-        return x.resolve_neg().contiguous()
+        return x.resolve_conj().resolve_neg().contiguous()
     return torch.empty_strided(x.shape, strides, dtype=x.dtype).copy_(x)
 
 
 def _fed(value: Any, order: tuple[int, ...] | None) -> np.ndarray:
     if not isinstance(value, torch.Tensor):
         return np.asarray(value)
-    value = value.resolve_neg()
-    return as_array(value if order is None else value.permute(order))
+    value = value.resolve_conj().resolve_neg()
+    value = value if order is None else value.permute(order)
+    return as_array(torch.view_as_real(value) if value.is_complex() else value)
 
 
 def _result(node: Any, order: tuple[int, ...] | None, outputs: Iterator[np.ndarray]) -> Any:
@@ -190,4 +187,5 @@ def _result(node: Any, order: tuple[int, ...] | None, outputs: Iterator[np.ndarr
         tensor = bits.view(expected.dtype)
     else:
         tensor = torch.from_numpy(array)
+        tensor = torch.view_as_complex(tensor) if expected.is_complex() else tensor
     return tensor if order is None else tensor.permute(_inverse(order))

@@ -24,7 +24,7 @@ def exp(x: Term) -> Term:
     return x.function(nn.Exp)
 
 
-def polynomial(x: Term, coefficients: Sequence[float]) -> Term:
+def polynomial(x: Term, coefficients: Sequence[float | Term]) -> Term:
     """The sum of coefficients times powers of x, from that of x**0 on, by Horner's rule."""
     *others, last = coefficients
     return reduce(lambda total, c: total * x + c, reversed(others), x * 0.0 + last)
@@ -135,16 +135,15 @@ def digamma(x: Term) -> Term:
     return x.equals(0.0).choose(-1.0 / x, negative.choose(turned, found))
 
 
-def zeta(order: int, x: Term) -> Term:
+def zeta(order: float | Term, x: Term) -> Term:
     """The sum of (x + k)**-order for all k from 0: Euler and Maclaurin's formula, 23.2.5."""
     far = x + float(_SHIFT)
-    power, inverse = far ** float(1 - order), 1.0 / far
-    total = power / float(order - 1) + power * inverse * 0.5
+    power, inverse = far ** (1.0 - order), 1.0 / far
+    total = power / (order - 1.0) + power * inverse * 0.5
     for k in range(_SHIFT):
-        total = total + (x + float(k)) ** float(-order)
-    factors = [math.prod(range(order, order + 2 * k - 1)) for k in range(1, len(_BERNOULLI) + 1)]
-    terms = [
-        b * f / math.factorial(2 * k)
-        for k, (b, f) in enumerate(zip(_BERNOULLI, factors, strict=True), 1)
-    ]
+        total = total + (x + float(k)) ** (-order)
+    factor, terms = order, []
+    for k, b in enumerate(_BERNOULLI, 1):
+        terms.append(factor * (b / math.factorial(2 * k)))
+        factor = factor * (order + (2 * k - 1.0)) * (order + 2.0 * k)
     return total + polynomial(inverse * inverse, terms) * power * inverse * inverse

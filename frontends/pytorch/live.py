@@ -6,6 +6,7 @@ Whoever has such an object has imported PyTorch already.
 from __future__ import annotations
 
 import copy
+import inspect
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -49,7 +50,11 @@ def _module_of(function: Callable[..., Any]) -> Any:
     class Function(torch.nn.Module):
         forward = staticmethod(function)
 
-    return Function()
+    class Builtin(torch.nn.Module):
+        def forward(self, *given: Any, **named: Any) -> Any:
+            return function(*given, **named)
+
+    return Builtin() if inspect.isbuiltin(function) else Function()
 
 
 def _exported(source: Source, module: Any, inputs: Any) -> Any:
@@ -273,10 +278,10 @@ class _Reader:
         if not hasattr(value, "stride") or not hasattr(value, "shape"):
             return
         try:
-            strides = tuple(_hint(s) for s in value.stride())
+            strides = tuple(hint_of(s) for s in value.stride())
         except RuntimeError:  # of a layout without strides
             return
-        shape = tuple(_hint(d) for d in value.shape)
+        shape = tuple(hint_of(d) for d in value.shape)
         known = tuple(d if isinstance(d, int) else None for d in value.shape)
         self.program.layouts[name] = Layout(shape, strides, str(value.dtype), known)
         self.program.dims[name] = [_symbol(d) for d in value.shape]
@@ -357,7 +362,8 @@ def _input(name: str, value: Any) -> Input | None:
     return tensor_input(name, shape, element_of(value.dtype), names)
 
 
-def _hint(size: Any) -> int:
+def hint_of(size: Any) -> int:
+    """An extent or stride, of which a symbolic one may have an example."""
     if isinstance(size, int):
         return size
     hint = getattr(size.node, "hint", None)

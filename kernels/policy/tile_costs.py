@@ -242,7 +242,7 @@ class TileEstimate:
         for operand in self.inputs:
             cycles, registers = self._loads(operand, tile, sizes, vectors)
             shared = self._steps_shared[operand.access.used]
-            loads += operand.count * cycles / shared
+            loads += operand.count * cycles / (shared or 1)
             held += operand.count * registers
             least = min(least or registers, registers)
         accumulators = copies * len(vectors.widths)

@@ -305,3 +305,134 @@ def test_checks_that_have_an_order(torch, compiled):
     a, b = torch.randn(3, 3), torch.randn(3, 2)
     for one, other in zip(compiled(function, fallback=False)(a, b), function(a, b), strict=True):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-4)
+
+
+def test_options_have_types(torch, compiled):
+    for given, message in (
+        ({"threads": -1}, "expected a number, or 0"),
+        ({"threads": "2"}, "expected a number, or 0"),
+        ({"fast_math": 3}, "expected a bool"),
+    ):
+        torch.compiler.reset()
+        with pytest.raises(Exception, match=message):
+            compiled(torch.relu, **given)(torch.ones(2))
+
+
+def test_writes_that_pytorch_does_not_count(torch, compiled):
+    model = torch.nn.Linear(3, 2)
+    run, x = compiled(model, fallback=False), torch.randn(4, 3)
+
+    def through_numpy():
+        model.weight.detach().numpy()[:] = 3
+
+    with torch.inference_mode():
+        kept = torch.nn.Parameter(torch.randn(2, 3))
+    changes = [
+        lambda: model.weight.data.fill_(2),
+        lambda: model.bias.data.copy_(torch.ones(2)),
+        through_numpy,
+        lambda: setattr(model, "weight", kept),
+        lambda: kept.mul_(2),
+    ]
+    for change in [lambda: None, *changes]:
+        with torch.inference_mode():
+            change()
+            torch.testing.assert_close(run(x), model(x))
+
+
+def cached(torch, apart):
+    """A module that writes to a buffer in each call, and reads it in a graph of its own."""
+
+    class Cache(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("keys", torch.zeros(9, 3))
+
+        def forward(self, x, place):
+            self.keys[place] = x
+            if apart:
+                torch._dynamo.graph_break()
+            return self.keys.sum(0)
+
+    return Cache().eval()
+
+
+@pytest.mark.parametrize(("apart", "most"), [(False, 1), (True, 5)])
+def test_buffers_that_are_written_are_inputs(torch, compiled, monkeypatch, apart, most):
+    from nnc.driver import compile as driver
+
+    counts, original = [], driver.compile_model
+    monkeypatch.setattr(
+        driver, "compile_model", lambda *a, **k: counts.append(1) or original(*a, **k)
+    )
+    own, model = cached(torch, apart), cached(torch, apart)
+    run = compiled(own, fallback=False)
+    for i in range(9):
+        x, place = torch.randn(3), torch.tensor(i)
+        torch.testing.assert_close(run(x, place), model(x, place))
+        torch.testing.assert_close(own.keys, model.keys)
+    assert len(counts) <= most
+
+
+def test_results_that_share_memory(torch, compiled):
+    def function(x):
+        y = (x + 1).t()
+        return y, y[0], y.t(), y, None, y[:, 1:], y.contiguous(), x
+
+    x = torch.randn(3, 4)
+    found, wanted = compiled(function, fallback=False)(x), function(x)
+    for one, other in zip(found, wanted, strict=True):
+        if other is not None:
+            torch.testing.assert_close(one, other)
+            assert one.stride() == other.stride()
+            assert one.storage_offset() == other.storage_offset()
+            shares = one.untyped_storage()._cdata == found[0].untyped_storage()._cdata
+            assert shares == (other.untyped_storage()._cdata == wanted[0].untyped_storage()._cdata)
+    assert found[3] is found[0] and found[-1] is x
+
+
+def test_random_numbers_are_those_of_pytorch(torch, compiled):
+    def function(x):
+        return x + torch.rand(3), torch.randn_like(x * 2), torch.randint(0, 9, (4,))
+
+    run, x = compiled(function, fallback=False), torch.zeros(3)
+    torch.manual_seed(1)
+    found = [run(x) for _ in range(2)]
+    torch.manual_seed(1)
+    wanted = [function(x) for _ in range(2)]
+    for ones, others in zip(found, wanted, strict=True):
+        for one, other in zip(ones, others, strict=True):
+            torch.testing.assert_close(one, other)
+
+
+def test_dropout_in_training_mode(torch, compiled):
+    run, x = compiled(torch.nn.Dropout(0.25).train(), fallback=False), torch.ones(4000)
+    with torch.no_grad():
+        first, second = run(x), run(x)
+    assert set(first.tolist()) == {0.0, float(torch.tensor(1 / 0.75))}
+    assert abs(float(first.mean()) - 1) < 0.05 and not torch.equal(first, second)
+
+
+def test_complex_numbers_of_open_shapes(torch, compiled):
+    def function(x):
+        return x * 2, x.abs(), x.conj() * x
+
+    run = compiled(function, fallback=False)
+    for x in (torch.randn(3, dtype=torch.complex64), torch.randn(9, dtype=torch.complex64)[::2]):
+        for given in (x, x.conj()):
+            for one, other in zip(run(given), function(given), strict=True):
+                torch.testing.assert_close(one, other)
+
+
+def test_extents_that_values_tell(torch, compiled):
+    def function(x):
+        return x[x > 0], x.nonzero()
+
+    config = torch._dynamo.config.patch(
+        capture_scalar_outputs=True, capture_dynamic_output_shape_ops=True
+    )
+    with config:
+        run = torch.compile(function, backend=compiled.backend, fullgraph=True)
+        for x in (torch.randn(9), torch.randn(5), -torch.ones(3)):
+            for one, other in zip(run(x), function(x), strict=True):
+                torch.testing.assert_close(one, other)

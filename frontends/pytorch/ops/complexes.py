@@ -87,6 +87,14 @@ def angle(n: AtenLayer, self: Pair) -> Value:
     return atan2(n, self.imag, self.real)
 
 
+@ROWS("aten.angle")
+def angle_of_real(n: AtenLayer, self: Value) -> Value:
+    """Half a turn below zero."""
+    x = Term(n, n.floating(self))
+    turned = (x < 0.0).cast(x.element) * math.pi
+    return x.function(nn.IsNan).choose(x, turned).value
+
+
 @ROWS("complex.exp")
 def exp(n: AtenLayer, self: Pair) -> Pair:
     a, b = terms(n, self)
@@ -206,7 +214,8 @@ def _hermitian(suffix: str) -> Row:
         back = "ihfft" in n.kind
         given = self if back else conjugate(n, self) if isinstance(self, Pair) else self
         if not back and not isinstance(given, Pair):
-            given = pair(*parts_of(n, given))
+            real = Term(n, n.floating(given))
+            given = pair(real, real * 0.0)
         found = _fft(not back, True, last)(n, given, n_, s, dim, twins[norm])
         return conjugate(n, found) if back else found
 

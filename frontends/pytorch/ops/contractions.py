@@ -86,7 +86,20 @@ def conv_tbc(n: AtenLayer, self: Value, weight: Value, bias: Value, pad: int = 0
     return transposed(n, convolved(n, x, w, bias, padding=[pad]), [2, 0, 1])
 
 
-@ROWS("aten.renorm", "aten.embedding_renorm")
+@ROWS("aten.embedding_renorm")
+def embedding_renorm(
+    n: AtenLayer, self: Value, indices: Value, max_norm: Any, norm_type: Any
+) -> Value:
+    """Rows that are named, brought to a norm."""
+    rows = Term(n, n.filled(n.constant(0, i64), [n.size(self, 0)]))
+    places = Term(n, as_i64(n, indices)).flat().value
+    ones = n.filled(n.constant(1, i64), n.shape(places))
+    named = n(nn.ScatterElements(rows.value, places, ones, axis=0, reduction="max"))
+    changed = Term(n, renorm(n, self, norm_type, 0, max_norm))
+    return (Term(n, named).spread(0, 1) > 0).choose(changed, Term(n, self)).value
+
+
+@ROWS("aten.renorm")
 def renorm(n: AtenLayer, self: Value, p: Any, dim: int, maxnorm: Any) -> Value:
     """Parts along a dimension that are longer than a norm, brought to it."""
     axis = n.axis(dim, self.type.rank)

@@ -84,15 +84,23 @@ def arange(n: AtenLayer, end: Any, start: Any = 0, step: Any = 1, dtype=None) ->
     return n.cast(places.value, dtype)
 
 
-@ROWS("aten.linspace")
-def linspace(n: AtenLayer, start: Any, end: Any, steps: int, dtype=None) -> Value:
-    return n.constant(np.linspace(n.number(start), n.number(end), n.int(steps)), dtype or f32)
-
-
-@ROWS("aten.logspace")
-def logspace(n: AtenLayer, start: Any, end: Any, steps: int, base: Any = 10.0, dtype=None) -> Value:
-    ends = n.number(start), n.number(end)
-    return n.constant(np.logspace(*ends, n.int(steps), base=n.number(base)), dtype or f32)
+@ROWS("aten.linspace", "aten.logspace")
+def linspace(
+    n: AtenLayer, start: Any, end: Any, steps: int, base: Any = 10.0, dtype: Type | None = None
+) -> Value:
+    """Numbers at equal distances, or a base to the power of such."""
+    ends: Any = [n.number(start), n.number(end)]
+    base, count = n.number(base), n.int(steps)
+    element, is_log = dtype or f32, "logspace" in n.kind
+    if not any(isinstance(v, Value) for v in [*ends, base]):
+        found = np.linspace(ends[0], ends[1], count)
+        found = np.power(base, found) if is_log else found
+        return n.constant(found, element)
+    wide = f64 if isinstance(element, IntegerType) else element
+    first, last = (Term(n, n.as_value(v, wide)) for v in ends)
+    places = constant(n, np.linspace(0.0, 1.0, count), wide)
+    at = places * last + (1.0 - places) * first
+    return ((Term(n, n.as_value(base, wide)) ** at) if is_log else at).cast(element).value
 
 
 @ROWS("aten.range")

@@ -68,8 +68,8 @@ def scatter(
     if self.type.rank == 0:
         given = {"src": src if src is None else n.reshape(src, [1]), "value": value}
         index = n.reshape(index, [1])
-        found = scatter(n, n.reshape(self, [1]), 0, index, **given, reduce=reduce)
-        return n.reshape(found, [])
+        how = {"reduce": reduce, "include_self": include_self}
+        return n.reshape(scatter(n, n.reshape(self, [1]), 0, index, **given, **how), [])
     element = self.type.element_type
     if isinstance(src, Value):
         source = n.cast(src, element)
@@ -264,13 +264,15 @@ def _is_one(x: Value) -> bool:
 
 @ROWS("aten.masked_select")
 def masked_select(n: AtenLayer, self: Value, mask: Value) -> Value:
-    return index(n, *broadcast_tensors(n, [self])[:1], [n.expand(mask, n.shape(self))])
+    given, chosen = broadcast_tensors(n, [self, mask])
+    return index(n, Term(n, given).flat().value, [Term(n, chosen).flat().value])
 
 
 @ROWS("aten.masked_scatter")
 def masked_scatter(n: AtenLayer, self: Value, mask: Value, source: Value) -> Value:
     """The elements at which a mask holds, from a source in order."""
-    flat = Term(n, n.expand(as_bool(n, mask), n.shape(self))).flat()
+    self, mask = broadcast_tensors(n, [self, mask])
+    flat = Term(n, as_bool(n, mask)).flat()
     place = n(nn.Cumsum(flat.cast(i64).value, axis=0))
     taken = (Term(n, place) - 1).max(0)
     found = Term(n, n(nn.Gather(Term(n, source).flat().value, taken.value, axis=0)))
@@ -283,12 +285,24 @@ def nonzero(n: AtenLayer, self: Value) -> Value:
     return n(nn.Transpose(n(nn.NonZero(self)), permutation=(1, 0)))
 
 
+@ROWS("aten.nonzero_static")
+def nonzero_static(n: AtenLayer, self: Value, size: Any, fill_value: int = -1) -> Value:
+    """The first places of what is not zero, and then the fill."""
+    found, rank = Term(n, nonzero(n, self)), self.type.rank
+    fill = n.filled(n.as_value(fill_value, i64), [n.number(size), rank])
+    count = n.int(size)
+    whole = joined([found, Term(n, fill)], 0)
+    return n(nn.Slice(whole.value, starts=(0, 0), out=TensorType((count, rank), i64)))
+
+
 @ROWS("aten.nonzero_numpy", "aten.where.default")
 def nonzero_numpy(
     n: AtenLayer, self: Value | None = None, condition: Value | None = None
 ) -> list[Value]:
     x = condition if self is None else self
     assert x is not None
+    if not x.type.rank:
+        x = n.reshape(x, [1])
     places = Term(n, n(nn.NonZero(x)))
     return [places.column(i, 0).value for i in range(x.type.rank)]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations, combinations_with_replacement
+
 from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
@@ -24,6 +26,14 @@ def cartesian_prod(n: AtenLayer, tensors: list[Value]) -> Value:
     apart = [Term(n, x).spread(i, count - 1 - i).value for i, x in enumerate(tensors)]
     wide = [Term(n, x).flat().value for x in broadcast_tensors(n, apart)]
     return stack(n, wide, 1)
+
+
+@ROWS("aten.combinations")
+def combinations_(n: AtenLayer, self: Value, r: int = 2, with_replacement: bool = False) -> Value:
+    """All choices of r elements as rows."""
+    choose = combinations_with_replacement if with_replacement else combinations
+    places = [*choose(range(n.int(n.size(self, 0))), r)]
+    return Term(n, self).gather(constant(n, np.reshape(places, (-1, r)), i64)).value
 
 
 @ROWS("aten.block_diag")
@@ -129,11 +139,20 @@ def pad(n: AtenLayer, self: Value, pad: list[Any], mode: str = "constant", value
     if any(isinstance(size, Value) for size in pads):
         return pad_by_vector(n, self, n.vector(pads), fill, names[mode])
     pads = [int(size) for size in pads]
+    cut = [min(size, 0) for size in pads]
+    wide = [max(size, 0) for size in pads]
+    if mode in ("constant", "circular"):
+        return padded_by(n, _without(n, self, cut), wide, fill, names[mode])
+    return _without(n, padded_by(n, self, wide, fill, names[mode]), cut)
+
+
+def _without(n: AtenLayer, x: Value, cut: list[int]) -> Value:
+    """x without as many elements at the beginnings and ends as there are negative pads."""
+    rank = x.type.rank
     for i in range(rank):
-        begin, end = min(pads[i], 0), min(pads[rank + i], 0)
-        if begin or end:
-            self = slice_axis(n, self, i, -begin, end if end else LAST)
-    return padded_by(n, self, [max(size, 0) for size in pads], fill, names[mode])
+        if cut[i] or cut[rank + i]:
+            x = slice_axis(n, x, i, -cut[i], cut[rank + i] or LAST)
+    return x
 
 
 @ROWS("aten.pad_sequence")

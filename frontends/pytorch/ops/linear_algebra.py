@@ -132,12 +132,16 @@ def householder_product(
     return algebra.steps(n, count, [first], step)[0].value
 
 
+def _lower_half(a: Term) -> Term:
+    """Symmetric matrices of what is on and below diagonals."""
+    places = algebra.Places.of(a)
+    return (places.rows >= places.columns).choose(a, transposed(a))
+
+
 @ROWS("aten.linalg_eigh", "aten._linalg_eigh", "aten.linalg_eigvalsh")
 def eigh(n: AtenLayer, A: Any = None, self: Any = None, UPLO: str = "L", compute_v=True) -> Any:
     (a,) = _matrices(n, self if A is None else A)
-    places = algebra.Places.of(a)
-    read = places.rows >= places.columns if UPLO == "L" else places.rows <= places.columns
-    values, vectors = algebra.eigh(read.choose(a, transposed(a)))
+    values, vectors = algebra.eigh(_lower_half(a if UPLO == "L" else transposed(a)))
     return values.value if "eigvalsh" in n.kind else [values.value, vectors.value]
 
 
@@ -271,11 +275,18 @@ def cholesky_inverse(n: AtenLayer, self: Value, upper: bool = False) -> Value:
     return _solved_by_cholesky(a, identity_like(a), upper)
 
 
-def _pseudo_inverse(n: AtenLayer, x: Value, absolute: Any, relative: Any) -> Term:
+def _pseudo_inverse(
+    n: AtenLayer, x: Value, absolute: Any, relative: Any, hermitian: bool = False
+) -> Term:
     """By singular values above a part of the greatest one."""
     (a,) = _matrices(n, x)
-    u, values, v = algebra.svd(a)
-    kept = values > _least_value(n, a, values, absolute, relative)
+    if hermitian:
+        values, v = algebra.eigh(_lower_half(a))
+        u, sizes = v, values.function(nn.Abs)
+    else:
+        u, values, v = algebra.svd(a)
+        sizes = values
+    kept = sizes > _least_value(n, a, sizes, absolute, relative)
     factors = kept.choose(1.0 / kept.choose(values, 1.0), 0.0)
     own = [(factors.value, i) for i in range(factors.rank)]
     return (v * factors.reshape(*own[:-1], 1, own[-1])) @ transposed(u)
@@ -286,8 +297,14 @@ def _least_value(n: AtenLayer, a: Term, values: Term, absolute: Any, relative: A
     if relative is None:
         digits = float(np.finfo(type_to_numpy(a.element)).eps)
         relative = 0.0 if absolute is not None else digits * max(map(n.int, n.shape(a.value)[-2:]))
-    share = values.largest(values.rank - 1, keep=True) * Term(n, n.as_value(relative, a.element))
-    return share if absolute is None else share.max(Term(n, n.as_value(absolute, a.element)))
+
+    def limit(value: Any) -> Term:
+        """One for all, or for each matrix."""
+        found = Term(n, n.as_value(value, a.element))
+        return found.spread(0, 1) if found.rank else found
+
+    share = values.largest(values.rank - 1, keep=True) * limit(relative)
+    return share if absolute is None else share.max(limit(absolute))
 
 
 @ROWS("aten.linalg_pinv", "aten.pinverse")
@@ -301,7 +318,7 @@ def pseudo_inverse(
 ) -> Value:
     if n.kind.startswith("aten.pinverse") and rcond is None:
         rcond = 1e-15
-    return _pseudo_inverse(n, self, atol, rtol if rcond is None else rcond).value
+    return _pseudo_inverse(n, self, atol, rtol if rcond is None else rcond, hermitian).value
 
 
 @ROWS("aten.linalg_matrix_rank")
@@ -315,7 +332,7 @@ def matrix_rank(
     hermitian: bool = False,
 ) -> Value:
     (a,) = _matrices(n, input if self is None else self)
-    values = algebra.svd(a)[1]
+    values = algebra.eigh(_lower_half(a))[0].function(nn.Abs) if hermitian else algebra.svd(a)[1]
     least = _least_value(n, a, values, atol if tol is None else tol, rtol)
     return (values > least).cast(i64).sum(values.rank - 1).value
 
@@ -389,6 +406,7 @@ def vander(n: AtenLayer, x: Value, N: Any = None, increasing: bool | None = None
     powers = np.arange(count, dtype=np.float64)
     if not ("linalg" in n.kind or increasing):
         powers = powers[::-1]
+    x = x if x.type.rank else n.reshape(x, [1])
     return (Term(n, x).spread(0, 1) ** constant(n, powers, x.type.element_type)).value
 
 

@@ -6,7 +6,7 @@ from ...common.normalization import batch_norm_now
 from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
-from .views import numel
+from .views import broadcast_tensors, numel
 
 
 def _per_channel(
@@ -93,7 +93,16 @@ def layer_norm(
     scale, shift = (
         None if v is None else n.cast(v, input.type.element_type) for v in (weight, bias)
     )
-    return [n(nn.LayerNorm(input, scale, shift, axis=axis, epsilon=eps)), None, None]
+    out = n(nn.LayerNorm(input, scale, shift, axis=axis, epsilon=eps))
+    return [out, *_statistics(n, input, tuple(range(axis, input.type.rank)), eps)]
+
+
+def _statistics(n: AtenLayer, x: Value, axes: tuple[int, ...], eps: float) -> list:
+    """The mean and the inverse root of the variance, where somebody asks for them."""
+    if not (n.wants(1) or n.wants(2)):
+        return [None, None]
+    spread, mean = variance(n, x, axes, True, 0)
+    return [mean, _inverse_root(n, spread, eps)]
 
 
 @ROWS("aten.rms_norm", "aten._fused_rms_norm")
@@ -135,7 +144,12 @@ def group_norm(
         raise n.error("the number of channels must be known")
     scale = filled_channels(n, weight, count, 1, input)
     shift = filled_channels(n, bias, count, 0, input)
-    return [n(nn.GroupNorm(input, scale, shift, groups=groups, epsilon=eps)), None, None]
+    out = n(nn.GroupNorm(input, scale, shift, groups=groups, epsilon=eps))
+    if not (n.wants(1) or n.wants(2)):
+        return [out, None, None]
+    apart = n.reshape(input, [n.size(input, 0), groups, -1])
+    found = _statistics(n, apart, (2,), eps)
+    return [out, *(Term(n, v).column(0).value for v in found)]
 
 
 @ROWS("aten.instance_norm")
@@ -192,7 +206,9 @@ def log_softmax(
 
 @ROWS("aten.cosine_similarity")
 def cosine_similarity(n: AtenLayer, x1: Value, x2: Value, dim: int = 1, eps: float = 1e-8) -> Value:
-    a, b = (Term(n, v) for v in n.promoted(x1, x2))
-    axis = n.axis(dim, max(a.rank, b.rank))
+    a, b = (Term(n, v) for v in broadcast_tensors(n, n.promoted(x1, x2)))
+    axis = n.axis(dim, a.rank)
+    if not a.rank:
+        a, b = a.spread(0, 1), b.spread(0, 1)
     sizes = [x.function(lambda v: nn.ReduceL2(v, axes=(axis,))).max(eps) for x in (a, b)]
     return ((a * b).sum(axis) / (sizes[0] * sizes[1])).value

@@ -83,10 +83,36 @@ def _adaptive(count: int, greatest: bool) -> Row:
     def row(n: AtenLayer, self: Value, output_size: Any) -> Any:
         sizes = [n.number(v) for v in per_dimension(output_size, count, 1)]
         sizes = [-1 if size is None else size for size in sizes]
+        if greatest and n.wants(1):
+            return _batched(n, self, count, lambda x: _largest_shares(n, x, sizes))
         out = _batched(n, self, count, lambda x: adaptive_pooled(n, x, sizes, greatest))
         return [out, None] if greatest else out
 
     return row
+
+
+def _largest_shares(n: AtenLayer, x: Value, wanted: Sequence[int]) -> list[Value]:
+    """The largest element of each share of x's dimensions, and its place among all of a channel.
+
+    The places of each share are a row of a table, in which the last one is repeated to fill it.
+    """
+    own = [n.int(size) for size in n.shape(x)[2:]]
+    table = np.zeros((1, 1), np.int64)
+    for extent_, count in zip(own, wanted, strict=True):
+        count = extent_ if count == -1 else count
+        at = np.arange(count)
+        begins, ends = at * extent_ // count, -(-(at + 1) * extent_ // count)
+        steps = np.arange((ends - begins).max(initial=1))
+        places = np.minimum(begins[:, None] + steps, ends[:, None] - 1)
+        both = table[:, None, :, None] * extent_ + places[None, :, None, :]
+        table = both.reshape(len(table) * count, -1)
+    flat = n.reshape(x, [*n.shape(x)[:2], math.prod(own)])
+    parts = Term(n, flat).gather(constant(n, table), 2)
+    first = Term(n, n(nn.Argmax(parts.value, axis=3, keep_dims=False)))
+    rows = constant(n, np.arange(len(table)) * table.shape[1])
+    found = constant(n, table.reshape(-1)).gather(first + rows)
+    shape = [*n.shape(x)[:2], *(d if w == -1 else w for d, w in zip(own, wanted, strict=True))]
+    return [n.reshape(v, shape) for v in (parts.largest(3).value, found.value)]
 
 
 for _count in (1, 2, 3):
@@ -122,6 +148,13 @@ def _upsample(mode: str, transform: str, nearest: str = "floor", **how: Any) -> 
             names = ("scales",) if x.type.rank == 3 else ("scales_d", "scales_h", "scales_w")
             given = [scales[name] for name in names if scales.get(name) is not None] or None
         kind = "align_corners" if align_corners else transform
+        if align_corners and how.get("antialias"):  # the scale alone is that of corners
+            own = [n.int(d) for d in n.shape(x)[2:]]
+            wanted = [math.floor(d * s) for d, s in zip(own, given or (), strict=False)]
+            wanted = wanted if output_size is None else [n.int(s) for s in output_size]
+            ends = [(d - 1, s - 1) for d, s in zip(own, wanted, strict=True)]
+            output_size = wanted
+            given, kind = [s / d if d and s else 1.0 for d, s in ends], transform
         options = {"mode": mode, "coordinate_transform": kind, "nearest_mode": nearest, **how}
         return resampled(n, x, output_size, given, options)
 

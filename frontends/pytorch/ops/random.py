@@ -83,6 +83,25 @@ def exponential(n: AtenLayer, self: Value, lambd: float = 1.0) -> Value:
     return drawn.cast(self.type.element_type).value
 
 
+@ROWS("aten.log_normal")
+def log_normal(n: AtenLayer, self: Value, mean: float = 1.0, std: float = 2.0) -> Value:
+    return n(nn.Exp(normal(n, mean, std, self=self)))
+
+
+@ROWS("aten.cauchy")
+def cauchy(n: AtenLayer, self: Value, median: float = 0.0, sigma: float = 1.0) -> Value:
+    angle = (_uniform(n, n.shape(self)) - 0.5) * math.pi
+    return (angle.function(nn.Tan) * sigma + median).cast(self.type.element_type).value
+
+
+@ROWS("aten.geometric")
+def geometric(n: AtenLayer, self: Value, p: float) -> Value:
+    """How many attempts it takes, each of which has the chance p."""
+    left = (1.0 - _uniform(n, n.shape(self))).function(nn.Log) / math.log1p(-p)
+    attempts = left.function(nn.Floor) + 1.0
+    return attempts.cast(self.type.element_type).value
+
+
 @ROWS("aten.randperm")
 def randperm(n: AtenLayer, n_: Any, dtype: Type | None = None) -> Value:
     count = n.as_value(n.number(n_), i64)

@@ -77,6 +77,8 @@ def max_min(
     axes = n.axes(dim, self.type.rank)
     if dim is None:
         return reduced(n, self, op, axes)
+    if not axes:
+        return [self, n.constant(0, i64)]
     values = reduced(n, self, op, axes, keepdim)
     if not n.wants(1):
         return [values, None]
@@ -90,7 +92,7 @@ def _numbers(n: AtenLayer, x: Value) -> Value:
 @ROWS("aten.argmax", "aten.argmin")
 def arg_extreme(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) -> Value:
     find, x = nn.Argmax if "argmax" in n.kind else nn.Argmin, _numbers(n, self)
-    if dim is None:
+    if dim is None or not x.type.rank:
         x = Term(n, x).flat().value
         return n(find(x, axis=0, keep_dims=False))
     return n(find(x, axis=n.axis(dim, x.type.rank), keep_dims=keepdim))
@@ -134,8 +136,7 @@ def norm(
         op = nn.ReduceMax if order > 0 else nn.ReduceMin
         return n(op(size.value, axes=axes, keep_dims=keepdim))
     if order == 0:
-        ones = size.equals(0.0).choose(0.0, size * 0.0 + 1.0)
-        return ones.sum(*axes, keep=keepdim).value
+        return (~size.equals(0.0)).cast(x.element).sum(*axes, keep=keepdim).value
     return ((size**order).sum(*axes, keep=keepdim) ** (1 / order)).value
 
 
@@ -155,6 +156,8 @@ def topk(
 
 
 def _largest(n: AtenLayer, x: Value, k: Any, dim: int, greatest: bool) -> list:
+    if not x.type.rank:
+        return [x, n.constant(0, i64)]
     element = x.type.element_type
     axis = n.axis(dim, x.type.rank)
     values, places = largest(n, _numbers(n, x), n.as_value(k, i64), axis, greatest)
@@ -163,9 +166,7 @@ def _largest(n: AtenLayer, x: Value, k: Any, dim: int, greatest: bool) -> list:
 
 @ROWS("aten.sort", "aten.argsort")
 def sort(n: AtenLayer, self: Value, dim: int = -1, descending: bool = False, stable=None) -> Any:
-    if self.type.rank == 0:
-        return [self, n.constant(0, i64)]
-    count = n.size(self, n.axis(dim, self.type.rank))
+    count = n.size(self, n.axis(dim, self.type.rank)) if self.type.rank else 1
     found = _largest(n, self, count, dim, descending)
     return found[1] if "argsort" in n.kind else found
 

@@ -11,11 +11,17 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
-import numpy as np
-
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import f64, i64
+from ...common.bessel import (
+    airy_ai,
+    bessel_i,
+    bessel_j,
+    bessel_k,
+    bessel_y,
+    spherical_bessel_j0,
+)
 from ...common.loops import Iteration, while_loop
 from ...common.special import (
     digamma,
@@ -27,7 +33,6 @@ from ...common.special import (
     log_ndtr,
     ndtr,
     ndtri,
-    polynomial,
     zero_where_zero,
     zeta,
 )
@@ -40,8 +45,8 @@ from .views import broadcast_tensors
 def _wide(formula: Callable[[Term], Term]) -> Row:
     """A function of floats, computed in f64."""
 
-    def row(n: AtenLayer, self: Value) -> Value:
-        x = n.floating(self)
+    def row(n: AtenLayer, self: Any = None, x: Any = None) -> Value:
+        x = n.floating(x if self is None else self)
         return n.cast(formula(Term(n, n.cast(x, f64))).value, x.type.element_type)
 
     return row
@@ -52,7 +57,19 @@ def polygamma(n: AtenLayer, self: Value, n_: int) -> Value:
     """The n-th derivative of digamma: 6.4.10."""
     order = n.int(n_)
     factor = (-1.0) ** (order + 1) * math.factorial(order)
-    return _wide(digamma if order == 0 else lambda x: zeta(order + 1, x) * factor)(n, self)
+    return _wide(digamma if order == 0 else lambda x: zeta(order + 1.0, x) * factor)(n, self)
+
+
+@ROWS("aten.special_zeta")
+def hurwitz_zeta(n: AtenLayer, self: Any, other: Any) -> Value:
+    """Infinite at poles; below them only whole orders have a value."""
+    given = [n.floating(v) for v in n.promoted(self, other)]
+    order, x = (Term(n, n.cast(v, f64)) for v in broadcast_tensors(n, given))
+    is_whole, has_pole = (v.equals(v.function(nn.Floor)) for v in (order, x))
+    found = zeta(order, x)
+    found = ((x <= 0.0) & ~is_whole | (order < 1.0)).choose(math.nan, found)
+    found = ((x <= 0.0) & has_pole | order.equals(1.0)).choose(math.inf, found)
+    return n.cast(found.value, given[0].type.element_type)
 
 
 @ROWS("aten.mvlgamma", "aten.special_multigammaln")
@@ -118,34 +135,6 @@ def _incomplete_sums(a: Term, x: Term) -> tuple[Term, Term]:
     return Term(n, found[1]), Term(n, found[4])
 
 
-# -- Bessel's functions ----------------------------------------------------------------------------
-
-_MEETS = 20.0
-"""Where the series by powers, 9.6.10, ends, and that by inverse powers, 9.7.1, begins."""
-
-
-def _bessel(order: int, scaled: bool) -> Callable[[Term], Term]:
-    """I of an order, 0 or 1; scaled by exp(-abs(x))."""
-    powers = [
-        0.25**k / (math.factorial(k) * math.factorial(k + order)) * 0.5**order for k in range(40)
-    ]
-    steps = [((2 * k - 1) ** 2 - 4 * order**2) / (8 * k) for k in range(1, 13)]
-    inverses = np.cumprod([1.0, *steps]).tolist()
-
-    def formula(x: Term) -> Term:
-        size = x.function(nn.Abs)
-        small = size.min(_MEETS)
-        near, far = polynomial(small * small, powers), size.max(_MEETS)
-        if order:
-            near = near * small
-        behind = polynomial(1.0 / far, inverses) / (far * (2 * math.pi)).function(nn.Sqrt)
-        near = near * exp(-small) if scaled else near
-        found = (size > _MEETS).choose(behind if scaled else behind * exp(far), near)
-        return (x < 0.0).choose(-found, found) if order else found
-
-    return formula
-
-
 # -- rows ------------------------------------------------------------------------------------------
 
 
@@ -174,13 +163,23 @@ table(
     sinc=_sinc,
     special_sinc=_sinc,
     special_entr=_entropy,
-    i0=_bessel(0, False),
-    special_i0=_bessel(0, False),
-    special_i0e=_bessel(0, True),
-    special_i1=_bessel(1, False),
-    special_i1e=_bessel(1, True),
-    special_modified_bessel_i0=_bessel(0, False),
-    special_modified_bessel_i1=_bessel(1, False),
+    i0=bessel_i(0, False),
+    special_i0=bessel_i(0, False),
+    special_i0e=bessel_i(0, True),
+    special_i1=bessel_i(1, False),
+    special_i1e=bessel_i(1, True),
+    special_modified_bessel_i0=bessel_i(0, False),
+    special_modified_bessel_i1=bessel_i(1, False),
+    special_modified_bessel_k0=bessel_k(0, False),
+    special_modified_bessel_k1=bessel_k(1, False),
+    special_scaled_modified_bessel_k0=bessel_k(0, True),
+    special_scaled_modified_bessel_k1=bessel_k(1, True),
+    special_bessel_j0=bessel_j(0),
+    special_bessel_j1=bessel_j(1),
+    special_bessel_y0=bessel_y(0),
+    special_bessel_y1=bessel_y(1),
+    special_spherical_bessel_j0=spherical_bessel_j0,
+    special_airy_ai=airy_ai,
 )
 
 

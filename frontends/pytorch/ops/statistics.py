@@ -58,21 +58,42 @@ def aminmax(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) -
 def gradient(
     n: AtenLayer, self: Value, spacing: Any = None, dim: Any = None, edge_order: int = 1
 ) -> list[Value]:
-    """Half the difference of both neighbours; at the ends one-sided, of one or two orders."""
+    """The slope of the parabola through an element and its neighbours, or of a line at the ends.
+
+    Spacing is a distance, or the places of all elements along an axis.
+    """
     axes = n.axes(dim, self.type.rank)
-    steps = spacing if isinstance(spacing, list) else [spacing] * len(axes)
-    found = []
-    for axis, step in zip(axes, steps, strict=True):
-        x, count = Term(n, n.floating(self)), n.int(n.size(self, axis))
-        width = 1.0 if step is None else float(n.number(step))
-        middle = (x.part(axis, 2, count) - x.part(axis, 0, count - 2)) * 0.5
-        ends = []
-        for places in ((0, 1, 2), (count - 1, count - 2, count - 3)):
-            a, b, c = (x.part(axis, i, i + 1) if 0 <= i < count else x for i in places)
-            slope = b - a if edge_order == 1 else b * 2.0 - a * 1.5 - c * 0.5
-            ends.append(-slope if places[0] else slope)
-        found.append((joined([ends[0], middle, ends[1]], axis) / width).value)
-    return found
+    given = spacing if isinstance(spacing, list) else [spacing] * len(axes)
+    x = Term(n, n.floating(self))
+    return [
+        _slope(n, x, axis, 1.0 if step is None else step, edge_order).value
+        for axis, step in zip(axes, given, strict=True)
+    ]
+
+
+def _slope(n: AtenLayer, x: Term, axis: int, spacing: Any, edge_order: int) -> Term:
+    count = n.int(n.size(x.value, axis))
+    places: Any = constant(n, np.arange(count) * 1.0, x.element)
+    if isinstance(spacing, Value) and spacing.type.rank:
+        places = Term(n, n.cast(spacing, x.element))
+    else:
+        places = places * Term(n, n.as_value(spacing, x.element))
+    places = places.spread(0, x.rank - 1 - axis)
+
+    def differences(of: Term, at: int) -> Term:
+        return of.part(at, 1, count) - of.part(at, 0, count - 1)
+
+    wide = differences(places, 0)
+    slopes = differences(x, axis) / wide
+    left, right = slopes.part(axis, 0, count - 2), slopes.part(axis, 1, count - 1)
+    before, after = wide.part(0, 0, count - 2), wide.part(0, 1, count - 1)
+    bend = (right - left) / (before + after)
+    ends = [slopes.part(axis, 0, 1), slopes.part(axis, count - 2, count - 1)]
+    if edge_order == 2:
+        first, last = bend.part(axis, 0, 1), bend.part(axis, count - 3, count - 2)
+        ends[0] = ends[0] - first * wide.part(0, 0, 1)
+        ends[1] = ends[1] + last * wide.part(0, count - 2, count - 1)
+    return joined([ends[0], left + bend * before, ends[1]], axis)
 
 
 # -- order -----------------------------------------------------------------------------------------

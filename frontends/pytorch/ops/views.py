@@ -246,9 +246,16 @@ def split(
     chunks: Any = None,
     sections: Any = None,
     indices: Any = None,
+    tensor_indices_or_sections: Any = None,
     dim: int = 0,
 ) -> list[Value]:
-    given = next(v for v in (split_size, split_sizes, chunks, sections, indices) if v is not None)
+    choices = split_size, split_sizes, chunks, sections, indices
+    given = next((v for v in choices if v is not None), None)
+    if given is None:
+        known = n.known(tensor_indices_or_sections)
+        if known is None:
+            raise n.error("the places of a split must be known")
+        given = known.tolist()
     axis = n.axis(dim, self.type.rank)
     has_count = n.kind.split(".")[1] in ("split", "unsafe_split") and not isinstance(given, list)
     if has_count and self.type.shape[axis] is None:
@@ -278,7 +285,14 @@ def unbind(n: AtenLayer, self: Value, dim: int = 0) -> list[Value]:
     return [column(n, self, axis, i) for i in range(count)]
 
 
-@ROWS("aten.diagonal", "aten.linalg_diagonal")
+@ROWS("aten.linalg_diagonal")
+def matrix_diagonal(
+    n: AtenLayer, A: Value, offset: int = 0, dim1: int = -2, dim2: int = -1
+) -> Value:
+    return diagonal_(n, A, offset, dim1, dim2)
+
+
+@ROWS("aten.diagonal")
 def diagonal_(n: AtenLayer, self: Value, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Value:
     rank = self.type.rank
     return diagonal(n, self, offset, n.axis(dim1, rank), n.axis(dim2, rank))

@@ -1,0 +1,168 @@
+"""What stays outside of a compiled graph of PyTorch: random numbers, and results that share memory.
+
+Random numbers are PyTorch's own, drawn before each call, so that its generator tells them. Of
+results that share memory, one is computed and the others are views of it.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch  # pyright: ignore[reportMissingImports]
+from torch.fx.node import map_arg  # pyright: ignore[reportMissingImports]
+
+from ..ir.diagnostics import NncError
+from .torch_call import Call, dense_strides
+
+_LIKE = frozenset(
+    f"aten.{name}"
+    for name in (
+        "rand_like.default",
+        "randn_like.default",
+        "randint_like.default",
+        "randint_like.low_dtype",
+        "uniform.default",
+        "normal_functional.default",
+        "bernoulli.p",
+        "exponential.default",
+        "log_normal.default",
+        "cauchy.default",
+        "geometric.default",
+    )
+)
+"""Random operators that take nothing from their first operand but its shape and type."""
+
+MADE_OF_DRAWN = frozenset({"aten.native_dropout.default", "aten.bernoulli.default"})
+"""Operators to be taken apart into random numbers and what is made of them."""
+
+Draw = Callable[[], torch.Tensor]
+Placed = Callable[[list[Any]], Any]
+"""A result, from those that are computed."""
+
+
+def with_drawn(graph: torch.fx.GraphModule) -> tuple[torch.fx.GraphModule, dict[str, Draw]]:
+    """The graph with an input more for each random operator, and what draws these, by name.
+
+    Raises NncError where the numbers depend on values of the graph.
+    """
+    if not any(map(_is_random, graph.graph.nodes)):
+        return graph, {}
+    made = torch.fx.GraphModule(graph, copy.deepcopy(graph.graph))
+    draws: dict[str, Draw] = {}
+    first = next(node for node in made.graph.nodes if node.op != "placeholder")
+    for node in filter(_is_random, list(made.graph.nodes)):
+        with made.graph.inserting_before(first):
+            given = made.graph.placeholder(f"drawn_{len(draws)}")
+        draws[given.name] = _draw(node)
+        given.meta["val"] = node.meta["val"]
+        node.replace_all_uses_with(given)
+        made.graph.erase_node(node)
+    made.graph.eliminate_dead_code()
+    return made, draws
+
+
+def drawing(call: Call, draws: Sequence[Draw]) -> Call:
+    """The call with numbers drawn for each time."""
+    return (lambda given: call([*given, *(draw() for draw in draws)])) if draws else call
+
+
+def _is_random(node: torch.fx.Node) -> bool:
+    """Whether it draws; operators that may drop out do not here, or are not supported."""
+    if torch.Tag.nondeterministic_seeded not in getattr(node.target, "tags", ()):
+        return False
+    names = {argument.name for argument in node.target._schema.arguments}  # type: ignore[union-attr]
+    return names.isdisjoint({"train", "training", "dropout", "dropout_p"})
+
+
+def _draw(node: torch.fx.Node) -> Draw:
+    target, args, value = node.target, list(node.args), _value(node)
+    is_like = str(target) in _LIKE
+    values: list[torch.fx.Node] = []
+    map_arg((args[is_like:], dict(node.kwargs)), values.append)
+    if values or not _is_known(value):
+        raise NncError(f"{target}: random numbers that depend on values of the graph")
+    kwargs, like = dict(node.kwargs), {"size": tuple(value.shape), "dtype": value.dtype}
+
+    def draw() -> torch.Tensor:
+        lead = [torch.empty(**like)] if is_like else []
+        return target(*lead, *args[is_like:], **kwargs)  # type: ignore[operator]
+
+    return draw
+
+
+def _is_known(value: Any) -> bool:
+    """Whether it is a tensor whose extents and strides are numbers."""
+    return isinstance(value, torch.Tensor) and all(
+        type(size) is int for size in (*value.shape, *value.stride(), value.storage_offset())
+    )
+
+
+# -- results that share memory ---------------------------------------------------------------------
+
+
+def without_shared(graph: torch.fx.GraphModule) -> tuple[torch.fx.GraphModule, list[Placed] | None]:
+    """The graph with those of its results that need memory, and all results by these.
+
+    None stands for a graph whose results share no memory.
+    """
+    results = list(graph.graph.output_node().args[0])  # type: ignore[arg-type]
+    wholes = {_storage(node): node for node in reversed(results) if _is_whole(node)}
+    kept: list[Any] = []
+    placed = []
+    for node in results:
+        whole = wholes.get(_storage(node), node)
+        if whole not in kept:
+            kept.append(whole)
+        placed.append(_placed(kept.index(whole), node, whole))
+    if len(kept) == len(results):
+        return graph, None
+    made = torch.fx.GraphModule(graph, copy.deepcopy(graph.graph))
+    own = dict(zip(graph.graph.nodes, made.graph.nodes, strict=True))
+    made.graph.output_node().args = ([own.get(node, node) for node in kept],)
+    made.graph.eliminate_dead_code()
+    return made, placed
+
+
+def placing(call: Call, placed: list[Placed] | None) -> Call:
+    """The call that gives all results."""
+    if placed is None:
+        return call
+
+    def whole(given: list[Any]) -> list[Any]:
+        found = call(given)
+        return [place(found) for place in placed]
+
+    return whole
+
+
+def _placed(i: int, node: Any, whole: Any) -> Placed:
+    if node is whole:
+        return lambda found: found[i]
+    value = node.meta["val"]
+    shape, strides, offset = value.shape, value.stride(), value.storage_offset()
+    return lambda found: found[i].as_strided(shape, strides, offset)
+
+
+def _value(node: Any) -> Any:
+    """An example of a node's result."""
+    return node.meta.get("val") if isinstance(node, torch.fx.Node) else None
+
+
+def _storage(node: Any) -> Any:
+    """What tells a tensor's memory from others'; each other result stands for itself."""
+    value = _value(node)
+    if not _is_known(value):
+        return node
+    return value.dtype, value.untyped_storage()._cdata
+
+
+def _is_whole(node: Any) -> bool:
+    """Whether a result has all elements of its memory, in the order in which a call makes them."""
+    value = _value(node)
+    return (
+        _is_known(value)
+        and value.stride() == dense_strides(value)
+        and value.untyped_storage().nbytes() == value.numel() * value.element_size()
+    )

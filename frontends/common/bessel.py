@@ -1,0 +1,189 @@
+"""Bessel's and Airy's functions, of f64.
+
+Near zero they are integrals by the trapezoidal rule, which converges as fast as a power series
+where it goes around a circle or both ends vanish; far from it series by inverse powers. Source:
+Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), by the numbers of formulas.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ...dialects import nn
+from .special import exp, log, polynomial
+from .terms import Term, constant
+
+_FAR = 25.0
+"""Where the integrals of J and Y end, and series by inverse powers begin."""
+
+_POINTS = 96
+"""Of an integral."""
+
+_ANGLES = (np.arange(_POINTS) + 0.5) * math.pi / _POINTS
+
+Function = Callable[[Term], Term]
+
+
+def _integral(values: Term, weights: np.ndarray) -> Term:
+    """The weighted sum over the last dimension."""
+    return (values @ constant(values.n, weights[:, None], values.element)).column(0)
+
+
+def _around(x: Term, cosines: np.ndarray, sines: np.ndarray) -> Term:
+    """The sum of weights times cos(x * sin(angle)) and sin(x * sin(angle))."""
+    turns = x.spread(0, 1) * constant(x.n, np.sin(_ANGLES), x.element)
+    waves = [(turns.function(nn.Cos), cosines), (turns.function(nn.Sin), sines)]
+    parts = [_integral(wave, weights) for wave, weights in waves if weights.any()]
+    return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+
+
+_MEAN = np.full(_POINTS, 1 / _POINTS)
+_NONE = np.zeros(_POINTS)
+_TURNS = np.arange(1, 41)
+_LOGARITHM = ((-1.0) ** _TURNS / _TURNS) @ np.cos(2 * np.outer(_TURNS, _ANGLES)) / _POINTS
+"""Weights of the series 9.1.13, whose terms are integrals themselves."""
+
+
+def _near(order: int, x: Term) -> tuple[Term, Term]:
+    """J, by 9.1.18 and its derivative, and Y, by 9.1.13 and its derivative."""
+    first, sine = _around(x, _MEAN, _NONE), np.sin(_ANGLES)
+    j = first if order == 0 else _around(x, _NONE, _MEAN * sine)
+    bend = log(x * 0.5) + float(np.euler_gamma)
+    if order == 0:
+        rest = _around(x, _LOGARITHM, _NONE)
+        return j, bend * j * (2 / math.pi) - rest * (4 / math.pi)
+    rest = _around(x, _NONE, _LOGARITHM * sine)
+    return j, (bend * j - first / x) * (2 / math.pi) - rest * (4 / math.pi)
+
+
+def _far(order: int, x: Term) -> tuple[Term, Term]:
+    """J and Y: 9.2.5 to 9.2.10."""
+    factors = [(4 * order**2 - (2 * k - 1) ** 2) / (8 * k) for k in range(1, 16)]
+    terms = np.cumprod([1.0, *factors]).tolist()
+    inverse = 1.0 / x
+    square = inverse * inverse
+    p = polynomial(square, _in_turn(terms[0::2]))
+    q = polynomial(square, _in_turn(terms[1::2])) * inverse
+    turn = x - (order / 2 + 0.25) * math.pi
+    cosine, sine = turn.function(nn.Cos), turn.function(nn.Sin)
+    size = (inverse * (2 / math.pi)).function(nn.Sqrt)
+    return size * (p * cosine - q * sine), size * (p * sine + q * cosine)
+
+
+def _in_turn(terms: Sequence[float]) -> list[float]:
+    """Terms whose signs change."""
+    return [(-1) ** k * term for k, term in enumerate(terms)]
+
+
+def bessel_j(order: int) -> Function:
+    """J of order 0 or 1."""
+
+    def formula(x: Term) -> Term:
+        size = x.function(nn.Abs)
+        near = _near(order, size.min(_FAR))[0]
+        found = (size > _FAR).choose(_far(order, size.max(_FAR))[0], near)
+        return (x < 0.0).choose(-found, found) if order else found
+
+    return formula
+
+
+def bessel_y(order: int) -> Function:
+    """Y of order 0 or 1."""
+
+    def formula(x: Term) -> Term:
+        near = _near(order, x.min(_FAR).max(1e-300))[1]
+        found = (x > _FAR).choose(_far(order, x.max(_FAR))[1], near)
+        found = x.equals(0.0).choose(-math.inf, found)
+        return (x < 0.0).choose(math.nan, found)
+
+    return formula
+
+
+def bessel_i(order: int, scaled: bool) -> Function:
+    """I of order 0 or 1, by 9.6.10 and 9.7.1; scaled by exp(-abs(x))."""
+    meets = 20.0
+    powers = [
+        0.25**k / (math.factorial(k) * math.factorial(k + order)) * 0.5**order for k in range(40)
+    ]
+    steps = [((2 * k - 1) ** 2 - 4 * order**2) / (8 * k) for k in range(1, 13)]
+    inverses = np.cumprod([1.0, *steps]).tolist()
+
+    def formula(x: Term) -> Term:
+        size = x.function(nn.Abs)
+        small = size.min(meets)
+        near, far = polynomial(small * small, powers), size.max(meets)
+        if order:
+            near = near * small
+        behind = polynomial(1.0 / far, inverses) / (far * (2 * math.pi)).function(nn.Sqrt)
+        near = near * exp(-small) if scaled else near
+        found = (size > meets).choose(behind if scaled else behind * exp(far), near)
+        return (x < 0.0).choose(-found, found) if order else found
+
+    return formula
+
+
+def bessel_k(order: float, scaled: bool) -> Function:
+    """K of an order, scaled by exp(x): the integral 9.6.24, as far as it is above 1e-19."""
+
+    def formula(x: Term) -> Term:
+        positive = x.max(1e-300)
+        reach = 44.0 / positive
+        last = (reach + (reach * (reach + 2.0)).function(nn.Sqrt)).function(nn.Log1p)
+        steps = constant(x.n, np.arange(_POINTS) / _POINTS, x.element)
+        at = last.spread(0, 1) * steps
+        half = (at * 0.5).function(nn.Sinh)
+        values = exp(positive.spread(0, 1) * half * half * -2.0)
+        if order:
+            values = values * (at * order).function(nn.Cosh)
+        found = _integral(values, np.where(np.arange(_POINTS), 1.0, 0.5) / _POINTS) * last
+        found = found if scaled else found * exp(-x)
+        found = x.equals(0.0).choose(math.inf, found)
+        return (x < 0.0).choose(math.nan, found)
+
+    return formula
+
+
+def spherical_bessel_j0(x: Term) -> Term:
+    """sin(x) / x"""
+    return x.equals(0.0).choose(1.0, x.function(nn.Sin) / x)
+
+
+_AIRY_NEAR, _AIRY_FAR = 2.0, -8.0
+"""Between them Airy's function is a power series."""
+
+
+def airy_ai(x: Term) -> Term:
+    """10.4.14 by K, 10.4.2 by powers, and 10.4.60 by inverse powers."""
+    high = x.max(_AIRY_NEAR)
+    root = high.function(nn.Sqrt)
+    above = (high / 3.0).function(nn.Sqrt) * bessel_k(1 / 3, False)(high * root * (2 / 3)) / math.pi
+    found = (x > _AIRY_NEAR).choose(above, _airy_by_powers(x.min(_AIRY_NEAR).max(_AIRY_FAR)))
+    return (x < _AIRY_FAR).choose(_airy_far(-x.min(_AIRY_FAR)), found)
+
+
+def _airy_by_powers(x: Term) -> Term:
+    cube = x * x * x
+    first = np.cumprod([1.0, *(1 / ((3 * k - 1) * 3 * k) for k in range(1, 32))]).tolist()
+    second = np.cumprod([1.0, *(1 / (3 * k * (3 * k + 1)) for k in range(1, 32))]).tolist()
+    at_zero = 3 ** (-2 / 3) / math.gamma(2 / 3)
+    slope = 3 ** (-1 / 3) / math.gamma(1 / 3)
+    return polynomial(cube, first) * at_zero - polynomial(cube, second) * x * slope
+
+
+def _airy_far(size: Term) -> Term:
+    """Of -size."""
+    terms = [
+        math.gamma(3 * k + 0.5) / (54**k * math.factorial(k) * math.gamma(k + 0.5))
+        for k in range(12)
+    ]
+    root = size.function(nn.Sqrt)
+    turn = size * root * (2 / 3)
+    inverse = 1.0 / turn
+    even = polynomial(inverse * inverse, _in_turn(terms[0::2]))
+    odd = polynomial(inverse * inverse, _in_turn(terms[1::2])) * inverse
+    angle = turn + math.pi / 4
+    sine, cosine = angle.function(nn.Sin), angle.function(nn.Cos)
+    return (sine * even - cosine * odd) / (root * math.pi).function(nn.Sqrt)
