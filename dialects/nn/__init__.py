@@ -27,6 +27,7 @@ from .resize import *
 from .sequences import *
 from .strings import *
 from .structure import *
+from .texts import *
 from .trees import *
 from .unary import *
 from .views import *

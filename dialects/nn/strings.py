@@ -35,6 +35,18 @@ WORDS = AttrKind[tuple[str, ...]](
 )
 
 
+BYTES = ("utf-8", "surrogateescape")
+"""How bytes are text, also those that are none."""
+
+
+def filled_up(rows, shape):
+    """Rows of text filled up with empty strings to the longest, [I.., ?], and their lengths."""
+    counts = np.array([len(row) for row in rows], np.int64).reshape(shape)
+    width = int(counts.max(initial=0))
+    filled = [piece for row in rows for piece in (*row, *[""] * (width - len(row)))]
+    return _texts((*shape, width), filled), counts
+
+
 def _texts(shape, texts):
     """An array of strings, in row-major order."""
     found = np.empty(shape, object)
@@ -69,12 +81,14 @@ class StringSplit(HostOp, name="nn.string_split"):
     """The pieces of each string between delimiters, and how many they are.
 
     The pieces are filled up with empty strings to the largest number of them. Without a
-    delimiter, runs of white space part them. Shapes: x [I..] -> pieces [I.., ?], counts [I..].
-    Source: ONNX StringSplit-20.
+    delimiter, runs of white space part them. A piece may also be each character, or each byte.
+    Shapes: x [I..] -> pieces [I.., ?], counts [I..]. Source: ONNX StringSplit-20; TensorFlow's
+    UnicodeSplit and StringsByteSplit.
     """
 
     x: Operand = operand(Strings)
     delimiter: str = attribute(STRING, default="")
+    unit: str = attribute(one_of("delimiter", "character", "byte"), default="delimiter")
     most: int | None = attribute(I64, optional=True)
     pieces: Result = result(Strings)
     counts: Result = result(AnyRankedTensor)
@@ -90,12 +104,14 @@ class StringSplit(HostOp, name="nn.string_split"):
         return [tensor((*shape, None), string), tensor(shape, i64)]
 
     def evaluate(self, x):
-        most = -1 if self.most is None else self.most
-        rows = [text.split(self.delimiter or None, most) for text in x.reshape(-1)]
-        counts = np.array([len(row) for row in rows], np.int64).reshape(x.shape)
-        width = int(counts.max(initial=0))
-        filled = [piece for row in rows for piece in (*row, *[""] * (width - len(row)))]
-        return _texts((*x.shape, width), filled), counts
+        return filled_up([self._split(text) for text in x.reshape(-1)], x.shape)
+
+    def _split(self, text):
+        if self.unit == "delimiter":
+            return text.split(self.delimiter or None, -1 if self.most is None else self.most)
+        if self.unit == "character" or text.isascii():
+            return list(text)
+        return [bytes([b]).decode(*BYTES) for b in text.encode(*BYTES)]
 
 
 class StringNormalize(HostOp, name="nn.string_normalize"):

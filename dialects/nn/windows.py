@@ -88,11 +88,16 @@ class Window:
 
 @dataclass(frozen=True)
 class Run:
-    """Results side by side to which the same part of a kernel contributes, along one dimension."""
+    """Results side by side to which the same part of a kernel contributes, along one dimension.
 
+    `first` is the element that the first of these taps meets at the first result.
+    """
+
+    start: int
     count: int
     tap: int
     taps: int
+    first: int
 
 
 def runs(
@@ -104,6 +109,11 @@ def runs(
     """
     start, last = 0, (0, 0)
     at = 0
+
+    def run() -> Run:
+        tap, taps = last
+        return Run(start, at - start, tap, taps, start * stride - begin + tap * dilation)
+
     while at < out:
         origin = at * stride - begin
         tap = max(0, -(origin // dilation))
@@ -111,12 +121,12 @@ def runs(
         found = (tap, end - tap) if tap < end else (0, 0)
         if found != last:
             if at > start:
-                yield Run(at - start, *last)
+                yield run()
             start, last = at, found
         # How far it is until a tap leaves the padding at the begin, or comes to that at the end.
         entering = min(tap, kernel) - 1
         steps = [-origin - entering * dilation] if entering >= 0 else []
         steps += [extent - origin - (end - 1) * dilation] if tap < end else []
-        at = at + -(-min(steps) // stride) if steps else out
-    if out > start:
-        yield Run(out - start, *last)
+        at = min(out, at + -(-min(steps) // stride)) if steps else out
+    if at > start:
+        yield run()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from ...dialects import nn
+from ...dialects.nn.host_types import string
 from ...ir.attributes import DenseElements
 from ...ir.core import Value
 from .layer import Layer
 
 
-def strings(values: tuple[str, ...] | list[str]) -> np.ndarray:
+def strings(values: Sequence[Any]) -> np.ndarray:
     """Text as an array of objects."""
     found = np.empty(len(values), object)
     found[:] = values
@@ -36,3 +40,13 @@ def scalar_string(text: str) -> np.ndarray:
 def ids(n: Layer, x: Value, words: tuple[str, ...]) -> Value:
     """The position of each string among the words, -1 where it is none of them."""
     return lookup(n, x, strings(words), np.arange(len(words)), np.array(-1))
+
+
+def buckets(n: Layer, x: Value, count: int, key: Sequence[int] = ()) -> Value:
+    """Which of so many buckets the text of each element falls into, by its hash, as i64."""
+    return n(nn.StringHash(as_text(n, x), buckets=count, key=tuple(key)))
+
+
+def as_text(n: Layer, x: Value) -> Value:
+    """Text as it is, and numbers as they are written."""
+    return x if x.type.element_type is string else n(nn.ToString(x))

@@ -39,6 +39,10 @@ class Weights(Protocol):
         """The layer's own weights, in the order in which it made them."""
         ...
 
+    def text(self, name: str) -> str | None:
+        """A text that the layer has beside its weights, None where there is none."""
+        ...
+
 
 @dataclass
 class Container:
@@ -60,7 +64,7 @@ def open_container(source: Source) -> Container:
     if WEIGHTS not in archive:
         raise source.error(f"the archive has no '{WEIGHTS}'; save the model with its weights")
     root = hdf5.Group.open(archive.read(WEIGHTS), source.error)
-    return Container(config, Tree(source, root), str(notes.get("keras_version", "")))
+    return Container(config, Tree(archive, root), str(notes.get("keras_version", "")))
 
 
 def _saved(source: Source) -> Source:
@@ -104,22 +108,26 @@ def _open_hdf5(source: Source) -> Container:
 class Tree:
     """Weights of Keras 3: a tree of groups, named by the classes of the layers."""
 
-    def __init__(self, source: Source, group: hdf5.Group | None) -> None:
-        self._source = source
+    def __init__(self, archive: Archive, group: hdf5.Group | None, path: str = "assets") -> None:
+        self._archive = archive
         self._group = group
+        self._path = path
 
     def of_layers(self, layers: Sequence[Mapping[str, Any]]) -> list[Weights]:
         group = None if self._group is None else self._group.group("layers")
         if group is None and self._group is not None:  # Keras 2.12
             group = self._group.group("_layer_checkpoint_dependencies")
-        return [Tree(self._source, group and group.group(n)) for n in unique_names(layers)]
+        return [
+            Tree(self._archive, group and group.group(name), f"{self._path}/layers/{name}")
+            for name in unique_names(layers)
+        ]
 
     def inside(self, *path: str) -> Weights:
         group = self._group
         for name in path:
             if group is not None:
                 group = group.group(name) or group.group("_" + name)
-        return Tree(self._source, group)
+        return Tree(self._archive, group, "/".join((self._path, *path)))
 
     def arrays(self) -> list[np.ndarray]:
         group = self._group and self._group.group("vars")
@@ -129,9 +137,19 @@ class Tree:
         for name in sorted(group.names(), key=lambda name: (len(name), name)):
             array = group.array(name)
             if array is None:
-                raise self._source.error(f"the weights have a group '{name}', expected a dataset")
+                text = f"the weights have a group '{name}', expected a dataset"
+                raise self._archive.source.error(text)
             found.append(array)
         return found
+
+    def text(self, name: str) -> str | None:
+        member = f"{self._path}/{name}"
+        if member not in self._archive:
+            return None
+        data = self._archive.read(member)
+        if len(data) > MOST_TEXT:
+            raise self._archive.source.error(f"'{member}' is too long")
+        return data.tobytes().decode("utf-8", "surrogateescape")
 
 
 def unique_names(layers: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -199,6 +217,9 @@ class Named:
                 raise self._source.error(f"the weight '{name}' is missing")
             found.append(array)
         return found
+
+    def text(self, name: str) -> str | None:
+        return None
 
 
 def name_of(layer: Mapping[str, Any]) -> str:

@@ -25,6 +25,8 @@ from .structures import Reference, decoded, flat, mapped, output_of
 DEEPEST = 60
 """Models in models."""
 MODELS = {"Functional", "Model", "Pipeline", "Sequential"}
+LOOKUPS = {"IntegerLookup", "StringLookup", "TextVectorization"}
+"""Layers whose vocabulary is a file of its own where it was learned."""
 WRAPPERS = {"SpectralNormalization"}
 """Layers that do what the layer inside them does."""
 
@@ -125,6 +127,9 @@ class _Reader:
         if kind in ("TFOpLambda", "SlicingOpLambda"):
             kind = f"tf.{config['function']}"
         name = name_of(whole)
+        if kind in LOOKUPS and isinstance(config, dict) and config.get("vocabulary") is None:
+            text = weights.text("vocabulary.txt")
+            config = {**config, "vocabulary": None if text is None else _words(kind, text)}
         return _Layer(kind, name, config, whole, weights, f"{around}/{name}" if around else name)
 
     # -- models -----------------------------------------------------------------------------------
@@ -324,6 +329,12 @@ def _arrays(layer: _Layer) -> list[np.ndarray]:
     if whole or not paths:
         return whole
     return [a for path in paths for a in layer.weights.inside(*path.split("/")).arrays()]
+
+
+def _words(kind: str, text: str) -> list[Any]:
+    """A line each; empty ones at the end do not count."""
+    lines = text.rstrip("\n").splitlines()
+    return [int(line) for line in lines] if kind == "IntegerLookup" else lines
 
 
 def _is_model(layer: _Layer) -> bool:

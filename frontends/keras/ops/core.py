@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ...common.vocabulary import *
-from ...common.words import lookup, strings
 from ..functions import activated
 from ..layer import ROWS, KerasLayer, called, layer
 from .reshaping import merged_batch, split_batch
@@ -192,48 +191,3 @@ def discretization(n: KerasLayer) -> Value:
     above = column >= Term(n, n.constant(bounds, column.element))
     bins = above.cast(i32).sum(column.rank - 1)
     return encoded(n, bins.value, len(bounds) + 1, n.option("output_mode", "int"))
-
-
-@layer("StringLookup")
-def string_lookup(n: KerasLayer) -> Value:
-    """Places of text in the vocabulary, behind those of a mask and of text that is not in it."""
-    if n.option("invert", False) or n.integer("num_oov_indices", 1) > 1:
-        raise n.error("'invert' and several places for unknown text are not supported")
-    words, mode = n.option("vocabulary"), n.option("output_mode", "int")
-    if not isinstance(words, list) or n.option("mask_token", None) in words:
-        raise n.error("the vocabulary is not in the configuration")
-    unknown = n.integer("num_oov_indices", 1)
-    masked = n.option("mask_token", None) if mode == "int" else None
-    first = int(masked is not None)
-    keys = [*([] if masked is None else [masked]), *words]
-    places = [*range(first), *(np.arange(len(words)) + first + unknown).tolist()]
-    default = np.array(first if unknown else -1)
-    found = lookup(n, n.tensor(), strings(keys), np.array(places), default)
-    size = len(words) + first + unknown
-    if n.option("pad_to_max_tokens", False):
-        size = n.integer("max_tokens")
-    return encoded(n, found, size, mode)
-
-
-@layer("IntegerLookup")
-def integer_lookup(n: KerasLayer) -> Value:
-    """Places in the vocabulary, behind those of a mask and of numbers that are not in it."""
-    if n.option("invert", False):
-        raise n.error("'invert' is not supported")
-    x, words = Term(n, n.cast(n.tensor(), i64)), n.option("vocabulary")
-    if not isinstance(words, list):
-        raise n.error("the vocabulary is not in the configuration")
-    mode, unknown = n.option("output_mode", "int"), n.integer("num_oov_indices", 1)
-    masked = n.option("mask_token", None) if mode == "int" else None
-    first = int(masked is not None)
-    same = x.spread(0, 1).equals(constant(n, np.array(words, np.int64)))
-    places = constant(n, np.arange(len(words), dtype=np.int64) + first + unknown + 1)
-    found = same.choose(places, 0).largest(x.rank) - 1
-    other = x % unknown + first if unknown > 1 else constant(n, first if unknown else -1, i64)
-    found = (found < 0).choose(other, found)
-    if masked is not None:
-        found = x.equals(int(masked)).choose(0, found)
-    size = len(words) + first + unknown
-    if n.option("pad_to_max_tokens", False):
-        size = n.integer("max_tokens")
-    return encoded(n, found.value, size, mode)

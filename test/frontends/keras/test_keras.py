@@ -110,6 +110,59 @@ def test_text_is_looked_up():
     assert np.array_equal(found, [[3, 0, 2], [1, 2, 3]])
 
 
+HELLO = ("Hello, World! again", "the world  is", "")
+WORDS = {"vocabulary": ["hello", "world", "again"]}
+LETTERS = {"vocabulary": ["a", "b"]}
+TEXTS = [
+    ("StringLookup", {**LETTERS, "num_oov_indices": 3}, ("a", "zz", ""), [3, 1, 2]),
+    ("StringLookup", {**LETTERS, "num_oov_indices": 3, "salt": [4, 7]}, ("a", "zz", ""), [3, 1, 0]),
+    ("TextVectorization", WORDS, HELLO, [[2, 3, 4], [1, 3, 1], [0, 0, 0]]),
+    ("TextVectorization", {**WORDS, "output_sequence_length": 2}, HELLO, [[2, 3], [1, 3], [0, 0]]),
+    ("TextVectorization", {**WORDS, "output_mode": "count"}, HELLO,
+     [[0, 1, 1, 1], [2, 0, 1, 0], [0, 0, 0, 0]]),
+    ("TextVectorization", {"vocabulary": ["hello world", "world"], "ngrams": 2}, HELLO,
+     [[1, 3, 1, 2, 1], [1, 3, 1, 1, 1], [0, 0, 0, 0, 0]]),
+    ("TextVectorization", {"vocabulary": ["l", "o"], "split": "character", "standardize": "lower",
+                           "output_sequence_length": 5}, ("Hello",), [[1, 1, 2, 2, 3]]),
+    ("Hashing", {"num_bins": 1000}, ("a", "four", "longer than eight", "x" * 40, "y" * 150),
+     [939, 544, 303, 852, 890]),
+    ("Hashing", {"num_bins": 1000, "salt": [13, 37], "mask_value": ""}, ("a", "", "x" * 40),
+     [368, 0, 725]),
+]  # fmt: skip
+"""Layers, texts, and what Keras 3.15 makes of them."""
+
+
+@pytest.mark.parametrize("kind, config, texts, expected", TEXTS)
+def test_text_becomes_numbers(kind, config, texts, expected):
+    net = functional(layer(kind, ["x"], **config))
+    net["config"]["layers"][0] = layer("InputLayer", name="x", batch_shape=[None], dtype="string")
+    found = nnc.compile(archive(net))(np.array(texts, object))
+    assert np.array_equal(found, expected)
+
+
+def test_a_learned_vocabulary_is_a_file_beside_the_weights():
+    net = functional(layer("TextVectorization", ["x"], vocabulary=None))
+    net["config"]["layers"][0] = layer("InputLayer", name="x", batch_shape=[None], dtype="string")
+    file = {"assets/layers/text_vectorization/vocabulary.txt": "\n[UNK]\nworld\nhello"}
+    found = nnc.compile(archive(net, extra=file))(np.array(["Hello, old world"], object))
+    assert np.array_equal(found, [[3, 1, 2]])
+
+
+def test_crossed_text_and_numbers_are_hashed():
+    """Expected is what Keras 3.15 gives."""
+    cross = layer("HashedCrossing", name="cross", num_bins=1000)
+    net = functional(cross)
+    parts = [layer("InputLayer", name=name, batch_shape=[None, 1], dtype=dtype)
+             for name, dtype in (("x", "string"), ("y", "int64"))]  # fmt: skip
+    tensors = [{"class_name": "__keras_tensor__", "config": {"keras_history": [name, 0, 0]}}
+               for name in "xy"]  # fmt: skip
+    cross["inbound_nodes"] = [{"args": [tensors], "kwargs": {}}]
+    net["config"] |= {"layers": [*parts, cross], "input_layers": [["x", 0, 0], ["y", 0, 0]]}
+    text, numbers = np.array([["a"], ["zz"]], object), np.array([[1], [-2]])
+    found = nnc.compile(archive(net))(text, numbers)
+    assert np.array_equal(found, [[485], [772]])
+
+
 def test_all_missing_layers_are_in_one_error():
     net = functional(layer("Foo", ["x"]), layer("Bar", ["foo"]), layer("Dense", ["bar"]))
     with pytest.raises(nnc.NncError) as error:

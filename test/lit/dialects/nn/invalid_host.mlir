@@ -42,6 +42,22 @@ func.func @pattern(%x: tensor<2x!nn.string>) {
 
 // -----
 
+func.func @rewriting(%x: tensor<2x!nn.string>) {
+  // expected-error @below {{the pattern is not valid}}
+  %0 = nn.regex_replace %x {pattern = "a", rewrite = "\\1"} : (tensor<2x!nn.string>) -> tensor<2x!nn.string>
+  return
+}
+
+// -----
+
+func.func @key(%x: tensor<2x!nn.string>) {
+  // expected-error @below {{a key must have two integers}}
+  %0 = nn.string_hash %x {key = array<i64: 1>} : (tensor<2x!nn.string>) -> tensor<2xi64>
+  return
+}
+
+// -----
+
 func.func @keys(%x: tensor<2xi64>) {
   // expected-error @below {{keys are 'tensor<1x!nn.string>', but x is 'tensor<2xi64>'}}
   %0 = nn.lookup %x {

@@ -1,0 +1,163 @@
+"""Strings as other strings and as numbers, one for one; and runs of neighbours."""
+
+from __future__ import annotations
+
+import re
+
+from ...ir.attribute_kinds import INT_ARRAY, STRING
+from ...ir.constraints import AnyRankedTensor
+from ...ir.declare import BOOL, I64, Operand, Result, attribute, operand, result
+from ...ir.diagnostics import NncError
+from ...ir.lazy import np
+from ...ir.types import i64
+from .base import one_of, tensor
+from .fingerprints import farm_fingerprint, sip_hash
+from .host import HostOp
+from .host_types import Strings, string
+from .strings import BYTES, _texts, filled_up
+
+
+class StringCase(HostOp, name="nn.string_case"):
+    """Each string in lower or upper case. Source: TensorFlow's StringLower and StringUpper."""
+
+    x: Operand = operand(Strings)
+    case: str = attribute(one_of("lower", "upper"))
+    ascii: bool = attribute(BOOL, default=False)
+    out: Result = result(Strings)
+
+    example = (
+        '%y = nn.string_case %x {case = "lower"} : (tensor<4x!nn.string>) -> tensor<4x!nn.string>'
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        return [types[0]]
+
+    def evaluate(self, x):
+        if self.ascii:
+            table = {a: a - 32 if self.case == "upper" else a + 32 for a in self._letters()}
+            return _texts(x.shape, (text.translate(table) for text in x.reshape(-1)))
+        return _texts(x.shape, (getattr(text, self.case)() for text in x.reshape(-1)))
+
+    def _letters(self):
+        return range(97, 123) if self.case == "upper" else range(65, 91)
+
+
+class RegexReplace(HostOp, name="nn.regex_replace"):
+    r"""Each string with what the pattern matches replaced: all of it, or the first match.
+
+    Pattern and rewriting are in Python's notation. Source: TensorFlow's RegexReplace.
+    """
+
+    x: Operand = operand(Strings)
+    pattern: str = attribute(STRING)
+    rewrite: str = attribute(STRING, default="")
+    first: bool = attribute(BOOL, default=False)
+    out: Result = result(Strings)
+
+    example = (
+        '%y = nn.regex_replace %x {pattern = "[.,]"} : '
+        "(tensor<4x!nn.string>) -> tensor<4x!nn.string>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        return [types[0]]
+
+    def check(self):
+        try:
+            re.compile(self.pattern).sub(self.rewrite, "")
+        except (re.error, IndexError) as error:
+            raise NncError(f"the pattern is not valid: {error}") from None
+
+    def evaluate(self, x):
+        replace, count = re.compile(self.pattern).sub, int(self.first)
+        return _texts(x.shape, (replace(self.rewrite, text, count) for text in x.reshape(-1)))
+
+
+class StringHash(HostOp, name="nn.string_hash"):
+    """The number of 64 bits that stands for each string's bytes, by FarmHash.
+
+    With a key of two integers it is that of SipHash, and with `buckets` its remainder, as a
+    number without sign. Source: TensorFlow's StringToHashBucketFast and -Strong.
+    """
+
+    x: Operand = operand(Strings)
+    buckets: int = attribute(I64, default=0)
+    key: tuple[int, ...] = attribute(INT_ARRAY, default=())
+    out: Result = result(AnyRankedTensor)
+
+    example = "%y = nn.string_hash %x {buckets = 10} : (tensor<4x!nn.string>) -> tensor<4xi64>"
+
+    @classmethod
+    def infer(cls, types, attrs):
+        if len(attrs.key) not in (0, 2) or attrs.buckets < 0:
+            raise NncError("a key must have two integers, and buckets must not be negative")
+        return [tensor(types[0].shape, i64)]
+
+    def evaluate(self, x):
+        known: dict[str, int] = {}
+        for text in x.reshape(-1):
+            if text not in known:
+                known[text] = self._hash(text.encode(*BYTES))
+        found = np.array([known[text] for text in x.reshape(-1)], np.uint64).reshape(x.shape)
+        return (found % np.uint64(self.buckets) if self.buckets else found).astype(np.int64)
+
+    def _hash(self, data: bytes) -> int:
+        return sip_hash(data, self.key) if self.key else farm_fingerprint(data)  # type: ignore[arg-type]
+
+
+class StringNgrams(HostOp, name="nn.string_ngrams"):
+    """Runs of neighbouring strings of each row, of one width after the other, joined.
+
+    A row is filled up to the longest one, and `counts` has how many count; so it is behind it.
+    `pad` strings are put before and behind a row, at most one less than the width, and without
+    it this many. A row that is too short for every width is one run if `keep_short`.
+    Shapes: x [I.., W], counts [I..] -> out [I.., ?], lengths [I..].
+    Source: TensorFlow's StringNGrams.
+    """
+
+    x: Operand = operand(Strings)
+    counts: Operand = operand(AnyRankedTensor)
+    widths: tuple[int, ...] = attribute(INT_ARRAY)
+    separator: str = attribute(STRING, default=" ")
+    left: str = attribute(STRING, default="")
+    right: str = attribute(STRING, default="")
+    pad: int | None = attribute(I64, optional=True)
+    keep_short: bool = attribute(BOOL, default=False)
+    out: Result = result(Strings)
+    lengths: Result = result(AnyRankedTensor)
+
+    example = """
+        %y, %m = nn.string_ngrams %x, %n {widths = array<i64: 1, 2>, pad = 0} :
+            (tensor<2x?x!nn.string>, tensor<2xi64>) -> (tensor<2x?x!nn.string>, tensor<2xi64>)
+    """
+
+    @classmethod
+    def infer(cls, types, attrs):
+        x, counts = types
+        if counts.rank != x.rank - 1 or any(width < 1 for width in attrs.widths):
+            raise NncError(f"x is '{x}', counts are '{counts}', widths {list(attrs.widths)}")
+        return [tensor((*x.shape[:-1], None), string), tensor(counts.shape, i64)]
+
+    def evaluate(self, x, counts):
+        rows = x.reshape(-1, x.shape[-1])
+        pairs = zip(rows, counts.reshape(-1), strict=True)
+        return filled_up([self._runs(list(row[:count])) for row, count in pairs], counts.shape)
+
+    def _runs(self, row: list[str]) -> list[str]:
+        runs = [run for width in self.widths for run in self._of_width(row, width)]
+        if not runs and row and self.keep_short:
+            runs = self._of_width(row, len(row) + 2 * (self.pad or 0))
+        return runs
+
+    def _of_width(self, row: list[str], width: int) -> list[str]:
+        pad = width - 1 if self.pad is None else min(self.pad, width - 1)
+        padded = [*[self.left] * pad, *row, *[self.right] * pad]
+        runs = (padded[i : i + width] for i in range(len(padded) - width + 1))
+        return [_whole(self.separator.join(run)) for run in runs]
+
+
+def _whole(text: str) -> str:
+    """Text of which the parts of characters are put together."""
+    return text if text.isascii() else text.encode(*BYTES).decode(*BYTES)
