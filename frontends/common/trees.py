@@ -27,6 +27,8 @@ LEAF = len(MODES)
 
 _MOST = (1 << 64) - 1
 _LOWEST = -(1 << 63)
+_INFINITY = 0x7FF << 52
+"""The bits of infinity in f64; those of NaN are more."""
 
 
 def order_keys(x: np.ndarray) -> np.ndarray:
@@ -109,9 +111,9 @@ class Forest:
         self.successors[i] = [no, second]
 
     def _columns(self, n: Layer, x: Term, count: int) -> Term:
-        """What nodes compare: the keys of the features, NaN as more than all numbers.
+        """What nodes compare: the keys of the features, that of NaN the largest integer.
 
-        If that counts as less anywhere, they follow once more with NaN as less: [B, 2*count].
+        If NaN counts as less anywhere, they follow plus 1, which is 0 for NaN: [B, 2*count].
         """
         features = x.shape[1]
         if features is None:
@@ -122,15 +124,15 @@ class Forest:
             raise n.error(f"a node compares feature {count - 1}, but the input has {features}")
         if features != count:
             x = x.part(1, 0, count)
-        unknown = x.made(nn.IsNan(x.value))
+        sides = 1 + any(self.missing)
+        x = x.reshape((x.value, 0), 1, count)
         wide = x.cast(f64)
         bits = wide.made(nn.Bitcast(wide.value, out=TensorType(wide.shape, i64)))
         keys = (bits < 0).choose(-bits, bits ^ _LOWEST)
-        if not any(self.missing):
-            return unknown.choose(-1, keys)
-        both = constant(n, np.array([-1, 0], np.int64).reshape(1, 2, 1))
-        rows, condition = (term.reshape((x.value, 0), 1, count) for term in (keys, unknown))
-        return condition.choose(both, rows).reshape((x.value, 0), 2 * count)
+        keys = ((bits & ~_LOWEST) > _INFINITY).choose(-1, keys)
+        if sides == 2:
+            keys = keys + constant(n, np.array([0, 1], np.int64).reshape(1, 2, 1))
+        return keys.reshape((x.value, 0), sides * count)
 
     def _placed(self, keys: Sequence[int], count: int) -> list[tuple[int, tuple[int, int]]]:
         """The nodes for `nn.walk_trees`, level by level, those behind one side by side.
@@ -148,8 +150,9 @@ class Forest:
                     if own != len(table) or no == yes == number:
                         table.append((_MOST, (own, 0)))
                         continue
-                    feature = self.features[number] + count * self.missing[number]
-                    table.append((keys[number], (first + len(behind), feature)))
+                    missing = self.missing[number]
+                    feature = self.features[number] + count * missing
+                    table.append((keys[number] + missing, (first + len(behind), feature)))
                     behind += [yes, no]
                 level = behind
         self.size = len(table)
