@@ -47,10 +47,9 @@ class Executable(Model):
         made = _prepared_weights(self._code, program) if found.prepared_bytes else program.weights
         self._program, self._weights = program, made
         self._weights_address = made.ctypes.data
-        self._outputs = [
-            OutputMemory(type) if type.has_static_shape else None for type in found.output_types
-        ]
-        self._heap = HeapMemory(self._outputs.count(None))
+        types = list(enumerate(found.output_types))
+        self._outputs = [(i, OutputMemory(type)) for i, type in types if type.has_static_shape]
+        self._heap = HeapMemory(len(types) - len(self._outputs))
         self._release, self._reuse = (
             (RELEASE_TYPE(self._code[RELEASE]), REUSE_TYPE(self._code[REUSE]))
             if found.heap_bytes
@@ -93,15 +92,17 @@ class Executable(Model):
     def _call(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
         frame = self._frame()
         try:
-            arrays: list = [None if memory is None else memory.array() for memory in self._outputs]
-            frame.fill(inputs, arrays)
+            frame.fill(inputs)
+            arrays: list = [None] * len(self.output_names)
+            for i, memory in self._outputs:
+                arrays[i] = frame.output(i, memory.array())
             heap = self._heap
-            if self._reuse is not None and (heap.kept or frame.lent):
+            if self._reuse is not None:
                 frame.lend(heap, self._reuse)
             if status := self._run_in(frame):
                 raise self._failed(status, inputs)
-            for i in frame.results:
-                arrays[i] = frame.heap_array(i, heap)
+            for i, result in frame.results:
+                arrays[i] = frame.heap_array(i, result, heap)
             return arrays
         finally:
             self._frames.append(frame)
@@ -149,8 +150,8 @@ class _Frame:
         self._given, self._made = (
             (ctypes.c_size_t * (2 * max(1, len(types))))() for types in (inputs, outputs)
         )
-        self.results = {i: HeapResult(type) for i, type in _of_unknown_shape(outputs)}
-        for i, result in self.results.items():
+        self.results = [(i, HeapResult(type)) for i, type in _of_unknown_shape(outputs)]
+        for i, result in self.results:
             self._made[2 * i + 1] = ctypes.addressof(result.extents)
         self._input_shapes = {i: shape_of_rank(t) for i, t in _of_unknown_shape(inputs)}
         for i, shape in self._input_shapes.items():
@@ -165,18 +166,23 @@ class _Frame:
             self._arena.ctypes.data,
         )
 
-    def fill(self, inputs: list[np.ndarray], outputs: list[np.ndarray | None]) -> None:
-        """Enter the arrays, which have to outlive the call; None for what the callee makes."""
-        self.enter(
-            [address_of(array) for array in inputs],
-            [0 if array is None else address_of(array) for array in outputs],
-        )
+    def fill(self, inputs: list[np.ndarray]) -> None:
+        """Enter the inputs, which have to outlive the call."""
+        given, i = self._given, 0
+        for array in inputs:
+            given[i] = address_of(array)
+            i += 2
         if self._input_shapes:
             shapes = [array.shape for array in inputs]
             if shapes != self._shapes:  # those of the last call are there still
                 self._shapes = shapes
                 for i, shape in self._input_shapes.items():
                     shape[:] = shapes[i] or (0,)
+
+    def output(self, i: int, array: np.ndarray) -> np.ndarray:
+        """Enter an output, which has to outlive the call."""
+        self._made[2 * i] = address_of(array)
+        return array
 
     def enter(self, given: Sequence[int], made: Sequence[int]) -> None:
         """Enter the addresses of inputs and outputs."""
@@ -193,14 +199,16 @@ class _Frame:
 
     def lend(self, memory: HeapMemory, reuse: Callable[[int, int, int], None]) -> None:
         """Hand memory of earlier results to the callee."""
-        self.lent = dict(memory.take())
-        for address, bytes in self.lent.items():
-            reuse(self.addresses[2], address, bytes)
+        if memory.kept or self.lent:
+            self.lent = dict(memory.take())
+            arena = self.addresses[2]
+            for address, bytes in self.lent.items():
+                reuse(arena, address, bytes)
 
-    def heap_array(self, i: int, memory: HeapMemory) -> np.ndarray:
+    def heap_array(self, i: int, result: HeapResult, memory: HeapMemory) -> np.ndarray:
         """The tensor that the callee made, as an array that gives its memory back."""
         address = self._made[2 * i]
-        return self.results[i].array(address, self.lent.get(address, 0), memory)
+        return result.array(address, self.lent.get(address, 0), memory)
 
 
 def _of_unknown_shape(types: Sequence[TensorType]) -> list[tuple[int, TensorType]]:

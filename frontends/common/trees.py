@@ -1,25 +1,40 @@
 """Forests of decision trees: tables of nodes, and what the leaves that rows reach weigh.
 
-`nn.walk_trees` finds the leaves, whose weights are gathered and added. It compares in one way, so
-that nodes of other ways exchange what is behind them, or become two.
+`nn.walk_trees` finds the leaves, whose weights are gathered and added. It compares integers, which
+are in the order of the numbers, in one way, so that nodes of other ways exchange what is behind
+them, or become two.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ...dialects import nn
 from ...ir.numpy_types import type_to_numpy
-from ...ir.types import Type, f64
+from ...ir.types import TensorType, Type, f64, i64
 from .layer import Layer
+from .shapes import shape_of
 from .terms import Term, constant
 
 MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
 NOT_MORE, LESS, NOT_LESS, MORE, EQUAL, UNEQUAL = range(6)
 LEAF = len(MODES)
 """The ways to compare, in the order of ONNX's TreeEnsemble; a leaf compares in none."""
+
+
+_MOST = (1 << 64) - 1
+_LOWEST = -(1 << 63)
+_INFINITY = 0x7FF << 52
+"""The bits of infinity in f64; those of NaN are more."""
+
+
+def order_keys(x: np.ndarray) -> np.ndarray:
+    """Integers that without signs are in the order of numbers of f64; 0 for NaN."""
+    bits = x.view(np.int64)
+    return np.where(np.isnan(x), 0, np.where(bits < 0, 0 - bits, bits ^ _LOWEST))
 
 
 @dataclass
@@ -35,6 +50,9 @@ class Forest:
     """Of each node, where it leads to if the comparison does not hold, and if it does."""
     weights: list[tuple[int, int, float]] = field(default_factory=list)
     """(node, target, weight)"""
+    places: dict[int, int] = field(default_factory=dict)
+    """Where nodes are in the table of `nn.walk_trees`, which has so many:"""
+    size: int = 0
 
     def add(self, feature: int, split: float, mode: int, missing: bool) -> int:
         """A new node, at first its own successor."""
@@ -48,74 +66,117 @@ class Forest:
 
     def leaves(self, n: Layer, x: Term) -> Term:
         """The leaf of each row of x in each tree: [T, B]."""
-        self._ordered(type_to_numpy(x.element))
-        missing, count = any(self.missing), len(self.features)
-        nodes = np.zeros((count, 4), np.int64 if x.element is f64 else np.int32)
+        dtype = type_to_numpy(x.element)
         with np.errstate(over="ignore"):
-            splits = np.array(self.splits, type_to_numpy(x.element))
-        nodes[:, 0] = self.features
-        if missing:
-            nodes[:, 0] = 2 * nodes[:, 0] + self.missing
-        nodes[:, 1] = splits.view(nodes.dtype)
-        nodes[:, 2:] = self.successors
-        tables = (nodes, np.array(self.roots, np.int32))
+            splits = np.array(self.splits, dtype).astype(np.float64)
+        keys = self._ordered([int(key) for key in order_keys(splits).view(np.uint64)])
+        inner = zip(self.features, self.modes, strict=True)
+        count = 1 + max((feature for feature, mode in inner if mode != LEAF), default=0)
+        columns = self._columns(n, x, count)
+        nodes = self._placed(keys, count)
+        tables = (
+            np.array([split for split, _ in nodes], np.uint64).view(np.int64),
+            np.array([links for _, links in nodes], np.int32).reshape(-1, 2),
+            np.array([self.places[root] for root in self.roots], np.int32),
+        )
         held = [constant(n, table).value.defined_by(nn.Constant) for table in tables]
-        way = "lt" if LESS in self.modes else "le"
         values = [op.value for op in held if op is not None]
-        return x.made(nn.WalkTrees(x.value, *values, compare=way, missing=missing))
+        return x.made(nn.WalkTrees(columns.value, *values))
 
-    def _ordered(self, dtype: np.dtype) -> None:
-        """Make all comparisons of one kind, `<` if all are such or the contrary, else `<=`."""
-        kinds = set(self.modes) - {LEAF}
-        strict = bool(kinds) and kinds <= {LESS, NOT_LESS}
+    def _ordered(self, keys: list[int]) -> list[int]:
+        """Make all comparisons `<=`; the keys that they compare with."""
         for i, mode in enumerate(list(self.modes)):
             if mode in (EQUAL, UNEQUAL):
-                self._as_two(i, dtype)
+                keys.append(max(keys[i] - 1, 0))
+                self._as_two(i)
                 continue
             if mode in (NOT_LESS, MORE):
                 self.successors[i].reverse()
                 self.missing[i] = not self.missing[i]
-            if mode in (LESS, NOT_LESS) and not strict:
-                self._below(i, dtype)
+            if mode in (LESS, NOT_LESS):  # no number has the key 0
+                keys[i] = max(keys[i] - 1, 0)
             if mode != LEAF:
-                self.modes[i] = LESS if strict else NOT_MORE
+                self.modes[i] = NOT_MORE
+        return keys
 
-    def _below(self, i: int, dtype: np.dtype) -> None:
-        """x < split as x <= the number before; nothing is less than -infinity."""
-        split = dtype.type(self.splits[i])
-        if np.isneginf(split):
-            split = dtype.type(np.nan)
-        self.splits[i] = float(np.nextafter(split, dtype.type(-np.inf)))
-
-    def _as_two(self, i: int, dtype: np.dtype) -> None:
-        """x == split as x <= split and not x <= the number before."""
+    def _as_two(self, i: int) -> None:
+        """x == split as x <= split and not x < split."""
         no, yes = self.successors[i]
         if self.modes[i] == UNEQUAL:
             no, yes = yes, no
             self.missing[i] = False  # NaN is unequal to all
-        second = self.add(self.features[i], self.splits[i], LESS, not self.missing[i])
+        second = self.add(self.features[i], self.splits[i], NOT_MORE, not self.missing[i])
         self.successors[second] = [yes, no]
-        self._below(second, dtype)
-        self.modes[second] = self.modes[i] = 0
+        self.modes[i] = NOT_MORE
         self.successors[i] = [no, second]
+
+    def _columns(self, n: Layer, x: Term, count: int) -> Term:
+        """What nodes compare: the keys of the features, that of NaN the largest integer.
+
+        If NaN counts as less anywhere, they follow plus 1, which is 0 for NaN: [B, 2*count].
+        """
+        features = x.shape[1]
+        if features is None:
+            enough = Term(n, shape_of(n, x.value)).column(1) >= count
+            text = f"its input has less than {count} features"
+            x = x.made(nn.Assume(x.value, enough.value, text))
+        elif features < count:
+            raise n.error(f"a node compares feature {count - 1}, but the input has {features}")
+        if features != count:
+            x = x.part(1, 0, count)
+        sides = 1 + any(self.missing)
+        x = x.reshape((x.value, 0), 1, count)
+        wide = x.cast(f64)
+        bits = wide.made(nn.Bitcast(wide.value, out=TensorType(wide.shape, i64)))
+        keys = (bits < 0).choose(-bits, bits ^ _LOWEST)
+        keys = ((bits & ~_LOWEST) > _INFINITY).choose(-1, keys)
+        if sides == 2:
+            keys = keys + constant(n, np.array([0, 1], np.int64).reshape(1, 2, 1))
+        return keys.reshape((x.value, 0), sides * count)
+
+    def _placed(self, keys: Sequence[int], count: int) -> list[tuple[int, tuple[int, int]]]:
+        """The nodes for `nn.walk_trees`, level by level, those behind one side by side.
+
+        A node that is behind several has one place; in others is one that always leads to it.
+        """
+        table: list[tuple[int, tuple[int, int]]] = []
+        for root in self.roots:
+            level = [root]
+            while level:
+                first, behind = len(table) + len(level), []
+                for number in level:
+                    own = self.places.setdefault(number, len(table))
+                    no, yes = self.successors[number]
+                    if own != len(table) or no == yes == number:
+                        table.append((_MOST, (own, 0)))
+                        continue
+                    missing = self.missing[number]
+                    feature = self.features[number] + count * missing
+                    table.append((keys[number] + missing, (first + len(behind), feature)))
+                    behind += [yes, no]
+                level = behind
+        self.size = len(table)
+        return table
 
     def reached(self, n: Layer, at: Term, targets: int) -> Term:
         """Whether one of the leaves [T, B] has a weight for each target: [B, targets]."""
-        named = np.zeros((len(self.features), targets), np.int64)
+        named = np.zeros((self.size, targets), np.int64)
         for node, target, _ in self.weights:
-            named[node, target] = 1
+            if node in self.places:
+                named[self.places[node], target] = 1
         return constant(n, named).gather(at).largest(0) > 0
 
     def totals(self, n: Layer, at: Term, element: Type, targets: int, aggregate: str) -> Term:
         """The weights of leaves [T, B] for each target, over all trees: [B, targets]."""
         dtype = type_to_numpy(element)
-        weights = np.zeros((len(self.features), targets), dtype)
+        weights = np.zeros((self.size, targets), dtype)
         named = np.zeros(weights.shape, np.bool_)
         for node, target, weight in self.weights:
             if not 0 <= target < targets:
                 raise n.error(f"a leaf is for target {target}, but there are {targets}")
-            weights[node, target] += weight
-            named[node, target] = True
+            if (place := self.places.get(node)) is not None:
+                weights[place, target] += weight
+                named[place, target] = True
         if aggregate in ("SUM", "AVERAGE"):
             total = constant(n, weights).gather(at).sum(0)
             return total / float(len(self.roots)) if aggregate == "AVERAGE" else total
