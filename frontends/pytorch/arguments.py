@@ -111,7 +111,8 @@ BY_PARTS = frozenset(
         unsafe_chunk unsafe_split unsafe_split_with_sizes tensor_split hsplit vsplit dsplit
         sum_to_size positive diff diag linalg_diagonal diagonal_scatter fliplr flipud rot90
         masked_select meshgrid as_strided as_strided_scatter im2col col2im pixel_shuffle
-        pixel_unshuffle channel_shuffle atleast_1d atleast_2d atleast_3d tile ravel swapdims moveaxis put take index_copy index_fill scatter
+        pixel_unshuffle channel_shuffle atleast_1d atleast_2d atleast_3d tile ravel swapdims
+        moveaxis put take index_copy index_fill scatter
         upsample_nearest1d upsample_nearest2d upsample_nearest3d alias trace diagflat
         feature_dropout alpha_dropout feature_alpha_dropout new_empty_strided
         _unsafe_masked_index _unsafe_masked_index_put_accumulate
