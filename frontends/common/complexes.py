@@ -69,13 +69,26 @@ def has_pairs(value: Any) -> bool:
     return isinstance(value, Pair) or (isinstance(value, dict) and has_pairs([*value.values()]))
 
 
+_FILLS = ("value", "fill_value")
+"""Arguments that are numbers among the elements."""
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, int | float)
+
+
 def _part(n: Layer, value: Any, part: str) -> Any:
     if isinstance(value, list | tuple):
         return [_part(n, one, part) for one in value]
     if isinstance(value, dict):
-        return {key: _part(n, one, part) for key, one in value.items()}
-    if isinstance(value, Pair):
+        return {
+            key: 0.0 if part == "imag" and key in _FILLS and _is_real(one) else _part(n, one, part)
+            for key, one in value.items()
+        }
+    if isinstance(value, Pair | complex):
         return getattr(value, part)
+    if isinstance(value, ComplexType):
+        return value.element_type
     if part == "imag" and isinstance(value, Value):
         is_float = isinstance(value.type, TensorType) and isinstance(
             value.type.element_type, FloatType

@@ -107,8 +107,19 @@ BY_PARTS = frozenset(
         flip roll constant_pad_nd pad sum mean cumsum neg fft_fftshift fft_ifftshift dropout
         copy write index_put _index_put_impl slice_scatter select_scatter index_add scatter_add
         diagonal diag_embed tril triu take_along_dim masked_scatter view_as reshape_as hstack
-        vstack dstack column_stack unfold
+        vstack dstack column_stack unfold broadcast_tensors block_diag combinations cartesian_prod
+        unsafe_chunk unsafe_split unsafe_split_with_sizes tensor_split hsplit vsplit dsplit
+        sum_to_size positive diff diag linalg_diagonal diagonal_scatter fliplr flipud rot90
+        masked_select meshgrid as_strided as_strided_scatter im2col col2im pixel_shuffle
+        pixel_unshuffle channel_shuffle atleast_1d atleast_2d atleast_3d tile ravel swapdims
+        moveaxis put take index_copy index_fill scatter
+        upsample_nearest1d upsample_nearest2d upsample_nearest3d alias trace diagflat
+        feature_dropout alpha_dropout feature_alpha_dropout new_empty_strided
+        _unsafe_masked_index _unsafe_masked_index_put_accumulate
         """
     )
 )
 """Operators that do the same to the real and to the imaginary part."""
+
+BY_PARTS_OF_FIRST = frozenset(words("gradient trapezoid trapz cumulative_trapezoid"))
+"""Operators that do so where no other operand is complex."""

@@ -9,6 +9,7 @@ import copy
 import inspect
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,8 @@ def _exported(source: Source, module: Any, inputs: Any) -> Any:
     kwargs = dict(inputs) if by_name else None
     training = {m: m.training for m in module.modules()}
     try:
-        module.eval()
+        with suppress(NotImplementedError):  # of programs, which have one mode only
+            module.eval()
         return torch.export.export(module, args, kwargs)
     except NncError:
         raise

@@ -65,6 +65,8 @@ def _what_it_is(archive: Archive) -> str:
     names = list(archive.members)
     if any(name.endswith("serialized_exported_program.json") for name in names):
         return "a program of an older PyTorch, whose weights are a pickle that is not read"
+    if any("/aotinductor/" in name for name in names):
+        return "a package of AOTInductor, native code of PyTorch's without a program"
     if any("/code/" in name or name.startswith("code/") for name in names):
         return "a TorchScript archive, whose weights are a pickle that is not read"
     if any(name.endswith("data.pkl") for name in names):

@@ -10,7 +10,7 @@ from typing import Any
 from ...ir.core import Value
 from ..common.complexes import by_parts, has_pairs
 from ..common.rows import Convert, Rows
-from .arguments import BY_PARTS, IGNORED, with_refs
+from .arguments import BY_PARTS, BY_PARTS_OF_FIRST, IGNORED, with_refs
 
 
 class AtenRows(Rows):
@@ -62,7 +62,7 @@ def _called_by_names(function: Convert) -> Convert:
                 raise n.error(f"argument '{name}' is missing")
         try:
             if has_pairs(inputs) or _has_complex(given):
-                return _of_pairs(n, function)(n, **given)
+                return _of_pairs(n, function, given)(n, **given)
             return function(n, **given)
         except _MISFITS as error:
             raise n.error(f"an argument does not fit: {error}") from error
@@ -77,11 +77,13 @@ def _has_complex(given: dict[str, Any]) -> bool:
     return bool(numbers) and isinstance(operand, Value)
 
 
-def _of_pairs(n: Any, function: Convert) -> Convert:
+def _of_pairs(n: Any, function: Convert, given: dict[str, Any]) -> Convert:
     """What an operator does to complex numbers: a row of its own, or the same to both parts."""
     name = n.kind.split(".")[1].removesuffix("_copy")
     own = Rows.find(ROWS, COMPLEX + name)
-    if own is None and name not in BY_PARTS:
+    first, *others = given.values()
+    by_first = name in BY_PARTS_OF_FIRST and not has_pairs(others) and has_pairs(first)
+    if own is None and name not in BY_PARTS and not by_first:
         raise n.error("complex numbers are not supported here")
     return own or by_parts(function)
 

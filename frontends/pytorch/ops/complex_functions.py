@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ...common.complexes import Pair, pair, product, terms
+from ...common.rows import Rows
 from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS, Row
-from .complexes import conjugate, parts_of
+from .complexes import conjugate, parts_of, to, truth
 from .creation import created
 from .elementwise import atan2
 from .linear_algebra import linalg_norm
@@ -97,6 +98,49 @@ def _sigmoid(a: Term, b: Term) -> Parts:
     return _reciprocal(real + 1.0, imag)
 
 
+def _turned(function: Any) -> Any:
+    """-i * f(i * z)"""
+
+    def turned(a: Term, b: Term) -> Parts:
+        real, imag = function(-b, a)
+        return imag, -real
+
+    return turned
+
+
+def _asinh(a: Term, b: Term) -> Parts:
+    """log(z + sqrt(z**2 + 1)) of the right half, of which the left one is the negative."""
+    left = a < 0.0
+    a, b = left.choose(-a, a), left.choose(-b, b)
+    square = product((a, b), (a, b))
+    root = _sqrt(square[0] + 1.0, square[1])
+    real, imag = _log(a + root[0], b + root[1])
+    return left.choose(-real, real), left.choose(-imag, imag)
+
+
+def _acos(a: Term, b: Term) -> Parts:
+    real, imag = _turned(_asinh)(a, b)
+    return math.pi / 2 - real, -imag
+
+
+def _acosh(a: Term, b: Term) -> Parts:
+    """log(z + sqrt(z + 1) * sqrt(z - 1))"""
+    root = product(_sqrt(a + 1.0, b), _sqrt(a - 1.0, b))
+    return _log(a + root[0], b + root[1])
+
+
+def _atanh(a: Term, b: Term) -> Parts:
+    (c, d), (e, f) = _log(a + 1.0, b), _log(1.0 - a, -b)
+    return (c - e) * 0.5, (d - f) * 0.5
+
+
+def _sinc(a: Term, b: Term) -> Parts:
+    none = a.equals(0.0) & b.equals(0.0)
+    a, b = a * math.pi, b * math.pi
+    real, imag = _over(_sin(a, b), (none.choose(1.0, a), b))
+    return none.choose(1.0, real), none.choose(0.0, imag)
+
+
 def _scaled_log(factor: float) -> Any:
     def log(a: Term, b: Term) -> Parts:
         real, imag = _log(a, b)
@@ -123,6 +167,21 @@ _FUNCTIONS = {
     "cosh": _cosh,
     "tanh": _tanh,
     "sigmoid": _sigmoid,
+    "silu": lambda a, b: product((a, b), _sigmoid(a, b)),
+    "asinh": _asinh,
+    "arcsinh": _asinh,
+    "asin": _turned(_asinh),
+    "arcsin": _turned(_asinh),
+    "acos": _acos,
+    "arccos": _acos,
+    "acosh": _acosh,
+    "arccosh": _acosh,
+    "atanh": _atanh,
+    "arctanh": _atanh,
+    "atan": _turned(_atanh),
+    "arctan": _turned(_atanh),
+    "sinc": _sinc,
+    "exp2": lambda a, b: _exp(a * math.log(2), b * math.log(2)),
 }
 
 
@@ -133,10 +192,16 @@ def _row(function: Any) -> Row:
 ROWS.add({f"complex.{name}": _row(function) for name, function in _FUNCTIONS.items()})
 
 
+@ROWS("complex.float_power")
+def float_power(n: AtenLayer, self: Any, exponent: Any) -> Pair:
+    wide = (to(n, x, ComplexType(f64)) if isinstance(x, Pair) else x for x in (self, exponent))
+    return power(n, *wide)
+
+
 @ROWS("complex.pow")
 def power(n: AtenLayer, self: Any, exponent: Any) -> Pair:
     """Zero to a power is zero, but to that of zero is one."""
-    a, b = parts_of(n, self)
+    (a, b), (c, d) = parts_of(n, self, exponent)
     if isinstance(exponent, int) and 0 < exponent < 5:
         found = (a, b)
         for _ in range(exponent - 1):
@@ -144,7 +209,6 @@ def power(n: AtenLayer, self: Any, exponent: Any) -> Pair:
         return pair(*found)
     if exponent in (0.5, -1):
         return pair(*(_sqrt if exponent == 0.5 else _reciprocal)(a, b))
-    c, d = parts_of(n, exponent)
     real, imag = _exp(*product(_log(a, b), (c, d)))
     none = _size(a, b).equals(0.0)
     ones = (c.equals(0.0) & d.equals(0.0)).cast(real.element)
@@ -153,13 +217,78 @@ def power(n: AtenLayer, self: Any, exponent: Any) -> Pair:
 
 @ROWS("complex.rsub")
 def rsub(n: AtenLayer, self: Any, other: Any, alpha: Any = 1) -> Pair:
-    (a, b), (c, d) = parts_of(n, self), parts_of(n, other)
-    return pair(c - a * float(alpha), d - b * float(alpha))
+    (a, b), (c, d) = parts_of(n, self, other)
+    a, b = product((a, b), *parts_of(n, complex(alpha)))
+    return pair(c - a, d - b)
+
+
+@ROWS("complex.addcmul", "complex.addcdiv")
+def addcmul(n: AtenLayer, self: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Pair:
+    (a, b), x, y, factor = parts_of(n, self, tensor1, tensor2, value)
+    made = product(x, y) if "addcmul" in n.kind else _over(x, y)
+    real, imag = product(made, factor)
+    return pair(a + real, b + imag)
+
+
+@ROWS("complex.lerp")
+def lerp(n: AtenLayer, self: Any, end: Any, weight: Any) -> Pair:
+    (a, b), (c, d), share = parts_of(n, self, end, weight)
+    real, imag = product((c - a, d - b), share)
+    return pair(a + real, b + imag)
+
+
+@ROWS("complex.logaddexp")
+def logaddexp(n: AtenLayer, self: Any, other: Any) -> Pair:
+    """The greater real part is taken out."""
+    (a, b), (c, d) = parts_of(n, self, other)
+    most = a.max(c)
+    (e, f), (g, h) = _exp(a - most, b), _exp(c - most, d)
+    real, imag = _log(e + g, f + h)
+    return pair(real + most, imag)
+
+
+def _of_truth(name: str) -> Row:
+    """A row of whether elements are not zero."""
+
+    def row(n: AtenLayer, self: Any, other: Any = None, **how: Any) -> Any:
+        if other is not None:
+            how["other"] = truth(n, other) if isinstance(other, Pair) else other
+        real: Any = Rows.find(ROWS, f"aten.{name}")
+        return real(n, truth(n, self) if isinstance(self, Pair) else self, **how)
+
+    return row
+
+
+_TRUTHS = """
+logical_and logical_or logical_xor logical_not any all nonzero nonzero_numpy nonzero_static argwhere
+count_nonzero
+"""
+ROWS.add({f"complex.{name}": _of_truth(name) for name in _TRUTHS.split()})
+
+
+@ROWS("complex.isreal")
+def isreal(n: AtenLayer, self: Pair) -> Value:
+    return Term(n, self.imag).equals(0.0).value
+
+
+@ROWS("complex.isclose")
+def isclose(
+    n: AtenLayer, self: Any, other: Any, rtol=1e-5, atol=1e-8, equal_nan: bool = False
+) -> Value:
+    (a, b), (c, d) = parts_of(n, self, other)
+    near = _size(a - c, b - d) <= _size(c, d) * rtol + atol
+    return (near | (a.equals(c) & b.equals(d))).value
+
+
+@ROWS("complex.dist")
+def dist(n: AtenLayer, self: Any, other: Any, p: Any = 2) -> Value:
+    (a, b), (c, d) = parts_of(n, self, other)
+    return real_norm(n, _size(a - c, b - d).value, p)
 
 
 @ROWS("complex.eq", "complex.ne")
 def equal(n: AtenLayer, self: Any, other: Any) -> Value:
-    (a, b), (c, d) = parts_of(n, self), parts_of(n, other)
+    (a, b), (c, d) = parts_of(n, self, other)
     same = a.equals(c) & b.equals(d)
     return (~same if n.kind.startswith("aten.ne") else same).value
 
@@ -167,7 +296,7 @@ def equal(n: AtenLayer, self: Any, other: Any) -> Value:
 @ROWS("complex.where")
 def where(n: AtenLayer, condition: Value, self: Any, other: Any) -> Pair:
     chosen = Term(n, condition)
-    (a, b), (c, d) = parts_of(n, self), parts_of(n, other)
+    (a, b), (c, d) = parts_of(n, self, other)
     return pair(chosen.choose(a, c), chosen.choose(b, d))
 
 
@@ -186,7 +315,7 @@ def filled_like(
     own = ComplexType(self.type.element_type) if dtype is None else dtype
     value = fill_value if value is None else value
     if isinstance(value, Pair | Value):
-        return Pair(*(n.expand(part.value, n.shape(self.real)) for part in parts_of(n, value)))
+        return Pair(*(n.expand(part.value, n.shape(self.real)) for part in parts_of(n, value)[0]))
     return created(n, n.shape(self.real), float("ones" in n.kind) if value is None else value, own)
 
 
@@ -229,6 +358,32 @@ def prod(
         count -= half
     whole = keepdim and dim is not None
     return pair(*(x if whole else x.column(0, axis) for x in (a, b)))
+
+
+@ROWS("complex.cumprod")
+def cumprod(n: AtenLayer, self: Pair, dim: int, dtype: Any = None) -> Pair:
+    """Products of twice as many elements in each step."""
+    if not self.type.rank:
+        return self
+    parts, axis = terms(n, self), n.axis(dim, self.type.rank)
+    count, step = n.int(n.size(self.real, axis)), 1
+    while step < count:
+        rest = [x.part(axis, step, count) for x in parts]
+        before = [x.part(axis, 0, count - step) for x in parts]
+        made = product((rest[0], rest[1]), (before[0], before[1]))
+        first, second = (
+            joined([x.part(axis, 0, step), y], axis) for x, y in zip(parts, made, strict=True)
+        )
+        parts, step = (first, second), 2 * step
+    return pair(*parts)
+
+
+@ROWS("complex.var_mean", "complex.std_mean")
+def complex_variance_and_mean(n: AtenLayer, self: Pair, **how: Any) -> list:
+    """The real row gives both for each part."""
+    (v, mean), (w, turned) = (spread(n, part, **how) for part in (self.real, self.imag))
+    a, b = Term(n, v), Term(n, w)
+    return [(a + b if ".var" in n.kind else _size(a, b)).value, Pair(mean, turned)]
 
 
 @ROWS("complex.var", "complex.std")

@@ -8,8 +8,9 @@ from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS, Row
 from .complex_functions import conjugate_transpose
-from .complexes import conjugate
+from .complexes import conjugate, mul, parts_of
 from .contractions import inner, kron, tensordot, vecdot
+from .joining import cross
 from .products import conv_transpose, convolved, matmul, outer
 
 Product = Callable[[Value, Value], Value]
@@ -40,8 +41,23 @@ def _product(row: Any) -> Row:
 _MATRICES = "matmul mm bmm mv dot vdot linalg_matmul"
 ROWS.add({f"complex.{name}": _product(matmul) for name in _MATRICES.split()})
 _OTHERS = {"outer": outer, "ger": outer, "tensordot": tensordot, "inner": inner, "kron": kron}
-_OTHERS |= {"linalg_vecdot": vecdot}
+_OTHERS |= {"linalg_vecdot": vecdot, "cross": cross, "linalg_cross": cross}
 ROWS.add({f"complex.{name}": _product(row) for name, row in _OTHERS.items()})
+
+
+@ROWS(*(f"complex.{name}" for name in ("addmm", "baddbmm", "addmv", "addbmm", "addr")))
+def addmm(n: AtenLayer, self: Any, *, beta: Any = 1, alpha: Any = 1, **factors: Any) -> Pair:
+    """A product, scaled, and what is added to it; of `addbmm`, the sum of a batch's products."""
+
+    def times(a: Value, b: Value) -> Value:
+        if "addr" in n.kind:
+            return outer(n, a, b)
+        found = Term(n, matmul(n, a, b))
+        return (found.sum(0) if ".addbmm" in n.kind else found).value
+
+    made = mul(n, _multiplied(n, times, *factors.values()), alpha)
+    (a, b), (c, d) = parts_of(n, made, mul(n, self, beta))
+    return pair(a + c, b + d)
 
 
 def _added(n: AtenLayer, x: Any, bias: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ...common.complexes import Pair, pair, product, split, terms, together
 from ...common.fourier import Complex, along, each, transformed
 from ...common.vocabulary import *
-from ..layer import AtenLayer
+from ..layer import AtenLayer, common_element
 from ..rows import ROWS, Row, table
 from .elementwise import atan2
 from .views import broadcast_tensors
@@ -16,14 +16,17 @@ from .views import broadcast_tensors
 # -- numbers ---------------------------------------------------------------------------------------
 
 
-def parts_of(n: AtenLayer, x: Any) -> tuple[Term, Term]:
-    """A tensor or number as its parts."""
-    if isinstance(x, Pair):
-        return terms(n, x)
-    if isinstance(x, complex):
-        return constant(n, x.real, f32), constant(n, x.imag, f32)
-    real = Term(n, n.floating(x))
-    return real, constant(n, 0.0, real.element)
+def parts_of(n: AtenLayer, *operands: Any) -> list[tuple[Term, Term]]:
+    """Tensors and numbers as their parts, all of one type."""
+    whole = [x.real if isinstance(x, Pair | complex) else x for x in operands]
+    element = common_element(whole)
+    element = element if isinstance(element, FloatType) else f32
+    imaginary = [x.imag if isinstance(x, Pair | complex) else 0.0 for x in operands]
+
+    def term(value: Any) -> Term:
+        return Term(n, n.as_value(value, element))
+
+    return [(term(a), term(b)) for a, b in zip(whole, imaginary, strict=True)]
 
 
 @ROWS("aten.view_as_complex")
@@ -69,11 +72,20 @@ ROWS.add({"complex.resolve_conj": _same, "complex.resolve_neg": _same})
 
 @ROWS("complex.to", "complex._to_copy", "complex.type_as")
 def to(n: AtenLayer, self: Any, dtype: Type | None = None, other: Any = None) -> Any:
-    if isinstance(other, Pair) and not isinstance(self, Pair):
-        return pair(*parts_of(n, self))
-    if dtype is None or isinstance(dtype, ComplexType):
+    if isinstance(other, Pair):
+        dtype = ComplexType(other.type.element_type)
+    if dtype is None:
         return self
-    return n.cast(self.real, dtype)
+    if isinstance(dtype, ComplexType):
+        real, imag = parts_of(n, self)[0]
+        return pair(real.cast(dtype.element_type), imag.cast(dtype.element_type))
+    return truth(n, self) if dtype is i1 else n.cast(self.real, dtype)
+
+
+def truth(n: AtenLayer, x: Pair) -> Value:
+    """Whether either part is not zero."""
+    a, b = terms(n, x)
+    return (~(a.equals(0.0) & b.equals(0.0))).value
 
 
 @ROWS("complex.abs")
@@ -103,30 +115,31 @@ def exp(n: AtenLayer, self: Pair) -> Pair:
 
 def _sum(sign: int) -> Row:
     def row(n: AtenLayer, self: Any, other: Any, alpha: Any = 1) -> Pair:
-        (a, b), (c, d) = parts_of(n, self), parts_of(n, other)
-        factor = float(sign * alpha)
-        if factor != 1:
-            c, d = c * factor, d * factor
+        (a, b), (c, d) = parts_of(n, self, other)
+        if alpha != 1:
+            c, d = product((c, d), *parts_of(n, complex(alpha)))
+        if sign < 0:
+            c, d = -c, -d
         return pair(a + c, b + d)
 
     return row
 
 
-ROWS.add({"complex.add": _sum(1), "complex.sub": _sum(-1)})
+ROWS.add({"complex.add": _sum(1), "complex.sub": _sum(-1), "complex.subtract": _sum(-1)})
 
 
-@ROWS("complex.mul")
+@ROWS("complex.mul", "complex.multiply")
 def mul(n: AtenLayer, self: Any, other: Any) -> Pair:
     for x, y in ((self, other), (other, self)):
         if not isinstance(y, Pair | complex):  # of a real number, two products
-            (a, b), factor = parts_of(n, x), Term(n, n.floating(y))
+            (a, b), (factor, _) = parts_of(n, x, y)
             return pair(a * factor, b * factor)
-    return pair(*product(parts_of(n, self), parts_of(n, other)))
+    return pair(*product(*parts_of(n, self, other)))
 
 
-@ROWS("complex.div")
+@ROWS("complex.div", "complex.true_divide", "complex.divide")
 def div(n: AtenLayer, self: Any, other: Any) -> Pair:
-    (a, b), (c, d) = parts_of(n, self), parts_of(n, other)
+    (a, b), (c, d) = parts_of(n, self, other)
     real, imag = product((a, b), (c, -d))
     length = c * c + d * d
     return pair(real / length, imag / length)
@@ -318,6 +331,15 @@ def stft(
     if self.type.rank == 1:
         moved = [Term(n, one).column(0, 0).value for one in moved]
     return Pair(*moved) if return_complex else together(n, Pair(*moved))
+
+
+@ROWS("complex.stft")
+def stft_of_complex(n: AtenLayer, self: Pair, **how: Any) -> Any:
+    """Both parts' transforms, which are whole spectra."""
+    given = how | {"onesided": False, "return_complex": True}
+    a, b = (stft(n, part, **given) for part in (self.real, self.imag))
+    found = Pair(n(nn.Sub(a.real, b.imag)), n(nn.Add(a.imag, b.real)))
+    return found if how.get("return_complex") else together(n, found)
 
 
 @ROWS("complex.istft")

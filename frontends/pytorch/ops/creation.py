@@ -65,7 +65,7 @@ def fill_diagonal(n: AtenLayer, self: Value, fill_value: Any, wrap: bool = False
 
 @ROWS("aten.scalar_tensor")
 def scalar_tensor(n: AtenLayer, s: Any, dtype: Type | None = None) -> Value:
-    return n.as_value(s, dtype or f32)
+    return created(n, [], s, dtype or f32)
 
 
 @ROWS("aten.arange")
@@ -92,6 +92,10 @@ def linspace(
     ends: Any = [n.number(start), n.number(end)]
     base, count = n.number(base), n.int(steps)
     element, is_log = dtype or f32, "logspace" in n.kind
+    if isinstance(element, ComplexType):
+        element = element.element_type
+        found = linspace(n, start, end, steps, base, element)
+        return Pair(found, (Term(n, found) * 0.0).value)  # type: ignore[return-value]
     if not any(isinstance(v, Value) for v in [*ends, base]):
         found = np.linspace(ends[0], ends[1], count)
         found = np.power(base, found) if is_log else found
@@ -126,8 +130,12 @@ def frequencies(n: AtenLayer, n_: Any, d: float = 1.0, dtype=None) -> Value:
 
 @ROWS("aten.eye")
 def eye(n: AtenLayer, n_: Any, m: Any = None, dtype: Type | None = None) -> Value:
-    rows = n.int(n_)
-    return n.constant(np.eye(rows, rows if m is None else n.int(m)), dtype or f32)
+    rows, element = n.int(n_), dtype or f32
+    found = np.eye(rows, rows if m is None else n.int(m))
+    if isinstance(element, ComplexType):
+        parts = (n.constant(part, element.element_type) for part in (found, found * 0.0))
+        return Pair(*parts)  # type: ignore[return-value]
+    return n.constant(found, element)
 
 
 _WINDOWS = {"hann": (0.5, 0.5), "hamming": (0.54, 0.46), "blackman": (0.42, 0.5, 0.08)}

@@ -92,7 +92,6 @@ table(
     log10=lambda x: x.function(nn.Log) / math.log(10),
     exp2=lambda x: 2.0**x,
     special_exp2=lambda x: 2.0**x,
-    square=lambda x: x * x,
     frac=lambda x: x - x.function(nn.Abs).function(nn.Floor) * x.function(nn.Sign),
     log_sigmoid=lambda x: -((-x).function(nn.Softplus)),
     deg2rad=lambda x: x * (math.pi / 180),
@@ -216,6 +215,12 @@ def rsub(n: AtenLayer, self: Any, other: Any, alpha: Any = 1) -> Value:
 def ne(n: AtenLayer, self: Any, other: Any) -> Value:
     lhs, rhs = n.promoted(self, other)
     return n(nn.Not(n(nn.Equal(lhs, rhs))))
+
+
+@ROWS("aten.square")
+def square(n: AtenLayer, self: Value) -> Value:
+    x = Term(n, n.cast(self, i64) if self.type.element_type is i1 else self)
+    return (x * x).value
 
 
 @ROWS("aten.logical_not")

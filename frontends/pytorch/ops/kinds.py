@@ -26,6 +26,19 @@ def copysign(n: AtenLayer, self: Any, other: Any) -> Value:
     return negative.choose(-size, size).value
 
 
+@ROWS("aten.nextafter")
+def nextafter(n: AtenLayer, self: Value, other: Value) -> Value:
+    """The number beside one on the way to another: bits grow with the distance from zero."""
+    x, y = (Term(n, v) for v in n.promoted(self, other))
+    bits, width = bits_of(x), x.element.width  # type: ignore[attr-defined]
+    away = (y > x).equals(x > 0.0)
+    least = (y < 0.0).choose(constant(n, -(2 ** (width - 1)) + 1, bits.element), 1)
+    bits = x.equals(0.0).choose(least, away.choose(bits + 1, bits - 1))
+    found = bits.made(nn.Bitcast(bits.value, out=TensorType(bits.shape, x.element)))
+    found = x.equals(y).choose(y, found)
+    return (x.function(nn.IsNan) | y.function(nn.IsNan)).choose(math.nan, found).value
+
+
 @ROWS("aten.isposinf", "aten.isneginf")
 def is_one_infinity(n: AtenLayer, self: Value) -> Value:
     end = math.inf if "pos" in n.kind else -math.inf

@@ -192,7 +192,8 @@ def margin_ranking_loss(
     reduction: int = _MEAN,
 ) -> Value:
     x, y = _pair(n, input1, input2)
-    return _reduced((margin - Term(n, target) * (x - y)).max(0.0), reduction)
+    scores = Term(n, n.floating((Term(n, target) * (x - y)).value))
+    return _reduced((margin - scores).max(0.0), reduction)
 
 
 @ROWS("aten.cosine_embedding_loss")

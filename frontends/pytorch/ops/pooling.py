@@ -69,12 +69,16 @@ def _avg_pool(count: int) -> Row:
             "ceil_mode": ceil_mode,
         }
 
+        element = self.type.element_type
+        if isinstance(element, IntegerType):  # computed as floats, and cut
+            self = n.cast(self, f64)
+
         def make(x: Value) -> Value:
             if divisor_override is not None:
                 return (Term(n, n(nn.SumPool(x, **window))) / float(divisor_override)).value
             return n(nn.AvgPool(x, count_include_pad=count_include_pad, **window))
 
-        return _batched(n, self, count, make)
+        return n.cast(_batched(n, self, count, make), element)
 
     return row
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...common import random
+from ...common.complexes import Pair, pair
 from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
@@ -20,12 +21,21 @@ def _uniform(n: AtenLayer, size: Any) -> Term:
 def rand(n: AtenLayer, size: Any, dtype: Type | None = None, names: Any = None) -> Value:
     shape = Term(n, n.vector(size))
     draw = random.normal if "randn" in n.kind else random.uniform
+    if isinstance(dtype, ComplexType):
+        seeds, scale = (_seed(n), _seed(n) + 1), math.sqrt(0.5) if "randn" in n.kind else 1.0
+        parts = ((draw(n, shape, seed) * scale).cast(dtype.element_type) for seed in seeds)
+        return pair(*parts)  # type: ignore[return-value]
     return draw(n, shape, _seed(n)).cast(dtype or f32).value
 
 
 @ROWS("aten.rand_like", "aten.randn_like")
 def rand_like(n: AtenLayer, self: Value, dtype: Type | None = None) -> Value:
     return rand(n, n.shape(self), dtype or self.type.element_type)
+
+
+@ROWS("complex.rand_like", "complex.randn_like")
+def complex_rand_like(n: AtenLayer, self: Pair, dtype: Type | None = None) -> Any:
+    return rand(n, n.shape(self.real), dtype or ComplexType(self.type.element_type))
 
 
 @ROWS("aten.randint")

@@ -62,12 +62,12 @@ def polygamma(n: AtenLayer, self: Value, n_: int) -> Value:
 
 @ROWS("aten.special_zeta")
 def hurwitz_zeta(n: AtenLayer, self: Any, other: Any) -> Value:
-    """Infinite at poles; below them only whole orders have a value."""
+    """Infinite at poles; below them only whole orders have a value, from -9 on."""
     given = [n.floating(v) for v in n.promoted(self, other)]
     order, x = (Term(n, n.cast(v, f64)) for v in broadcast_tensors(n, given))
     is_whole, has_pole = (v.equals(v.function(nn.Floor)) for v in (order, x))
     found = zeta(order, x)
-    found = ((x <= 0.0) & ~is_whole | (order < 1.0)).choose(math.nan, found)
+    found = ((x <= 0.0) & ~is_whole | (order < 1.0) | (x < -9.0)).choose(math.nan, found)
     found = ((x <= 0.0) & has_pole | order.equals(1.0)).choose(math.inf, found)
     return n.cast(found.value, given[0].type.element_type)
 

@@ -96,6 +96,52 @@ def _slope(n: AtenLayer, x: Term, axis: int, spacing: Any, edge_order: int) -> T
     return joined([ends[0], left + bend * before, ends[1]], axis)
 
 
+_SEGMENTS = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf}
+"""What a segment without elements is, unless something else is said."""
+
+
+@ROWS("aten.segment_reduce")
+def segment_reduce(
+    n: AtenLayer,
+    data: Value,
+    reduce: str,
+    lengths: Value | None = None,
+    indices: Any = None,
+    offsets: Value | None = None,
+    axis: int = 0,
+    unsafe: bool = False,
+    initial: Any = None,
+) -> Value:
+    """One number for each of the segments that follow each other: [.., P, ..] -> [.., S, ..]."""
+    if lengths is not None:
+        ends = Term(n, n(nn.Cumsum(as_i64(n, lengths), axis=axis)))
+        starts = ends - Term(n, as_i64(n, lengths))
+    else:
+        assert offsets is not None
+        places, count = Term(n, as_i64(n, offsets)), n.int(n.size(offsets, axis))
+        starts, ends = places.part(axis, 0, count - 1), places.part(axis, 1, count)
+    x = Term(n, data)
+    place = counting(n, extent(n, (data, axis)))
+    inside = (place >= starts.spread(0, 1)) & (place < ends.spread(0, 1))
+    inside = inside.spread(0, x.rank - 1 - axis)
+    first = _SEGMENTS[reduce] if initial is None else float(initial)
+    neutral = _SEGMENTS[reduce]
+    shape = [*n.shape(data)[:axis], 1, *n.shape(data)[axis:]]
+    chosen = inside.choose(Term(n, n.reshape(data, shape)), neutral)
+    ops = {"prod": nn.ReduceProd, "max": nn.ReduceMax, "min": nn.ReduceMin}
+    found = chosen.made(ops.get(reduce, nn.ReduceSum)(chosen.value, axes=(axis + 1,)))
+    if reduce in ("max", "min"):
+        return (found.max(first) if reduce == "max" else found.min(first)).value
+    if reduce == "prod":
+        return (found * first).value
+    found = found + first
+    if reduce == "mean":
+        count = (ends - starts).spread(0, x.rank - 1 - axis).cast(x.element)
+        none = found if initial is not None else found * math.nan
+        found = (count > 0.0).choose(found / count, none)
+    return found.value
+
+
 # -- order -----------------------------------------------------------------------------------------
 
 
@@ -242,6 +288,8 @@ def bincount(n: AtenLayer, self: Value, weights: Value | None = None, minlength:
     size = (greatest + 1).max(least)
     if weights is None:
         weights = n.filled(n.constant(1, i64), n.shape(self))
+    elif not isinstance(weights.type.element_type, FloatType):
+        weights = n.cast(weights, f64)
     start = n.filled(n.scalar(0, weights), [n.number(size.value)])
     return n(nn.ScatterElements(start, x.value, weights, axis=0, reduction="add"))
 

@@ -21,6 +21,7 @@ from torch.export import Dim
 from torch.utils._pytree import tree_leaves
 
 from .operators import Leaves, operator_cases
+from .walked import walked_cases
 
 FILES = Path(__file__).parent / "files"
 
@@ -258,7 +259,8 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
     torch.manual_seed(0)
     r = torch.randn
     open_ = ({0: Dim("rows", min=3), 1: Dim("columns", min=3)},)
-    single = {name: (Leaves(f), given, None, []) for name, (f, given) in operator_cases().items()}
+    named = operator_cases() | walked_cases()
+    single = {name: (Leaves(f), given, None, []) for name, (f, given) in named.items()}
     whole: dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]] = {
         "net": (Net(), [r(2, 3, 8, 8)], None, []),
         "recurrent": (Recurrent(), [r(3, 7, 4)], None, []),

@@ -87,6 +87,15 @@ def test_operators_that_pytorch_takes_apart(torch):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
+def test_functions_and_programs_of_all_kinds(torch, linear):
+    x = torch.randn(2, 4)
+    program = torch.export.export(linear, (x,))
+    for given in (program.module(), torch.export.unflatten(program), torch.compile(linear)):
+        found = nnc.compile(given, (x,), cache=False)(x)
+        np.testing.assert_allclose(found, linear(x).detach(), rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(nnc.compile(torch.relu, (x,), cache=False)(x), x.relu())
+
+
 def test_matrices_of_a_batch_that_is_mapped(torch):
     matrices = torch.eye(3) * 2 + torch.rand(2, 3, 3)
     function = lambda x: torch.vmap(torch.linalg.inv)(x)  # noqa: E731

@@ -198,6 +198,15 @@ def test_broken_programs_are_one_error(change, message):
         nnc.load(_with("writes", **{"models/model.json": _changed(change)}))
 
 
+def test_a_package_of_native_code(tmp_path):
+    path = tmp_path / "model.pt2"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("model/archive_format", "pt2")
+        archive.writestr("model/data/aotinductor/model/code.wrapper.so", b"ELF")
+    with pytest.raises(NncError, match=r"a package of AOTInductor.*torch.export.save"):
+        nnc.load(path)
+
+
 @pytest.mark.parametrize("protocol", [2, 4])
 def test_a_pickle_is_not_executed(protocol, tmp_path):
     import pickle
