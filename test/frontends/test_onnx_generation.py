@@ -177,3 +177,33 @@ def test_compiled_search():
     found = nnc.compile(model)(*given.values())
     last = np.flatnonzero(found.any(0))[-1] + 1
     np.testing.assert_array_equal(found[:, :last], expected[:, :last])
+
+
+@pytest.mark.parametrize(
+    ("beams", "returned", "length_penalty", "more"),
+    [
+        (2, 1, 1.0, {}),
+        (4, 3, 0.6, {}),
+        (3, 3, 2.0, {"early_stopping": 1}),
+        (1, 1, 1.0, {}),
+        (4, 2, 1.0, {"no_repeat_ngram_size": 2}),
+    ],
+)
+def test_beam_search(beams, returned, length_penalty, more):
+    given = {
+        "ids": prompt(),
+        "most": numbers(11),
+        "least": numbers(5),
+        "beams": numbers(beams),
+        "returned": numbers(returned),
+        "length_penalty": np.float32([length_penalty]),
+        "penalty": np.float32([1.3]) if more else None,
+    }
+    compare("BeamSearch", given, {"sequences": I32, "best": F}, **TOKENS, **more)
+
+
+def test_scores_of_a_beam_search():
+    """Of searches that go on to the last step: what is scored behind an end means nothing."""
+    given = {"ids": prompt(), "most": numbers(9), "least": numbers(9), "beams": numbers(3)}
+    given |= {"returned": numbers(1), "length_penalty": np.float32([1])}
+    compare("BeamSearch", given, {"sequences": I32, "best": F, "scores": F}, **TOKENS)

@@ -107,7 +107,7 @@ class Rules:
     def applied(self, n: Node, scores: Term, sequences: Term, is_first: bool) -> Term:
         """Scores [B, V] for what follows sequences [B, T]."""
         if self.penalty is not None:
-            scores = _penalized(scores, sequences, _number(n, self.penalty))
+            scores = _penalized(scores, sequences, number_of(n, self.penalty))
         if size := n.int("no_repeat_ngram_size"):
             scores = without_repetitions(sequences, scores, size, LOWEST)
         masks = (self.mask, self.first_mask if is_first else None)
@@ -115,14 +115,14 @@ class Rules:
             if mask is not None:
                 scores = Term(n, mask).equals(0).choose(constant(n, LOWEST, f32), scores)
         if self.least is not None:
-            early = extent(n, (sequences.value, 1)) < _number(n, self.least).cast(i64)
+            early = extent(n, (sequences.value, 1)) < number_of(n, self.least).cast(i64)
             tokens = counting(n, extent(n, (scores.value, 1)))
             is_end = tokens.equals(n.int("eos_token_id"))
             scores = (is_end & early).choose(constant(n, LOWEST, f32), scores)
         return scores
 
 
-def _number(n: Node, x: Value) -> Term:
+def number_of(n: Node, x: Value) -> Term:
     return Term(n, as_scalar(n, x))
 
 
@@ -167,7 +167,7 @@ def _searched(
     begun = prompt(n, given, mask)
     end, padding = n.int("eos_token_id"), n.int("pad_token_id")
     decoder = body(n, "decoder")
-    limit = _number(n, most).cast(i64)
+    limit = number_of(n, most).cast(i64)
     count = limit - extent(n, (ids, 1))
 
     def step(number: Term, states: Sequence[Value], decoder: Body, is_first: bool) -> list[Value]:
@@ -182,23 +182,23 @@ def _searched(
 
     def iteration(number: Value, flag: Value, states: list[Value]) -> Iteration:
         after = step(Term(n, number) + 1, states, decoder, False)
-        return Iteration(after, going=_some(~Term(n, after[1])).value)
+        return Iteration(after, going=some(~Term(n, after[1])).value)
 
     none = constant(n, False).filled(Term(n, shape_vector(n, [(ids, 0)])))
     first = body(n, "init_decoder") if n.has("init_decoder") else decoder
     start = [given.cast(i64).value, none.value, *begun.values]
     states = step(constant(n, 0, i64), start, first, True)
-    going = _some(~Term(n, states[1]))
+    going = some(~Term(n, states[1]))
     states, _ = while_loop(n, iteration, states, (count - 1).value, going.value)
-    return _filled_up(n, Term(n, states[0]).cast(given.element), limit, padding)
+    return filled_up(n, Term(n, states[0]).cast(given.element), limit, padding)
 
 
-def _some(x: Term) -> Term:
+def some(x: Term) -> Term:
     """Whether any element is true."""
     return x.cast(i32).largest(*range(x.rank)) > 0
 
 
-def _filled_up(n: Node, x: Term, length: Term, filler: int) -> Value:
+def filled_up(n: Node, x: Term, length: Term, filler: int) -> Value:
     """x with so many elements of its last dimension."""
     more = (length - extent(n, (x.value, x.rank - 1))).reshape(1)
     none = constant(n, np.zeros(2 * x.rank - 1, np.int64))
@@ -221,7 +221,7 @@ def sampling(
     """Each token is drawn of those with the highest probabilities that sum up to a share."""
     known = n.array(seed)
     number = seed_of_name(n.outputs[0]) if known is None else int(known.reshape(-1)[0])
-    limit = _number(n, most).cast(i64)
+    limit = number_of(n, most).cast(i64)
     shape = joined([limit.reshape(1), Term(n, shape_vector(n, [(ids, 0)]))], 0)
     chances = uniform(n, shape, number)
 
