@@ -44,8 +44,8 @@ def block_repeated_ngrams(n: Node, ids: Value, scores: Value) -> Value:
     return without_repetitions(Term(n, ids).cast(i64), Term(n, scores), size).value
 
 
-def without_repetitions(ids: Term, scores: Term, size: int) -> Term:
-    """The same for sequences [B, S] and scores [B, V]."""
+def without_repetitions(ids: Term, scores: Term, size: int, blocked: float = -math.inf) -> Term:
+    """The same for sequences [B, S] and scores [B, V], with another number for such tokens."""
     n = ids.n
     length = extent(n, (ids.value, 1))
     starts = counting(n, (length - (size - 1)).max(0))
@@ -54,7 +54,7 @@ def without_repetitions(ids: Term, scores: Term, size: int) -> Term:
     own = [(tail.value, i) for i in range(2)]
     same = grams.part(2, 0, size - 1).equals(tail.reshape(own[0], 1, own[1]))
     is_met = same.cast(i32).sum(2).equals(size - 1)
-    limit = is_met.choose(constant(n, -math.inf, scores.element), math.inf)
+    limit = is_met.choose(constant(n, blocked, scores.element), math.inf)
     last = grams.column(size - 1, 2)
     return scores.made(
         nn.ScatterElements(scores.value, last.value, limit.value, axis=1, reduction="min")
