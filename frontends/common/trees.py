@@ -141,20 +141,20 @@ class Forest:
         """
         table: list[tuple[int, tuple[int, int]]] = []
         for root in self.roots:
-            level = [root]
-            while level:
-                first, behind = len(table) + len(level), []
-                for number in level:
-                    own = places.setdefault(number, len(table))
-                    no, yes = self.successors[number]
-                    if own != len(table) or no == yes == number:
-                        table.append((_MOST, (own, 0)))
-                        continue
-                    missing = self.missing[number]
-                    feature = self.features[number] + count * missing
-                    table.append((keys[number] + missing, (first + len(behind), feature)))
-                    behind += [yes, no]
-                level = behind
+            pending = [(root, len(table))]
+            table.append((_MOST, (0, 0)))
+            while pending:
+                number, place = pending.pop()
+                own = places.setdefault(number, place)
+                no, yes = self.successors[number]
+                if own != place or no == yes == number:
+                    table[place] = _MOST, (own, 0)
+                    continue
+                missing, behind = self.missing[number], len(table)
+                feature = self.features[number] + count * missing
+                table[place] = keys[number] + missing, (behind, feature)
+                table += [(_MOST, (0, 0))] * 2
+                pending += [(no, behind + 1), (yes, behind)]
         return table
 
 
