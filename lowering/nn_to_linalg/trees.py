@@ -19,6 +19,8 @@ STEPS = 6
 """After so many steps walks are asked whether they are at leaves, in trees of more than twice."""
 BLOCK = 1 << 15
 """Bytes of rows that pass through all trees before the next ones: most of a first cache."""
+GROUPS = 4
+"""At least so many times `LANES` rows do, as the trees come from a farther cache each time."""
 
 
 Use = Callable[[Value, Value, Size], None]
@@ -82,7 +84,7 @@ class _Trees:
         rows = e.size(self.x, 0)
         groups = e.floordiv(rows, LANES)
         if groups != 0:
-            most = max(1, BLOCK // (self.features * 8 * LANES))
+            most = max(GROUPS, BLOCK // (self.features * 8 * LANES))
             with e.loop(e.ceildiv(groups, most)) as block:
                 start = e.mul(block, most)
                 end = e.min(groups, e.add(start, most))
