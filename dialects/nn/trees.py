@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...ir.attributes import DenseElements, DenseResource
 from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import Operand, Result, attribute, operand, result
+from ...ir.declare import I64, Operand, Result, attribute, operand, result
 from ...ir.diagnostics import NncError
 from ...ir.lazy import np
 from ...ir.types import i32, i64
@@ -21,15 +21,14 @@ if TYPE_CHECKING:
 Elements = DenseElements | DenseResource
 
 
-class WalkTrees(NnOp, name="nn.walk_trees"):
-    """The leaf that each row of x reaches in each tree, as the leaf's number.
+class TreesOp(NnOp):
+    """Trees that the rows of x walk through.
 
     A node compares a feature of x with its split, both without signs. Its links are the node
     behind it if x is not more, which the one for x that is more comes after, and the feature.
     A leaf compares with the largest number, and is behind itself.
 
-    Shapes: x [B, F], splits [N], links [N, 2], roots [T] -> out [T, B].
-    Source: ONNX ai.onnx.ml TreeEnsemble-5.
+    Shapes: x [B, F], splits [N], links [N, 2], roots [T]
     """
 
     x: Operand = operand(AnyRankedTensor)
@@ -38,15 +37,9 @@ class WalkTrees(NnOp, name="nn.walk_trees"):
     roots: Elements = attribute(ELEMENTS)
     out: Result = result(AnyRankedTensor)
 
-    example = (
-        "%l = nn.walk_trees %x {splits = dense<[5, -1, -1]> : tensor<3xi64>, "
-        "links = dense<[[1, 0], [1, 0], [2, 0]]> : tensor<3x2xi32>, "
-        "roots = dense<[0]> : tensor<1xi32>} : "
-        "(tensor<8x2xi64>) -> tensor<1x8xi32>"
-    )
-
     @classmethod
-    def infer(cls, types, attrs):
+    def check_types(cls, types, attrs) -> None:
+        """Raises NncError where operands and attributes do not fit."""
         (x,) = types
         if x.rank != 2 or x.element_type is not i64:
             raise NncError(f"x must be a matrix of i64, but got '{x}'")
@@ -57,7 +50,6 @@ class WalkTrees(NnOp, name="nn.walk_trees"):
             raise NncError(f"links must be a pair of i32 for each split, but are '{links}'")
         if len(roots.shape) != 1 or roots.element_type is not i32:
             raise NncError(f"roots must be a 1-D tensor of i32, but are '{roots}'")
-        return [tensor((roots.shape[0], x.shape[0]), i32)]
 
     def check(self) -> None:
         features = self.x.type.shape[1]
@@ -72,13 +64,91 @@ class WalkTrees(NnOp, name="nn.walk_trees"):
         """The nodes, in arrays."""
         return _table(self.splits, self.links, self.roots)
 
-    def evaluate(self, x):
+    def leaves(self, x: numpy.ndarray) -> numpy.ndarray:
+        """The leaf that each row of x reaches in each tree: [T, B]."""
         table, keys = self.table, x.view(np.uint64)
         at = np.repeat(table.roots[:, None], len(x), axis=1)
         rows = np.arange(len(x))
         for _ in range(table.depths.max(initial=0)):
             at = table.behind[at] + (keys[rows, table.features[at]] > table.splits[at])
-        return at.astype(np.int32)
+        return at
+
+
+class WalkTrees(TreesOp, name="nn.walk_trees"):
+    """The leaf that each row of x reaches in each tree, as the leaf's number.
+
+    A node compares a feature of x with its split, both without signs. Its links are the node
+    behind it if x is not more, which the one for x that is more comes after, and the feature.
+    A leaf compares with the largest number, and is behind itself.
+
+    Shapes: x [B, F], splits [N], links [N, 2], roots [T] -> out [T, B].
+    Source: ONNX ai.onnx.ml TreeEnsemble-5.
+    """
+
+    example = (
+        "%l = nn.walk_trees %x {splits = dense<[5, -1, -1]> : tensor<3xi64>, "
+        "links = dense<[[1, 0], [1, 0], [2, 0]]> : tensor<3x2xi32>, "
+        "roots = dense<[0]> : tensor<1xi32>} : "
+        "(tensor<8x2xi64>) -> tensor<1x8xi32>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        cls.check_types(types, attrs)
+        return [tensor((attrs.roots.type.shape[0], types[0].shape[0]), i32)]
+
+    def evaluate(self, x):
+        return self.leaves(x).astype(np.int32)
+
+
+class SumTrees(TreesOp, name="nn.sum_trees"):
+    """The sum over trees of what the leaves weigh that a row of x reaches, for some targets.
+
+    Trees are those of `nn.walk_trees`. A leaf weighs for all targets, or if `targets` are given
+    for one of `count`.
+
+    Shapes: x [B, F], weights [N, K] -> out [B, K]; with targets [N] weights [N, 1].
+    Source: ONNX ai.onnx.ml TreeEnsemble-5.
+    """
+
+    weights: Elements = attribute(ELEMENTS)
+    targets: Elements | None = attribute(ELEMENTS, optional=True)
+    count: int = attribute(I64, default=1)
+
+    example = (
+        "%s = nn.sum_trees %x {splits = dense<[5, -1, -1]> : tensor<3xi64>, "
+        "links = dense<[[1, 0], [1, 0], [2, 0]]> : tensor<3x2xi32>, "
+        "roots = dense<[0]> : tensor<1xi32>, "
+        "weights = dense<[[0.0], [1.5], [2.5]]> : tensor<3x1xf32>} : "
+        "(tensor<8x2xi64>) -> tensor<8x1xf32>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        cls.check_types(types, attrs)
+        nodes, weights, targets = attrs.splits.type.shape[0], attrs.weights.type, attrs.targets
+        if len(weights.shape) != 2 or weights.shape[0] != nodes:
+            raise NncError(f"weights must be a row for each split, but are '{weights}'")
+        count = weights.shape[1]
+        if targets is not None:
+            if count != 1 or targets.type.shape != (nodes,) or targets.type.element_type is not i32:
+                raise NncError(f"targets must be an i32 for each weight, but are '{targets.type}'")
+            count = attrs.count
+        return [tensor((types[0].shape[0], count), weights.element_type)]
+
+    def check(self) -> None:
+        super().check()
+        if self.targets is not None:
+            numbers = self.targets.to_numpy()
+            if not 0 <= numbers.min(initial=0) <= numbers.max(initial=0) < self.count:
+                raise NncError(f"a target is not within the {self.count} targets")
+
+    def evaluate(self, x):
+        leaves, weights = self.leaves(x), self.weights.to_numpy()
+        if self.targets is None:
+            return weights[leaves].sum(axis=0, dtype=weights.dtype)
+        chosen = self.targets.to_numpy()[leaves][..., None] == np.arange(self.count)
+        return (weights[leaves] * chosen).sum(axis=0, dtype=weights.dtype)
 
 
 @dataclass(frozen=True)

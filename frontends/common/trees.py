@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...dialects import nn
+from ...dialects.nn.trees import Elements
 from ...ir.numpy_types import type_to_numpy
 from ...ir.types import TensorType, Type, f64, i64
 from .layer import Layer
@@ -50,9 +51,6 @@ class Forest:
     """Of each node, where it leads to if the comparison does not hold, and if it does."""
     weights: list[tuple[int, int, float]] = field(default_factory=list)
     """(node, target, weight)"""
-    places: dict[int, int] = field(default_factory=dict)
-    """Where nodes are in the table of `nn.walk_trees`, which has so many:"""
-    size: int = 0
 
     def add(self, feature: int, split: float, mode: int, missing: bool) -> int:
         """A new node, at first its own successor."""
@@ -64,8 +62,8 @@ class Forest:
         self.successors.append([number, number])
         return number
 
-    def leaves(self, n: Layer, x: Term) -> Term:
-        """The leaf of each row of x in each tree: [T, B]."""
+    def walk(self, n: Layer, x: Term) -> Walk:
+        """The walks of the rows of x through the trees."""
         dtype = type_to_numpy(x.element)
         with np.errstate(over="ignore"):
             splits = np.array(self.splits, dtype).astype(np.float64)
@@ -73,15 +71,15 @@ class Forest:
         inner = zip(self.features, self.modes, strict=True)
         count = 1 + max((feature for feature, mode in inner if mode != LEAF), default=0)
         columns = self._columns(n, x, count)
-        nodes = self._placed(keys, count)
+        places: dict[int, int] = {}
+        nodes = self._placed(keys, count, places)
         tables = (
             np.array([split for split, _ in nodes], np.uint64).view(np.int64),
             np.array([links for _, links in nodes], np.int32).reshape(-1, 2),
-            np.array([self.places[root] for root in self.roots], np.int32),
+            np.array([places[root] for root in self.roots], np.int32),
         )
-        held = [constant(n, table).value.defined_by(nn.Constant) for table in tables]
-        values = [op.value for op in held if op is not None]
-        return x.made(nn.WalkTrees(columns.value, *values))
+        weights = [(places[i], at, w) for i, at, w in self.weights if i in places]
+        return Walk(n, columns, [elements(n, table) for table in tables], weights)
 
     def _ordered(self, keys: list[int]) -> list[int]:
         """Make all comparisons `<=`; the keys that they compare with."""
@@ -134,54 +132,88 @@ class Forest:
             keys = keys + constant(n, np.array([0, 1], np.int64).reshape(1, 2, 1))
         return keys.reshape((x.value, 0), sides * count)
 
-    def _placed(self, keys: Sequence[int], count: int) -> list[tuple[int, tuple[int, int]]]:
+    def _placed(
+        self, keys: Sequence[int], count: int, places: dict[int, int]
+    ) -> list[tuple[int, tuple[int, int]]]:
         """The nodes for `nn.walk_trees`, level by level, those behind one side by side.
 
-        A node that is behind several has one place; in others is one that always leads to it.
+        A node that is behind several has one of `places`; elsewhere is one that leads to it.
         """
         table: list[tuple[int, tuple[int, int]]] = []
         for root in self.roots:
-            level = [root]
-            while level:
-                first, behind = len(table) + len(level), []
-                for number in level:
-                    own = self.places.setdefault(number, len(table))
-                    no, yes = self.successors[number]
-                    if own != len(table) or no == yes == number:
-                        table.append((_MOST, (own, 0)))
-                        continue
-                    missing = self.missing[number]
-                    feature = self.features[number] + count * missing
-                    table.append((keys[number] + missing, (first + len(behind), feature)))
-                    behind += [yes, no]
-                level = behind
-        self.size = len(table)
+            pending = [(root, len(table))]
+            table.append((_MOST, (0, 0)))
+            while pending:
+                number, place = pending.pop()
+                own = places.setdefault(number, place)
+                no, yes = self.successors[number]
+                if own != place or no == yes == number:
+                    table[place] = _MOST, (own, 0)
+                    continue
+                missing, behind = self.missing[number], len(table)
+                feature = self.features[number] + count * missing
+                table[place] = keys[number] + missing, (behind, feature)
+                table += [(_MOST, (0, 0))] * 2
+                pending += [(no, behind + 1), (yes, behind)]
         return table
 
-    def reached(self, n: Layer, at: Term, targets: int) -> Term:
-        """Whether one of the leaves [T, B] has a weight for each target: [B, targets]."""
-        named = np.zeros((self.size, targets), np.int64)
-        for node, target, _ in self.weights:
-            if node in self.places:
-                named[self.places[node], target] = 1
-        return constant(n, named).gather(at).largest(0) > 0
 
-    def totals(self, n: Layer, at: Term, element: Type, targets: int, aggregate: str) -> Term:
-        """The weights of leaves [T, B] for each target, over all trees: [B, targets]."""
-        dtype = type_to_numpy(element)
-        weights = np.zeros((self.size, targets), dtype)
+@dataclass(frozen=True)
+class Walk:
+    """Walks of rows through trees: `keys` are what nodes compare, `tables` the trees' nodes."""
+
+    n: Layer
+    keys: Term
+    tables: Sequence[Elements]
+    """Splits, links and roots, as `nn.walk_trees` has them."""
+    weights: Sequence[tuple[int, int, float]]
+
+    def totals(self, element: Type, targets: int, aggregate: str) -> Term:
+        """What the leaves weigh for each target, over all trees: [B, targets]."""
+        dtype, (splits, _, roots) = type_to_numpy(element), self.tables
+        weights = np.zeros((splits.type.shape[0] or 0, targets), dtype)
         named = np.zeros(weights.shape, np.bool_)
         for node, target, weight in self.weights:
             if not 0 <= target < targets:
-                raise n.error(f"a leaf is for target {target}, but there are {targets}")
-            if (place := self.places.get(node)) is not None:
-                weights[place, target] += weight
-                named[place, target] = True
+                raise self.n.error(f"a leaf is for target {target}, but there are {targets}")
+            weights[node, target] += weight
+            named[node, target] = True
         if aggregate in ("SUM", "AVERAGE"):
-            total = constant(n, weights).gather(at).sum(0)
-            return total / float(len(self.roots)) if aggregate == "AVERAGE" else total
+            total = self._sum(weights, named)
+            return total / float(roots.type.shape[0] or 1) if aggregate == "AVERAGE" else total
         # Leaves that have no weight for a target do not count for it.
         sign = 1 if aggregate == "MAX" else -1
-        best = constant(n, np.where(named, sign * weights, -np.inf).astype(dtype)).gather(at)
-        best = best.largest(0)
+        best = np.where(named, sign * weights, -np.inf).astype(dtype)
+        best = constant(self.n, best).gather(self._leaves()).largest(0)
         return best.function(nn.IsInf).choose(0.0, best * float(sign))
+
+    def _sum(self, weights: np.ndarray, named: np.ndarray) -> Term:
+        """The sums of what leaves weigh, who say for which targets they do."""
+        found = None
+        if weights.shape[1] > 1 and named.sum(axis=1).max(initial=0) <= 1:
+            found = elements(self.n, named.argmax(axis=1).astype(np.int32))
+            targets, weights = weights.shape[1], weights.sum(axis=1, keepdims=True)
+        else:
+            targets = 1
+        held = elements(self.n, weights)
+        return self.keys.made(
+            nn.SumTrees(self.keys.value, *self.tables, held, targets=found, count=targets)
+        )
+
+    def reached(self, targets: int) -> Term:
+        """Whether one of the leaves has a weight for each target: [B, targets]."""
+        named = np.zeros((self.tables[0].type.shape[0] or 0, targets), np.int64)
+        for node, target, _ in self.weights:
+            named[node, target] = 1
+        return constant(self.n, named).gather(self._leaves()).largest(0) > 0
+
+    def _leaves(self) -> Term:
+        """The leaf of each row in each tree: [T, B]."""
+        return self.keys.made(nn.WalkTrees(self.keys.value, *self.tables))
+
+
+def elements(n: Layer, array: np.ndarray) -> Elements:
+    """An array as an attribute."""
+    made = constant(n, array).value.defined_by(nn.Constant)
+    assert made is not None
+    return made.value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -19,71 +19,115 @@ STEPS = 6
 """After so many steps walks are asked whether they are at leaves, in trees of more than twice."""
 BLOCK = 1 << 15
 """Bytes of rows that pass through all trees before the next ones: most of a first cache."""
+GROUPS = 4
+"""At least so many times `LANES` rows do, as the trees come from a farther cache each time."""
+
+
+Use = Callable[[Value, Value, Size], None]
+"""What is done with the leaf that a row reaches in a tree: of the leaf, the tree and the row."""
 
 
 @lowers(nn.WalkTrees)
 def lower_walk_trees(e: Emitter, op: nn.WalkTrees) -> None:
-    """Rows side by side in one tree; for rows that are left over, trees side by side."""
+    """Leaves are entered as they are reached."""
     trees = _Trees(e, op)
-    rows = e.size(trees.x, 0)
-    groups = e.floordiv(rows, LANES)
-    if groups != 0:
-        most = max(1, BLOCK // (op.x.type.shape[1] * 8 * LANES))
-        with e.loop(e.ceildiv(groups, most)) as block:
-            start = e.mul(block, most)
-            end = e.min(groups, e.add(start, most))
-            for lower, upper, is_deep in trees.kinds(1):
-                with e.loop(upper, lower) as i, e.loop(end, start) as group:
-                    first = e.mul(group, LANES)
-                    trees.walk([i], [e.add(first, lane) for lane in range(LANES)], is_deep)
-    first_left = e.mul(groups, LANES)
-    if first_left == rows:
-        return
-    with e.loop(rows, first_left) as row:
-        for lower, upper, is_deep in trees.kinds(LANES):
-            with e.loop(upper // LANES, lower // LANES) as group:
-                first = e.mul(group, LANES)
-                trees.walk([e.add(first, lane) for lane in range(LANES)], [row], is_deep)
+    out = e.destination(op.out, [trees.count, e.size(trees.x, 0)])
+
+    def enter(leaf: Value, tree: Value, row: Size) -> None:
+        e.store(e.from_index(leaf, i32), out, [tree, row])
+
+    trees.walk_all(enter)
+
+
+@lowers(nn.SumTrees)
+def lower_sum_trees(e: Emitter, op: nn.SumTrees) -> None:
+    """What leaves weigh is added as they are reached, in the order of the trees' depths."""
+    trees = _Trees(e, op)
+    count, element = op.out.type.shape[1], op.out.type.element_type
+    weights = e.global_(op.weights)
+    targets = None if op.targets is None else e.global_(op.targets)
+    out = e.destination(op.out, [e.size(trees.x, 0), count])
+    e.fill(e.constant(0, element), out)
+
+    def add(leaf: Value, row: Size, own: Size, target: Size) -> None:
+        sums = arith.AddF(e.load(out, [row, target]), e.load(weights, [leaf, own]))
+        e.store(e.insert(sums).result, out, [row, target])
+
+    def weigh(leaf: Value, tree: Value, row: Size) -> None:
+        if targets is not None:
+            add(leaf, row, 0, e.to_index(e.load(targets, [leaf]), unsigned=True))
+        elif count == 1:
+            add(leaf, row, 0, 0)
+        else:
+            with e.loop(count) as i:
+                add(leaf, row, i, i)
+
+    trees.walk_all(weigh)
 
 
 class _Trees:
-    """The trees of one op in the order of their depths.
+    """The trees of one op in the order of their depths."""
 
-    The last of them is there several times, so that the list is a multiple of `LANES` long.
-    """
-
-    def __init__(self, e: Emitter, op: nn.WalkTrees) -> None:
+    def __init__(self, e: Emitter, op: nn.TreesOp) -> None:
         table = op.table
         self.e, self.count = e, len(table.roots)
-        self.x = e.buffer(op.x)
+        self.x, self.features = e.buffer(op.x), op.x.type.shape[1]
         self.splits, self.links = e.global_(op.splits), e.global_(op.links)
-        self.out = e.destination(op.out, [self.count, e.size(self.x, 0)])
         order = np.argsort(table.depths, kind="stable")
-        order = np.pad(order, (0, -len(order) % LANES), "edge") if len(order) else order
         self.depths = table.depths[order]
         plan = np.stack([order, table.roots[order], self.depths], axis=1)
         self.plan = e.global_(DenseElements.from_numpy(plan.astype(np.int64)))
 
-    def kinds(self, together: int) -> list[tuple[int, int, bool]]:
-        """Ranges of trees that are walked in one way, and whether they are deep."""
-        end = len(self.depths) if together > 1 else self.count
-        shallow = int((self.depths[:end] <= 2 * STEPS).sum()) // together * together
-        return [r for r in ((0, shallow, False), (shallow, end, True)) if r[0] < r[1]]
+    def walk_all(self, use: Use) -> None:
+        """Rows side by side in one tree; for rows that are left over, trees side by side."""
+        e = self.e
+        rows = e.size(self.x, 0)
+        groups = e.floordiv(rows, LANES)
+        if groups != 0:
+            most = max(GROUPS, BLOCK // (self.features * 8 * LANES))
+            with e.loop(e.ceildiv(groups, most)) as block:
+                start = e.mul(block, most)
+                end = e.min(groups, e.add(start, most))
+                for lower, upper, is_deep in self._kinds(0, self.count):
+                    with e.loop(upper, lower) as tree, e.loop(end, start) as group:
+                        first = e.mul(group, LANES)
+                        self._walk([tree], self._lanes(first), is_deep, use)
+        first_left = e.mul(groups, LANES)
+        if first_left == rows:
+            return
+        alone = self.count % LANES  # of the least depth
+        with e.loop(rows, first_left) as row:
+            for lower, upper, is_deep in self._kinds(0, alone):
+                with e.loop(upper, lower) as tree:
+                    self._walk([tree], [row], is_deep, use)
+            for lower, upper, is_deep in self._kinds(alone, self.count, LANES):
+                with e.loop((upper - lower) // LANES) as group:
+                    first = e.add(e.mul(group, LANES), lower)
+                    self._walk(self._lanes(first), [row], is_deep, use)
 
-    def walk(self, trees: list[Size], rows: list[Size], is_deep: bool) -> None:
+    def _lanes(self, first: Size) -> list[Size]:
+        return [self.e.add(first, lane) for lane in range(LANES)]
+
+    def _kinds(self, lower: int, upper: int, together: int = 1) -> list[tuple[int, int, bool]]:
+        """Ranges of trees that are walked in one way, and whether they are deep."""
+        shallow = int((self.depths[lower:upper] <= 2 * STEPS).sum()) // together * together
+        middle = lower + shallow
+        ranges = [(lower, middle, False), (middle, upper, True)]
+        return [one for one in ranges if one[0] < one[1]]
+
+    def _walk(self, trees: list[Size], rows: list[Size], is_deep: bool, use: Use) -> None:
         """Walk to the leaves that rows reach in trees: one of one, or one of the other."""
         e = self.e
-        roots = [e.load_index(self.plan, [tree, 1]) for tree in trees]
-        numbers = [e.load_index(self.plan, [tree, 0]) for tree in trees]
-        starts, numbers = roots * len(rows), numbers * len(rows)
+        numbers = [e.load_index(self.plan, [tree, 0]) for tree in trees] * len(rows)
+        starts = [e.load_index(self.plan, [tree, 1]) for tree in trees] * len(rows)
         rows = rows * len(trees)
         if is_deep:
             leaves = self._to_leaves(starts, rows)
         else:
             depth = e.load_index(self.plan, [trees[-1], 2])
             leaves = e.fold_loop(depth, starts, lambda _, *at: self._steps(at, rows))
-        for leaf, tree, row in zip(leaves, numbers, rows, strict=True):
-            e.store(e.from_index(leaf, i32), self.out, [tree, row])
+        for leaf, number, row in zip(leaves, numbers, rows, strict=True):
+            use(leaf, number, row)
 
     def _to_leaves(self, starts: list[Value], rows: list[Size]) -> list[Value]:
         """Steps from nodes on, until all are at nodes that are behind themselves."""

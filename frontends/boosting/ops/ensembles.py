@@ -36,8 +36,8 @@ def trees(n: NodeLayer, x: Value) -> Value:
     """The leaf that each row reaches in each tree, and the sum of what they weigh."""
     ensemble: Ensemble = n.attributes
     rows = Term(n, x)
-    at = ensemble.forest.leaves(n, rows)
-    sums = ensemble.forest.totals(n, at, rows.element, ensemble.groups, "SUM")
+    walk = ensemble.forest.walk(n, rows)
+    sums = walk.totals(rows.element, ensemble.groups, "SUM")
     return _linked(n, sums, ensemble)
 
 

@@ -100,8 +100,8 @@ def _sums(n: CoreMLLayer, rows: Term) -> Term:
         raise n.error("not every tree has one root")
     if not forest.roots:
         raise n.error("there are no trees")
-    at = forest.leaves(n, rows)
-    found = forest.totals(n, at, f64, p.numPredictionDimensions, "SUM")
+    walk = forest.walk(n, rows)
+    found = walk.totals(f64, p.numPredictionDimensions, "SUM")
     return found + constant(n, p.basePredictionValue, f64) if len(p.basePredictionValue) else found
 
 

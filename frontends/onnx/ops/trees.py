@@ -30,8 +30,8 @@ def _input(n: Node, x: Value) -> Term:
 def tree_ensemble(n: Node, x: Value) -> Value:
     aggregate = _AGGREGATES[n.int("aggregate_function", 1)]
     forest, rows = _forest(n), _input(n, x)
-    at = forest.leaves(n, rows)
-    found = forest.totals(n, at, rows.element, n.int("n_targets"), aggregate)
+    walk = forest.walk(n, rows)
+    found = walk.totals(rows.element, n.int("n_targets"), aggregate)
     names = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
     return transformed(found, names[n.int("post_transform")]).cast(x.type.element_type).value
 
@@ -116,8 +116,8 @@ def _sets(members: np.ndarray | None) -> list[list[float]]:
 def tree_regressor(n: Node, x: Value) -> Value:
     aggregate = n.string("aggregate_function", "SUM", _AGGREGATES)
     forest, rows = _old_forest(n, "target"), _input(n, x)
-    at = forest.leaves(n, rows)
-    found = forest.totals(n, at, rows.element, n.int("n_targets", 1), aggregate)
+    walk = forest.walk(n, rows)
+    found = walk.totals(rows.element, n.int("n_targets", 1), aggregate)
     base = _numbers(n, "base_values")
     if base is not None:
         found = found + constant(n, base, found.element)
@@ -129,8 +129,8 @@ def tree_classifier(n: Node, x: Value) -> list[Value | None]:
     labels = labels_of(n, "classlabels_int64s", "classlabels_strings")
     forest = _old_forest(n, "class")
     rows = _input(n, x)
-    at = forest.leaves(n, rows)
-    found = forest.totals(n, at, rows.element, len(labels), "SUM")
+    walk = forest.walk(n, rows)
+    found = walk.totals(rows.element, len(labels), "SUM")
     base = _numbers(n, "base_values")
     post = n.string("post_transform", "NONE")
     named = {target for _, target, _ in forest.weights}
@@ -148,9 +148,7 @@ def tree_classifier(n: Node, x: Value) -> list[Value | None]:
         return [class_of(n, wins.cast(i64).column(0), labels), scores.cast(f32).value]
     if base is not None:
         found = found + constant(n, base, found.element)
-    compared = (
-        found if base is not None else forest.reached(n, at, len(labels)).choose(found, -math.inf)
-    )
+    compared = found if base is not None else walk.reached(len(labels)).choose(found, -math.inf)
     best = compared.made(nn.Argmax(compared.value, axis=1))
     return [class_of(n, best, labels), transformed(found, post).cast(f32).value]
 
