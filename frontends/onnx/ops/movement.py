@@ -202,7 +202,8 @@ def pad(
         raise n.error(f"{given} pads, expected {2 * rank}")
     fill = None
     if mode == "constant":
-        fill = n.scalar(0, x) if value is None else as_scalar(n, value)
+        zero = "" if x.type.element_type is nn.string else 0
+        fill = n.scalar(zero, x) if value is None else as_scalar(n, value)
     return pad_by_vector(n, x, as_i64(n, pads), fill, mode)
 
 
