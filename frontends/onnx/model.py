@@ -19,7 +19,9 @@ from .names import undecodable_name
 from .tensors import TensorReader
 from .wire import OWN_FILE, without_weights
 
-OLDEST_OPSET = 6
+OLDEST_OPSET = 1
+FIRST_WITH_OPSETS = 3
+"""The IR version from which on models name their opsets; before, there was only one."""
 """Before it, many operators had other semantics (and Reshape its shape in an attribute): models
 of such opsets are converted to this one.
 """
@@ -64,14 +66,13 @@ def read_model(given: Any) -> Model:
         raise NncError("not an ONNX model: it has no graph", loc)
     if (bad := undecodable_name(proto)) is not None:
         raise NncError(f"not a valid ONNX model: the name {bad!r} is not UTF-8 text", loc)
-    if 1 <= _default_opset(proto) < OLDEST_OPSET:
-        proto = _converted(source, loc)
-        tensors = TensorReader(tensors.folder)
     model = Model(proto, name, tensors, {}, {})
     model.opsets = _opsets(model, proto.opset_import)
+    if proto.ir_version < FIRST_WITH_OPSETS:
+        model.opsets.setdefault("", 1)
     uses_default = any(domain(node.domain) == "" for node in proto.graph.node)
     if uses_default and "" not in model.opsets:
-        raise model.error("the model names no opset of the default domain (IR version < 3?)")
+        raise model.error("the model names no opset of the default domain")
     if any(node.domain == FOR_ONE_PROCESSOR for node in proto.graph.node):
         raise model.error(
             "onnxruntime saved it for one processor, with weights in blocks of channels "
@@ -84,33 +85,6 @@ def read_model(given: Any) -> Model:
             raise model.error(f"function '{function.name}' is defined twice")
         model.functions[key] = function
     return model
-
-
-def _default_opset(proto: Any) -> int:
-    """The version of the default domain that a model imports; 0 where it imports none."""
-    versions = [entry.version for entry in proto.opset_import if domain(entry.domain) == ""]
-    return versions[0] if versions else 0
-
-
-def _converted(source: Source, loc: FileLineColLoc) -> Any:
-    """The model, in the oldest opset that converters know."""
-    from onnx import version_converter
-
-    try:
-        proto = source.object
-        if proto is None:
-            proto = (
-                onnx.load(source.path)
-                if source.path
-                else onnx.load_from_string(source.data.tobytes())
-            )
-        onnx.checker.check_model(proto)  # the converter relies on what it checks
-        return version_converter.convert_version(proto, OLDEST_OPSET)
-    except Exception as error:  # the binding raises several kinds
-        reason = str(error).strip()
-        raise NncError(
-            f"its opset is older than {OLDEST_OPSET} and cannot be converted to it: {reason}", loc
-        ) from None
 
 
 def domain(name: str) -> str:

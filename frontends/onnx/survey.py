@@ -15,6 +15,9 @@ from .scope import Scope
 
 MOST_LISTED = 50
 
+EXPERIMENTAL = ("MeanVarianceNormalization", "ThresholdedRelu", "Upsample")
+"""Operators that files have of opsets before the one that declares them for good."""
+
 
 class Survey:
     """How each operator of a model is imported: a converter, a function body, or not at all."""
@@ -95,7 +98,8 @@ class Survey:
 
 
 def _converter(domain_name: str, op_type: str, opset: int) -> Convert | None:
-    if not domain_name and find_schema("", op_type, opset) is None and has_operator(op_type):
+    is_declared = domain_name or find_schema("", op_type, opset) is not None
+    if not is_declared and has_operator(op_type) and op_type not in EXPERIMENTAL:
         return None  # one of another opset; onnxruntime writes some of its own without a domain
     return find_converter(domain_name, op_type, opset)
 

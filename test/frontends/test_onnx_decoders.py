@@ -308,3 +308,52 @@ def test_packed_queries_without_a_cache():
         np.array([2], np.int32), np.array([3], np.int32),
         outputs=(F, F, F), num_heads=4, kv_num_heads=2,
     )  # fmt: skip
+
+
+# -- sequences of several lengths ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rank", "packed", "ends", "starts", "given"),
+    [
+        (3, False, None, True, {}),
+        (3, True, None, True, {}),
+        (4, False, None, True, {"update_rule": "delta"}),
+        (3, False, [0, 3, 10], True, {}),
+        (3, False, [0, 3, 10], False, {"update_rule": "gated"}),
+        (3, True, [0, 3, 10], True, {"update_rule": "linear"}),
+        (3, False, None, True, {"gate_activation": "softplus", "qk_l2_norm": 1}),
+        (4, False, None, True, {"gate_activation": "sigmoid", "beta_activation": "sigmoid"}),
+    ],
+)
+def test_gated_delta_net(rank, packed, ends, starts, given):
+    batch, steps, heads, wide_k, wide_v = 2, 5, 4, 8, 6
+    lead = (batch, steps) if rank == 4 else (batch * steps,)
+    rule, gate = given.get("update_rule", "gated_delta"), given.get("gate_activation")
+    of_keys = gate == "sigmoid"
+    parts = [floats(*lead, 2, wide_k), floats(*lead, 2, wide_k) * 0.3, floats(*lead, heads, wide_v)]
+    if packed:
+        parts = [np.concatenate([p.reshape(*lead, -1) for p in parts], -1), None, None]
+    decay = floats(*lead, heads, wide_k) if of_keys else floats(*lead, heads)
+    compare(
+        "GatedDeltaNet",
+        *parts,
+        None if ends is None else np.array(ends, np.int32),
+        (decay if gate else -np.abs(decay)) if "gated" in rule else None,
+        np.abs(floats(*lead, heads)) * 0.3 if "delta" in rule else None,
+        floats(batch, heads, wide_v, wide_k) if starts else None,
+        floats(heads) if gate else None,
+        (floats(heads, wide_k) if of_keys else floats(heads)) if gate else None,
+        outputs=(F, F),
+        **given,
+    )
+
+
+@pytest.mark.parametrize(("kernel", "given"), [(4, {}), (3, {"dilation": 2, "activation": "silu"})])
+def test_causal_convolution_of_several_lengths(kernel, given):
+    state = floats(3, 6, (kernel - 1) * given.get("dilation", 1))
+    ends = np.array([0, 1, 6, 10], np.int32)
+    compare(
+        "VarlenCausalConvWithState", floats(10, 6), floats(6, 1, kernel), ends, floats(6), state,
+        outputs=(F, F), **given,
+    )  # fmt: skip

@@ -134,11 +134,6 @@ def test_opset_too_old():
     expect(relu_model(opset=0), r"opset 0 is too old, expected \d+ to \d+")
 
 
-def test_old_opset_that_cannot_be_converted():
-    model = make_model([node("Upsample", ["x"], ["y"], "up")], ["x"], ["y"], opset=1)
-    expect(model, "its opset is older than 6 and cannot be converted to it")
-
-
 def test_opset_too_new():
     expect(relu_model(opset=999), r"opset 999 is too new, expected \d+ to \d+")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import reduce
 from operator import add
 
+from onnx import TensorProto
+
 from ....ir.conversions import ROUND_MODES
 from ...common.vocabulary import *
 from ..node import Node
@@ -85,6 +87,14 @@ def clip(n: Node, x: Value, low: Value | None = None, high: Value | None = None)
 
 
 @converter("Cast")
+def cast_to_name(n: Node, x: Value) -> Value:
+    name = n.string("to").upper()
+    if name not in dict(TensorProto.DataType.items()):
+        raise n.error(f"attribute 'to' is '{name}', which is no element type")
+    return _cast(n, x, element_type(TensorProto.DataType.Value(name)))
+
+
+@converter("Cast", since=6)
 def cast(n: Node, x: Value) -> Value:
     return _cast(n, x, element_type(n.int("to")))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from ...common.vocabulary import *
 from ..node import Node
 from ..registry import add_rows, converter
+from ..tensors import element_type
 from .movement import slice_
 
 
@@ -20,6 +21,34 @@ def crop(n: Node, x: Value) -> Value:
         stop = begin + size[i] if size else -end or FAR
         x = slice_axis(n, x, 2 + i, begin, stop)
     return x
+
+
+@converter("ConstantFill")
+def constant_fill(n: Node, given: Value | None = None) -> Value:
+    """A number in the shape of an attribute, of the input, or that the input is."""
+    element = element_type(n.int("dtype", 1))
+    if given is None:
+        shape = constant(n, np.array(n.ints("shape") or (), np.int64))
+    else:
+        shape = Term(n, as_i64(n, given) if n.int("input_as_shape") else shape_of(n, given))
+        more = constant(n, np.array(n.ints("extra_shape") or (), np.int64))
+        shape = joined([shape, more], 0)
+    return constant(n, n.float("value"), element).filled(shape).value
+
+
+@converter("MeanVarianceNormalization")
+def mean_variance_normalization(n: Node, x: Value) -> Value:
+    """x less its mean, over its deviation: of each image and channel, or of all channels."""
+    if n.opset >= 9:
+        axes = normalize_axes(n, n.ints("axes") or (0, 2, 3), x.type.rank)
+    else:
+        axes = tuple(range(1 if n.int("across_channels") else 2, x.type.rank))
+    data = Term(n, x)
+    rest = data - data.made(nn.ReduceMean(x, axes=axes, keep_dims=True))
+    if n.opset < 9 and not n.int("normalize_variance", 1):
+        return rest.value
+    square = rest.made(nn.ReduceMean((rest * rest).value, axes=axes, keep_dims=True))
+    return (rest / (square.function(nn.Sqrt) + 1e-9)).value
 
 
 @converter("ImageScaler")

@@ -102,7 +102,7 @@ def linear_attention(
     k = repeated(heads_of(k, (k.shape[2] or width) // width), groups)
     q = q * (n.float("scale", 0.0) or 1 / math.sqrt(width))
     gates = [_gate(n, g, groups) for g in (decay, beta)]
-    _check_gates(n, rule, gates)
+    check_gates(n, rule, gates)
     parts = [q, k, v, *gates]
     if past is not None:
         state = wide(n, past)
@@ -123,7 +123,7 @@ def _gate(n: Node, gate: Value | None, heads: int) -> Term | None:
     return heads_of(wide(n, gate), 1 if gate.type.shape[2] == 1 else heads)
 
 
-def _check_gates(n: Node, rule: str, gates: list[Term | None]) -> None:
+def check_gates(n: Node, rule: str, gates: list[Term | None]) -> None:
     """Those that the rule needs are there, others are not used."""
     for i, (name, word) in enumerate((("decay", "gated"), ("beta", "delta"))):
         if word not in rule:

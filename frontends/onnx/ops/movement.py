@@ -19,7 +19,7 @@ from ...common.shapes import (
     normalize_axis,
     shape_of,
 )
-from ...common.terms import constant
+from ...common.terms import Term, constant
 from ...common.terms import extent as extent_of
 from ...common.windows import pad_by_vector
 from ..calls import expand_call
@@ -177,7 +177,7 @@ def _even_sizes(n: Node, x: Value, axis: int, count: int) -> Value:
 
 @converter("Pad")
 def pad_by_attributes(n: Node, x: Value) -> Value:
-    pads = n.constant(np.array(n.ints("pads") or (), np.int64))
+    pads = n.constant(np.array(n.ints("pads") or n.ints("paddings") or (), np.int64))
     return pad(n, x, pads, n.scalar(n.float("value"), x))
 
 
@@ -202,8 +202,18 @@ def pad(
         raise n.error(f"{given} pads, expected {2 * rank}")
     fill = None
     if mode == "constant":
-        fill = n.scalar(0, x) if value is None else as_scalar(n, value)
+        zero = "" if x.type.element_type is nn.string else 0
+        fill = n.scalar(zero, x) if value is None else as_scalar(n, value)
     return pad_by_vector(n, x, as_i64(n, pads), fill, mode)
+
+
+@converter("Tile")
+def tile_axis(n: Node, x: Value, tiles: Value, axis: Value) -> Value:
+    """x so many times along one axis."""
+    place = normalize_axis(n, n.known_int(axis, "the axis"), x.type.rank)
+    count, ones = Term(n, as_scalar(n, tiles)).cast(i64), np.ones(x.type.rank, np.int64)
+    is_it = constant(n, np.arange(x.type.rank) == place)
+    return tiled(n, x, is_it.choose(count, constant(n, ones)).value)
 
 
 @converter("Tile", since=6)

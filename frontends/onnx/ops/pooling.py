@@ -47,7 +47,15 @@ def average_pool(n: Node, x: Value) -> Value:
 @converter("LpPool")
 def lp_pool(n: Node, x: Value) -> Value:
     operand, attributes = _windows(n, x).on(n, x)
-    return n(nn.LpPool(operand.x, p=n.int("p", 2), **attributes))
+    return n(nn.LpPool(operand.x, p=_power(n), **attributes))
+
+
+def _power(n: Node) -> int:
+    """The attribute 'p', which was a float at first."""
+    p = n.value("p")
+    if p is not None and (p != int(p) or p < 1):
+        raise n.error(f"attribute 'p' is {p}, expected a whole number from 1 on")
+    return 2 if p is None else int(p)
 
 
 def _spatial_axes(n: Node, x: Value) -> tuple[int, ...]:
@@ -66,7 +74,7 @@ def global_max_pool(n: Node, x: Value) -> Value:
 
 @converter("GlobalLpPool")
 def global_lp_pool(n: Node, x: Value) -> Value:
-    axes, p = _spatial_axes(n, x), n.int("p", 2)
+    axes, p = _spatial_axes(n, x), _power(n)
     if p == 1:
         return n(nn.ReduceL1(x, axes=axes, keep_dims=True))
     if p == 2:

@@ -72,7 +72,10 @@ class Network:
                 None if s is None else n(nn.Transpose(s, permutation=(1, 0, 2))) for s in states
             ]
         names = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}
-        backward = names[n.string("direction", "forward", tuple(names))]
+        if n.has("direction"):  # the default of GRU-1 has a slip of the pen
+            backward = names[n.string("direction", choices=tuple(names))]
+        else:
+            backward = names["forward"]
         hidden = n.int("hidden_size")
         x = _with_batch_of(n, x, states)
         _steps, batch, size = _shape_of_input(n, x, "X")

@@ -28,6 +28,11 @@ from ..registry import converter
 
 
 @converter("Reshape")
+def reshape_by_attribute(n: Node, x: Value) -> Value:
+    return reshape_(n, x, n.constant(np.array(n.ints("shape") or (), np.int64)))
+
+
+@converter("Reshape", since=5)
 def reshape_(n: Node, x: Value, shape: Value) -> Value:
     shape = of_length(n, shape, n.declared_rank(0))
     target = n.extents(shape)

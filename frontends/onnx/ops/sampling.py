@@ -17,7 +17,10 @@ _MODES = ("nearest", "linear", "cubic", "bilinear")
 @converter("Upsample")
 def upsample(n: Node, x: Value, scales: Value | None = None) -> Value:
     if scales is None:
-        scales = n.constant(np.array(n.floats("scales") or (), np.float32))
+        numbers = n.floats("scales")
+        if numbers is None:  # the first version, for images
+            numbers = 1.0, 1.0, n.float("height_scale", 1.0), n.float("width_scale", 1.0)
+        scales = n.constant(np.array(numbers, np.float32))
     return resize_10(n, x, scales)
 
 
