@@ -216,33 +216,64 @@ def solve_transposed(both: Term, order: Term, b: Term) -> Term:
 
 
 def qr(a: Term) -> tuple[Term, Term]:
-    """Q [B.., M, M] and R [B.., M, N] by reflections: 5.2.1.
+    """Q [B.., M, M] and R [B.., M, N] by reflections.
 
     R's diagonal has the signs that LAPACK gives it.
     """
+    packed, scales = reflections(a)
+    places = Places.of(a)
+    q = reflected(packed, scales, identity_like(a))
+    return q, (places.rows <= places.columns).choose(packed, 0.0)
+
+
+def reflections(a: Term) -> tuple[Term, Term]:
+    """The reflections that make R of a: 5.2.1, as LAPACK's geqrf has them.
+
+    Shapes: R with the reflections' vectors below its diagonal, without their first elements, which
+    are 1: [B.., M, N]; the reflections' scales: [B.., min(M, N)].
+    """
     n, places = a.n, Places.of(a)
-    whole = identity_like(a)
+    rows, columns = (extent(n, (a.value, a.rank - i)) for i in (2, 1))
+    count = rows.min(columns)
+    numbers = counting(n, count)
+    scales = _spread(numbers.cast(a.element) * 0.0, [*_own(a)[:-2], (numbers.value, 0)])
 
     def step(at: Term, states: list[Term]) -> list[Term]:
-        q, r = states
-        x = (places.rows >= at).choose(column(r, at), 0.0)
+        packed, scales = states
+        x = (places.rows >= at).choose(column(packed, at), 0.0)
         first = row(x, at)
         tail = (places.rows > at).choose(x, 0.0)
         rest = (tail * tail).sum(a.rank - 2, keep=True)
         length = (first * first + rest).function(nn.Sqrt)
         turned = (first > 0.0).choose(-length, length)
         none = rest.equals(0.0)
-        head = none.choose(0.0, first - turned)
-        v = places.rows.equals(at).choose(head, none.choose(0.0, tail))
-        size = head * head + rest
-        scale = size.equals(0.0).choose(0.0, 2.0 / size)
-        r = r - (v * scale) @ (transposed(v) @ r)
-        q = q - (q @ v) @ transposed(v * scale)
-        return [q, r]
+        head = none.choose(1.0, first - turned)
+        v = places.rows.equals(at).choose(1.0, none.choose(0.0, tail) / head)
+        scale = none.choose(0.0, (turned - first) / none.choose(1.0, turned))
+        right = (places.columns >= at).choose(packed, 0.0)
+        packed = packed - (v * scale) @ (transposed(v) @ right)
+        below = places.columns.equals(at) & (places.rows > at)
+        scale = scale.reshape(*_own(scale)[:-1])
+        return [below.choose(v, packed), numbers.equals(at).choose(scale, scales)]
 
-    rows, columns = (extent(n, (a.value, a.rank - i)) for i in (2, 1))
-    q, r = steps(n, (rows - 1).min(columns), [whole, a], step)
-    return q, (places.rows <= places.columns).choose(r, 0.0)
+    packed, scales = steps(n, count, [a, scales], step)
+    return packed, scales
+
+
+def reflected(packed: Term, scales: Term, x: Term, inverse: bool = False) -> Term:
+    """Q @ x, where Q is what reflections make together; if `inverse`, its transpose @ x."""
+    n, places = packed.n, Places.of(packed)
+    last = scales.rank - 1
+    count = extent(n, (scales.value, last))
+
+    def step(number: Term, states: list[Term]) -> list[Term]:
+        place = (number if inverse else count - 1 - number).reshape(1)
+        ones = places.rows.equals(place).cast(x.element)
+        v = (places.rows > place).choose(column(packed, place), ones)
+        scale = scales.gather(place, last).spread(0, 1)
+        return [states[0] - v @ (transposed(v) @ states[0]) * scale]
+
+    return steps(n, count, [x], step)[0]
 
 
 def eigh(a: Term) -> tuple[Term, Term]:

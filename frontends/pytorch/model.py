@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from ..common.inputs import Input
 from ..common.source import Source
 from ..wire.archive import Archive
 from .arguments import ELEMENTS, GraphRef, Ref, words
+from .pickled import Tensor, read_tensors
 from .program import Layout, Program, node, tensor_input
 
 MAJOR = 8
@@ -48,13 +49,19 @@ def read(source: Source) -> Graph:
         how = f"{_HOW}; of scikit-learn, convert it with skl2onnx"
         raise source.error(f"a pickle, which may run any code and is not read; {how}")
     archive = Archive(source)
+    if _OLDER in archive:
+        return _read(source, _OlderReader(source, archive, _OLDER))
     models = [name for name in archive.members if re.search(r"(^|/)models/[^/]+\.json$", name)]
     if not models:
         raise source.error(f"{_what_it_is(archive)}; {_HOW}")
     if len(models) > 1:
         raise source.error(f"the archive has {len(models)} models, expected one")
+    return _read(source, _Reader(source, archive, models[0]))
+
+
+def _read(source: Source, reader: _Reader) -> Graph:
     try:
-        return _Reader(source, archive, models[0]).read()
+        return reader.read()
     except NncError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
@@ -63,8 +70,6 @@ def read(source: Source) -> Graph:
 
 def _what_it_is(archive: Archive) -> str:
     names = list(archive.members)
-    if any(name.endswith("serialized_exported_program.json") for name in names):
-        return "a program of an older PyTorch, whose weights are a pickle that is not read"
     if any("/aotinductor/" in name for name in names):
         return "a package of AOTInductor, native code of PyTorch's without a program"
     if any("/code/" in name or name.startswith("code/") for name in names):
@@ -78,9 +83,9 @@ class _Reader:
     def __init__(self, source: Source, archive: Archive, model: str) -> None:
         self.source = source
         self.archive = archive
+        self.model = model
         self.root = model.rpartition("models/")[0]
         self.name = model.rpartition("/")[2].removesuffix(".json")
-        self.program: Any = self.json(model)
 
     def json(self, name: str) -> Any:
         try:
@@ -89,6 +94,7 @@ class _Reader:
             raise self.source.error(f"'{name}' is no JSON: {error}") from None
 
     def read(self) -> Graph:
+        self.program: Any = self.json(self.model)
         version = self.program["schema_version"]
         if version["major"] != MAJOR:
             raise self.source.error(
@@ -159,17 +165,30 @@ class _Reader:
         if config.get("use_pickle"):
             raise self.source.error(f"weights '{key}' are a pickle, which is not read")
         meta = config["tensor_meta"]
-        element = self.element(meta["dtype"])
-        shape = tuple(_count(size) for size in meta["sizes"])
-        strides = tuple(_count(stride) for stride in meta["strides"])
+        shape = [_count(size) for size in meta["sizes"]]
+        strides = [_count(stride) for stride in meta["strides"]]
         first = _count(meta["storage_offset"])
+        data = lambda: self.archive.read(config["member"])  # noqa: E731
+        return self.strided(key, data, self.element(meta["dtype"]), first, shape, strides)
+
+    def strided(
+        self,
+        key: str,
+        read: Callable[[], np.ndarray],
+        element: Type,
+        first: int,
+        sizes: Sequence[int],
+        strides: Sequence[int],
+    ) -> np.ndarray:
+        """Elements by their places among bytes."""
+        shape = tuple(sizes)
         fault = size_fault(TensorType(shape, element))
         if fault or len(shape) != len(strides):
             raise self.source.error(f"weights '{key}': {fault or 'strides do not fit the shape'}")
         dtype = type_to_numpy(element)
         if 0 in shape:
             return np.zeros(shape, dtype)
-        data = self.archive.read(config["member"])
+        data = read()
         last = first + sum((d - 1) * s for d, s in zip(shape, strides, strict=True))
         if (last + 1) * dtype.itemsize > data.size:
             raise self.source.error(f"weights '{key}' end behind their member")
@@ -276,6 +295,24 @@ class _Reader:
         return content
 
 
+class _OlderReader(_Reader):
+    """Of an archive as PyTorch wrote it up to 2.7, with weights as torch.save has them."""
+
+    def payload(self, kind: str) -> dict[str, Any]:
+        name = "serialized_state_dict.pt" if kind == "weights" else "serialized_constants.pt"
+        return dict(read_tensors(self.source, self.archive.read(name)))
+
+    def array(self, key: str, config: Any) -> np.ndarray:
+        if not isinstance(config, Tensor):
+            raise self.source.error(f"weights '{key}' are no tensor")
+        sizes = (*config.shape, *config.strides, config.first)
+        if not all(isinstance(size, int) and size >= 0 for size in sizes):
+            raise self.source.error(f"weights '{key}' lie nowhere")
+        where = config.first, config.shape, config.strides
+        return self.strided(key, lambda: config.data, config.element, *where)
+
+
+_OLDER = "serialized_exported_program.json"
 _UNNAMED = "higher_order."
 """Operators whose arguments have no names, though a file may give some."""
 

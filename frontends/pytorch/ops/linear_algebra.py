@@ -118,18 +118,27 @@ def householder_product(
     """The first columns of the product of reflections, whose vectors lie below the diagonal."""
     (a,) = _matrices(n, self if input is None else input)
     scales = Term(n, input2 if tau is None else tau)
-    count, rows = extent(n, (scales.value, scales.rank - 1)), algebra.Places.of(a).rows
-
-    def step(number: Term, states: list[Term]) -> list[Term]:
-        place = (count - 1 - number).reshape(1)
-        ones = rows.equals(place).cast(a.element)
-        vector = (rows > place).choose(a.gather(place, a.rank - 1), ones)
-        scale = scales.gather(place, scales.rank - 1).spread(0, 1)
-        return [states[0] - vector @ (transposed(vector) @ states[0]) * scale]
-
     places = algebra.Places.of(a)
     first = places.rows.equals(places.columns).cast(a.element) + a * 0.0
-    return algebra.steps(n, count, [first], step)[0].value
+    return algebra.reflected(a, scales, first).value
+
+
+@ROWS("aten.geqrf")
+def geqrf(n: AtenLayer, self: Value) -> list:
+    (a,) = _matrices(n, self)
+    return [v.value for v in algebra.reflections(a)]
+
+
+@ROWS("aten.ormqr")
+def ormqr(
+    n: AtenLayer, self: Value, input2: Value, input3: Value, left: bool = True, transpose=False
+) -> Value:
+    """The product of the matrix that reflections are, or its transpose, and another one."""
+    (a,), (x,) = _matrices(n, self), _matrices(n, input3)
+    scales = Term(n, input2)
+    if left:
+        return algebra.reflected(a, scales, x, transpose).value
+    return transposed(algebra.reflected(a, scales, transposed(x), not transpose)).value
 
 
 def _lower_half(a: Term) -> Term:

@@ -247,6 +247,23 @@ def mapped(x, places):
     return mask, sums, *both(x, places), square(x), table, v(lambda a: rows + a)(columns)
 
 
+class Older(torch.nn.Module):
+    """Weights of several types, some of them parts of others."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = torch.nn.BatchNorm1d(4)
+        self.turned = torch.nn.Parameter(torch.randn(3, 4).t())
+        self.register_buffer("scale", torch.randn(6)[::2].half())
+        self.register_buffer("shift", torch.tensor([0.5, 2.0, -1.5]).to(torch.float8_e4m3fn))
+        self.register_buffer("count", torch.tensor(3), persistent=False)
+        self.plain = torch.randn(3, dtype=torch.bfloat16)
+
+    def forward(self, x):
+        found = self.norm(x) @ self.turned * self.scale + self.shift.float() * self.count
+        return found + self.plain
+
+
 @torch.library.custom_op("com_example::squareplus", mutates_args=())
 def squareplus(x: torch.Tensor, b: float) -> torch.Tensor:
     return (x + (x * x + b).sqrt()) / 2
@@ -279,6 +296,7 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
         "padded": (Of(padded), [r(2, 4, 5, 6)], ((dict.fromkeys((0, 2, 3), Dim.AUTO),),), [r(3, 4, 8, 7)]),
         "mapped": (Of(mapped), [r(3, 4), torch.tensor([[0, 2], [1, 1], [3, 0]])], None, []),
         "drawn": (Of(drawn), [torch.rand(1000)], None, []),
+        "older": (Older(), [r(2, 4)], None, []),
         "quantized": (Of(quantized), [r(4, 5), r(3, 5)], None, []),
     }  # fmt: skip
     return {**single, **whole}
@@ -302,7 +320,8 @@ def main(names: Sequence[str]) -> None:
         torch.manual_seed(len(name))
         model.eval()
         program = torch.export.export(model, tuple(inputs), dynamic_shapes=dynamic)
-        (FILES / f"{name}.pt2").write_bytes(stripped(program))
+        data = older(program) if name == "older" else stripped(program)
+        (FILES / f"{name}.pt2").write_bytes(data)
         arrays = {}
         for prefix, given in (("", inputs), ("other_", other)):
             if given:
@@ -310,6 +329,21 @@ def main(names: Sequence[str]) -> None:
                 arrays |= {f"{prefix}in{i}": _real(x) for i, x in enumerate(given)}
                 arrays |= {f"{prefix}out{i}": _real(x) for i, x in enumerate(found)}
         np.savez_compressed(FILES / f"{name}.npz", **arrays)
+
+
+def older(program: Any) -> bytes:
+    """The archive as PyTorch wrote it up to 2.7."""
+    from torch._export.serde.serialize import serialize
+
+    for node in program.graph.nodes:
+        node.meta.pop("stack_trace", None)
+    found, out = serialize(program), io.BytesIO()
+    with zipfile.ZipFile(out, "w") as made:
+        made.writestr(zipfile.ZipInfo("version"), "8.8")
+        for name in ("exported_program.json", "state_dict.pt", "constants.pt"):
+            content = getattr(found, name.partition(".")[0])
+            made.writestr(zipfile.ZipInfo(f"serialized_{name}"), content)
+    return out.getvalue()
 
 
 def stripped(program: Any) -> bytes:

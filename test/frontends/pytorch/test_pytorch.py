@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import pickle
 import subprocess
 import sys
 import zipfile
@@ -209,8 +210,6 @@ def test_a_package_of_native_code(tmp_path):
 
 @pytest.mark.parametrize("protocol", [2, 4])
 def test_a_pickle_is_not_executed(protocol, tmp_path):
-    import pickle
-
     data = pickle.dumps({"weight": [1.0]}, protocol)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as made:
@@ -218,6 +217,46 @@ def test_a_pickle_is_not_executed(protocol, tmp_path):
     for given in (data, out.getvalue()):
         with pytest.raises(NncError, match=r"torch\.export\.save"):
             nnc.load(given)
+
+
+class Called:
+    """What a pickle would call."""
+
+    def __reduce__(self):
+        return print, ("it was called",)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ({"norm.weight": Called()}, "names '.* print', which is not executed"),
+        ([1, 2], "weights are no dictionary"),
+        ({"turned": 3}, "weights 'turned' are no tensor"),
+        ({}, "no weights 'turned'"),
+    ],
+)
+@pytest.mark.parametrize("protocol", [2, 4])
+def test_pickles_of_older_archives_are_not_executed(weights, message, protocol, capsys):
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as made:
+        made.writestr("archive/data.pkl", pickle.dumps(weights, protocol))
+    with pytest.raises(NncError, match=message):
+        nnc.load(_with("older", **{"state_dict.pt": lambda _: inner.getvalue()}))
+    assert not capsys.readouterr().out
+
+
+def test_mutated_pickles_are_one_error_or_a_model():
+    with zipfile.ZipFile(FILES / "older.pt2") as whole:
+        data = whole.read("serialized_state_dict.pt")
+    with zipfile.ZipFile(io.BytesIO(data)) as inner:
+        members = {name: inner.read(name) for name in inner.namelist()}
+    pickled = next(name for name in members if name.endswith("data.pkl"))
+    for changed in mutated(members[pickled], 60, seed=3):
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w") as made:
+            for name, content in members.items():
+                made.writestr(name, changed if name == pickled else content)
+        _load(_with("older", **{"state_dict.pt": lambda _, out=out: out.getvalue()}))
 
 
 @pytest.mark.parametrize("name", ["../escape", "/root", "a/../../b", "C:/x"])
