@@ -254,6 +254,17 @@ class BatchCosts:
 
 
 @dataclass(frozen=True)
+class ForestCosts:
+    """How many rows pass through all decision trees of a forest before the next ones do."""
+
+    first_cache: float = 2 / 3
+    """The part of the first cache that such rows may take."""
+    groups: int = 4
+    """At least so many groups of rows that walk together: each time trees come from a farther
+    cache."""
+
+
+@dataclass(frozen=True)
 class RunCosts:
     """What a run takes where nothing else runs, for `nnc check`; no choice depends on it."""
 
@@ -277,4 +288,5 @@ class Costs:
     layouts: LayoutCosts = field(default_factory=LayoutCosts)
     algorithms: AlgorithmCosts = field(default_factory=AlgorithmCosts)
     batches: BatchCosts = field(default_factory=BatchCosts)
+    forests: ForestCosts = field(default_factory=ForestCosts)
     runs: RunCosts = field(default_factory=RunCosts)

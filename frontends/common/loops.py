@@ -204,14 +204,14 @@ def branch(
     condition: Value,
     branches: Sequence[Callable[[], list[Any]]],
     *,
-    one_may_fail: bool = False,
+    one_may_fail: Callable[[NncError], bool] | None = None,
 ) -> list[Any]:
     """What the first of two branches gives where the condition holds, else the second.
 
     Ranks must be known: of branches that differ in them, as exporters write to drop a dimension if
     it is 1, the one of lower rank is taken, and the program fails where it is the wrong one. Of
-    tensors of one element, either rank will do. With `one_may_fail`, it also fails where it would
-    take a branch that does not fit the shapes that it was compiled for.
+    tensors of one element, either rank will do. It also fails where it would take a branch that
+    does not fit the shapes that it was compiled for, with an error that `one_may_fail` accepts.
     """
     blocks, outcomes = [Block(), Block()], []
     for i, (block, make) in enumerate(zip(blocks, branches, strict=True)):
@@ -219,7 +219,7 @@ def branch(
             with n.builder.inside(block):
                 outcomes.append(make())
         except NncError as error:
-            if not one_may_fail:
+            if one_may_fail is None or not one_may_fail(error):
                 raise
             return _without(n, condition, branches, blocks, i, error)
     leaves = [_leaves(outcome) for outcome in outcomes]

@@ -80,7 +80,7 @@ def expand_call(node: Node, local: Any | None) -> list[Any]:
         caller=node.loc,
         call_label=node.scope.call_label or node.label,
     )
-    scope.depth = depth
+    scope.depth, scope.may_fail = depth, node.scope.may_fail
     for i, name in enumerate(body.input):
         value = node.inputs[i] if i < len(node.inputs) else None
         scope.values[name] = value

@@ -111,11 +111,17 @@ class _Examiner(Importer):
         except _UnknownError:
             self.unexamined[f"{scope.call_label} {node_label(proto)}"] = None
         except NncError as error:
+            if scope.may_fail and lacking is None:
+                raise
             self.faults[error.message] = domain(proto.domain), proto.op_type
         node = Node(self, proto, scope)
         for name in node.outputs:
             if name:
                 scope.values[name] = self._stand_in(name, node, scope)
+
+    def may_leave_out(self, error: NncError) -> bool:
+        """A branch that lacks an operator may not."""
+        return not isinstance(error, _UnknownError)
 
     def module(self, *arguments: Any) -> ModuleOp:
         """The module, unless something is wrong."""

@@ -195,9 +195,13 @@ class Importer(Builder):
         """The value of a graph's output."""
         return self.as_value(self.lookup(name, scope), self.loc)
 
-    def import_body(self, graph: Any, scope: Scope) -> Body:
+    def may_leave_out(self, error: NncError) -> bool:
+        """Whether a branch that this happens in may be left out, and fail where it is taken."""
+        return True
+
+    def import_body(self, graph: Any, scope: Scope, *, may_fail: bool = False) -> Body:
         """A graph inside a node, checked, to be imported in place as often as needed."""
-        frame = scope.nested()
+        frame = scope.nested(may_fail=may_fail)
         if frame.depth > 100:
             raise self.error("graphs are nested more than 100 deep")
         inputs = [value.name for value in graph.input]

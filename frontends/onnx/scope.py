@@ -37,16 +37,20 @@ class Scope:
         self.declared_ranks: dict[str, int] = {}
         """Of a function body's outputs, what the model says of the call's."""
         self.depth = 0 if parent is None else parent.depth + 1
+        self.may_fail = parent is not None and parent.may_fail
+        """Whether the scope is inside one of two branches, of which one may not fit."""
 
-    def nested(self) -> Scope:
+    def nested(self, *, may_fail: bool = False) -> Scope:
         """A scope for a graph inside this one, which sees its names."""
-        return Scope(
+        inner = Scope(
             self.opsets,
             parent=self,
             bindings=self.bindings,
             caller=self.caller,
             call_label=self.call_label,
         )
+        inner.may_fail |= may_fail
+        return inner
 
     def opset_of(self, node: Any) -> int:
         """The version of the node's operator set; 1 where the model does not name it."""

@@ -21,7 +21,9 @@ class Globals:
 
     def __init__(self, module: Operation) -> None:
         self.module = module
-        self.largest_index = (1 << (target_of(module).pointer_bits - 1)) - 1
+        target = target_of(module)
+        self.machine = target.machine
+        self.largest_index = (1 << (target.pointer_bits - 1)) - 1
         self._made: dict[DenseElements | DenseResource, tuple[str, MemRefType]] = {}
         self._by_key: dict[tuple[str, Type], list[DenseResource]] = {}
         self._names = {symbol_name(op) for op in module.regions[0].ops}

@@ -17,11 +17,6 @@ LANES = 8
 """Walks at once: a step is a chain of two loads of about 12 cycles, and takes one to issue."""
 STEPS = 6
 """After so many steps walks are asked whether they are at leaves, in trees of more than twice."""
-BLOCK = 1 << 15
-"""Bytes of rows that pass through all trees before the next ones: most of a first cache."""
-GROUPS = 4
-"""At least so many times `LANES` rows do, as the trees come from a farther cache each time."""
-
 
 Use = Callable[[Value, Value, Size], None]
 """What is done with the leaf that a row reaches in a tree: of the leaf, the tree and the row."""
@@ -84,7 +79,7 @@ class _Trees:
         rows = e.size(self.x, 0)
         groups = e.floordiv(rows, LANES)
         if groups != 0:
-            most = max(GROUPS, BLOCK // (self.features * 8 * LANES))
+            most = self._groups_together()
             with e.loop(e.ceildiv(groups, most)) as block:
                 start = e.mul(block, most)
                 end = e.min(groups, e.add(start, most))
@@ -104,6 +99,13 @@ class _Trees:
                 with e.loop((upper - lower) // LANES) as group:
                     first = e.add(e.mul(group, LANES), lower)
                     self._walk(self._lanes(first), [row], is_deep, use)
+
+    def _groups_together(self) -> int:
+        """Groups of `LANES` rows that pass through all trees before the next ones do."""
+        machine = self.e.globals.machine
+        costs = machine.costs.forests
+        cached = int(costs.first_cache * machine.l1_bytes)
+        return max(costs.groups, cached // (self.features * 8 * LANES))
 
     def _lanes(self, first: Size) -> list[Size]:
         return [self.e.add(first, lane) for lane in range(LANES)]

@@ -138,6 +138,24 @@ def test_all_that_is_not_supported_at_once(tmp_path):
     assert code == 1 and "not supported (4):" in out and "'bad_conv'" in out
 
 
+def test_branch_that_does_not_fit(tmp_path):
+    """As for a compilation, it is no fault: one of two branches may be left out."""
+    fits = helper.make_graph([node("MatMul", ["x", "v"], ["a"])], "then", [], [info("a", F, None)])
+    other = helper.make_graph([node("MatMul", ["x", "w"], ["b"])], "else", [], [info("b", F, None)])
+    model = made(
+        [node("If", ["cond"], ["y"], name="if", then_branch=fits, else_branch=other)],
+        [info("x", F, [2, 4]), info("cond", TensorProto.BOOL, [])],
+        [info("y", F, None)],
+        [
+            numpy_helper.from_array(np.ones((k, 3), np.float32), k_name)
+            for k, k_name in ((4, "v"), (5, "w"))
+        ],
+    )
+    code, found = as_json(model, tmp_path)
+    assert code == 0
+    assert found["unsupported"] == [] and found["unexamined"] == 0
+
+
 def test_where_open_dimensions_come_from(tmp_path):
     model = made(
         [

@@ -22,13 +22,13 @@ def if_(n: Node, condition: Value) -> list[Any]:
     if known is not None:
         name = "then_branch" if bool(known.reshape(-1)[0]) else "else_branch"
         return body(n, name)()
-    names = ("then_branch", "else_branch")
-    return branch(n, condition, [body(n, name) for name in names], one_may_fail=True)
+    branches = [body(n, name, may_fail=True) for name in ("then_branch", "else_branch")]
+    return branch(n, condition, branches, one_may_fail=n.importer.may_leave_out)
 
 
-def body(n: Node, attribute: str) -> Body:
-    """The graph in an attribute."""
-    return n.importer.import_body(n.attribute(attribute, A.GRAPH), n.scope)
+def body(n: Node, attribute: str, *, may_fail: bool = False) -> Body:
+    """The graph in an attribute, which is one of two where it may fail."""
+    return n.importer.import_body(n.attribute(attribute, A.GRAPH), n.scope, may_fail=may_fail)
 
 
 @converter("Loop", any_rank=True)
