@@ -49,6 +49,12 @@ class Poly:
         return len(self.terms) == 1
 
     @property
+    def single(self) -> Symbol | None:
+        """The symbol that this is nothing but, if it is."""
+        ((product, factor),) = self.terms.items() if self.is_product else (((), 0),)
+        return product[0] if factor == 1 and len(product) == 1 else None
+
+    @property
     def is_natural(self) -> bool:
         """Whether no factor is negative: with extents for symbols it is none, either."""
         return min(self.terms.values()) >= 0

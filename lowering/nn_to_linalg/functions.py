@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from ...dialects import func, memref, nn
 from ...dialects.marks import ENTRY, INPUT_DIMS, INPUT_NAMES, INPUTS, KERNEL, OUTPUTS
 from ...dialects.nn.base import NnOp
+from ...dialects.nn.dimension_names import names_of
 from ...dialects.nn.host import is_on_host
 from ...dialects.nn.host_types import is_host_type
-from ...dialects.nn.symbolic_shapes import names_of
 from ...ir.attributes import ArrayAttr, DictAttr
 from ...ir.core import Block, IRMapping, Operation, Value
 from ...ir.diagnostics import NncError, PassError

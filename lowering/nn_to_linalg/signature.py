@@ -8,7 +8,8 @@ from typing import Any
 
 from ...dialects import func
 from ...dialects.marks import INPUT_DIMS, KERNEL
-from ...dialects.nn.symbolic_shapes import Shape, SymbolicShapes, names_of
+from ...dialects.nn.dimension_names import names_of
+from ...dialects.nn.symbolic_shapes import Shape, SymbolicShapes
 from ...ir.polynomial import Poly
 from ...ir.types import FunctionType, TensorType, Type
 from .emitter import buffer_type

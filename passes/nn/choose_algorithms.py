@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from ...dialects import nn
 from ...dialects.marks import INPUT_DIMS
 from ...dialects.nn.blocked import BlockedConvOp
-from ...dialects.nn.symbolic_shapes import SymbolicShapes, names_of
+from ...dialects.nn.dimension_names import names_of
+from ...dialects.nn.symbolic_shapes import SymbolicShapes
 from ...dialects.nn.winograd import TRANSFORMS, points_of
 from ...dialects.strict_math import is_strict
 from ...ir.builder import Builder

@@ -23,7 +23,8 @@ from typing import Any, TypeGuard
 
 from ...dialects import nn
 from ...dialects.marks import EXPECTED_EXTENTS, INPUT_DIMS, KERNEL
-from ...dialects.nn.symbolic_shapes import SymbolicShapes, named, names_of
+from ...dialects.nn.dimension_names import named, names_of
+from ...dialects.nn.symbolic_shapes import SymbolicShapes
 from ...dialects.nn.traits import Fusion
 from ...ir.attributes import ArrayAttr, DenseElements, I64Array, UnitAttr
 from ...ir.core import Block, IRMapping, Operation, Region, Value

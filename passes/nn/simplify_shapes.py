@@ -10,8 +10,10 @@ from typing import Any
 from ...dialects import nn
 from ...dialects.func import FuncOp, Return
 from ...dialects.marks import INPUT_DIMS
+from ...dialects.nn.dimension_names import names_of
 from ...dialects.nn.known_values import is_short
-from ...dialects.nn.symbolic_shapes import Shape, SymbolicShapes, names_of
+from ...dialects.nn.symbolic_results import reshaped
+from ...dialects.nn.symbolic_shapes import Shape, SymbolicShapes
 from ...dialects.nn.traits import Broadcasting
 from ...dialects.nn.views import is_reshape
 from ...ir.builder import Builder
@@ -121,7 +123,7 @@ class _Simplifier:
         """Whether `?` in the type of a reshape of the source stand for the extents wanted."""
         if not is_reshape(shape_of(source), type.shape):
             return False
-        return self.shapes.reshaped(source, type.shape) == wanted
+        return reshaped(self.shapes, source, type.shape) == wanted
 
     def product_before_flattening(self, op: nn.Matmul) -> int:
         """matmul(flatten(x), w) -> flatten(matmul(x, w)), so that rows keep their extents"""

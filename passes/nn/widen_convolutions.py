@@ -11,7 +11,8 @@ from math import prod
 
 from ...dialects import nn
 from ...dialects.marks import INPUT_DIMS
-from ...dialects.nn.symbolic_shapes import SymbolicShapes, names_of
+from ...dialects.nn.dimension_names import names_of
+from ...dialects.nn.symbolic_shapes import SymbolicShapes
 from ...dialects.strict_math import is_strict
 from ...ir.builder import Builder
 from ...ir.core import Operation

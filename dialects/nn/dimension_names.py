@@ -1,0 +1,53 @@
+"""Names of the dimensions of arguments, as the attribute `nn.input_dims` holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...ir.attributes import ArrayAttr, StringAttr
+from ...ir.polynomial import Poly, Size
+
+
+def names_of(attribute: Any) -> list[list[str]]:
+    """The names in an attribute `nn.input_dims`; none where it is missing."""
+    if not isinstance(attribute, ArrayAttr):
+        return []
+    return [
+        [name.value if isinstance(name, StringAttr) else "" for name in one]
+        if isinstance(one, ArrayAttr)
+        else []
+        for one in attribute
+    ]
+
+
+def named(shapes: Sequence[Sequence[Size]]) -> ArrayAttr | None:
+    """`nn.input_dims` of values of these shapes, with names of its own; None if nothing is unknown.
+
+    A product of symbols that others stand for alone is named as that product.
+    """
+    symbols: dict[Any, str] = {}
+    whole: dict[Size, str] = {}
+
+    def name(size: Size) -> str:
+        if isinstance(size, int):
+            return ""
+        if size not in whole:
+            ((product, factor),) = size.terms.items() if size.is_product else (((), 0),)
+            if factor == 1 and all(symbol in symbols for symbol in product):
+                whole[size] = "*".join(sorted(symbols[symbol] for symbol in product))
+            else:
+                whole[size] = f"d{len(whole)}"
+        return whole[size]
+
+    for shape in shapes:  # single symbols first: products are made of them
+        for size in shape:
+            if isinstance(size, Poly) and size.single is not None:
+                symbols.setdefault(size.single, "")
+    for i, symbol in enumerate(symbols):
+        symbols[symbol] = f"d{i}"
+        whole[Poly.symbol(symbol)] = f"d{i}"
+    found = [[name(size) for size in shape] for shape in shapes]
+    if not any(map(any, found)):
+        return None
+    return ArrayAttr(tuple(ArrayAttr(tuple(map(StringAttr, one))) for one in found))
