@@ -110,18 +110,23 @@ def _second(
     kinds = {node.op_type for node in part.graph.node}
     if kinds & LOGARITHMS:
         for one in (want, *(second or ())):
-            found = _as_nearly_zero(found, one)
+            found = _as_logarithm(found, one)
     if second is not None:
         alike = [want] if (want.dtype, want.shape) == (second[0].dtype, second[0].shape) else []
         return _fault(found, second[0], *alike)
     return "" if kinds & DOUBTFUL else fault
 
 
-def _as_nearly_zero(found: np.ndarray, want: np.ndarray) -> np.ndarray:
-    """What was found, but as wanted where both are logarithms of what is nearly 0."""
+def _as_logarithm(found: np.ndarray, want: np.ndarray) -> np.ndarray:
+    """What was found, but as wanted where both are logarithms of what is nearly 0, or of what
+    differs by no more than rounding: of nearly 1 they may be as close to 0 as they like.
+    """
     if (found.dtype, found.shape) != (want.dtype, want.shape) or found.dtype.kind != "f":
         return found
-    return np.where(~np.isfinite(want) & (found < NEARLY_ZERO), want, found)
+    wide, have = want.astype(np.float64), found.astype(np.float64)
+    with np.errstate(all="ignore"):
+        rounded = np.abs(have - wide) <= RELATIVE.get(want.dtype.name, 0)
+    return np.where(rounded | ~np.isfinite(wide) & (have < NEARLY_ZERO), want, found)
 
 
 def single_outputs(model: Any, given: dict[str, np.ndarray]) -> Iterator[tuple[Any, dict]]:
