@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ...dialects import arith, nn
 from ...ir.core import Value
 from ...ir.types import Type
 from .emitter import Emitter, Size, buffer_type
 from .table import lowers
+
+Part = tuple[Sequence[Size], Sequence[Size]]
+"""Offsets and sizes of a part of a buffer."""
 
 
 def pad_constant(
@@ -19,23 +22,36 @@ def pad_constant(
     end: Sequence[Size],
     fill: Value,
 ) -> None:
-    """Copy a buffer to the middle of a larger one and fill the border; negative pads crop.
-
-    The border is written in strips that do not overlap: along each dimension one before and
-    one after, as wide as the copied part in the dimensions before it.
-    """
-    rank = len(begin)
-    full = e.sizes(out)
+    """Copy a buffer to the middle of a larger one and fill the border; negative pads crop."""
     part, inner = _cropped(e, source, begin, end)
     first = [e.max(b, 0) for b in begin]
-    for axis in range(rank):
+    for offsets, sizes in _border(e, e.sizes(out), first, end, inner, range(len(begin))):
+        e.fill(fill, e.subview(out, offsets, sizes))
+    e.copy(part, e.subview(out, first, inner))
+
+
+def _border(
+    e: Emitter,
+    full: Sequence[Size],
+    first: Sequence[Size],
+    end: Sequence[Size],
+    inner: Sequence[Size],
+    order: Iterable[int],
+) -> Iterator[Part]:
+    """The strips around the copied part, which starts at `first`.
+
+    They do not overlap: along each dimension there is one before and one after, as wide as the
+    copied part in the dimensions before it in the order.
+    """
+    offsets: list[Size] = [0] * len(full)
+    sizes = list(full)
+    for axis in order:
         after = e.add(first[axis], inner[axis])
         for width, start in ((first[axis], 0), (e.max(end[axis], 0), after)):
             if width != 0:
-                offsets = [*first[:axis], start, *[0] * (rank - axis - 1)]
-                sizes = [*inner[:axis], width, *full[axis + 1 :]]
-                e.fill(fill, e.subview(out, offsets, sizes))
-    e.copy(part, e.subview(out, first, inner))
+                offsets[axis], sizes[axis] = start, width
+                yield list(offsets), list(sizes)
+        offsets[axis], sizes[axis] = first[axis], inner[axis]
 
 
 def _cropped(
@@ -90,7 +106,7 @@ def lower_pad_dynamic(e: Emitter, op: nn.PadDynamic) -> None:
 def _pad(
     e: Emitter, op: nn.Pad | nn.PadDynamic, begin: Sequence[Size], end: Sequence[Size]
 ) -> None:
-    """Constant padding copies; the other modes read each element from where it comes from."""
+    """Copies; of other modes, each element of the border is read from where it comes from."""
     source = e.buffer(op.x)
     rank = op.x.type.rank
     found = [e.add(n, e.add(b, a)) for n, b, a in zip(e.sizes(source), begin, end, strict=True)]
@@ -113,50 +129,25 @@ def _pad(
             none = e.compare("eq", size, 0)
             e.require(e.insert(arith.OrI(some, none)).result, "there is no element to repeat")
 
-    def fill_from(part: Value, first: int) -> None:
-        def read(e: Emitter, _: Value) -> Value:
-            return e.load(source, _origins(e, op.mode, begin, end, extents, first))
+    # Columns first: of the rows before and after, most elements come from whole rows then.
+    for part in _border(e, sizes, begin, end, extents, reversed(range(rank))):
 
-        e.elementwise([], part, read)
+        def read(e: Emitter, _: Value, part: Part = part) -> Value:
+            return e.load(source, _origins(e, op.mode, part, (begin, extents)))
 
-    parts = _parts(begin[-1], end[-1], extents[-1]) if rank else []
-    if not parts:
-        fill_from(out, 0)
-    for first, count in parts:
-        fill_from(e.subview(out, [0] * (rank - 1) + [first], [*sizes[:-1], count]), first)
+        e.elementwise([], e.subview(out, *part), read)
+    e.copy(source, e.subview(out, begin, extents))
 
 
-def _parts(begin: Size, end: Size, extent: Size) -> list[tuple[int, int]]:
-    """(first, count) of the columns of a row's borders, and of the copied ones between them.
-
-    Those are read as whole vectors. None where that is not known to help.
-    """
-    if not (isinstance(begin, int) and isinstance(end, int) and isinstance(extent, int)):
-        return []
-    if begin == end == 0:
-        return []
-    parts = [(0, begin), (begin, extent), (begin + extent, end)]
-    return [(first, count) for first, count in parts if count]
-
-
-def _origins(
-    e: Emitter,
-    mode: str,
-    begin: Sequence[Size],
-    end: Sequence[Size],
-    extents: Sequence[Size],
-    first: int,
-) -> list[Size]:
-    """Which element of the operand stands at the current position of the columns from `first`."""
+def _origins(e: Emitter, mode: str, part: Part, copied: Part) -> list[Size]:
+    """Which element of the operand stands at the current position of a part of the result."""
     found: list[Size] = []
-    for d, (before, after) in enumerate(zip(begin, end, strict=True)):
-        shift = first if d == len(extents) - 1 else 0
-        is_copied = shift and shift == before
-        if is_copied or before == after == 0:
+    for d, (offset, size, begin, extent) in enumerate(zip(*part, *copied, strict=True)):
+        if offset == begin and size == extent:
             found.append(e.position(d))
         else:
-            at = e.sub(e.position(d), e.sub(before, shift))
-            found.append(_origin(e, mode, at, extents[d]))
+            at = e.add(e.position(d), e.sub(offset, begin))
+            found.append(_origin(e, mode, at, extent))
     return found
 
 

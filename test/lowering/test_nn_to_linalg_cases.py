@@ -316,6 +316,16 @@ def test_pad_dynamic(mode, pads):
     compare(one_op(text, "%x: tensor<?x6xf32>", "%p: tensor<4xi64>"), [f32(5, 6), pads])
 
 
+@pytest.mark.parametrize("mode", ["reflect", "edge", "wrap"])
+def test_pad_of_an_open_image_copies_it(mode):
+    text = (
+        f'nn.pad %x {{mode = "{mode}", pads = array<i64: 0, 2, 1, 0, 1, 3>}} : '
+        "(tensor<?x?x?xf32>) -> tensor<?x?x?xf32>"
+    )
+    module = compare(one_op(text, "%x: tensor<?x?x?xf32>"), sizes=(2, 4, 5))
+    assert len([op for op in module.walk() if isinstance(op, linalg.Copy)]) == 1
+
+
 def test_pad_dynamic_of_what_is_not_there():
     text = 'nn.pad_dynamic %x, %p {{mode = "{}"}} : (tensor<?xf32>, tensor<2xi64>) -> tensor<?xf32>'
     args = "%x: tensor<?xf32>", "%p: tensor<2xi64>"

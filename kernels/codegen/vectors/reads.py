@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ....dialects import memref, ub, vector
+from ....dialects import arith, memref, ub, vector
 from ....ir.core import Value
 from ....ir.polynomial import Size
+from ....ir.rewriting import constant_int
 from ....ir.types import Type, VectorType
 from ..addresses.walk import Walk
 from ..code import make
@@ -70,7 +71,42 @@ def read(code: Walk, address: Address, padding: Value | None) -> Value:
     if address.lane == 1:
         return read_row(code, row_place(code, address), type, address.count, padding)
     where = flat_place(code, address)
+    repeats = _repeats(code, address)
+    if repeats is not None and code.can_mask(type):
+        return _read_row_or_one(code, where, type, repeats, address.count, padding)
     return gather(code, where, lane_offsets(code, address), type, address.count, padding)
+
+
+def _repeats(code: Walk, address: Address) -> Value | None:
+    """Whether all lanes are one element, where only the run tells; if not, they are neighbours."""
+    step, count = code.size(address.lane), address.count
+    is_counted = count is None or isinstance(count, int) or not isinstance(count.type, VectorType)
+    choice = step.defining_op if isinstance(step, Value) else None
+    if not (is_counted and isinstance(choice, arith.Select)):
+        return None
+    steps = constant_int(choice.true_value), constant_int(choice.false_value)
+    return choice.condition if steps == (0, 1) else None
+
+
+def _read_row_or_one(
+    code: Walk,
+    where: Place,
+    type: VectorType,
+    repeats: Value,
+    count: int | Value | None,
+    padding: Value | None,
+) -> Value:
+    """Elements from a place on, or the first of them for all lanes."""
+    width = type.shape[0]
+    own = code.as_value(width if count is None else count)
+    least = code.as_value(1 if count is None else code.minimum(1, own))
+    row = read_row(code, where, type, code.value(arith.Select(repeats, least, own)))
+    one = code.splat(code.value(vector.Extract.of(row, [0])), width)
+    found = code.value(make(arith.Select, (code.splat(repeats, width), one, row), (type,)))
+    if count is None:
+        return found
+    chosen = (code.mask(count, width), found, _rest(code, type, padding))
+    return code.value(make(arith.Select, chosen, (type,)))
 
 
 def _read_element(code: Walk, address: Address, element: Type, padding: Value | None) -> Value:
