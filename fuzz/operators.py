@@ -456,11 +456,11 @@ def integer_product(g: Graph) -> None:
 
 
 def select(g: Graph) -> None:
-    x = g.pick(("float32", "int64"), least=1)
     match g.choice.randrange(3):
         case 0:
-            g.add("NonZero", [x], exact=True)
+            g.add("NonZero", [g.pick(("float32", "int64"), least=1, exact=True)], exact=True)
         case 1:
+            x = g.pick(("float32", "int64"), least=1)
             axis = g.axis(x)
             mask = g.enter(g.numbers("bool", (x.array.shape[axis],)))
             g.add("Compress", [x, mask], axis=axis, exact=True)

@@ -28,7 +28,7 @@ DOUBTFUL = {
 }
 """What the reference computes wrongly in some cases: nothing is said of it without ONNX Runtime."""
 
-LOGARITHMS = {"Log", "ReduceLogSum"}
+LOGARITHMS = {"Log", "LogSoftmax", "ReduceLogSum", "ReduceLogSumExp"}
 NEARLY_ZERO = np.log(1e-6)
 """Of a sum that is 0 but for rounding, the logarithm may be below this, or -inf, or NaN."""
 
