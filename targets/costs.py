@@ -217,6 +217,8 @@ class AlgorithmCosts:
     """Elements of a sound of unknown length: a second of it."""
     open_extent: int = 24
     """The same of what depends on more than the inputs' extents."""
+    open_steps: int = 100
+    """The same of what has no rows and columns: a second of a sound in steps of 10 ms."""
     small_images: int = 3
     """How many times smaller open images are that count beside those, by rows and columns: 107 and
     8. An algorithm is taken that gains more at one of the two than it loses at the other."""

@@ -148,7 +148,8 @@ class Work(Roofline):
 
     def expected(self, images: Size, *extents: Size) -> list[int]:
         """Extents of images: unknown ones as the target says, an unknown number of images as 1."""
-        other = self.costs.open_extent // self.smaller
+        is_image = sum(extent != 1 for extent in extents) > 1
+        other = (self.costs.open_extent if is_image else self.costs.open_steps) // self.smaller
         found = [self.shapes.estimate(d, self._given, other) for d in extents]
         return [images if isinstance(images, int) else 1, *found]
 
