@@ -35,6 +35,7 @@ OUTPUTS = {
     "QuantizeV2": "output output_min output_max",
     "TensorArrayV3": "handle flow",
     "StatelessRandomGetKeyCounter": "key counter",
+    "StatelessRandomGetKeyCounterAlg": "key counter alg",
     "SoftmaxCrossEntropyWithLogits": "loss backprop",
     "SparseSoftmaxCrossEntropyWithLogits": "loss backprop",
     "BlockLSTM": "i cs f o ci co h",

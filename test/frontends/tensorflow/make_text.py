@@ -1,4 +1,4 @@
-"""Writes the files of `files/` that handle text, rows of different lengths, and tables.
+"""Writes the files of `files/` that handle text, rows of different lengths, tables, random numbers.
 
 python test/frontends/tensorflow/make_text.py
 """
@@ -40,7 +40,7 @@ def graph(name, function, *inputs):
     concrete = concrete.get_concrete_function()
     frozen = make.convert_variables_to_constants_v2(concrete)
     (FILES / f"{name}.pb").write_bytes(frozen.graph.as_graph_def().SerializeToString())
-    expected(name, function, inputs)
+    expected(name, concrete, inputs)
 
 
 def texts(x, numbers):
@@ -123,6 +123,22 @@ def full_ids(ids):
     return tf.sparse.fill_empty_rows(ids, tf.constant(1, I64))[0]
 
 
+def randoms(seed, logits, n):
+    """seed [2], logits [3, 6], n [1] is 5"""
+    draw, each, f64 = tf.random, tf.random.experimental, tf.float64
+    cut, raw = draw.stateless_truncated_normal, tf.raw_ops
+    return (
+        draw.stateless_uniform([n[0], 3], seed, dtype=f64),
+        draw.stateless_uniform([5], seed, dtype=tf.half),
+        draw.stateless_uniform([3, 3], seed, -n[0], 9, tf.int32),
+        draw.stateless_uniform([5], seed, None, None, tf.uint64), draw.stateless_normal([9], seed),
+        cut([3, 7], seed), cut([5], seed, dtype=f64), draw.stateless_categorical(logits, 4, seed),
+        draw.uniform([5], seed=7), draw.uniform([5], -3, 9, tf.int64, seed=2),
+        raw.StatelessRandomUniform(shape=[5], seed=seed),
+        *tf.unstack(each.stateless_split(seed, 2)),
+    )  # fmt: skip
+
+
 class Tables(tf.Module):
     """Tables of constants, of a text file, and of a checkpoint."""
 
@@ -182,6 +198,8 @@ def main():
     splits, ids = np.array([0, 2, 2, 6, 7], np.int64), np.array([2, 0, 2], np.int64)
     graph("ragged", ragged, make.normal(7, 2), splits, ids)
     graph("sparse", sparse, make.normal(4, 6))
+    seed, size = np.array([12345, -6789], np.int32), np.array([5], np.int32)
+    graph("randoms", randoms, seed, make.normal(3, 6), size)
     path = Path("/tmp/words.txt")
     tables = Tables(path)
     folder("tables", tables, tables, encoded(np.array(["a", "b", "x", "hello", "zebra"])))
