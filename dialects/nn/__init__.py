@@ -6,6 +6,7 @@ Op classes are named as their mnemonics: `nn.reduce_sum` is `nn.ReduceSum`.
 from .activations import *
 from .base import *
 from .blocked import *
+from .characters import *
 from .control import *
 from .creation import *
 from .elementwise import *

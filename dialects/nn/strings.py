@@ -81,14 +81,15 @@ class StringSplit(HostOp, name="nn.string_split"):
     """The pieces of each string between delimiters, and how many they are.
 
     The pieces are filled up with empty strings to the largest number of them. Without a
-    delimiter, runs of white space part them. A piece may also be each character, or each byte.
+    delimiter, runs of white space part them. A piece may also be each character, or each byte; or a
+    word, between which is white space of ASCII.
     Shapes: x [I..] -> pieces [I.., ?], counts [I..]. Source: ONNX StringSplit-20; TensorFlow's
     UnicodeSplit and StringsByteSplit.
     """
 
     x: Operand = operand(Strings)
     delimiter: str = attribute(STRING, default="")
-    unit: str = attribute(one_of("delimiter", "character", "byte"), default="delimiter")
+    unit: str = attribute(one_of("delimiter", "word", "character", "byte"), default="delimiter")
     most: int | None = attribute(I64, optional=True)
     pieces: Result = result(Strings)
     counts: Result = result(AnyRankedTensor)
@@ -109,6 +110,9 @@ class StringSplit(HostOp, name="nn.string_split"):
     def _split(self, text):
         if self.unit == "delimiter":
             return text.split(self.delimiter or None, -1 if self.most is None else self.most)
+        if self.unit == "word":
+            pieces = text.encode(*BYTES).split(None, -1 if self.most is None else self.most)
+            return [piece.decode(*BYTES) for piece in pieces]
         if self.unit == "character" or text.isascii():
             return list(text)
         return [bytes([b]).decode(*BYTES) for b in text.encode(*BYTES)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from ...ir.attribute_kinds import INT_ARRAY, STRING
@@ -46,7 +47,8 @@ class StringCase(HostOp, name="nn.string_case"):
 class RegexReplace(HostOp, name="nn.regex_replace"):
     r"""Each string with what the pattern matches replaced: all of it, or the first match.
 
-    Pattern and rewriting are in Python's notation. Source: TensorFlow's RegexReplace.
+    Pattern and rewriting are in Python's notation. An empty match right behind another one counts
+    for none. Source: TensorFlow's RegexReplace.
     """
 
     x: Operand = operand(Strings)
@@ -71,8 +73,19 @@ class RegexReplace(HostOp, name="nn.regex_replace"):
             raise NncError(f"the pattern is not valid: {error}") from None
 
     def evaluate(self, x):
-        replace, count = re.compile(self.pattern).sub, int(self.first)
-        return _texts(x.shape, (replace(self.rewrite, text, count) for text in x.reshape(-1)))
+        return _texts(x.shape, map(self._replaced, x.reshape(-1)))
+
+    def _replaced(self, text: str) -> str:
+        end, plain = -1, "\\" not in self.rewrite
+
+        def put(match: re.Match) -> str:
+            nonlocal end
+            if match.span() == (end, end):
+                return ""
+            end = match.end()
+            return self.rewrite if plain else match.expand(self.rewrite)
+
+        return re.compile(self.pattern).sub(put, text, int(self.first))
 
 
 class StringHash(HostOp, name="nn.string_hash"):
@@ -156,6 +169,64 @@ class StringNgrams(HostOp, name="nn.string_ngrams"):
         padded = [*[self.left] * pad, *row, *[self.right] * pad]
         runs = (padded[i : i + width] for i in range(len(padded) - width + 1))
         return [_whole(self.separator.join(run)) for run in runs]
+
+
+class StringReduce(HostOp, name="nn.string_reduce"):
+    """The strings along axes one after the other, the last of the axes fastest.
+
+    Source: TensorFlow's ReduceJoin.
+    """
+
+    x: Operand = operand(Strings)
+    axes: tuple[int, ...] = attribute(INT_ARRAY)
+    separator: str = attribute(STRING, default="")
+    keep_dims: bool = attribute(BOOL, default=False)
+    out: Result = result(Strings)
+
+    example = (
+        '%y = nn.string_reduce %x {axes = array<i64: 1>, separator = "-"} : '
+        "(tensor<4x2x!nn.string>) -> tensor<4x!nn.string>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        (x,), axes = types, attrs.axes
+        if len(set(axes)) != len(axes) or any(not 0 <= axis < x.rank for axis in axes):
+            raise NncError(f"x is '{x}', which has no axes {list(axes)}")
+        kept = [1 if i in axes else d for i, d in enumerate(x.shape)]
+        dropped = [d for i, d in enumerate(x.shape) if i not in axes]
+        return [tensor(tuple(kept if attrs.keep_dims else dropped), string)]
+
+    def evaluate(self, x):
+        rest = [i for i in range(x.ndim) if i not in self.axes]
+        shape = tuple(x.shape[i] for i in rest)
+        count = math.prod(x.shape[i] for i in self.axes)
+        rows = x.transpose(*rest, *self.axes).reshape(math.prod(shape), count)
+        found = _texts(shape, (_whole(self.separator.join(row)) for row in rows))
+        return np.expand_dims(found, self.axes) if self.keep_dims else found
+
+
+class FormatNumber(HostOp, name="nn.format_number"):
+    """Numbers as text, in a format of C's printf for one number. Source: TensorFlow's AsString."""
+
+    x: Operand = operand(AnyRankedTensor)
+    pattern: str = attribute(STRING)
+    out: Result = result(Strings)
+
+    example = (
+        '%s = nn.format_number %x {pattern = "%.2f"} : (tensor<4xf32>) -> tensor<4x!nn.string>'
+    )
+
+    def check(self):
+        if not re.fullmatch(r"%[-+ #0]*\d{0,3}(\.\d{1,3})?[defg]", self.pattern):
+            raise NncError(f"'{self.pattern}' is no format of one number")
+
+    @classmethod
+    def infer(cls, types, attrs):
+        return [tensor(types[0].shape, string)]
+
+    def evaluate(self, x):
+        return _texts(x.shape, (self.pattern % number for number in x.reshape(-1).tolist()))
 
 
 def _whole(text: str) -> str:

@@ -35,11 +35,25 @@ OUTPUTS = {
     "QuantizeV2": "output output_min output_max",
     "TensorArrayV3": "handle flow",
     "StatelessRandomGetKeyCounter": "key counter",
+    "StatelessRandomGetKeyCounterAlg": "key counter alg",
     "SoftmaxCrossEntropyWithLogits": "loss backprop",
     "SparseSoftmaxCrossEntropyWithLogits": "loss backprop",
     "BlockLSTM": "i cs f o ci co h",
     "LSTMBlockCell": "i cs f o ci co h",
     "GRUBlockCell": "r u c h",
+    "StringSplit": "indices values shape",
+    "StringNGrams": "ngrams ngrams_splits",
+    "RaggedTensorToSparse": "sparse_indices sparse_values sparse_dense_shape",
+    "RaggedRange": "rt_nested_splits rt_dense_values",
+    "RaggedGather": "output_nested_splits output_dense_values",
+    "SparseReshape": "output_indices output_shape",
+    "SparseFillEmptyRows": "output_indices output_values empty_row_indicator reverse_index_map",
+    "SparseReorder": "output_indices output_values",
+    "SparseConcat": "output_indices output_values output_shape",
+    "SparseSlice": "output_indices output_values output_shape",
+    "UnicodeDecode": "row_splits char_values",
+    "UnicodeDecodeWithOffsets": "row_splits char_values char_to_byte_starts",
+    "LookupTableExport": "keys values",
 }
 """The output arguments of operators that have several, also of their later versions."""
 
@@ -73,7 +87,7 @@ class Functions:
         self._data: dict[str, Any] = {}
         self._records: dict[str, Record] = {}
         self._graphs: dict[str, Graph | None] = {}
-        self._writers: dict[str, bool] = {}
+        self._kinds: dict[tuple[str, tuple[str, ...]], bool] = {}
         for data in library.function if library else ():
             whole = isinstance(data, Record)
             record = data if whole else SCHEMA.read("FunctionName", data)
@@ -96,15 +110,21 @@ class Functions:
 
     def writes(self, record: Record) -> bool:
         """Whether a node writes variables, perhaps in a function that it calls."""
-        if record.op in WRITERS:
-            return True
-        return any(self._is_writer(name) for name in called_functions(record, self).values())
+        return self.has(record, WRITERS)
 
-    def _is_writer(self, name: str) -> bool:
-        if name not in self._writers:
-            self._writers[name] = False
-            self._writers[name] = any(self.writes(node) for node in self.record(name).node_def)
-        return self._writers[name]
+    def has(self, record: Record, kinds: tuple[str, ...]) -> bool:
+        """Whether a node is of one of these kinds, or calls a function with such a node."""
+        if record.op in kinds:
+            return True
+        called = called_functions(record, self).values()
+        return any(self._function_has(name, kinds) for name in called)
+
+    def _function_has(self, name: str, kinds: tuple[str, ...]) -> bool:
+        known = (name, kinds)
+        if known not in self._kinds:
+            self._kinds[known] = False
+            self._kinds[known] = any(self.has(node, kinds) for node in self.record(name).node_def)
+        return self._kinds[known]
 
     def graph(self, name: str) -> Graph:
         """The function as a graph. Raises NncError where it calls itself."""

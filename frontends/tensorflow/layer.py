@@ -15,6 +15,7 @@ from ..common.rows import Convert, Rows
 from ..wire.protobuf import Record, WireError
 from .lists import TensorList
 from .schema import dtype_of, element_of, shape_of
+from .tables import Table
 from .variables import Variable
 
 
@@ -63,6 +64,7 @@ _TENSOR = (Value, "tensor")
 _KINDS = {
     "Any": (object, "value"),
     "Pair": (Pair, "complex tensor"),
+    "Table": (Table, "table"),
     "TensorList": (TensorList, "list"),
     "Variable": (Variable, "variable"),
 }

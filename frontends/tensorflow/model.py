@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from ..common.graph import Graph
@@ -16,7 +17,8 @@ from ..wire.protobuf_text import TextError
 from .functions import Functions, GraphValues, graph_of
 from .schema import SCHEMA, read_graph, type_of
 from .states import with_states
-from .variables import bind_variables
+from .tables import bind_tables
+from .variables import bind_variables, checkpoint
 
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
 NO_RESULTS = ("NoOp", "Assert", "Const", *PLACEHOLDERS)
@@ -65,6 +67,8 @@ def _saved_model(source: Source, file: Source) -> Graph:
     outputs = [(name, renamed.get(value, value)) for name, value in sorted(outputs, key=_position)]
     graph = graph_of(meta.graph.node, inputs, outputs, values, functions, renamed)
     bind_variables(source, meta, graph, functions)
+    bundle = partial(checkpoint, source)
+    bind_tables(source, meta.graph.node, graph, functions, meta.assets, bundle)
     version = meta.info.tensorflow_version if meta.info else ""
     graph = replace(graph, producer=f"TensorFlow {version}".strip())
     return with_states(source, graph)
@@ -109,6 +113,7 @@ def _frozen_graph(source: Source, record: Record) -> Graph:
         raise source.error("a TensorFlow graph without outputs")
     functions = Functions(source, record.library)
     graph = graph_of(record.node, inputs, outputs, values, functions, renamed)
+    bind_tables(source, record.node, graph, functions)
     return replace(graph, producer="TensorFlow")
 
 

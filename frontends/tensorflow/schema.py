@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
+from ...dialects.nn.strings import BYTES
 from ...ir.numpy_types import numpy_to_type
 from ...ir.types import TensorType, Type, UnrankedTensorType, f32, size_fault
 from ..wire.protobuf import Record, Schema, WireError
@@ -26,7 +28,11 @@ MetaGraph
   2 graph GraphDef
   3 saver Saver
   5 signatures map string Signature
+  6 assets Asset*
   7 objects bytes
+Asset
+  1 info TensorInfo
+  2 filename string
 MetaInfo
   4 tags string*
   5 tensorflow_version string
@@ -235,12 +241,20 @@ def array_of(tensor: Record) -> np.ndarray:
     return found.reshape(shape)  # type: ignore[arg-type]
 
 
+def texts_of(values: Iterable[str | bytes]) -> np.ndarray:
+    """Text as an array of objects; bytes that are none stay as they are."""
+    texts = [v.decode(*BYTES) if isinstance(v, bytes) else v for v in values]
+    found = np.empty(len(texts), object)
+    found[:] = texts
+    return found
+
+
 def _values(tensor: Record, field: str, dtype: np.dtype) -> np.ndarray:
     if field == "float8_val":
         raise WireError("a constant of eight-bit floats has no bytes")
     values = getattr(tensor, field)
     if field == "string_val":
-        return np.array([v.tobytes().decode("utf-8", "replace") for v in values] or [], object)
+        return texts_of(v.tobytes() for v in values)
     if field == "half_val":
         return np.array(values, np.int64).astype(np.uint16).view(dtype)
     if field in ("scomplex_val", "dcomplex_val"):

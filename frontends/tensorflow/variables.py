@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,17 +12,16 @@ from ...ir.core import Value
 from ..common.graph import Graph
 from ..common.layer import Layer
 from ..common.source import Source
-from ..wire.numerals import whole_number
 from ..wire.protobuf import Record, WireError
 from ..wire.tensorbundle import Bundle, strings
-from .functions import CALLS, Functions, FunctionValues, GraphValues
-from .schema import SCHEMA, array_of, dtype_of
+from .functions import CALLS, Functions, GraphValues
+from .origins import ASSIGNMENTS, Scope
+from .schema import SCHEMA, dtype_of
 
 VARIABLES = ("VarHandleOp", "VariableV2", "Variable")
 PREFIX = "variables/variables"
 OBJECTS = "_CHECKPOINTABLE_OBJECT_GRAPH"
 OBJECT = "/.ATTRIBUTES/VARIABLE_VALUE"
-ASSIGNMENTS = ("AssignVariableOp", "Assign")
 
 
 class States:
@@ -64,12 +63,17 @@ class Variable:
         return self.value
 
 
+def checkpoint(source: Source) -> Bundle | None:
+    """The checkpoint beside a model, where there is one."""
+    return Bundle(source.beside, PREFIX) if source.has_beside(f"{PREFIX}.index") else None
+
+
 def bind_variables(source: Source, meta: Record, graph: Graph, functions: Functions) -> None:
     """Give each variable of a graph its value, as the attribute `variable` of its node."""
     nodes = [node for node in graph.nodes if node.kind in VARIABLES]
     if not nodes:
         return
-    bundle = Bundle(source.beside, PREFIX) if source.has_beside(f"{PREFIX}.index") else None
+    bundle = checkpoint(source)
     keys: dict[str, str] = {}
     if bundle is not None:
         keys = restored(meta, functions)
@@ -130,73 +134,13 @@ def _stored_keys(objects: list[Record], stored: list[Record]) -> dict[int, str]:
 def restored(meta: Record, functions: Functions) -> dict[str, str]:
     """The checkpoint's key of each variable's node in the main graph."""
     keys: dict[str, str] = {}
-    handles = {node.name: node.name for node in meta.graph.node if node.op in VARIABLES}
-    restore = meta.saver.restore if meta.saver else ""
-    _Restore(meta.graph.node, GraphValues(), handles, keys).run(functions, restore)
-    return keys
-
-
-class _Restore:
-    """A graph or function in which variables are assigned what is read from a checkpoint."""
-
-    def __init__(
-        self,
-        records: list[Record],
-        values: GraphValues,
-        handles: Mapping[str, str],
-        keys: dict[str, str],
-    ) -> None:
-        self.nodes = {record.name: record for record in records}
-        self.values = values
-        self.handles = handles
-        self.keys = keys
-
-    def run(self, functions: Functions, restore: str = "", depth: int = 0) -> None:
-        """Note what is assigned here, and in the functions that restore; all of them if nested."""
-        for record in self.nodes.values():
+    main = Scope(meta.graph.node, GraphValues())
+    restore = main.nodes.get(meta.saver.restore.partition(":")[0] if meta.saver else "")
+    called = main.called(restore, functions) if restore is not None else None
+    for scope in (main, *(called.inner(functions) if called else ())):
+        for record in scope.nodes.values():
             if record.op in ASSIGNMENTS and len(record.input) > 1:
-                key, target = self.key(record.input[1]), self.handle(record.input[0])
-                if key is not None and target is not None:
-                    self.keys[target] = key
-            called = record.attr.get("f") if record.op in CALLS else None
-            wanted = depth > 0 or record.name == restore.partition(":")[0]
-            if called is None or called.func is None or not wanted or depth > 10:
-                continue
-            function = functions.record(called.func.name)
-            names = [arg.name for arg in function.signature.input_arg]
-            data = [text for text in record.input if not text.startswith("^")]
-            handles = {
-                name: handle
-                for name, text in zip(names, data, strict=False)
-                if (handle := self.handle(text)) is not None
-            }
-            inner = _Restore(function.node_def, FunctionValues(function), handles, self.keys)
-            inner.run(functions, depth=depth + 1)
-
-    def handle(self, text: str) -> str | None:
-        """The variable's node that a value is the handle of."""
-        return self.handles.get(self.source(text)[0])
-
-    def key(self, text: str) -> str | None:
-        """The checkpoint's key that a value is read by."""
-        name, place = self.source(text)
-        record = self.nodes.get(name)
-        if record is None or record.op != "RestoreV2" or len(record.input) < 2:
-            return None
-        named = self.nodes.get(self.values.maker(record.input[1]))
-        value = named.attr.get("value") if named is not None and named.op == "Const" else None
-        if value is None or value.tensor is None:
-            return None
-        keys = array_of(value.tensor).reshape(-1)
-        return str(keys[place]) if place < len(keys) else None
-
-    def source(self, text: str) -> tuple[str, int]:
-        """The node and output that a value comes from, through identities."""
-        for _ in range(100):
-            name = self.values.name(text)
-            node, _, number = name.partition(":")
-            record = self.nodes.get(node)
-            if record is None or record.op not in ("Identity", "IdentityN") or not record.input:
-                return node, whole_number(number) or 0
-            text = record.input[0]
-        raise WireError("identities go in a circle")
+                handle, key = scope.origin(record.input[0]), scope.origin(record.input[1]).key()
+                if key is not None and handle.kind in VARIABLES and handle.scope is main:
+                    keys[handle.node.name] = key  # type: ignore[union-attr]
+    return keys
