@@ -89,8 +89,19 @@ def complex_parts(z, w, mask):
     padded = F.pad(z, (1, 2), value=1.5), z.index_fill(0, torch.tensor([1]), 2 - 1j)
     row = torch.stft(z.flatten(), 4, return_complex=True, window=torch.hann_window(4))
     made = torch.eye(2, dtype=torch.complex64), torch.linspace(0, 1, 3, dtype=torch.complex64)
-    wide = torch.trapezoid(z, dx=0.5), torch.gradient(z, dim=1), z.to(torch.complex128) * (1 + 2j)
+    sums = torch.logaddexp(z * 3, w), torch.stft(w.flatten(), 6), _complex_windows(z, w)
+    wide = (
+        *sums,
+        torch.trapezoid(z, dx=0.5),
+        torch.gradient(z, dim=1),
+        z.to(torch.complex128) * (1 + 2j),
+    )
     return *moved, *padded, row, *made, *wide, torch.fft.fft(z.to(torch.complex128))
+
+
+def _complex_windows(z, w):
+    row, window = w.flatten(), z.flatten()[:5]
+    return [torch.stft(x, 5, window=window, return_complex=True) for x in (row, row.real)]
 
 
 def walked_cases() -> dict[str, tuple[Callable[..., Any], Sequence[torch.Tensor]]]:
