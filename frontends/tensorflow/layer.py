@@ -13,10 +13,10 @@ from ..common.complexes import Pair, by_parts
 from ..common.graph import Node
 from ..common.importer import NodeLayer
 from ..common.rows import Convert, Rows
+from ..common.words import LookupTable
 from ..wire.protobuf import Record, WireError
 from .lists import TensorList
 from .schema import dtype_of, element_of, shape_of
-from .tables import Table
 from .variables import Variable
 from .xla import converter, hlo_layer
 
@@ -70,7 +70,7 @@ _TENSOR = (Value, "tensor")
 _KINDS = {
     "Any": (object, "value"),
     "Pair": (Pair, "complex tensor"),
-    "Table": (Table, "table"),
+    "LookupTable": (LookupTable, "table"),
     "TensorList": (TensorList, "list"),
     "Variable": (Variable, "variable"),
 }
