@@ -1,5 +1,5 @@
-"""Operators of com.microsoft without padding, and on positions, against NumPy: ONNX Runtime has
-them for CUDA only."""
+"""Operators of com.microsoft that ONNX Runtime has for CUDA only, against NumPy: on batches without
+padding, on positions, and on complex numbers."""
 
 from itertools import pairwise
 
@@ -135,3 +135,20 @@ def test_gemma_rotary_embedding():
     cosine, sine = (f(angles[:, None]).astype(np.float16) for f in (np.cos, np.sin))
     for y, (x, turned) in zip(ys, (states[:2], states[2:]), strict=True):
         np.testing.assert_allclose(y, x * cosine + turned * sine, rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("size", [8, 30])
+def test_spectra_of_rows(size):
+    x, kinds = floats(2, 3, size), {"signal_ndim": 1, "onesided": 1, "normalized": 0}
+    (y,) = found("Rfft", x, **kinds)
+    expected = np.fft.rfft(x)
+    np.testing.assert_allclose(y[..., 0] + 1j * y[..., 1], expected, rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(found("Irfft", y, **kinds)[0], x, rtol=1e-4, atol=1e-5)
+
+
+def test_complex_products():
+    a, b = floats(2, 3, 2), floats(3, 2)
+    x, y = (v[..., 0] + 1j * v[..., 1] for v in (a, b))
+    for name, expected in (("ComplexMul", x * y), ("ComplexMulConj", x * y.conj())):
+        (z,) = found(name, a, b)
+        np.testing.assert_allclose(z[..., 0] + 1j * z[..., 1], expected, rtol=1e-4, atol=1e-5)
