@@ -248,9 +248,14 @@ def mapped(x, places):
 
 
 def shares(x):
-    """Open extents that are shared out to windows."""
+    """Windows of open extents, some of which share them out."""
     mean = F.adaptive_avg_pool2d(x, (7, 3)), F.adaptive_avg_pool2d(x, (None, 2))
-    return *mean, F.adaptive_max_pool2d(x, (2, 5)), F.adaptive_avg_pool1d(x[0], 4)
+    return (
+        *mean,
+        F.adaptive_max_pool2d(x, (2, 5)),
+        F.adaptive_avg_pool1d(x[0], 4),
+        F.unfold(x, 2, (1, 2), 1, 2),
+    )
 
 
 class Older(torch.nn.Module):
