@@ -251,7 +251,8 @@ class _Reader:
         most = (end - (start - len(head))) // step
         rows = self.data[start - len(head) :][: most * step].reshape(most, step)
         same = (rows[:, : len(head)] == np.frombuffer(head, np.uint8)).all(axis=1)
-        count = most if same.all() else int(same.argmin())
+        # the first tag may be written with more bytes than it needs
+        count = most if same.all() else max(int(same.argmin()), 1)
         parts.append(rows[:count, len(head) :].copy().view(dtype).reshape(-1))
         return start - len(head) + count * step
 
