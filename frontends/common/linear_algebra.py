@@ -245,7 +245,7 @@ def reflections(a: Term) -> tuple[Term, Term]:
         tail = (places.rows > at).choose(x, 0.0)
         rest = (tail * tail).sum(a.rank - 2, keep=True)
         length = (first * first + rest).function(nn.Sqrt)
-        turned = (first > 0.0).choose(-length, length)
+        turned = (first < 0.0).choose(length, -length)
         none = rest.equals(0.0)
         head = none.choose(1.0, first - turned)
         v = places.rows.equals(at).choose(1.0, none.choose(0.0, tail) / head)
@@ -276,21 +276,30 @@ def reflected(packed: Term, scales: Term, x: Term, inverse: bool = False) -> Ter
     return steps(n, count, [x], step)[0]
 
 
+def householder_product(packed: Term, scales: Term) -> Term:
+    """The first columns of what reflections make together, as many as `packed` has."""
+    places = Places.of(packed)
+    first = places.rows.equals(places.columns).cast(packed.element) + packed * 0.0
+    return reflected(packed, scales, first)
+
+
 def eigh(a: Term) -> tuple[Term, Term]:
     """Eigenvalues [B.., M] in ascending order, and eigenvectors as columns, of symmetric matrices.
 
     Jacobi's rotations: 8.5.2.
     """
-    products = Products(
-        lambda rest, p, q: (
-            column(row(rest, p), p),
-            column(row(rest, q), q),
-            column(row(rest, p), q),
-        ),
-        lambda rest, turned: transposed(turned(transposed(turned(rest)))),
-    )
-    rest, vectors = _rotated(a, identity_like(a), products)
-    values = (rest * identity_like(a)).sum(a.rank - 1)
+    n, count = a.n, _columns(a)
+    a = _even(a, a.rank - 2, a.rank - 1)
+    unit = np.eye(a.shape[-1] or 0)
+    whole, pairs = (constant(n, v).cast(a.element) for v in (unit, unit[_others(len(unit))]))
+
+    def step(rest: Term, vectors: Term) -> list[Term]:
+        turned = _rotation((rest * whole).sum(a.rank - 1), (rest * pairs).sum(a.rank - 1))
+        return [transposed(turned(transposed(turned(rest)))), turned(vectors)]
+
+    rest, vectors = _swept(a, step, identity_like(a))
+    values = (rest * whole).sum(a.rank - 1).part(-1, 0, count)
+    vectors = vectors.part(-2, 0, count).part(-1, 0, count)
     return _sorted(values, [vectors], greatest=False)  # type: ignore[return-value]
 
 
@@ -302,16 +311,18 @@ def svd(a: Term) -> tuple[Term, Term, Term]:
     if a.shape[-2] is not None and a.shape[-1] is not None and a.shape[-2] < a.shape[-1]:
         v, values, u = svd(transposed(a))
         return u, values, v
+    n, count, down = a.n, _columns(a), a.rank - 2
+    a = _even(a, a.rank - 1)
+    other = constant(n, _others(a.shape[-1] or 0))
 
-    def dot(rest: Term, p: Term, q: Term) -> Term:
-        return (column(rest, p) * column(rest, q)).sum(rest.rank - 2, keep=True)
+    def step(rest: Term, v: Term) -> list[Term]:
+        products = (rest * rest.gather(other, rest.rank - 1)).sum(down)
+        turned = _rotation((rest * rest).sum(down), products)
+        return [turned(rest), turned(v)]
 
-    products = Products(
-        lambda rest, p, q: (dot(rest, p, p), dot(rest, q, q), dot(rest, p, q)),
-        lambda rest, turned: turned(rest),
-    )
-    rest, v = _rotated(a, identity_like(transposed(a)), products)
-    values = (rest * rest).sum(a.rank - 2).function(nn.Sqrt)
+    rest, v = _swept(a, step, identity_like(transposed(a)))
+    rest, v = rest.part(-1, 0, count), v.part(-2, 0, count).part(-1, 0, count)
+    values = (rest * rest).sum(down).function(nn.Sqrt)
     own = _own(values)
     size = values.reshape(*own[:-1], 1, own[-1])
     u = rest / size.equals(0.0).choose(1.0, size)
@@ -332,46 +343,67 @@ def completed(u: Term) -> Term:
 SWEEPS = 12
 """Of all pairs: they converge quadratically, f64 to its last digits after ten."""
 
-Turned = Callable[[Term], Term]
-"""Two columns of matrices rotated."""
+# Columns 2i and 2i+1 are a pair; all pairs are rotated at once, then the columns change places, so
+# that in a sweep, of one step less than there are columns, each two have met, and the columns are
+# in order again: 8.5.7.
 
 
-@dataclass(frozen=True)
-class Products:
-    """Of what rotations make diagonal: elements (p, p), (q, q), (p, q), and how it is turned."""
-
-    elements: Callable[[Term, Term, Term], tuple[Term, Term, Term]]
-    turn: Callable[[Term, Turned], Term]
-
-
-def _rotated(a: Term, whole: Term, products: Products) -> tuple[Term, Term]:
-    """What is left of a, and the product of all rotations."""
-    n, count = a.n, a.shape[-1]
+def _columns(a: Term) -> int:
+    count = a.shape[-1]
     if count is None:
-        raise n.error("the number of columns of a matrix must be known")
-    firsts, seconds = (constant(n, v.astype(np.int64)) for v in np.triu_indices(count, 1))
-    places, number = counting(n, constant(n, count, i64)), count * (count - 1) // 2
+        raise a.n.error("the number of columns of a matrix must be known")
+    return count
 
-    def step(at: Term, states: list[Term]) -> list[Term]:
-        rest, vectors = states
-        p, q = (v.gather(at % max(number, 1)) for v in (firsts, seconds))
-        first, second, both = products.elements(rest, p, q)
-        none = both.equals(0.0)
-        tau = (second - first) / none.choose(1.0, both * 2.0)
-        root = (tau * tau + 1.0).function(nn.Sqrt)
-        tangent = none.choose(0.0, 1.0 / (tau < 0.0).choose(tau - root, tau + root))
-        cosine = (tangent * tangent + 1.0).function(nn.Rsqrt)
-        sine = tangent * cosine
 
-        def turned(x: Term) -> Term:
-            u, v = column(x, p), column(x, q)
-            others = places.equals(q).choose(u * sine + v * cosine, x)
-            return places.equals(p).choose(u * cosine - v * sine, others)
+def _even(a: Term, *axes: int) -> Term:
+    """With a column and perhaps a row of zeros more, where there is an odd number of columns."""
+    pads = [0] * (2 * a.rank)
+    for axis in axes:
+        pads[a.rank + axis] = _columns(a) % 2
+    return a.made(nn.Pad(a.value, None, pads=pads)) if any(pads) else a
 
-        return [products.turn(rest, turned), turned(vectors)]
 
-    found = steps(n, constant(n, SWEEPS * number, i64), [a, whole], step)
-    return found[0], found[1]
+def _others(count: int) -> np.ndarray:
+    """The other column of each one's pair."""
+    return np.arange(count) ^ 1
+
+
+def _next_places(count: int) -> np.ndarray:
+    """Which column comes to each place: all but the first go around, as in a tournament."""
+    first, second = list(range(0, count, 2)), list(range(1, count, 2))
+    first, second = [0, *second[:1], *first[1:-1]], [*second[1:], *first[1:][-1:]]
+    return np.array([first, second]).T.reshape(-1) if count > 2 else np.arange(count)
+
+
+def _rotation(sizes: Term, products: Term) -> Callable[[Term], Term]:
+    """What makes the matrices [[size, product], [product, other size]] of all pairs diagonal.
+
+    Sizes and products [B.., N] of columns; the columns come to their next places.
+    """
+    n, count, last = sizes.n, _columns(sizes), sizes.rank - 1
+    places = np.arange(count)
+    other, order = constant(n, _others(count)), constant(n, _next_places(count))
+    sign = constant(n, np.where(places % 2, -1.0, 1.0), sizes.element)
+    products = products.gather(constant(n, places - places % 2), last)
+    none = products.equals(0.0)
+    tau = (sizes.gather(other, last) - sizes) * sign / none.choose(1.0, products * 2.0)
+    root = (tau * tau + 1.0).function(nn.Sqrt)
+    tangent = none.choose(0.0, 1.0 / (tau < 0.0).choose(tau - root, tau + root))
+    cosine = (tangent * tangent + 1.0).function(nn.Rsqrt)
+    own = _own(sizes)
+    scale, cross = (v.reshape(*own[:-1], 1, own[-1]) for v in (cosine, tangent * cosine * sign))
+
+    def turned(x: Term) -> Term:
+        moved = x * scale - x.gather(other, x.rank - 1) * cross
+        return moved.gather(order, x.rank - 1)
+
+    return turned
+
+
+def _swept(a: Term, step: Callable[[Term, Term], list[Term]], whole: Term) -> list[Term]:
+    """What is left of a, and the product of all rotations."""
+    count = constant(a.n, SWEEPS * max(_columns(a) - 1, 0), i64)
+    return steps(a.n, count, [a, whole], lambda _, states: step(*states))
 
 
 def _sorted(values: Term, vectors: Sequence[Term], greatest: bool) -> tuple[Term, ...]:

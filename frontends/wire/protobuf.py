@@ -171,6 +171,12 @@ def _declared(name: str, words: list[str], enums: Mapping[str, Mapping[int, str]
     return Field(name, "enum" if names else kind, repeated, key, default, names)
 
 
+def _fixed(field: Field) -> int | None:
+    """The kind on the wire of a number of fixed size, None for other fields."""
+    dtype = FIXED.get(field.kind)
+    return None if dtype is None else 1 if dtype.itemsize == 8 else 5
+
+
 class _Reader:
     def __init__(self, schema: Schema, data: np.ndarray) -> None:
         self.schema = schema
@@ -193,7 +199,7 @@ class _Reader:
                 continue
             if field.repeated and (field.kind in FIXED or field.kind in _VARINTS):
                 parts = numbers.setdefault(field.name, [])
-                if kind in (1, 5) and field.kind in FIXED:
+                if kind == _fixed(field):
                     at = self._run(tag, start, at, end, parts, FIXED[field.kind])
                 else:
                     parts.append(self.numbers(field, kind, start, at))
@@ -251,7 +257,8 @@ class _Reader:
         most = (end - (start - len(head))) // step
         rows = self.data[start - len(head) :][: most * step].reshape(most, step)
         same = (rows[:, : len(head)] == np.frombuffer(head, np.uint8)).all(axis=1)
-        count = most if same.all() else int(same.argmin())
+        # the first tag may be written with more bytes than it needs
+        count = most if same.all() else max(int(same.argmin()), 1)
         parts.append(rows[:count, len(head) :].copy().view(dtype).reshape(-1))
         return start - len(head) + count * step
 
@@ -275,9 +282,7 @@ class _Reader:
                 raise WireError(f"field '{field.name}' is no map")
             return self.entry(field, start, at, depth)
         dtype = FIXED.get(field.kind)
-        expected = 0 if field.kind in _VARINTS else 2
-        if dtype is not None:
-            expected = 1 if dtype.itemsize == 8 else 5
+        expected = _fixed(field) or (0 if field.kind in _VARINTS else 2)
         if kind != expected:
             raise WireError(f"field '{field.name}' is not of kind {field.kind}")
         if dtype is not None:

@@ -88,7 +88,7 @@ def pow_constant(x: Float, y: float) -> Float | None:
             # The root of -inf is inf and that of -0 is 0, other than sqrt has it.
             root = x.equals(-INFINITY).select(INFINITY, x.sqrt() + 0.0)
             return root if y > 0 else 1.0 / root
-    if y != round(y) or not -3 <= y <= 8:
+    if not (y.is_integer() and -3 <= y <= 8):
         return None
     base, left = (x, int(y)) if y > 0 else (1.0 / x, -int(y))
     product = None

@@ -26,6 +26,7 @@ Node
   7 raw bytes
   8 on bool =1
   9 half double =0.5
+  10 wide double*
 Mode = SLOW FAST 7:EXACT
 """)
 NODE = {
@@ -68,6 +69,18 @@ def test_numbers_that_are_not_packed():
     found = SCHEMA.read("Node", floats[:2500] + sizes + floats[2500:])
     np.testing.assert_array_equal(found.ratio, values)
     assert found.sizes == [5, 1 << 60]
+
+
+def test_a_tag_of_more_bytes_than_it_needs():
+    one = np.float32(2.5).tobytes()
+    found = SCHEMA.read("Node", b"\xa5\x00" + one + b"\x25" + one)
+    np.testing.assert_array_equal(found.ratio, [2.5, 2.5])
+
+
+@pytest.mark.parametrize("data", [b"\x21" + bytes(8), b"\x55" + bytes(4)])
+def test_numbers_of_another_size(data):
+    with pytest.raises(WireError, match="has no numbers of"):
+        SCHEMA.read("Node", data)
 
 
 def test_unknown_fields_are_skipped():

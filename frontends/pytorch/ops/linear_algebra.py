@@ -115,12 +115,8 @@ def qr(n: AtenLayer, A: Any = None, self: Any = None, mode: str = "reduced", som
 def householder_product(
     n: AtenLayer, input: Any = None, tau: Any = None, self: Any = None, input2: Any = None
 ) -> Value:
-    """The first columns of the product of reflections, whose vectors lie below the diagonal."""
     (a,) = _matrices(n, self if input is None else input)
-    scales = Term(n, input2 if tau is None else tau)
-    places = algebra.Places.of(a)
-    first = places.rows.equals(places.columns).cast(a.element) + a * 0.0
-    return algebra.reflected(a, scales, first).value
+    return algebra.householder_product(a, Term(n, input2 if tau is None else tau)).value
 
 
 @ROWS("aten.geqrf")

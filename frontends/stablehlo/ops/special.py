@@ -192,6 +192,14 @@ def shape_assertion(n: HloLayer, *inputs: Any) -> list[Any]:
     return []
 
 
+@rows("custom_call @xla_ffi_python_cpu_callback")
+def callback(n: HloLayer, *inputs: Any) -> list[Any]:
+    """What JAX prints while it computes is left out; results of Python are not to be had."""
+    if n.op.results:
+        raise n.error("it calls a function of Python, which the file does not have")
+    return []
+
+
 @rows("custom_call @Sharding", "custom_call @annotate_device_placement", "sdy.sharding_constraint")
 def marked(n: HloLayer, x: Any) -> Any:
     """A mark of where a value lies, which is here."""

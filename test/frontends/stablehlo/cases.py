@@ -10,11 +10,6 @@ import numpy as np
 
 FILES = Path(__file__).parent / "files"
 
-UNSUPPORTED = {
-    "rbg": "the bits of another generator than threefry",
-}
-"""Cases whose operators are not there, and why."""
-
 LOOSE = {
     "dot_bf16": 2e-3,  # JAX does not round where the text says so
 }

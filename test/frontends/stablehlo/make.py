@@ -841,6 +841,41 @@ case(
 )
 case("cond_vmap", jax.vmap(lambda c, x: lax.cond(c > 0, jnp.sin, jnp.cos, x)), V, V * 2)
 
+B3 = f(3, 4, 4)
+SYM = B3 + B3.swapaxes(1, 2)
+
+
+def rebuilt_eigh(a):
+    values, vectors = jnp.linalg.eigh(a)
+    return values, (vectors * values[..., None, :]) @ vectors.swapaxes(-1, -2)
+
+
+def rebuilt_svd(a):
+    u, sizes, v = jnp.linalg.svd(a, full_matrices=False)
+    return sizes, (u * sizes[..., None, :]) @ v
+
+
+def spanned(a):
+    u = jnp.linalg.svd(a)[0]
+    return u[:, 3:] @ u[:, 3:].T
+
+
+def bits(key, kind):
+    with jax.enable_x64(True):
+        return lax.rng_bit_generator(key, (3, 3), np.dtype(kind))[1]
+
+
+case("eigh_batched", rebuilt_eigh, SYM)
+case("svd_batched", rebuilt_svd, f(2, 3, 5, 4))
+case("svd_full", spanned, f(5, 3))
+case("solve_batched", jnp.linalg.solve, B3, f(3, 4, 2))
+case("det_batched", jnp.linalg.det, B3)
+case("lu_rectangular", jsp.linalg.lu, f(5, 3))
+case("qr_batched", jnp.linalg.qr, f(3, 5, 4))
+case("tridiagonal", lax.linalg.tridiagonal_solve, f(2, 5), f(2, 5) + 4, f(2, 5), f(2, 5, 2))
+for kind in ("uint8", "uint16", "uint32", "uint64"):
+    case("rbg_" + kind, lambda k, t=kind: bits(k, t), np.array([3, 7, 11, 2**32 - 1], np.uint32))
+
 
 def stored(array):
     """An array as NumPy alone can store it."""
