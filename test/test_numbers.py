@@ -49,6 +49,7 @@ EXPLAINED = {
     ("lowering/loop_work.py", "UNKNOWN_WORK"): "what cannot be known: larger than any piece",
     ("lowering/nn_to_linalg/bounds.py", "LANES"): "divided by the vectors of all machines",
     ("lowering/nn_to_linalg/control.py", "FIRST_ROWS"): "where doubling starts, on any machine",
+    ("lowering/nn_to_linalg/movement.py", "_MOST_STEPS"): "strides that an index surely holds",
     ("lowering/nn_to_linalg/resizing.py", "_UNROLLED"): "code size: a sum without a loop",
     ("lowering/nn_to_linalg/trees.py", "LANES"): "chains of loads that wait for each other, anywhere",
     ("lowering/nn_to_linalg/trees.py", "STEPS"): "code size, and a test of a few steps",
