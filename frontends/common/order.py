@@ -60,7 +60,8 @@ class _Order:
                 f"and by {label(self.nodes[i])}"
             )
         if name in self.given:
-            raise NncError(f"{label(self.nodes[i])} defines '{name}', which is an input already")
+            node = label(self.nodes[i])
+            raise NncError(f"{node} defines '{name}', which is an input or a constant already")
         self.makers[name] = i
 
     def run(self, outputs: Iterable[str]) -> list[Any]:

@@ -255,7 +255,13 @@ def test_name_defined_twice():
 
 def test_node_redefines_an_input():
     model = make_model([node("Relu", ["x"], ["x"], "act")], ["x"], ["x"])
-    expect(model, "defines 'x', which is an input already")
+    expect(model, "defines 'x', which is an input or a constant already")
+
+
+def test_node_redefines_an_initializer():
+    nodes = [node("Relu", ["x"], ["w"], "act"), node("Add", ["x", "w"], ["y"])]
+    model = make_model(nodes, ["x"], ["y"], [initializer("w", np.ones(3, np.float32))])
+    expect(model, "defines 'w', which is an input or a constant already")
 
 
 def test_two_inputs_of_one_name():
