@@ -51,7 +51,8 @@ def integers(i, bins, x):
     ]
     whole = i[0], i[1], i[2, 0].sign()
     losses = F.cosine_embedding_loss(*whole), F.poisson_nll_loss(i[0], i[1].abs(), full=True)
-    return *pooled, *counts, *losses, *parts, torch.nextafter(x, x.flip(0)), x.sgn()
+    sums = (i > 0).sum_to_size(6, 1), i.int().sum_to_size(i.shape)
+    return *pooled, *counts, *losses, *sums, *parts, torch.nextafter(x, x.flip(0)), x.sgn()
 
 
 def bessel(x, orders):
@@ -65,6 +66,7 @@ def bessel(x, orders):
         s.airy_ai(x),
         s.spherical_bessel_j0(x),
         s.zeta(orders, x.abs() + 0.1),
+        s.zeta(orders.floor() - 2, x.round().clamp(max=3)),
         torch.polygamma(3, x - 0.3),
     )
 
