@@ -132,11 +132,11 @@ def nan_to_num(n: AtenLayer, self: Value, nan=None, posinf=None, neginf=None) ->
 
     if not isinstance(self.type.element_type, FloatType):
         return self
-    ends = np.finfo(type_to_numpy(self.type.element_type))
+    most = float(np.nextafter(np.array(np.inf, type_to_numpy(self.type.element_type)), 0))
     x = Term(n, self)
     x = x.function(nn.IsNan).choose(nan or 0.0, x)
-    high = float(ends.max) if posinf is None else posinf
-    low = float(ends.min) if neginf is None else neginf
+    high = most if posinf is None else posinf
+    low = -most if neginf is None else neginf
     x = x.equals(math.inf).choose(high, x)
     return x.equals(-math.inf).choose(low, x).value
 

@@ -114,10 +114,8 @@ def rms_norm(
     eps: float | None = None,
 ) -> list:
     element: Any = input.type.element_type
-    if eps is None:
-        from ....ir.numpy_types import type_to_numpy
-
-        eps = float(np.finfo(type_to_numpy(element)).eps)
+    if eps is None:  # of the type that is computed in
+        eps = float(np.finfo(np.float64 if element == f64 else np.float32).eps)
     if weight is None:
         weight = n.constant(np.ones([n.int(d) for d in normalized_shape]), element)
     axis = input.type.rank - len(normalized_shape)

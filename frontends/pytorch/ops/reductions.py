@@ -35,10 +35,12 @@ def logsumexp(n: AtenLayer, self: Value, dim: Any, keepdim: bool = False) -> Val
 
 @ROWS("aten.sum_to_size")
 def sum_to_size(n: AtenLayer, self: Value, size: Any) -> Value:
-    """The sum of what broadcasting would have repeated."""
+    """The sum of what broadcasting would have repeated; sums of integers are i64."""
     lead = self.type.rank - len(size)
     ones = [i + lead for i, d in enumerate(size) if n.number(d) == 1]
     axes = tuple(i for i in (*range(lead), *ones) if self.type.shape[i] != 1 or i < lead)
+    if (axes or not size) and not _is_float(self):
+        self = n.cast(self, i64)
     found = n(nn.ReduceSum(self, axes=axes, keep_dims=True)) if axes else self
     return n.reshape(found, size)
 

@@ -67,8 +67,9 @@ def hurwitz_zeta(n: AtenLayer, self: Any, other: Any) -> Value:
     order, x = (Term(n, n.cast(v, f64)) for v in broadcast_tensors(n, given))
     is_whole, has_pole = (v.equals(v.function(nn.Floor)) for v in (order, x))
     found = zeta(order, x)
-    found = ((x <= 0.0) & ~is_whole | (order < 1.0) | (x < -9.0)).choose(math.nan, found)
+    found = ((x <= 0.0) & ~is_whole | (x < -9.0)).choose(math.nan, found)
     found = ((x <= 0.0) & has_pole | order.equals(1.0)).choose(math.inf, found)
+    found = (order < 1.0).choose(math.nan, found)
     return n.cast(found.value, given[0].type.element_type)
 
 

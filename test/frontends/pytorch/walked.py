@@ -36,8 +36,9 @@ def layers(x, image, table, codes):
     )
     sizes: dict[str, Any] = {"mode": "bilinear", "antialias": True, "align_corners": True}
     smooth = F.interpolate(image, scale_factor=(0.6, 0.9), **sizes)
+    halves = [F.rms_norm((x * 1e-3).to(to), [6]).float() for to in (torch.half, torch.bfloat16)]
     short = F.embedding(codes, table.clone(), max_norm=1.0)
-    return *similar, norms, groups, largest, *cut, smooth, short, x.norm(0, 1)
+    return *similar, norms, groups, largest, *cut, *halves, smooth, short, x.norm(0, 1)
 
 
 def integers(i, bins, x):
@@ -49,9 +50,11 @@ def integers(i, bins, x):
         torch.segment_reduce(x[:6].reshape(6, 1), how, lengths=lengths, unsafe=True)
         for how in ("sum", "mean", "max", "min", "prod")
     ]
+    half = torch.nan_to_num((x * INF).bfloat16()).float(), torch.nan_to_num((-x / 0).half())
     whole = i[0], i[1], i[2, 0].sign()
     losses = F.cosine_embedding_loss(*whole), F.poisson_nll_loss(i[0], i[1].abs(), full=True)
-    return *pooled, *counts, *losses, *parts, torch.nextafter(x, x.flip(0)), x.sgn()
+    sums = (i > 0).sum_to_size(6, 1), i.int().sum_to_size(i.shape)
+    return *pooled, *half, *counts, *losses, *sums, *parts, torch.nextafter(x, x.flip(0)), x.sgn()
 
 
 def bessel(x, orders):
@@ -65,6 +68,7 @@ def bessel(x, orders):
         s.airy_ai(x),
         s.spherical_bessel_j0(x),
         s.zeta(orders, x.abs() + 0.1),
+        s.zeta(orders.floor() - 2, x.round().clamp(max=3)),
         torch.polygamma(3, x - 0.3),
     )
 
