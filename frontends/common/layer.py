@@ -116,3 +116,10 @@ class Layer:
         None where not even the number of elements is known.
         """
         return self.builder.extents(value)
+
+    def ranked(self, value: Value) -> tuple[Dim, ...]:
+        """The extents of a shape. Raises NncError where not even their number is known."""
+        found = self.extents(value)
+        if found is None:
+            raise self.error("the rank of a shape must be known at import")
+        return found

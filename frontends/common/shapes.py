@@ -128,8 +128,7 @@ def broadcast(n: Layer, x: Value, extents: Sequence[Extent]) -> Value:
 
 def broadcast_by(n: Layer, x: Value, shape: Value) -> Value:
     """x repeated to a shape, a 1-D i64 tensor of which a part may be known."""
-    extents = n.extents(shape)
-    assert extents is not None
+    extents = n.ranked(shape)
     out = TensorType(tuple(extents), x.type.element_type)
     if None in extents:
         return n(nn.BroadcastDynamic(x, shape, out=out))

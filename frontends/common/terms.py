@@ -150,8 +150,7 @@ class Term:
 
     def shaped(self, shape: Term) -> Term:
         """In a shape that is a 1-D i64, of which a part may be known."""
-        extents = self.n.extents(shape.value)
-        assert extents is not None
+        extents = self.n.ranked(shape.value)
         out = TensorType(tuple(extents), self.element)
         if is_told_by_count(extents):
             return self.made(nn.Reshape(self.value, out=out))
@@ -159,8 +158,7 @@ class Term:
 
     def filled(self, shape: Term) -> Term:
         """A tensor of a shape, a 1-D i64, whose elements are this 0-d one."""
-        extents = self.n.extents(shape.value)
-        assert extents is not None
+        extents = self.n.ranked(shape.value)
         out = TensorType(tuple(extents), self.element)
         if None not in extents:
             return self.made(nn.Fill(self.value, out=out))

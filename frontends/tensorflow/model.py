@@ -17,11 +17,11 @@ from ..wire.protobuf_text import TextError
 from .functions import Functions, GraphValues, graph_of
 from .schema import SCHEMA, read_graph, type_of
 from .states import with_states
-from .tables import bind_tables
+from .tables import FILLING, bind_tables
 from .variables import bind_variables, checkpoint
 
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
-NO_RESULTS = ("NoOp", "Assert", "Const", *PLACEHOLDERS)
+NO_RESULTS = ("NoOp", "Assert", "Const", *PLACEHOLDERS, *FILLING)
 """Operators whose values are not meant as outputs where nothing uses them."""
 
 

@@ -43,6 +43,17 @@ LOOKUPS = ("HASHTABLE_FIND", "HASHTABLE_SIZE")
 """Operators whose first operand is a table."""
 
 
+HANDLING = {
+    "VAR_HANDLE": (0, 1),
+    "READ_VARIABLE": (1, 1),
+    "ASSIGN_VARIABLE": (2, 0),
+    "HASHTABLE": (0, 1),
+    "HASHTABLE_IMPORT": (3, 0),
+    **dict.fromkeys(LOOKUPS, (1, 0)),
+}
+"""How many inputs and outputs operators have at least that stand for no node."""
+
+
 @dataclass(frozen=True)
 class Operator:
     """What a node has besides names: its options, and its tensors with their quantization."""
@@ -172,6 +183,9 @@ class _SubGraph:
         kind = self.reader.kind(operator)
         ins, outs = self.numbers(operator.inputs), self.numbers(operator.outputs)
         options = self.options(kind, operator)
+        needed = HANDLING.get(kind, (0, 0))
+        if len(ins) < needed[0] or len(outs) < needed[1]:
+            raise self.reader.source.error(f"operator {number} ({kind}) has too few tensors")
         if kind == "CALL_ONCE":
             self.initialize(self.reader.subgraph(options.graph))
         elif kind == "VAR_HANDLE":
@@ -182,6 +196,8 @@ class _SubGraph:
         elif kind == "HASHTABLE_IMPORT":
             table = self.table_of(ins[0])
             table.keys, table.values = (self.contents(i) for i in ins[1:3])
+            if len(table.keys) != len(table.values):
+                raise self.reader.source.error(f"table '{table.name}' has keys without values")
         elif kind == "READ_VARIABLE":
             state = self.state(ins[0], self.table.tensors[outs[0]])
             self.renamed[self.names[outs[0]]] = state.value
@@ -263,7 +279,7 @@ class _SubGraph:
 
     def contents(self, number: int) -> np.ndarray:
         """A tensor that a table is filled with."""
-        found = self.reader.tensors.array(self.table.tensors[number])
+        found = self.reader.tensors.array(self.table.tensors[number]) if number >= 0 else None
         if found is None or found.ndim != 1:
             raise self.reader.source.error("a table's contents are computed, or no vector")
         return found

@@ -8,7 +8,7 @@ from ..layer import ROWS, KerasLayer, called, layer
 from .reshaping import merged_batch, split_batch
 
 IDENTITIES = (
-    "ActivityRegularization", "AlphaDropout", "AugMix", "Dropout", "CutMix",
+    "ActivityRegularization", "AlphaDropout", "AugMix", "Dropout", "CutMix", "MaxNumBoundingBoxes",
     "GaussianDropout", "GaussianNoise", "Identity", "MixUp", "RandAugment", "RandomBrightness",
     "RandomColorDegeneration", "RandomColorJitter", "RandomContrast", "RandomElasticTransform",
     "RandomErasing", "RandomFlip", "RandomGaussianBlur", "RandomGrayscale", "RandomHue",

@@ -140,3 +140,77 @@ def affine_transform(n: KerasLayer) -> Value:
         return found.column(0, 0) if single else found
 
     return n.cast(_last(n, turned), n.tensor().type.element_type)
+
+
+@layer("ContrastLimitedAdaptiveHistogramEqualization")
+def equalized_by_tiles(n: KerasLayer) -> Value:
+    """Each level as its share of the pixels below it, by tiles of the image, between which is
+    interpolated; levels that many pixels have count up to a limit only.
+    """
+    low, high = (float(v) for v in n.option("value_range", (0, 255)))
+    grid = n.integers("tile_grid_size", 2, (8, 8))
+    limit = n.number("clip_limit", 4.0)
+
+    def equalized(x: Term) -> Term:
+        single = x.rank == 3
+        x = Term(n, floating(n, (x.spread(1, 0) if single else x).value))
+        height, width, channels = (n.extent(x.value, i) for i in (1, 2, 3))
+        scaled = (x - low) * (255 / (high - low))
+        tile = [-(-size // count) for size, count in zip((height, width), grid, strict=True)]
+        whole = scaled
+        for axis, size in ((1, height), (2, width)):
+            more = tile[axis - 1] * grid[axis - 1] - size
+            if more:
+                places = np.pad(np.arange(size), (0, more), mode="symmetric")
+                whole = whole.gather(constant(n, places), axis)
+        levels = whole.cast(i32).max(0).min(255)
+        shares = _shares(levels, grid, tile, channels, limit)
+        found = _between_tiles(levels, shares, grid, tile, channels)
+        found = found.part(1, 0, height).part(2, 0, width) * ((high - low) / 255) + low
+        return found.column(0, 0) if single else found
+
+    return n.cast(_last(n, equalized), n.tensor().type.element_type)
+
+
+def _shares(
+    levels: Term, grid: Sequence[int], tile: Sequence[int], channels: int, limit: float
+) -> Term:
+    """What becomes of each level in each tile: [B, rows, columns, C, 256]"""
+    n, count = levels.n, tile[0] * tile[1]
+    parts = levels.reshape((levels.value, 0), grid[0], tile[0], grid[1], tile[1], channels)
+    tiles = parts.transpose(0, 1, 3, 5, 2, 4).reshape((levels.value, 0), *grid, channels, count)
+    counts = tiles.spread(0, 1).equals(constant(n, np.arange(256), i32)).cast(f32).sum(4)
+    if limit > 0:
+        kept = counts.min(limit * count / 256)
+        counts = kept + (counts - kept).sum(4, keep=True) * (1 / 256)
+    sums = counts.made(nn.Cumsum(counts.value, axis=4))
+    least = -((-sums).largest(4, keep=True))
+    rest = float(count) - least
+    found = (sums - least) * 255.0 / rest.equals(0.0).choose(1.0, rest)
+    return found.max(0.0).min(255.0)
+
+
+def _between_tiles(
+    levels: Term, shares: Term, grid: Sequence[int], tile: Sequence[int], channels: int
+) -> Term:
+    """Levels as the four tiles around each pixel have them, the nearer ones more."""
+    n, places, weights = levels.n, [], []
+    for count, size in zip(grid, tile, strict=True):
+        at = (np.arange(count * size, dtype=np.float32) - size / 2) / size + 1
+        first = np.floor(at)
+        both = [np.clip(first + i, 0, count + 1).astype(np.int64) - 1 for i in (0, 1)]
+        places.append([np.clip(place, 0, count - 1) for place in both])
+        weights.append([1 - (at - first), at - first])
+    flat = shares.flattened(1)
+    total: Term | None = None
+    for i in range(2):
+        for j in range(2):
+            tiles = places[0][i][:, None] * grid[1] + places[1][j]
+            own = (tiles[..., None] * channels + np.arange(channels)) * 256
+            index = levels.cast(i64) + constant(n, own)
+            weight = weights[0][i][:, None, None] * weights[1][j][:, None]
+            seen = Term(n, gathered(n, flat.value, index.value, 1, 1))
+            part = seen * constant(n, weight, f32)
+            total = part if total is None else total + part
+    assert total is not None
+    return total

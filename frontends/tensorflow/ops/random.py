@@ -26,7 +26,7 @@ def stateless(draw: Draw) -> Callable[..., Value]:
 
     def convert(n: TfLayer, shape: Value, *given: Value) -> Value:
         element = n.element("dtype") if n.has("dtype") else f32
-        return draw(_stream(n, given), _shape(n, shape), element).value
+        return draw(_stream(n, given), term64(n, shape), element).value
 
     return convert
 
@@ -47,15 +47,9 @@ def stateful(draw: Draw) -> Callable[..., Value]:
     """A converter of operators that have a seed and its second half as attributes."""
 
     def convert(n: TfLayer, shape: Value) -> Value:
-        return draw(_of_attributes(n), _shape(n, shape), n.element("dtype")).value
+        return draw(_of_attributes(n), term64(n, shape), n.element("dtype")).value
 
     return convert
-
-
-def _shape(n: TfLayer, shape: Value) -> Term:
-    if n.extents(shape) is None:
-        raise n.error("the rank of the result must be known")
-    return term64(n, shape)
 
 
 def _of_attributes(n: TfLayer) -> Stream:
@@ -75,19 +69,19 @@ for _name, _draw in _REAL.items():
 def uniform_integers(n: TfLayer, shape: Value, *given: Value) -> Value:
     *seed, low, high = given
     limits = Term(n, low), Term(n, high)
-    return integers(_stream(n, seed), _shape(n, shape), low.type.element_type, *limits).value
+    return integers(_stream(n, seed), term64(n, shape), low.type.element_type, *limits).value
 
 
 @rows("RandomUniformInt")
 def random_integers(n: TfLayer, shape: Value, low: Value, high: Value) -> Value:
     stream, limits = _of_attributes(n), (Term(n, low), Term(n, high))
-    return integers(stream, _shape(n, shape), low.type.element_type, *limits).value
+    return integers(stream, term64(n, shape), low.type.element_type, *limits).value
 
 
 @rows("StatelessRandomUniformFullInt", "StatelessRandomUniformFullIntV2")
 def all_integers(n: TfLayer, shape: Value, *given: Value) -> Value:
     element = n.element("dtype") if n.has("dtype") else u64
-    return integers(_stream(n, given), _shape(n, shape), element, None, None).value
+    return integers(_stream(n, given), term64(n, shape), element, None, None).value
 
 
 @rows("StatelessMultinomial")

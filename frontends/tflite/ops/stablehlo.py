@@ -235,7 +235,10 @@ def _converted(n: TfliteLayer, *inputs: Any) -> Any:
     convert = hlo.find(op.name)
     if convert is None:
         raise n.error("not supported")
-    return convert(OptionsLayer(n.builder, replace(n.node, attributes=op)), *inputs)
+    try:
+        return convert(OptionsLayer(n.builder, replace(n.node, attributes=op)), *inputs)
+    except (AssertionError, StopIteration):
+        raise n.error("its options do not fit its tensors") from None
 
 
 def _type(tensor: Table) -> TensorType:

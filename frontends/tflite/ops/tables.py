@@ -60,8 +60,6 @@ def _stream(n: TfliteLayer) -> Stream:
 
 @ROWS("RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL")
 def random(n: TfliteLayer, shape: Value) -> Value:
-    if n.extents(shape) is None:
-        raise n.error("the rank of the result must be known")
     draw = uniform if n.kind == "RANDOM_UNIFORM" else normal
     return draw(_stream(n), Term(n, as_i64(n, shape)), n.output_type()).value
 

@@ -98,6 +98,12 @@ def factors(x, y):
     ]  # fmt: skip
 
 
+@model((10, 12, 2))
+def tiles(x):
+    tiled = keras.layers.ContrastLimitedAdaptiveHistogramEqualization
+    return [keras.layers.MaxNumBoundingBoxes(3)(tiled((-3, 3), tile_grid_size=(4, 3))(x))]
+
+
 def by_numpy(folder):
     """What Keras with TensorFlow rounds, or cannot compute."""
     x, y = (keras.Input((3, 5), name=name) for name in ("x", "y"))
@@ -118,8 +124,9 @@ class Eager(keras.Model):
     """Computed operation by operation: Keras cannot trace all of these."""
 
     def predict(self, given, verbose):
+        given = given if isinstance(given, list) else [given]
         found = self([ops.convert_to_tensor(x) for x in given])
-        return [np.asarray(v) for v in found]
+        return [np.asarray(v) for v in (found if isinstance(found, list) else [found])]
 
 
 if __name__ == "__main__":

@@ -166,6 +166,19 @@ class Tables(tf.Module):
         )  # fmt: skip
 
 
+def tables_v1(x):
+    """A graph of TensorFlow 1 with what fills its table."""
+    whole, v1 = tf.Graph(), tf.compat.v1
+    with whole.as_default():
+        given = v1.placeholder(S, [None], name="x0")
+        own = tf.lookup.KeyValueTensorInitializer(["a", "b"], tf.constant([3, 5], I64))
+        found = tf.lookup.StaticHashTable(own, -1).lookup(given)
+        tf.identity(found, name="Identity")
+    (FILES / "tables_v1.pb").write_bytes(whole.as_graph_def().SerializeToString())
+    arrays = {"in0": x, "out0": np.array([{b"a": 3, b"b": 5}.get(key, -1) for key in x])}
+    np.savez_compressed(FILES / "tables_v1.npz", **arrays)
+
+
 def folder(name, holder, function, *inputs):
     """A SavedModel, with its assets."""
     specs = [tf.TensorSpec([None], S, name=f"x{i}") for i in range(len(inputs))]
@@ -205,6 +218,7 @@ def main():
     folder("tables", tables, tables, encoded(np.array(["a", "b", "x", "hello", "zebra"])))
     path.unlink()
     vectors()
+    tables_v1(np.array([b"b", b"c", b"", b"a"]))
 
 
 if __name__ == "__main__":
