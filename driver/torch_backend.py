@@ -48,6 +48,9 @@ _PROGRAMS = 64
 torch._dynamo.config.allow_rnn = True
 """Of Dynamo: graphs have recurrent layers in them and do not break there."""
 
+_MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+"""What torch.compile's `mode` may be, which weighs Inductor's time to compile and to run."""
+
 _TRAINING = (
     "nnc compiles for inference, but gradients are to be computed: call the model inside "
     "torch.inference_mode() or torch.no_grad()"
@@ -88,7 +91,9 @@ def backend(
     options: Mapping[str, Any] | None = None,
     mode: str | None = None,
 ) -> Callable[..., Any]:
-    """What torch.compile calls for each graph that it captures. `mode` has no effect."""
+    """What torch.compile calls for each graph that it captures. No mode has an effect."""
+    if mode is not None and mode not in _MODES:
+        raise NncError(f"there is no mode {mode!r}, only {', '.join(_MODES)}")
     chosen = Options.of(options)
     constant = [
         i
@@ -194,7 +199,7 @@ class CompiledGraph:
 
         weights = {self.names[i]: arguments[i] for i in self.constant}
         try:
-            self._check_devices(arguments)
+            self._check(arguments)
             distinct, placed = without_shared(self.graph)
             graph, draws = with_drawn(distinct)
             stored = in_memory_order(graph, weights)
@@ -214,8 +219,12 @@ class CompiledGraph:
             warnings.warn(text, RuntimeWarning, stacklevel=2)
             return None
 
-    def _check_devices(self, arguments: Sequence[Any]) -> None:
+    def _check(self, arguments: Sequence[Any]) -> None:
         for name, value in zip(self.names, arguments, strict=True):
+            if isinstance(value, torch.SymInt):
+                raise NncError(
+                    f"'{name}' is an extent of nested tensors, of which each has its own"
+                )
             if isinstance(value, torch.Tensor) and value.device.type != "cpu":
                 raise NncError(f"'{name}' is on device {value.device}, and nnc runs on the CPU")
 

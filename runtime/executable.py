@@ -156,9 +156,10 @@ class _Frame:
         self._input_shapes = {i: shape_of_rank(t) for i, t in _of_unknown_shape(inputs)}
         for i, shape in self._input_shapes.items():
             self._given[2 * i + 1] = ctypes.addressof(shape)
+        self._entered: dict[int, tuple[int, ...]] = dict.fromkeys(self._input_shapes, ())
+        """The shapes that are there, of the last call."""
         self._arena = aligned_buffer(found.arena_bytes)
         self._arena[: found.heap_bytes] = 0
-        self._shapes: list[tuple[int, ...]] = []
         self.lent: dict[int, int] = {}
         self.addresses = (
             ctypes.addressof(self._given),
@@ -172,12 +173,10 @@ class _Frame:
         for array in inputs:
             given[i] = address_of(array)
             i += 2
-        if self._input_shapes:
-            shapes = [array.shape for array in inputs]
-            if shapes != self._shapes:  # those of the last call are there still
-                self._shapes = shapes
-                for i, shape in self._input_shapes.items():
-                    shape[:] = shapes[i] or (0,)
+        for i, last in self._entered.items():
+            if (shape := inputs[i].shape) != last:
+                self._entered[i] = shape
+                self._input_shapes[i][:] = shape or (0,)
 
     def output(self, i: int, array: np.ndarray) -> np.ndarray:
         """Enter an output, which has to outlive the call."""
@@ -200,10 +199,9 @@ class _Frame:
     def lend(self, memory: HeapMemory, reuse: Callable[[int, int, int], None]) -> None:
         """Hand memory of earlier results to the callee."""
         if memory.kept or self.lent:
-            self.lent = dict(memory.take())
-            arena = self.addresses[2]
-            for address, bytes in self.lent.items():
-                reuse(arena, address, bytes)
+            self.lent = lent = memory.take()
+            for address in lent:
+                reuse(self.addresses[2], address, lent[address])
 
     def heap_array(self, i: int, result: HeapResult, memory: HeapMemory) -> np.ndarray:
         """The tensor that the callee made, as an array that gives its memory back."""

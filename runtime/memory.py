@@ -17,7 +17,7 @@ import numpy as np
 from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import TensorType
-from .abi import ALIGNMENT, aligned
+from .abi import ALIGNMENT
 
 _LARGE = 1 << 16
 """Bytes from which memory is kept; below it the C library's heap is as good."""
@@ -82,12 +82,12 @@ class HeapMemory:
         self.kept: list[tuple[int, int]] = []
         self._free = _c_free()  # kept, since at exit this module's names go before its arrays
 
-    def take(self) -> list[tuple[int, int]]:
+    def take(self) -> dict[int, int]:
         """Addresses and bytes of what is kept, for one call."""
-        taken = []
+        kept, taken = self.kept, {}
         try:
             for _ in range(self._most):
-                taken.append(self.kept.pop())
+                address, taken[address] = kept.pop()
         except IndexError:  # no more, or another thread was faster
             pass
         return taken
@@ -95,14 +95,14 @@ class HeapMemory:
     def give(self, address: int, bytes: int) -> None:
         """Take a block that nobody looks at any more."""
         if (bytes >= _LARGE or 0 < bytes <= _COPIED) and len(self.kept) < self._most:
-            self.kept.append((address, aligned(bytes)))
+            self.kept.append((address, -(-bytes // ALIGNMENT) * ALIGNMENT))
         else:
             self._free(address)
 
     def clear(self) -> None:
         """Free what is kept."""
         while taken := self.take():
-            for address, _ in taken:
+            for address in taken:
                 self._free(address)
 
     __del__ = clear
@@ -121,7 +121,8 @@ class HeapResult:
         self._code = (
             dtype.str if self._dtype is None else f"{'|<'[dtype.itemsize > 1]}u{dtype.itemsize}"
         )
-        self._last: tuple[int, tuple[int, ...]] = 0, ()
+        self._address, self._last = 0, list[int]()
+        """Those of the last result."""
         self._small: np.ndarray | None = None
         """The elements of the last result, if it was copied."""
 
@@ -130,17 +131,18 @@ class HeapResult:
 
         `bytes` are those of the block, 0 for one that is as long as needed.
         """
-        shape = tuple(self.extents[: self._rank])
-        if self._last != (address, shape):
-            self._last = address, shape
-            is_small = prod(shape) * self._item_bytes <= _COPIED
-            self._small = self._seen(_HeapBuffer(address, shape, self._code)) if is_small else None
+        extents = self.extents[: self._rank]
+        if address != self._address or extents != self._last:
+            self._address, self._last = address, extents
+            is_small = prod(extents) * self._item_bytes <= _COPIED
+            buffer = _HeapBuffer(address, tuple(extents), self._code) if is_small else None
+            self._small = None if buffer is None else self._seen(buffer)
         small = self._small
         if small is not None:
             copy = small.copy()
             memory.give(address, bytes or copy.nbytes)
             return copy
-        block = _OwnHeapBuffer(address, shape, self._code)
+        block = _OwnHeapBuffer(address, tuple(extents), self._code)
         found = self._seen(block)
         block.memory, block.bytes = memory, bytes or found.nbytes
         return found

@@ -13,7 +13,8 @@ from ...ir.types import TensorType
 from .convolution import transposed_convolution
 from .layer import Layer
 from .movement import padded_by
-from .shapes import reshape
+from .shapes import merge, reshape
+from .terms import constant, counting, extent
 
 
 def unfolded(
@@ -26,16 +27,17 @@ def unfolded(
 ) -> Value:
     """[B, C, H, W] -> [B, C * kernel, windows]; pads of both begins, then of both ends."""
     x = padded_by(n, x, [0, 0, *pads[:2], 0, 0, *pads[2:]])
-    sizes = x.type.shape[1:]
-    if None in sizes:
-        raise n.error("the extents of what is unfolded must be known")
     for i in range(2):
-        last = sizes[1 + i] - (kernel[i] - 1) * dilations[i]
-        places = np.arange(kernel[i])[:, None] * dilations[i] + np.arange(0, last, strides[i])
-        x = n(nn.Gather(x, n.constant(places.astype(np.int64)), axis=2 + 2 * i))
+        steps, span = np.arange(kernel[i])[:, None] * dilations[i], (kernel[i] - 1) * dilations[i]
+        known = x.type.shape[2 + 2 * i]
+        if known is None:
+            count = (extent(n, (x, 2 + 2 * i)) - (span + 1)) / strides[i] + 1
+            places = counting(n, count) * strides[i] + constant(n, steps)
+        else:
+            places = constant(n, np.arange(0, known - span, strides[i]) + steps)
+        x = n(nn.Gather(x, places.value, axis=2 + 2 * i))
     x = n(nn.Transpose(x, permutation=(0, 1, 2, 4, 3, 5)))
-    shape = x.type.shape
-    return reshape(n, x, [(x, 0), math.prod(shape[1:4]), math.prod(shape[4:])])
+    return merge(n, x, ((0, 1), (1, 4), (4, 6)))
 
 
 def folded(

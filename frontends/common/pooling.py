@@ -12,9 +12,9 @@ from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import TensorType, i64
 from .layer import Layer
-from .movement import concat, slice_axis, swapped
+from .movement import concat, slice_axis, swapped, unsqueezed
 from .shapes import limits_of, part_of_vector, product, shape_of
-from .terms import Term, constant
+from .terms import Term, constant, counting, extent
 from .windows import Padded, Padding, pad_by_vector, padded
 
 
@@ -81,16 +81,24 @@ def pooled_whole(n: Layer, x: Value, largest: bool) -> Value:
     return n(reduce(x, axes=tuple(range(2, x.type.rank)), keep_dims=True))
 
 
-def adaptive_pooled(n: Layer, x: Value, wanted: Sequence[int], largest: bool) -> Value:
-    """Windows that share out the elements of each dimension; -1 leaves one as it is."""
+def adaptive_pooled(n: Layer, x: Value, wanted: Sequence[int | Value], largest: bool) -> Value:
+    """Windows that share out the elements of each dimension; -1 leaves one as it is.
+
+    A count may be computed at run time, a 0-d i64.
+    """
     if set(wanted) == {1}:
         return pooled_whole(n, x, largest)
-    own = x.type.shape[2:]
-    counts = [d if out == -1 else out for d, out in zip(own, wanted, strict=True)]
-    known = [d if out != -1 else d or 1 for d, out in zip(own, wanted, strict=True)]
-    if None in known or any(c is not None and c < 1 for c in counts):
-        raise n.error(f"windows {list(wanted)} of '{x.type}', expected known extents")
-    pairs = [(d or 1, c or d or 1) for d, c in zip(known, counts, strict=True)]
+    pairs = []
+    for axis, (d, count) in enumerate(zip(x.type.shape[2:], wanted, strict=True), 2):
+        if isinstance(count, int) and (count == 0 or count < -1):
+            raise n.error(f"{count} windows along dimension {axis} of '{x.type}'")
+        if isinstance(count, Value) or (d is None and count != -1):
+            x = _shared_out_at_run_time(n, x, axis, count, largest)
+            pairs.append((1, 1))
+        else:
+            pairs.append((d or 1, d or 1 if count == -1 else count))
+    if all(d == count for d, count in pairs):
+        return x
     if all(d % count == 0 for d, count in pairs):
         kernel = tuple(d // count for d, count in pairs)
         pool = nn.MaxPool if largest else nn.AvgPool
@@ -113,6 +121,26 @@ def _shared_out(n: Layer, x: Value, axis: int, extent: int, count: int, largest:
     place, last = np.arange(extent)[:, None], x.type.rank - 1
     weights = n.scalar(((place >= begins) & (place < ends)) / (ends - begins), x)
     return swapped(n, n(nn.Matmul(swapped(n, x, axis, last), weights)), axis, last)
+
+
+def _shared_out_at_run_time(
+    n: Layer, x: Value, axis: int, count: int | Value, largest: bool
+) -> Value:
+    """As `_shared_out`, of open extents: the windows are a matrix, [extent, count]."""
+    total = Term(n, count) if isinstance(count, Value) else constant(n, count)
+    own, last = extent(n, (x, axis)), x.type.rank - 1
+    at, place = counting(n, total), counting(n, own).spread(0, 1)
+    begins, ends = at * own / total, ((at + 1) * own + (total - 1)) / total
+    inside = (place >= begins) & (place < ends)
+    moved = Term(n, swapped(n, x, axis, last))
+    if largest:
+        least = limits_of(x.type.element_type)[0]
+        rows = Term(n, unsqueezed(n, moved.value, last))
+        parts = inside.transpose(1, 0).choose(rows, least)
+        found = parts.largest(last + 1)
+    else:
+        found = moved @ (inside.cast(moved.element) / (ends - begins).cast(moved.element))
+    return swapped(n, found.value, axis, last)
 
 
 def _shares(n: Layer, x: Value, by: Value, window: dict[str, Any]) -> Value:

@@ -10,6 +10,8 @@ import math
 from collections.abc import Sequence
 from functools import reduce
 
+from numpy.polynomial import Polynomial
+
 from ...dialects import nn
 from .terms import Term
 
@@ -147,3 +149,23 @@ def zeta(order: float | Term, x: Term) -> Term:
         terms.append(factor * (b / math.factorial(2 * k)))
         factor = factor * (order + (2 * k - 1.0)) * (order + 2.0 * k)
     return total + polynomial(inverse * inverse, terms) * power * inverse * inverse
+
+
+def polygamma(order: int, x: Term) -> Term:
+    """The derivative of digamma of an order from 1 on: 6.4.10, and 6.4.7 for negative numbers."""
+    negative = x < 0.0
+    size = zeta(order + 1.0, negative.choose(1.0 - x, x)) * float(math.factorial(order))
+    part = (x - x.function(nn.Round)) * math.pi
+    turned = polynomial(part.function(nn.Cos) / part.function(nn.Sin), _slopes_of_cot(order))
+    positive = size if order % 2 else -size
+    pole = negative & part.equals(0.0)
+    below = pole.choose(math.inf * (-1) ** (order + 1), -turned - size)
+    return negative.choose(below, positive)
+
+
+def _slopes_of_cot(order: int) -> list[float]:
+    """The derivative of pi * cot(pi * x), as a polynomial of cot(pi * x)."""
+    found = Polynomial([0.0, math.pi])
+    for _ in range(order):
+        found = -math.pi * found.deriv() * Polynomial([1.0, 0.0, 1.0])
+    return [float(c) for c in found.coef]

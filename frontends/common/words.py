@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,11 @@ from ...dialects import nn
 from ...dialects.nn.host_types import string
 from ...ir.attributes import DenseElements
 from ...ir.core import Value
+from ...ir.numpy_types import type_to_numpy
+from . import tensorflow as tf
 from .layer import Layer
+from .shapes import shape_of
+from .terms import Term, constant, joined
 
 
 def strings(values: Sequence[Any]) -> np.ndarray:
@@ -30,6 +35,37 @@ def lookup(n: Layer, x: Value, keys: np.ndarray, values: np.ndarray, default: np
     """The value whose key each element is: by the host, in a dictionary."""
     op = nn.Lookup(x, keys=elements(keys), values=elements(values), default=elements(default))
     return n(op)
+
+
+@dataclass(eq=False)
+class LookupTable:
+    """A table that values are looked up in: keys [N] and values [N, ..]; `fault` says why none."""
+
+    name: str
+    keys: Any = None
+    values: Any = None
+    fault: str = "nothing fills it"
+
+    def filled(self, n: Layer) -> LookupTable:
+        """Itself, with contents. Raises NncError where they are not known."""
+        if self.keys is None:
+            raise n.error(f"the contents of table '{self.name}' are not known: {self.fault}")
+        return self
+
+    def find(self, n: Layer, keys: Value, default: Value) -> Value:
+        """The value of each key, or the default."""
+        own, known = self.filled(n), n.array(default)
+        count = len(own.keys)
+        if not count:
+            return tf.broadcast_to(n, default, shape_of(n, keys))
+        if own.values.ndim == 1 and known is not None and known.size == 1:
+            element = default.type.element_type
+            dtype = object if element is string else type_to_numpy(element)
+            return lookup(n, keys, own.keys, own.values.astype(dtype), known.reshape(()))
+        places = lookup(n, keys, own.keys, np.arange(count), np.array(count))
+        values = constant(n, own.values, default.type.element_type)
+        last = Term(n, default).reshape(1, *own.values.shape[1:])
+        return joined([values, last], 0).gather(Term(n, places)).value
 
 
 def scalar_string(text: str) -> np.ndarray:

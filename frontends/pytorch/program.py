@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -119,14 +119,41 @@ class Program:
             taken.add(name)
             outputs.append((name, renamed.get(value.name, value.name)))
         dims = {name: self.dims[name] for name, _ in outputs if name in self.dims}
+        used = {value for _, value in outputs} | {*changed.values()}
         found = Graph(
-            self.inputs, nodes, outputs, self.constants, dims, producer, dict(notes or {})
+            self.inputs,
+            _without_unused(nodes, used),
+            outputs,
+            self.constants,
+            dims,
+            producer,
+            dict(notes or {}),
         )
         return with_complex_values(with_states(found, changed, self.buffers), self.layouts)
 
     def _open(self) -> list[str]:
         """The names of what a run may change: buffers and inputs."""
         return [*self.buffers, *(value.name for value in self.inputs)]
+
+
+def _without_unused(nodes: Sequence[Node], used: set[str]) -> list[Node]:
+    """The nodes, whose outputs behind the first have no name where nothing uses them."""
+    used = used.union(_uses(nodes))
+
+    def named(node: Node) -> list[str]:
+        first, *others = node.outputs
+        return [first, *(name if name in used else "" for name in others)]
+
+    return [replace(n, outputs=named(n)) if len(n.outputs) > 1 else n for n in nodes]
+
+
+def _uses(nodes: Sequence[Node]) -> Iterator[str]:
+    """The names of values that nodes use, and graphs inside of them."""
+    for one in nodes:
+        yield from one.inputs
+        for graph in one.graphs.values():
+            yield from _uses(graph.nodes)
+            yield from (value for _, value in graph.outputs)
 
 
 def node(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -29,13 +30,35 @@ PLATFORM = "_platform_index"
 
 def read(source: Source) -> Graph:
     """The graph of the public function. Raises NncError."""
+    reader, function = _public(source)
+    return reader.main(function)
+
+
+def read_inner(source: Source, platform: int | None) -> Graph:
+    """The public function as a graph inside of another model, where complex numbers are pairs.
+
+    `platform` is the number of the processor among the platforms that its first argument tells
+    apart, None where there is no such argument.
+    """
+    reader, function = _public(source)
+    graph = reader.block(function.body.blocks[0])
+    if platform is None:
+        return graph
+    if not graph.inputs:
+        raise source.error("the module's function has no argument for the platform")
+    constants = {graph.inputs[0].name: np.array(platform, np.int32)}
+    return replace(graph, inputs=graph.inputs[1:], constants=constants)
+
+
+def _public(source: Source) -> tuple[_Reader, Any]:
+    """The function that is the model."""
     module = module_of(source)
     functions = {op.sym_name: op for op in module.body_block if isinstance(op, func.FuncOp)}
     public = [f for f in functions.values() if f.sym_visibility != "private" and f.body.blocks]
     chosen = [f for f in public if f.sym_name == "main"] or public[:1]
     if not chosen:
         raise source.error("the module has no public function with a body")
-    return _Reader(functions, source).main(chosen[0])
+    return _Reader(functions, source), chosen[0]
 
 
 class _Reader:

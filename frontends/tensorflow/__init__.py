@@ -5,7 +5,7 @@ of the checkpoint; `ops/` has the rows.
 """
 
 from ..common.front_end import FrontEnd
-from .layer import TfLayer, rows
+from .layer import layer_of, rows
 from .model import files, read
 
-FRONT_END = FrontEnd("TensorFlow", read, rows, TfLayer, files)
+FRONT_END = FrontEnd("TensorFlow", read, rows, layer_of, files)

@@ -17,6 +17,7 @@ from ..wire.numerals import whole_number
 from ..wire.protobuf import Record, WireError
 from .frames import structured
 from .schema import SCHEMA, array_of, type_of
+from .xla import xla_module
 
 OUTPUTS = {
     "FusedBatchNorm": "y batch_mean batch_variance reserve_space_1 reserve_space_2 reserve_space_3",
@@ -69,6 +70,8 @@ WRITERS = (
 )
 """Operators that write the variable of their first operand."""
 READERS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
+
+XLA_CALL = "XlaCallModule"
 
 GRAPHS = {
     **dict.fromkeys(CALLS, ("f",)),
@@ -307,5 +310,7 @@ def called_functions(record: Record, functions: Functions) -> dict[str, str]:
 
 def _graphs(record: Record, functions: Functions) -> dict[str, Graph]:
     """The graphs of the functions that a node calls."""
+    if record.op == XLA_CALL:
+        return {"module": xla_module(record, functions.source)}
     called = called_functions(record, functions)
     return {key: functions.graph(name) for key, name in called.items()}

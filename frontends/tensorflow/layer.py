@@ -10,13 +10,15 @@ from typing import Any
 from ...ir.core import Value
 from ...ir.types import Type
 from ..common.complexes import Pair, by_parts
+from ..common.graph import Node
 from ..common.importer import NodeLayer
 from ..common.rows import Convert, Rows
+from ..common.words import LookupTable
 from ..wire.protobuf import Record, WireError
 from .lists import TensorList
 from .schema import dtype_of, element_of, shape_of
-from .tables import Table
 from .variables import Variable
+from .xla import converter, hlo_layer
 
 
 class TfRows(Rows):
@@ -35,6 +37,10 @@ class TfRows(Rows):
             return function
 
         return checked
+
+    def find(self, kind: str) -> Convert | None:
+        """The converter of an operator, also of StableHLO's, or None."""
+        return super().find(kind) or converter(kind)
 
 
 def _checked(function: Convert) -> Convert:
@@ -64,7 +70,7 @@ _TENSOR = (Value, "tensor")
 _KINDS = {
     "Any": (object, "value"),
     "Pair": (Pair, "complex tensor"),
-    "Table": (Table, "table"),
+    "LookupTable": (LookupTable, "table"),
     "TensorList": (TensorList, "list"),
     "Variable": (Variable, "variable"),
 }
@@ -143,3 +149,8 @@ class TfLayer(NodeLayer):
                 raise self.error(f"attribute '{name}' is missing")
             return None
         return getattr(found, kind)
+
+
+def layer_of(importer: Any, node: Node) -> NodeLayer:
+    """What the converter of a node gets."""
+    return hlo_layer(importer, node) or TfLayer(importer, node)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from ...dialects.nn.strings import BYTES
 from ..common.graph import Graph
 from ..common.source import Source
+from ..common.words import LookupTable
 from ..wire.protobuf import Record, WireError
 from ..wire.tensorbundle import Bundle, strings
 from .functions import CALLS, Functions, GraphValues
@@ -30,16 +30,6 @@ WHOLE_LINE, LINE_NUMBER = -2, -1
 """What stands for a column of a text file."""
 
 
-@dataclass(eq=False)
-class Table:
-    """A table: keys [N] and values [N, ..]; `fault` says why there are none."""
-
-    name: str
-    keys: Any = None
-    values: Any = None
-    fault: str = "nothing fills it"
-
-
 def bind_tables(
     source: Source,
     records: Sequence[Record],
@@ -54,7 +44,7 @@ def bind_tables(
         return
     files = {one.info.name.partition(":")[0]: one.filename for one in assets if one.info}
     contents = _Contents(source, files, bundle)
-    tables = {node.name: Table(node.name) for node in nodes}
+    tables = {node.name: LookupTable(node.name) for node in nodes}
     main = Scope(records, GraphValues())
     for scope in _filling(main, functions):
         for record in scope.nodes.values():
@@ -87,7 +77,7 @@ class _Contents:
         self.files = files
         self.bundle = bundle
 
-    def fill(self, table: Table, node: Any, record: Record, scope: Scope) -> None:
+    def fill(self, table: LookupTable, node: Any, record: Record, scope: Scope) -> None:
         """Put into a table what an operator does. What is not known leaves it as it is."""
         types = [self._dtype(node, name) for name in ("key_dtype", "value_dtype")]
         try:

@@ -14,6 +14,7 @@ from ...ir.types import TensorType, Type
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.source import Source
+from ..common.words import LookupTable
 from ..wire.flatbuffers import FlatbufferError, Table
 from .schema import CODES, MODEL, OPTIONS
 from .tensors import Tensors
@@ -27,8 +28,19 @@ NESTED = {
     "WHILE": ("condition", "body"),
     "CALL": ("graph",),
     "CALL_ONCE": ("graph",),
+    "STABLEHLO_REDUCE": ("body",),
+    "STABLEHLO_REDUCE_WINDOW": ("body",),
+    "STABLEHLO_SCATTER": ("update",),
+    "STABLEHLO_SORT": ("comparator",),
+    "STABLEHLO_WHILE": ("condition", "body"),
+    "STABLEHLO_COMPOSITE": ("decomposition",),
+    "STABLEHLO_CASE": ("branches",),
 }
 """The options of an operator that are numbers of graphs."""
+
+
+LOOKUPS = ("HASHTABLE_FIND", "HASHTABLE_SIZE")
+"""Operators whose first operand is a table."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +51,8 @@ class Operator:
     custom: np.ndarray
     inputs: list[Table | None]
     outputs: list[Table]
+    table: LookupTable | None = None
+    """What a lookup is in."""
 
 
 @dataclass
@@ -72,6 +86,7 @@ class _Reader:
         self.model = model
         self.tensors = Tensors(source, model)
         self.graphs: dict[int, Graph | None] = {}
+        self.tables: dict[int, LookupTable] = {}
 
     def run(self) -> Graph:
         model = self.model
@@ -143,6 +158,8 @@ class _SubGraph:
     states: dict[str, State] = field(default_factory=dict)
     handles: dict[int, str] = field(default_factory=dict)
     """Tensors that are handles of variables, by the variables' names."""
+    tables: dict[int, LookupTable] = field(default_factory=dict)
+    """Tensors that are handles of tables."""
     renamed: dict[str, str] = field(default_factory=dict)
 
     def read(self) -> None:
@@ -159,6 +176,12 @@ class _SubGraph:
             self.initialize(self.reader.subgraph(options.graph))
         elif kind == "VAR_HANDLE":
             self.handles[outs[0]] = options.name or self.names[outs[0]]
+        elif kind == "HASHTABLE":
+            name = self.names[outs[0]]
+            self.tables[outs[0]] = self.reader.tables.setdefault(options.table, LookupTable(name))
+        elif kind == "HASHTABLE_IMPORT":
+            table = self.table_of(ins[0])
+            table.keys, table.values = (self.contents(i) for i in ins[1:3])
         elif kind == "READ_VARIABLE":
             state = self.state(ins[0], self.table.tensors[outs[0]])
             self.renamed[self.names[outs[0]]] = state.value
@@ -186,22 +209,29 @@ class _SubGraph:
                 state = self.variable_tensor(ins[place])
                 inputs[place], state.value = state.value, f"{state.name}:{number}"
                 outputs.append(state.value)
-        graphs = {name: self.reader.nested(getattr(options, name)) for name in NESTED.get(kind, ())}
+        graphs = {
+            f"{name}{i}" if i else name: self.reader.nested(number)
+            for name in NESTED.get(kind, ())
+            for i, number in enumerate(np.atleast_1d(getattr(options, name)).tolist())
+        }
         about = Operator(
             options,
             self.custom(operator),
             [tensors[i] if i >= 0 else None for i in ins],
             [tensors[i] for i in outs if i >= 0],
+            self.table_of(ins[0]) if kind in LOOKUPS else None,
         )
+        inputs = inputs[1:] if kind in LOOKUPS else inputs
         name = outputs[0] if outputs else f"operator {number}"
         self.nodes.append(Node(kind, name, inputs, outputs, about, graphs))
 
     def options(self, kind: str, operator: Table) -> Table:
         if kind not in OPTIONS.tables:
             return Table({})
-        if not operator.has("options"):
+        where = "options_2" if kind.startswith("STABLEHLO_") else "options"
+        if not operator.has(where):
             return OPTIONS.empty(kind)
-        return operator.options.read(kind, OPTIONS)
+        return getattr(operator, where).read(kind, OPTIONS)
 
     def custom(self, operator: Table) -> np.ndarray:
         size, offset = operator.custom_size, operator.custom_offset
@@ -222,6 +252,21 @@ class _SubGraph:
             return ""
         name = self.names[number]
         return self.renamed.get(name, name)
+
+    # -- tables ---------------------------------------------------------------------------------
+
+    def table_of(self, handle: int) -> LookupTable:
+        """The table of a handle."""
+        if handle not in self.tables:
+            raise self.reader.source.error(f"'{self.names[handle]}' is no table's handle")
+        return self.tables[handle]
+
+    def contents(self, number: int) -> np.ndarray:
+        """A tensor that a table is filled with."""
+        found = self.reader.tensors.array(self.table.tensors[number])
+        if found is None or found.ndim != 1:
+            raise self.reader.source.error("a table's contents are computed, or no vector")
+        return found
 
     # -- states --------------------------------------------------------------------------------
 

@@ -240,6 +240,94 @@ BUCKETIZE
   0 boundaries f32*
 EMBEDDING_LOOKUP_SPARSE
   0 combiner i8
+HASHTABLE
+  0 table i32
+  1 key i8
+  2 value i8
+RANDOM_UNIFORM RANDOM_STANDARD_NORMAL MULTINOMIAL
+  0 seed i64
+  1 seed2 i64
+LSH_PROJECTION
+  0 type i8
+STABLEHLO_CONCATENATE
+  0 dimension i64
+STABLEHLO_BROADCAST_IN_DIM
+  0 broadcast_dimensions i64*
+STABLEHLO_SLICE
+  0 start_indices i64*
+  1 limit_indices i64*
+  2 strides i64*
+STABLEHLO_CONVOLUTION
+  0 window_strides i64*
+  1 padding i64*
+  2 lhs_dilation i64*
+  3 rhs_dilation i64*
+  4 window_reversal bool*
+  5 input_batch i64
+  6 input_feature i64
+  7 input_spatial i64*
+  8 kernel_input i64
+  9 kernel_output i64
+  10 kernel_spatial i64*
+  11 output_batch i64
+  12 output_feature i64
+  13 output_spatial i64*
+  14 feature_group_count i64
+  15 batch_group_count i64
+STABLEHLO_REDUCE
+  0 dimensions i64*
+  1 body i32
+STABLEHLO_COMPARE
+  0 comparison_direction u32
+  1 compare_type u32
+STABLEHLO_DYNAMIC_SLICE
+  0 slice_sizes i64*
+STABLEHLO_PAD
+  0 edge_padding_low i64*
+  1 edge_padding_high i64*
+  2 interior_padding i64*
+STABLEHLO_IOTA
+  0 iota_dimension i64
+STABLEHLO_DOT_GENERAL
+  0 lhs_batch i64*
+  1 rhs_batch i64*
+  2 lhs_sum i64*
+  3 rhs_sum i64*
+STABLEHLO_REDUCE_WINDOW
+  0 window_dimensions i64*
+  1 window_strides i64*
+  2 base_dilations i64*
+  3 window_dilations i64*
+  4 padding i64*
+  5 body i32
+STABLEHLO_SORT
+  0 dimension i64
+  1 is_stable bool
+  2 comparator i32
+STABLEHLO_WHILE
+  0 condition i32
+  1 body i32
+STABLEHLO_GATHER
+  0 offset_dims i64*
+  1 collapsed_slice_dims i64*
+  2 start_index_map i64*
+  3 index_vector_dim i64
+  4 slice_sizes i64*
+STABLEHLO_SCATTER
+  0 indices_are_sorted bool
+  1 update_window_dims i64*
+  2 inserted_window_dims i64*
+  3 scatter_dims_to_operand_dims i64*
+  4 index_vector_dim i64
+  5 unique_indices bool
+  6 update i32
+STABLEHLO_TRANSPOSE
+  0 permutation i64*
+STABLEHLO_COMPOSITE
+  0 name string
+  1 decomposition i32
+STABLEHLO_CASE
+  0 branches i32*
 """)
 
 _CODES = """

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
+from ...dialects.nn.strings import BYTES
 from ...ir.diagnostics import NncError
 from ...ir.numpy_types import numpy_to_type
 from ...ir.types import TensorType, Type, size_fault
@@ -21,6 +23,7 @@ _DTYPES: dict[str, Any] = {
     "f64": np.float64,
     "bf16": ml_dtypes.bfloat16,
     "i1": np.bool_,
+    "string": object,
     "f8E4M3FN": ml_dtypes.float8_e4m3fn,
     "f8E5M2": ml_dtypes.float8_e5m2,
     "i4": ml_dtypes.int4,
@@ -73,6 +76,8 @@ class Tensors:
             return self._array(tensor, data)
         except NncError as error:
             raise self.source.error(f"tensor '{tensor.name}': {error.message}") from None
+        except ValueError as error:
+            raise self.source.error(f"tensor '{tensor.name}': {error}") from None
 
     def data(self, buffer: Table, what: str) -> np.ndarray:
         """The bytes of a buffer, which may lie behind the tables."""
@@ -95,6 +100,8 @@ class Tensors:
             raise NncError(f"it has the shape {list(shape)}")
         if fault := size_fault(TensorType(shape, numpy_to_type(dtype))):
             raise NncError(fault)
+        if dtype.kind == "O":
+            return _texts(data).reshape(shape)
         if tensor.sparsity is not None:
             return _dense(tensor.sparsity, data, dtype, shape)
         count = math.prod(shape)
@@ -109,6 +116,21 @@ class Tensors:
             raise NncError(f"{data.size} bytes of data, but shape {list(shape)} needs more")
         array = data[: count * dtype.itemsize].view(dtype).reshape(shape)
         return array.view(np.uint8) != 0 if dtype == np.bool_ else array
+
+
+def _texts(data: np.ndarray) -> np.ndarray:
+    """Strings: their number, where each begins and the last one ends, and their bytes."""
+    whole = data[: data.size // 4 * 4].view(np.int32)
+    count = int(whole[0]) if whole.size else -1
+    if not 0 <= count < whole.size - 1:
+        raise NncError("its strings have no places")
+    ends = whole[1 : count + 2].tolist()
+    if sorted(ends) != ends or ends[0] < 0 or ends[-1] > data.size:
+        raise NncError("its strings lie outside of its data")
+    found = np.empty(count, object)
+    raw = data.tobytes()
+    found[:] = [raw[a:b].decode(*BYTES) for a, b in pairwise(ends)]
+    return found
 
 
 def _unpacked(data: np.ndarray, bits: int, dtype: np.dtype) -> np.ndarray:

@@ -6,6 +6,7 @@ from ...dialects import arith, memref, nn
 from ...ir.affine import AffineDim, AffineMap
 from ...ir.core import Value
 from ...ir.types import MemRefType, i1, index
+from ...passes.nn.constants import constant_array
 from .comprehensions import lower
 from .emitter import Emitter, Size, buffer_type
 from .reading import is_viewed
@@ -68,10 +69,18 @@ def _to_the_end(e: Emitter, size: Size, start: int, step: int) -> Size:
 
 @lowers(nn.SliceDynamic)
 def lower_slice_dynamic(e: Emitter, op: nn.SliceDynamic) -> None:
-    """Bounds read from memory, clamped by NumPy's rules, then element by element."""
+    """Bounds read from memory, clamped by NumPy's rules, then element by element.
+
+    A copy from a strided part where axes are known, and steps that go forward.
+    """
+    rank = op.x.type.rank
+    known = [constant_array(v) for v in (op.axes, op.steps)]
+    if known[0] is not None and known[1] is not None:
+        in_range = (known[0] >= -rank) & (known[0] < rank)
+        if (in_range & (known[1] > 0) & (known[1] <= _MOST_STEPS)).all():
+            return _slice_forwards(e, op, (known[0] % rank).tolist(), known[1].tolist())
     source = e.buffer(op.x)
     starts, ends, axes, steps = (e.buffer(v) for v in (op.starts, op.ends, op.axes, op.steps))
-    rank = op.x.type.rank
     first: list[Size] = [0] * rank
     step: list[Size] = [1] * rank
     count: list[Size] = e.sizes(source)
@@ -90,6 +99,30 @@ def lower_slice_dynamic(e: Emitter, op: nn.SliceDynamic) -> None:
     sizes = [d if d is not None else s for d, s in zip(shape, count, strict=True)]
     _strided_copy(e, source, e.destination(op.out, sizes), first, step)
     return None
+
+
+_MOST_STEPS = 1 << 31
+"""Steps up to which strides surely fit their type."""
+
+
+def _slice_forwards(e: Emitter, op: nn.SliceDynamic, axes: list[int], steps: list[int]) -> None:
+    """Elements between two bounds that are read from memory, in steps."""
+    source, starts, ends = (e.buffer(v) for v in (op.x, op.starts, op.ends))
+    first: list[Size] = [0] * op.x.type.rank
+    sizes, by = e.sizes(source), [1] * op.x.type.rank
+    for i, (axis, step) in enumerate(zip(axes, steps, strict=True)):
+        extent = e.size(source, axis)
+
+        def bound(buffer: Value, i: int = i, extent: Size = extent) -> Size:
+            found = e.bounded_index(e.load(buffer, [i]), e.add(extent, 1))
+            found = e.select(e.compare("slt", found, 0), e.add(found, extent), found)
+            return e.min(e.max(found, 0), extent)
+
+        first[axis], by[axis] = bound(starts), step
+        sizes[axis] = e.ceildiv(e.max(e.sub(bound(ends), first[axis]), 0), step)
+    shape = buffer_type(op.out.type).shape
+    sizes = [d if d is not None else s for d, s in zip(shape, sizes, strict=True)]
+    e.copy(e.subview(source, first, sizes, by), e.destination(op.out, sizes))
 
 
 def _slice_by_table(e: Emitter, op: nn.SliceDynamic, source: Value, lists: tuple) -> None:

@@ -318,6 +318,38 @@ def test_options_have_types(torch, compiled):
             compiled(torch.relu, **given)(torch.ones(2))
 
 
+def test_modes_are_checked(torch, compiled):
+    x = torch.rand(3)
+    for mode in ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs"):
+        torch.compiler.reset()
+        run = torch.compile(lambda x: x + 1, backend=compiled.backend, mode=mode)
+        torch.testing.assert_close(run(x), x + 1)
+    torch.compiler.reset()
+    with pytest.raises(Exception, match="there is no mode 'fastest', only default"):
+        torch.compile(lambda x: x + 1, backend=compiled.backend, mode="fastest")(x)
+
+
+def test_nested_tensors_are_left_to_pytorch(torch, compiled):
+    rows = [torch.rand(2, 3), torch.rand(4, 3)]
+    x = torch.nested.nested_tensor(rows, layout=torch.jagged)
+    with pytest.warns(RuntimeWarning, match="to PyTorch: .* is an extent of nested tensors"):
+        found = compiled(lambda x: (x * 2).relu())(x)
+    torch.testing.assert_close(found.values(), torch.cat(rows) * 2)
+
+
+def test_open_extents_shared_out_to_windows(torch, compiled):
+    run = torch.compile(
+        lambda x: torch.nn.functional.adaptive_avg_pool2d(x, (7, 3)),
+        backend=compiled.backend,
+        options={"fallback": False},
+        dynamic=True,
+    )
+    for height, width in ((9, 11), (5, 4), (14, 3)):
+        x = torch.rand(2, 3, height, width)
+        wanted = torch.nn.functional.adaptive_avg_pool2d(x, (7, 3))
+        torch.testing.assert_close(run(x), wanted, rtol=1e-5, atol=1e-6)
+
+
 def test_writes_that_pytorch_does_not_count(torch, compiled):
     model = torch.nn.Linear(3, 2)
     run, x = compiled(model, fallback=False), torch.randn(4, 3)

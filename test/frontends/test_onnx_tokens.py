@@ -27,6 +27,29 @@ def test_unique_elements_as_they_come():
     compare("Unique", whole(0, 5, 20, np.float32), outputs=(F, I64, I64))
 
 
+@pytest.mark.parametrize("given", [{}, {"past"}, {"offsets", "end"}, {"segments"}])
+@pytest.mark.parametrize("resets", [0, 1])
+def test_hashes_of_ngrams(given, resets):
+    """With ends among the tokens, of which those before are forgotten."""
+    past, segments = whole(0, 9, (2, 3)), np.sort(whole(0, 3, (2, 8), np.int32), axis=1)
+    ends = np.array(4) if "end" in given or resets else None
+    compare(
+        "NGramHashMapping",
+        whole(0, 9, (2, 8)),
+        whole(1, 1 << 60, 4) | 1,
+        np.array([11, 13, 17, 19, 23, 29]),
+        past if "past" in given else None,
+        np.arange(6) * 30 if "offsets" in given else None,
+        ends,
+        segments if "segments" in given else None,
+        outputs=(I64, I64),
+        max_ngram_size=4,
+        n_head_per_ngram=2,
+        pad_id=5,
+        reset_on_eos=resets,
+    )
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 20])
 def test_repeated_ngrams(size):
     compare("NGramRepeatBlock", whole(0, 4, (3, 12)), floats(3, 6), ngram_size=size)

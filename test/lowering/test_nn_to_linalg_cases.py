@@ -306,6 +306,23 @@ def test_slice_dynamic(bounds):
     compare(one_op(text, *args), [x, [start, 1], [end, 3], [-1, 0], [step, 1]])
 
 
+@pytest.mark.parametrize("steps", [(1, 1), (3, 2), (1 << 40, 1), (-1, 1)])
+@pytest.mark.parametrize("bounds", [(1, 100), (-3, -1), (4, 2), (-100, 0)])
+def test_slice_of_known_axes_is_a_copy_of_a_part(bounds, steps):
+    text = f"""
+    func.func @main(%x: tensor<?x6xf32>, %a: tensor<2xi64>, %b: tensor<2xi64>) -> tensor<?x?xf32> {{
+      %c = nn.constant dense<[-1, 0]> : tensor<2xi64>
+      %d = nn.constant dense<[{steps[0]}, {steps[1]}]> : tensor<2xi64>
+      %r = nn.slice_dynamic %x, %a, %b, %c, %d : (tensor<?x6xf32>, tensor<2xi64>, tensor<2xi64>,
+        tensor<2xi64>, tensor<2xi64>) -> tensor<?x?xf32>
+      func.return %r : tensor<?x?xf32>
+    }}"""
+    start, end = bounds
+    module = compare(text, [f32(5, 6), [start, 1], [end, 3]])
+    copies = [op for op in module.walk() if isinstance(op, linalg.Copy)]
+    assert len(copies) == (min(steps) > 0 and max(steps) < 1 << 31)
+
+
 @pytest.mark.parametrize("mode", ["constant", "reflect", "edge", "wrap"])
 @pytest.mark.parametrize("pads", [(0, 2, 3, 1), (4, 0, 0, 5), (-1, 2, 1, -2)])
 def test_pad_dynamic(mode, pads):

@@ -5,6 +5,7 @@ Source: onnxruntime's ContribOperators.md.
 
 from __future__ import annotations
 
+from ...common.fourier import on_rows, transformed
 from ...common.late_axes import with_ones
 from ...common.linear_algebra import identity_like, solve
 from ...common.vocabulary import *
@@ -236,8 +237,47 @@ def simplified_layer_normalization(n: Node, x: Value, scale: Value) -> list[Valu
     return [n(nn.RmsNorm(x, scale, axis=axis, epsilon=n.float("epsilon", 1e-5))), None]
 
 
+# -- complex numbers, whose parts stand side by side -----------------------------------------------
+
+
+@converter("Rfft", domain=DOMAIN)
+def real_fourier(n: Node, x: Value) -> Value:
+    """The first half of the spectra of rows: [.., N] -> [.., N / 2 + 1, 2]."""
+    _check_transform(n)
+    real, imaginary = on_rows((Term(n, x), None), lambda row: transformed(row, None, False, True))
+    assert imaginary is not None
+    return joined([part.spread(0, 1) for part in (real, imaginary)], -1).value
+
+
+@converter("Irfft", domain=DOMAIN)
+def inverse_real_fourier(n: Node, x: Value) -> Value:
+    """The inverse: [.., N / 2 + 1, 2] -> [.., N]."""
+    _check_transform(n)
+    parts = Term(n, x).column(0), Term(n, x).column(1)
+    return on_rows(parts, lambda row: transformed(row, None, True, True))[0].value
+
+
+def _check_transform(n: Node) -> None:
+    for name, expected in (("onesided", 1), ("normalized", 0), ("signal_ndim", 1)):
+        if (given := n.int(name, expected)) != expected:
+            raise n.error(f"attribute '{name}' is {given}, expected {expected}")
+
+
+def complex_product(conjugate: bool) -> Callable[[Node, Value, Value], Value]:
+    """The converter of a product, where it says so with the conjugate of the second factor."""
+
+    def convert(n: Node, a: Value, b: Value) -> Value:
+        (x, y), (u, v) = ((Term(n, z).column(0), Term(n, z).column(1)) for z in (a, b))
+        v = -v if conjugate else v
+        return joined([part.spread(0, 1) for part in (x * u - y * v, x * v + y * u)], -1).value
+
+    return convert
+
+
 add_rows(
     {
+        "ComplexMul": complex_product(conjugate=False),
+        "ComplexMulConj": complex_product(conjugate=True),
         "Gelu": as_it_is(nn.Gelu),
         "GatherND": gather_nd,
         "GridSample": grid_sample,

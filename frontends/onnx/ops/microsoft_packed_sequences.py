@@ -39,7 +39,7 @@ class Rows:
 
     def apart(self, x: Term) -> Term:
         """Tokens [N, ..] as [B, T, ..], with zeros behind the end of a sequence."""
-        inside = self._inside()
+        inside = self.inside()
         at = (self.starts.spread(0, 1) + self._steps()).min(extent(x.n, (x.value, 0)) - 1)
         own = [(inside.value, i) for i in range(2)]
         return inside.reshape(*own, *[1] * (x.rank - 1)).choose(x.gather(at), 0.0)
@@ -52,7 +52,8 @@ class Rows:
     def _steps(self) -> Term:
         return counting(self.starts.n, self.lengths.largest(0))
 
-    def _inside(self) -> Term:
+    def inside(self) -> Term:
+        """Which of [B, T] are tokens."""
         return self._steps() < self.lengths.spread(0, 1)
 
 

@@ -35,6 +35,52 @@ def unique(n: Node, x: Value) -> list[Value]:
     return [n(nn.Gather(x, found.first)), found.inverse, found.counts]
 
 
+@converter("NGramHashMapping", domain=DOMAIN)
+def ngram_hash_mapping(
+    n: Node,
+    ids: Value,
+    multipliers: Value,
+    sizes: Value,
+    past: Value | None = None,
+    offsets: Value | None = None,
+    end: Value | None = None,
+    segments: Value | None = None,
+) -> list[Value]:
+    """Hashes [B, S, (N - 1) * H] of the 2 to N last tokens at each place, and the last N - 1 ids.
+
+    A hash is the xor of products of tokens and factors, modulo the size of one of the tables.
+    """
+    reach, heads, tokens = n.int("max_ngram_size") - 1, n.int("n_head_per_ngram"), Term(n, ids)
+    filler = constant(n, n.int("pad_id"), tokens.element)
+    if end is not None:
+        filler = Term(n, as_scalar(n, end))
+    shape = Term(n, shape_vector(n, [(ids, 0), reach]))
+    before = filler.filled(shape) if past is None else Term(n, past)
+    history, steps = joined([before, tokens], 1), counting(n, extent(n, (ids, 1)))
+    mixed = tokens * Term(n, multipliers).column(0)
+    cut, found = constant(n, False), []
+    for back in range(1, reach + 1):
+        token = history.gather(steps + (reach - back), 1)
+        if end is not None and n.int("reset_on_eos"):
+            cut = cut | token.equals(filler)
+        if segments is not None:
+            cut = cut | (_begins(n, segments, steps - (back - 1)) & (steps >= back))
+        mixed = mixed ^ (cut.choose(filler, token) * Term(n, multipliers).column(back))
+        size = Term(n, sizes).part(0, (back - 1) * heads, back * heads)
+        found.append(mixed.spread(0, 1) % size)
+    hashes = joined(found, 2)
+    if offsets is not None:
+        hashes = hashes + Term(n, offsets)
+    last = extent(n, (ids, 1)) + constant(n, np.arange(reach))
+    return [hashes.value, history.gather(last, 1).value]
+
+
+def _begins(n: Node, segments: Value, at: Term) -> Term:
+    """Whether a segment begins at places [S], [B, S]; at the first place none does."""
+    own, before = (Term(n, segments).gather(x.max(0), 1) for x in (at, at - 1))
+    return ~own.equals(before)
+
+
 @converter("NGramRepeatBlock", domain=DOMAIN)
 def block_repeated_ngrams(n: Node, ids: Value, scores: Value) -> Value:
     """-inf for each token that would make an n-gram of a sequence a second time."""

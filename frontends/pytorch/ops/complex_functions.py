@@ -239,12 +239,13 @@ def lerp(n: AtenLayer, self: Any, end: Any, weight: Any) -> Pair:
 
 @ROWS("complex.logaddexp")
 def logaddexp(n: AtenLayer, self: Any, other: Any) -> Pair:
-    """The greater real part is taken out."""
+    """The number of the greater real part is taken out, and its angle is not wrapped."""
     (a, b), (c, d) = parts_of(n, self, other)
-    most = a.max(c)
-    (e, f), (g, h) = _exp(a - most, b), _exp(c - most, d)
-    real, imag = _log(e + g, f + h)
-    return pair(real + most, imag)
+    first = a >= c
+    most, angle = first.choose(a, c), first.choose(b, d)
+    real, imag = _exp(first.choose(c, a) - most, first.choose(d, b) - angle)
+    real, imag = _log(real + 1.0, imag)
+    return pair(real + most, imag + angle)
 
 
 def _of_truth(name: str) -> Row:

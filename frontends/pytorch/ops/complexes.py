@@ -334,12 +334,18 @@ def stft(
 
 
 @ROWS("complex.stft")
-def stft_of_complex(n: AtenLayer, self: Pair, **how: Any) -> Any:
-    """Both parts' transforms, which are whole spectra."""
+def stft_of_complex(n: AtenLayer, self: Any, window: Any = None, **how: Any) -> Any:
+    """The transforms of the parts of a signal and its window, which are whole spectra."""
     given = how | {"onesided": False, "return_complex": True}
-    a, b = (stft(n, part, **given) for part in (self.real, self.imag))
+    if isinstance(window, Pair):
+        parts = [stft_of_complex(n, self, part, **given) for part in (window.real, window.imag)]
+    elif isinstance(self, Pair):
+        parts = [stft(n, part, window=window, **given) for part in (self.real, self.imag)]
+    else:
+        return stft(n, self, window=window, **given)
+    a, b = parts
     found = Pair(n(nn.Sub(a.real, b.imag)), n(nn.Add(a.imag, b.real)))
-    return found if how.get("return_complex") else together(n, found)
+    return together(n, found) if how.get("return_complex") is False else found
 
 
 @ROWS("complex.istft")

@@ -438,7 +438,7 @@ def matrix_norm(
     if order in ("nuc", 2, -2):
         values = algebra.svd(a)[1]
         axis = values.rank - 1
-        if order == "nuc":
+        if order == "nuc" or values.shape[-1] == 0:
             found = values.sum(axis)
         else:
             found = values.column(0 if order > 0 else (values.shape[-1] or 1) - 1)

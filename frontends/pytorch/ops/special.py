@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 from ....dialects import nn
@@ -33,6 +33,7 @@ from ...common.special import (
     log_ndtr,
     ndtr,
     ndtri,
+    polygamma,
     zero_where_zero,
     zeta,
 )
@@ -53,11 +54,10 @@ def _wide(formula: Callable[[Term], Term]) -> Row:
 
 
 @ROWS("aten.polygamma", "aten.special_polygamma")
-def polygamma(n: AtenLayer, self: Value, n_: int) -> Value:
-    """The n-th derivative of digamma: 6.4.10."""
+def derivative_of_digamma(n: AtenLayer, self: Value, n_: int) -> Value:
+    """The n-th derivative of digamma."""
     order = n.int(n_)
-    factor = (-1.0) ** (order + 1) * math.factorial(order)
-    return _wide(digamma if order == 0 else lambda x: zeta(order + 1.0, x) * factor)(n, self)
+    return _wide(digamma if order == 0 else partial(polygamma, order))(n, self)
 
 
 @ROWS("aten.special_zeta")

@@ -22,6 +22,20 @@ def call(n: TfLayer, *inputs: Any) -> list[Any]:
     return n.graph("f", *inputs)
 
 
+@rows("XlaCallModule")
+def call_module(n: TfLayer, *inputs: Any) -> list[Any]:
+    """A function of StableHLO, whose arguments may be known better than the values are."""
+    wanted = (one.type for one in n.node.graphs["module"].inputs)
+    return n.graph("module", *(_typed(n, *pair) for pair in zip(inputs, wanted, strict=False)))
+
+
+def _typed(n: TfLayer, x: Any, type: Type) -> Any:
+    """The value with the extents that are known of it."""
+    if not isinstance(x, Value) or not isinstance(type, TensorType) or None in type.shape:
+        return x
+    return x if x.type is type else n(nn.Reshape(x, out=type))
+
+
 # -- variables -------------------------------------------------------------------------------------
 
 

@@ -247,6 +247,17 @@ def mapped(x, places):
     return mask, sums, *both(x, places), square(x), table, v(lambda a: rows + a)(columns)
 
 
+def shares(x):
+    """Windows of open extents, some of which share them out."""
+    mean = F.adaptive_avg_pool2d(x, (7, 3)), F.adaptive_avg_pool2d(x, (None, 2))
+    return (
+        *mean,
+        F.adaptive_max_pool2d(x, (2, 5)),
+        F.adaptive_avg_pool1d(x[0], 4),
+        F.unfold(x, 2, (1, 2), 1, 2),
+    )
+
+
 class Older(torch.nn.Module):
     """Weights of several types, some of them parts of others."""
 
@@ -294,6 +305,7 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
         "odd": (Of(odd), [r(4, 6), torch.tensor(2.5), r(3, 4) > 0], None, []),
         "states": (Counting(), [r(2), torch.zeros(2)], None, []),
         "padded": (Of(padded), [r(2, 4, 5, 6)], ((dict.fromkeys((0, 2, 3), Dim.AUTO),),), [r(3, 4, 8, 7)]),
+        "shares": (Of(shares), [r(2, 3, 9, 11)], ((dict.fromkeys((0, 2, 3), Dim.AUTO),),), [r(3, 3, 6, 4)]),
         "mapped": (Of(mapped), [r(3, 4), torch.tensor([[0, 2], [1, 1], [3, 0]])], None, []),
         "drawn": (Of(drawn), [torch.rand(1000)], None, []),
         "older": (Older(), [r(2, 4)], None, []),

@@ -49,11 +49,13 @@ def integers(i, bins, x):
         torch.segment_reduce(x[:6].reshape(6, 1), how, lengths=lengths, unsafe=True)
         for how in ("sum", "mean", "max", "min", "prod")
     ]
-    return *pooled, *counts, *parts, torch.nextafter(x, x.flip(0)), x.sgn()
+    whole = i[0], i[1], i[2, 0].sign()
+    losses = F.cosine_embedding_loss(*whole), F.poisson_nll_loss(i[0], i[1].abs(), full=True)
+    return *pooled, *counts, *losses, *parts, torch.nextafter(x, x.flip(0)), x.sgn()
 
 
 def bessel(x, orders):
-    """Bessel's and Airy's functions, and the zeta function."""
+    """Bessel's and Airy's functions, the zeta function and derivatives of digamma."""
     s = torch.special
     ordinary = s.bessel_j0(x), s.bessel_j1(x), s.bessel_y0(x), s.bessel_y1(x)
     modified = s.modified_bessel_k0(x), s.scaled_modified_bessel_k1(x)
@@ -63,6 +65,7 @@ def bessel(x, orders):
         s.airy_ai(x),
         s.spherical_bessel_j0(x),
         s.zeta(orders, x.abs() + 0.1),
+        torch.polygamma(3, x - 0.3),
     )
 
 
@@ -70,7 +73,15 @@ def spectral(square, x):
     """Of halves of matrices that are not symmetric, and of real numbers as half of a spectrum."""
     inverse = torch.linalg.pinv(square, hermitian=True)
     ranks = torch.linalg.matrix_rank(square, atol=torch.tensor([0.5, 3.0])), square.diagonal()
-    return inverse, *ranks, torch.linalg.diagonal(square), torch.fft.hfft(x), torch.fft.hfft2(x)
+    nothing = torch.linalg.norm(square[0, :0], 2)
+    return (
+        inverse,
+        *ranks,
+        nothing,
+        torch.linalg.diagonal(square),
+        torch.fft.hfft(x),
+        torch.fft.hfft2(x),
+    )
 
 
 def complex_functions(z, w):
@@ -89,8 +100,19 @@ def complex_parts(z, w, mask):
     padded = F.pad(z, (1, 2), value=1.5), z.index_fill(0, torch.tensor([1]), 2 - 1j)
     row = torch.stft(z.flatten(), 4, return_complex=True, window=torch.hann_window(4))
     made = torch.eye(2, dtype=torch.complex64), torch.linspace(0, 1, 3, dtype=torch.complex64)
-    wide = torch.trapezoid(z, dx=0.5), torch.gradient(z, dim=1), z.to(torch.complex128) * (1 + 2j)
+    sums = torch.logaddexp(z * 3, w), torch.stft(w.flatten(), 6), _complex_windows(z, w)
+    wide = (
+        *sums,
+        torch.trapezoid(z, dx=0.5),
+        torch.gradient(z, dim=1),
+        z.to(torch.complex128) * (1 + 2j),
+    )
     return *moved, *padded, row, *made, *wide, torch.fft.fft(z.to(torch.complex128))
+
+
+def _complex_windows(z, w):
+    row, window = w.flatten(), z.flatten()[:5]
+    return [torch.stft(x, 5, window=window, return_complex=True) for x in (row, row.real)]
 
 
 def walked_cases() -> dict[str, tuple[Callable[..., Any], Sequence[torch.Tensor]]]:

@@ -282,6 +282,32 @@ MODELS["streaming"] = streaming
 STEPS = {"streaming": 4}
 
 
+def tables():
+    """Tables of text by numbers, and of numbers by text."""
+    lookup, holder = tf.lookup, tf.Module()
+    numbers, words = tf.constant([0, 1, 9], tf.int64), ["none", "één", "nine"]
+    back = lookup.KeyValueTensorInitializer(["één", "?"], tf.constant([30, -7], tf.int64))
+    holder.words = lookup.StaticHashTable(lookup.KeyValueTensorInitializer(numbers, words), "?")
+    holder.numbers = lookup.StaticHashTable(back, -1)
+
+    @tf.function(input_signature=[int32(6)])
+    def run(x):
+        text = holder.words.lookup(tf.cast(x, tf.int64))
+        return text, holder.numbers.lookup(text), holder.words.size() + 0 * tf.cast(x[0], tf.int64)
+
+    concrete = run.get_concrete_function()
+    return converted(tf.lite.TFLiteConverter.from_concrete_functions([concrete], holder))
+
+
+@model([3, 6])
+def randoms(x):
+    draw = tf.random
+    return draw.uniform([7], seed=5), draw.normal([2, 3], seed=9), draw.categorical(x, 4, seed=3)
+
+
+MODELS["tables"] = tables
+
+
 def inputs(details):
     rng = np.random.default_rng(7)
     found = []
@@ -321,7 +347,10 @@ def expected(data, steps=1):
         "scales": np.array(scales),
         "names": np.array(names),
     }
-    return found | {f"out{i}": np.stack(column) for i, column in enumerate(zip(*rows, strict=True))}
+    outs = [np.stack(column) for column in zip(*rows, strict=True)]
+    return found | {
+        f"out{i}": v.astype("S") if v.dtype == object else v for i, v in enumerate(outs)
+    }
 
 
 def main(folder, *names):

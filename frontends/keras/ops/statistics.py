@@ -1,0 +1,428 @@
+"""Counts, sets, statistics without NaNs, ranges and rows of powers of `keras.ops`."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import TensorType, f32, i1, i32, i64
+from ...common import formulas
+from ...common.bessel import bessel_i
+from ...common.diagonals import diagonal, on_diagonal
+from ...common.loops import Iteration, while_loop
+from ...common.reductions import largest
+from ...common.shapes import normalize_axis, shape_of
+from ...common.terms import Term, constant, counting, extent, joined
+from ...common.unique import unique_rows
+from ..layer import KerasLayer, element_type, layer
+from .functions import add, axes_of, floating, formula, operand, pair, two
+from .numeric import sorted_along
+
+
+def _nan(x: Term) -> Term:
+    return x.function(nn.IsNan)
+
+
+def _common(n: KerasLayer, multiple: bool) -> Value:
+    """The greatest common divisor, by Euclid, or the least common multiple."""
+    a, b = (v.function(nn.Abs) for v in two(n))
+    a, b = a + b * 0, b + a * 0
+
+    def step(number: Value, flag: Value, states: list[Value]) -> Iteration:
+        x, y = (Term(n, state) for state in states)
+        none = y.equals(0)
+        following = none.choose(x, y), none.choose(0, x % none.choose(1, y))
+        return Iteration([v.value for v in following], (), _some(following[1]))
+
+    (found, _), _ = while_loop(n, step, [a.value, b.value], None, _some(b))
+    divisor = Term(n, found)
+    if not multiple:
+        return found
+    none = divisor.equals(0)
+    return none.choose(0, a / none.choose(1, divisor) * b).value
+
+
+def _some(x: Term) -> Value:
+    """Whether an element is not 0."""
+    return ((~x.equals(0)).cast(i64).flat().largest(0) > 0).value
+
+
+def _next_after(n: KerasLayer) -> Value:
+    """The next number on the way from the first to the second operand."""
+    a, b = (Term(n, n.cast(v.value, f32)) for v in two(n))
+    bits = a.made(nn.Bitcast(a.value, out=TensorType(a.shape, i32)))
+    away = (b > a).equals(a > 0.0)
+    moved = bits + away.choose(constant(n, 1, i32), -1)
+    moved = moved.made(nn.Bitcast(moved.value, out=TensorType(moved.shape, f32)))
+    least = float(np.finfo(np.float32).smallest_subnormal)
+    moved = a.equals(0.0).choose((b > 0.0).choose(constant(n, least, f32), -least), moved)
+    return (_nan(a) | _nan(b)).choose(math.nan, a.equals(b).choose(b, moved)).value
+
+
+def _all_close(n: KerasLayer) -> Value:
+    a, b = two(n)
+    relative, absolute = float(n.option("rtol", 1e-5)), float(n.option("atol", 1e-8))
+    near = (a - b).function(nn.Abs) <= b.function(nn.Abs) * relative + absolute
+    near = near | a.equals(b)
+    if n.option("equal_nan", False):
+        near = near | (_nan(a) & _nan(b))
+    return (-((-near.cast(i32)).flat().largest(0))).cast(i1).value
+
+
+def _is_in(n: KerasLayer) -> Value:
+    a, b = two(n)
+    found = a.spread(0, 1).equals(b.flat()).cast(i32).sum(a.rank) > 0
+    return (~found if n.option("invert", False) else found).value
+
+
+add({
+    "Angle": formula(lambda x: (x < 0.0).choose(math.pi, x * 0.0)),
+    "Imag EmptyLike": lambda n: (Term(n, n.tensor()) * 0).value,
+    "I0": formula(bessel_i(0, False)),
+    "Gcd": lambda n: _common(n, multiple=False),
+    "Lcm": lambda n: _common(n, multiple=True),
+    "Ldexp": lambda n: _scaled(n),
+    "Nextafter": _next_after,
+    "AllClose": _all_close,
+    "IsIn": _is_in,
+})  # fmt: skip
+
+
+def _scaled(n: KerasLayer) -> Value:
+    """The first operand times two to the power of the second."""
+    a, b = (Term(n, floating(n, v)) for v in (n.tensor(), n.tensor(1)))
+    return (a * constant(n, 2.0, a.element) ** b).value
+
+
+# -- counts and sets -------------------------------------------------------------------------------
+
+
+@layer("ops.Bincount")
+def bincount(n: KerasLayer) -> Value:
+    """How often each number is there along the last axis, or the sums of weights."""
+    numbers, weights = Term(n, n.cast(n.tensor(), i64)), n.argument(1, "weights")
+    if n.option("sparse", False):
+        raise n.error("a sparse result is not supported")
+    size = (numbers.flat().largest(0) + 1).max(int(n.argument(2, "minlength", 0)))
+    same = numbers.spread(0, 1).equals(counting(n, size))
+    if weights is None:
+        return same.cast(i32).sum(numbers.rank - 1).value
+    given = operand(n, weights, weights.type.element_type if isinstance(weights, Value) else f32)
+    return same.choose(given.spread(0, 1), 0).sum(numbers.rank - 1).value
+
+
+@layer("ops.Histogram")
+def histogram(n: KerasLayer) -> list[Value]:
+    """How many elements lie in each of some bins of equal width, and the bins' edges."""
+    x, bins, limits = Term(n, floating(n, n.tensor())).flat(), n.integer("bins"), n.option("range")
+    if limits is None:
+        low, high = -((-x).largest(0)), x.largest(0)
+    else:
+        low, high = (constant(n, float(v), x.element) for v in limits)
+    same = low.equals(high)
+    low, high = same.choose(low - 0.5, low), same.choose(high + 0.5, high)
+    steps = constant(n, np.arange(bins) / bins, x.element)
+    edges = joined([low + (high - low) * steps, high.reshape(1)], 0)
+    apart, inner = x.spread(0, 1), edges.part(0, 0, bins)
+    above = edges.part(0, 1, bins + 1)
+    last = constant(n, np.arange(bins) == bins - 1)
+    within = (apart >= inner) & ((apart < above) | (last & (apart <= above)))
+    return [within.cast(i32).sum(0).value, edges.value]
+
+
+@layer("ops.Nonzero")
+def nonzero(n: KerasLayer) -> list[Value]:
+    x = Term(n, n.tensor())
+    found = Term(n, n(nn.NonZero((~x.equals(0)).value)))
+    return [found.column(i, 0).cast(i32).value for i in range(x.rank)]
+
+
+@layer("ops.Unique")
+def unique(n: KerasLayer) -> list[Value] | Value:
+    """The different elements, sorted; first places, whose each element is, how many there are."""
+    if n.option("axis") is not None:
+        raise n.error("rows of an axis are not supported")
+    x = Term(n, n.tensor())
+    found = unique_rows(n, x.flat().spread(0, 1).value, in_order=True)
+    values = x.flat().gather(Term(n, found.first))
+    size, fill = n.option("size", None), n.option("fill_value", None)
+    results = [values]
+    results += [Term(n, found.first).cast(i32)] if n.option("return_index", False) else []
+    if size is not None:
+        first = values.column(0, 0) if fill is None else operand(n, fill, values.element)
+        results = [_of_size(r, int(size), first if i == 0 else None) for i, r in enumerate(results)]
+    if n.option("return_inverse", False):
+        results.append(Term(n, found.inverse).shaped(Term(n, shape_of(n, x.value))).cast(i32))
+    if n.option("return_counts", False):
+        counts = Term(n, found.counts).cast(i32)
+        results.append(counts if size is None else _of_size(counts, int(size), None))
+    return [r.value for r in results] if len(results) > 1 else results[0].value
+
+
+def _of_size(x: Term, size: int, fill: Term | None) -> Term:
+    """The first elements of a vector, filled up."""
+    fill = constant(x.n, 0, x.element) if fill is None else fill
+    rest = fill.filled(constant(x.n, np.array([size])))
+    return joined([x, rest], 0).gather(constant(x.n, np.arange(size)))
+
+
+@layer("ops.Argpartition")
+def partitioned(n: KerasLayer) -> Value:
+    """Where the smallest elements are, in their order, and then all others as they stand."""
+    x, kth = n.tensor(), n.integer("kth")
+    axis = normalize_axis(n, n.integer("axis", -1), x.type.rank)
+    count = n.extent(x, axis)
+    kth %= count
+    _, places = sorted_along(n, x, axis)
+    _, ranks = sorted_along(n, places, axis)
+    others = (Term(n, ranks) > kth).cast(i32)
+    rest = largest(n, others.value, n.constant(count - kth - 1, i64), axis)[1]
+    head = Term(n, places).part(axis, 0, kth + 1)
+    return joined([head, Term(n, rest)], axis).cast(i32).value
+
+
+# -- without NaNs ----------------------------------------------------------------------------------
+
+
+@layer("ops.Nanargmax", "ops.Nanargmin")
+def nan_extreme(n: KerasLayer) -> Value:
+    x, axis = Term(n, floating(n, n.tensor())), n.option("axis", None)
+    if axis is None:
+        x, axis = x.flat(), 0
+    axis, keep = normalize_axis(n, axis, x.rank), bool(n.option("keepdims", False))
+    most = n.kind == "ops.Nanargmax"
+    filled = _nan(x).choose(-math.inf if most else math.inf, x)
+    op = nn.Argmax if most else nn.Argmin
+    found = Term(n, n(op(filled.value, axis=axis, keep_dims=keep))).cast(i32)
+    some = (~_nan(x)).cast(i32).largest(axis, keep=keep) > 0
+    return some.choose(found, -1).value
+
+
+@layer("ops.Nancumsum", "ops.Nancumprod")
+def nan_running(n: KerasLayer) -> Value:
+    x, axis = Term(n, floating(n, n.tensor())), n.option("axis", None)
+    if axis is None:
+        x, axis = x.flat(), 0
+    of_sums = n.kind == "ops.Nancumsum"
+    filled = _nan(x).choose(0.0 if of_sums else 1.0, x)
+    op = nn.Cumsum if of_sums else nn.Cumprod
+    return n(op(filled.value, axis=normalize_axis(n, axis, x.rank)))
+
+
+@layer("ops.Nanmedian", "ops.Nanquantile", "ops.Nanpercentile")
+def nan_quantile(n: KerasLayer) -> Value:
+    """Between the sorted elements on both sides of a share of those that are numbers."""
+    x, median = Term(n, floating(n, n.tensor())), n.kind == "ops.Nanmedian"
+    given = 0.5 if median else n.argument(1, "q")
+    shares = np.asarray(given, np.float64) / (100 if n.kind == "ops.Nanpercentile" else 1)
+    axes = axes_of(n, x.value, n.option("axis", None))
+    method = "linear" if median else str(n.option("method", "linear"))
+    rest = [i for i in range(x.rank) if i not in axes]
+    moved = x.transpose(*rest, *axes)
+    rows = moved.reshape(
+        *((moved.value, i) for i in range(len(rest))), math.prod(n.extent(x.value, i) for i in axes)
+    )
+    ordered = Term(n, sorted_along(n, _nan(rows).choose(math.inf, rows).value, len(rest))[0])
+    count = (~_nan(rows)).cast(x.element).sum(len(rest), keep=True)
+    parts = [_at_share(ordered, share, count, method) for share in shares.reshape(-1).tolist()]
+    if n.option("keepdims", False):
+        own = {axis: (rows.value, i) for i, axis in enumerate(rest)}
+        parts = [part.reshape(*(own.get(i, 1) for i in range(x.rank))) for part in parts]
+    return parts[0].value if not shares.ndim else joined([p.spread(1, 0) for p in parts], 0).value
+
+
+def _at_share(ordered: Term, share: float, count: Term, method: str) -> Term:
+    """The element at a share of so many in each row."""
+    n, axis = ordered.n, ordered.rank - 1
+    place = (count - 1.0).max(0.0) * share
+    below, above = place.function(nn.Floor), place.function(nn.Ceil)
+    index = counting(n, extent(n, (ordered.value, axis))).cast(ordered.element)
+    low, high = (index.equals(at).choose(ordered, 0.0).sum(axis) for at in (below, above))
+    part = (place - below).column(0, axis)
+    match method:
+        case "linear":
+            found = low + (high - low) * part
+        case "lower":
+            found = low
+        case "higher":
+            found = high
+        case "midpoint":
+            found = (low + high) * 0.5
+        case "nearest":
+            found = index.equals(place.function(nn.Round)).choose(ordered, 0.0).sum(axis)
+        case _:
+            raise n.error(f"'method' is '{method}'")
+    return count.column(0, axis).equals(0.0).choose(math.nan, found)
+
+
+@layer("ops.Corrcoef")
+def correlations(n: KerasLayer) -> Value:
+    """Of the rows of a matrix."""
+    x = Term(n, floating(n, n.tensor()))
+    apart = x - Term(n, n(nn.ReduceMean(x.value, axes=(1,), keep_dims=True)))
+    products = apart @ apart.transpose(1, 0)
+    sizes = (apart * apart).sum(1).function(nn.Sqrt)
+    return (products / (sizes.spread(0, 1) * sizes.spread(1, 0))).max(-1.0).min(1.0).value
+
+
+@layer("ops.Correlate")
+def correlate(n: KerasLayer) -> Value:
+    """Of two vectors, the second one moved along the first, which is not shorter."""
+    a, b = (Term(n, floating(n, v.value)) for v in two(n))
+    long, short = n.extent(a.value, 0), n.extent(b.value, 0)
+    if short > long:
+        raise n.error("a second vector that is longer is not supported")
+    mode = n.choice("mode", "valid", "same", "full", default="valid")
+    before = {"valid": 0, "same": short // 2, "full": short - 1}[mode]
+    after = {"valid": 0, "same": short - 1 - short // 2, "full": short - 1}[mode]
+    x, w = a.reshape(1, 1, long), b.reshape(1, 1, short)
+    found = n(nn.Conv(x.value, w.value, None, pads=(before, after)))
+    return Term(n, found).flat().value
+
+
+@layer("ops.CDist")
+def distances(n: KerasLayer) -> Value:
+    """[.., M, D], [.., N, D] -> [.., M, N]"""
+    a, b = two(n)
+    rank = a.rank
+    first = a.reshape(*((a.value, i) for i in range(rank - 1)), 1, (a.value, rank - 1))
+    second = b.reshape(
+        *((b.value, i) for i in range(rank - 2)), 1, (b.value, rank - 2), (b.value, rank - 1)
+    )
+    apart = first - second
+    return (apart * apart).sum(rank).function(nn.Sqrt).value
+
+
+@layer("ops.Trapezoid")
+def trapezoid(n: KerasLayer) -> Value:
+    """The area below points."""
+    y, at = Term(n, floating(n, n.tensor())), n.argument(1, "x")
+    axis = normalize_axis(n, int(n.option("axis", -1)), y.rank)
+    count = n.extent(y.value, axis)
+    middle = (y.part(axis, 1, count) + y.part(axis, 0, count - 1)) * 0.5
+    if at is None:
+        return (middle.sum(axis) * float(n.option("dx", 1.0))).value
+    x = operand(n, at, y.element)
+    width = x.part(-1, 1, count) - x.part(-1, 0, count - 1)
+    width = width.spread(0, y.rank - 1 - axis) if x.rank == 1 else width
+    return (middle * width).sum(axis).value
+
+
+# -- ranges and diagonals --------------------------------------------------------------------------
+
+
+def _range(n: KerasLayer, start: Term, stop: Term) -> Term:
+    """So many numbers from one to another, along an axis."""
+    count, last = n.integer("num", 50), bool(n.option("endpoint", True))
+    parts = np.arange(count) / max(count - last, 1)
+    apart = (stop - start).spread(1, 0)
+    rank = apart.rank - 1
+    found = start.spread(1, 0) + apart * constant(n, parts.reshape(-1, *[1] * rank), start.element)
+    axis = n.integer("axis", 0) % (rank + 1)
+    order = list(range(1, rank + 1))
+    order.insert(axis, 0)
+    return found.transpose(*order)
+
+
+def _ends(n: KerasLayer) -> tuple[Term, Term]:
+    element = element_type(n.option("dtype", None)) or f32
+    a, b = pair(n, *(n.argument(i, name) for i, name in enumerate(("start", "stop"))))
+    a, b = (v.cast(element) for v in (a, b))
+    return a + b * 0, b + a * 0
+
+
+@layer("ops.Linspace")
+def linspace(n: KerasLayer) -> list[Value] | Value:
+    start, stop = _ends(n)
+    found = _range(n, start, stop).value
+    if not n.option("retstep", False):
+        return found
+    steps = n.integer("num", 50) - bool(n.option("endpoint", True))
+    return [found, ((stop - start) / float(steps)).value]
+
+
+@layer("ops.Logspace")
+def logspace(n: KerasLayer) -> Value:
+    found = _range(n, *_ends(n))
+    return (found * math.log(float(n.option("base", 10)))).function(nn.Exp).value
+
+
+@layer("ops.Geomspace")
+def geomspace(n: KerasLayer) -> Value:
+    start, stop = _ends(n)
+    sign = (start < 0.0).choose(-1.0, start * 0.0 + 1.0)
+    logs = ((v * sign).function(nn.Log) for v in (start, stop))
+    axis = n.integer("axis", 0) % (start.rank + 1)
+    order = list(range(1, start.rank + 1))
+    order.insert(axis, 0)
+    return (_range(n, *logs).function(nn.Exp) * sign.spread(1, 0).transpose(*order)).value
+
+
+@layer("ops.Full")
+def full(n: KerasLayer) -> Value:
+    value = n.argument(0, "fill_value")
+    element = element_type(n.option("dtype", None)) or f32
+    shape = constant(n, np.array(n.option("shape"), np.int64))
+    whole = operand(n, value, element)
+    if not whole.rank:
+        return whole.filled(shape).value
+    return (whole + constant(n, np.zeros(n.option("shape")), element)).value
+
+
+@layer("ops.Diag", "ops.Diagflat")
+def diag(n: KerasLayer) -> Value:
+    """A vector as a diagonal, or the diagonal of a matrix."""
+    x, k = n.tensor(), n.integer("k", 0)
+    if n.kind == "ops.Diagflat":
+        x = Term(n, x).flat().value
+    return diagonal(n, x, k) if x.type.rank == 2 else on_diagonal(n, x, k)
+
+
+@layer("ops.Vander")
+def vander(n: KerasLayer) -> Value:
+    """The powers of each element."""
+    x, count = Term(n, floating(n, n.tensor())), n.option("N", None)
+    size = n.extent(x.value, -1) if count is None else int(count)
+    powers = np.arange(size)
+    powers = powers if n.option("increasing", False) else powers[::-1].copy()
+    column = x.spread(0, 1)
+    parts = [column * 0.0 + 1.0]
+    for _ in range(size - 1):
+        parts.append(parts[-1] * column)
+    return joined([parts[i] for i in powers], x.rank).value
+
+
+@layer("ops.UnravelIndex")
+def unravel(n: KerasLayer) -> list[Value]:
+    """The coordinates of places in a shape."""
+    at, shape = Term(n, n.tensor()), [int(d) for d in n.option("shape")]
+    place = (at < 0).choose(at + math.prod(shape), at)
+    found = []
+    for size in reversed(shape):
+        found.insert(0, (place % size).value)
+        place = formulas.floor_div(place, constant(n, size, place.element))
+    return found
+
+
+@layer("ops.Select")
+def select(n: KerasLayer) -> Value:
+    """Of the first condition that holds its choice, else a default."""
+    conditions, choices = n.argument(0, "condlist"), n.argument(1, "choicelist")
+    like = next(v for v in choices if isinstance(v, Value))
+    found = operand(n, n.argument(2, "default", 0), like.type.element_type)
+    for condition, choice in reversed(list(zip(conditions, choices, strict=True))):
+        chosen = operand(n, choice, like.type.element_type)
+        found = Term(n, n.cast(condition, i1)).choose(chosen, found)
+    return found.value
+
+
+@layer("ops.View")
+def view(n: KerasLayer) -> Value:
+    """The bits as another type of the same size."""
+    x, element = n.tensor(), element_type(n.option("dtype"))
+    if element is None or nn.bit_width(element) != nn.bit_width(x.type.element_type):
+        raise n.error(f"the bits of {x.type.element_type} as {element} are not supported")
+    return n(nn.Bitcast(x, out=TensorType(x.type.shape, element)))

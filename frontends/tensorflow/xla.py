@@ -1,0 +1,46 @@
+"""StableHLO inside of graphs, as JAX leaves its functions in a SavedModel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..common.graph import Graph, Node
+from ..common.importer import NodeLayer
+from ..common.rows import Convert
+from ..common.source import Source
+from ..wire.protobuf import Record, WireError
+
+_KINDS = ("stablehlo.", "chlo.", "func.", "custom_call @")
+
+
+def xla_module(record: Record, source: Source) -> Graph:
+    """The function of the module that a node calls."""
+    from ..stablehlo.model import read_inner
+
+    module = record.attr.get("module")
+    if module is None:
+        raise WireError(f"node '{record.name}' has no module")
+    inner = Source(bytes(module.s))
+    inner.name = f"{source.name}: {record.name}"
+    named = record.attr.get("platforms")
+    platforms = [bytes(s).decode("utf-8", "replace") for s in named.list.s] if named else []
+    several = len(platforms) > 1
+    return read_inner(inner, platforms.index("CPU") if several and "CPU" in platforms else None)
+
+
+def converter(kind: str) -> Convert | None:
+    """The converter of an operation of StableHLO, None for what is none."""
+    if not kind.startswith(_KINDS):
+        return None
+    from ..stablehlo.layer import rows
+
+    return rows.find(kind)
+
+
+def hlo_layer(importer: Any, node: Node) -> NodeLayer | None:
+    """What the converter of such an operation gets."""
+    if not node.kind.startswith(_KINDS):
+        return None
+    from ..stablehlo.layer import HloLayer
+
+    return HloLayer(importer, node)

@@ -1,0 +1,271 @@
+"""Operators of StableHLO: TensorFlow Lite's options of them as the operations that they stand for.
+
+The converters are those of `frontends/stablehlo`. They look at an operation's attributes, at the
+types of its results, and at what the regions of some do, which are graphs here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.attributes import DenseElements
+from ....ir.types import TensorType
+from ...common.graph import Graph
+from ...common.loops import branch
+from ...common.shapes import reshape
+from ...stablehlo.layer import HloLayer
+from ...stablehlo.layer import rows as hlo
+from ...wire.flatbuffers import Table
+from ..layer import TfliteLayer
+from ..rows import ROWS
+from ..tensors import element_type
+
+PREFIX = "STABLEHLO_"
+DIRECTIONS = ["EQ", "NE", "GE", "GT", "LE", "LT"]
+ORDERS = ["NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"]
+
+REGIONS = {
+    "REDUCE": ("body",),
+    "REDUCE_WINDOW": ("body",),
+    "SCATTER": ("update",),
+    "SORT": ("comparator",),
+    "WHILE": ("condition", "body"),
+}
+"""The options that are an operation's regions."""
+
+
+@dataclass(eq=False)
+class _Argument:
+    """A value in a region: what makes it, None for an argument."""
+
+    owner: Any = None
+    type: Any = None
+
+
+@dataclass(eq=False)
+class _Block:
+    args: list[_Argument]
+    ops: list[Described]
+
+
+@dataclass(eq=False)
+class _Region:
+    blocks: list[_Block]
+
+
+@dataclass(eq=False)
+class Described:
+    """An operation as its converter looks at it; attributes are by their names in StableHLO."""
+
+    name: str
+    operands: Sequence[Any] = ()
+    results: Sequence[_Argument] = ()
+    regions: Sequence[_Region] = ()
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name not in self.attributes:
+            raise AttributeError(name)
+        return self.attributes[name]
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """Numbers of dimensions by their names."""
+
+    table: Mapping[str, Any]
+
+    def value(self, name: str) -> Any:
+        """Those of a name, none where there are no such."""
+        found = self.table.get(name, ())
+        return found if isinstance(found, int) else tuple(int(v) for v in found)
+
+
+@dataclass(frozen=True)
+class _Orders:
+    """The order of a convolution's dimensions."""
+
+    table: Mapping[str, Sequence[int]]
+
+    def order(self, which: str, *_: str) -> list[int]:
+        """The two named dimensions, and those of space."""
+        return list(self.table[which])
+
+
+def _numbers(options: Table, names: str) -> dict[str, Any]:
+    found = {}
+    for name in names.split():
+        value = getattr(options, name)
+        found[name] = tuple(value.tolist()) if isinstance(value, np.ndarray) else value
+    return found
+
+
+def _pairs(values: np.ndarray) -> DenseElements:
+    return DenseElements.from_numpy(np.asarray(values, np.int64).reshape(-1, 2))
+
+
+def _gather(options: Table) -> dict[str, Any]:
+    names = "offset_dims collapsed_slice_dims start_index_map index_vector_dim"
+    numbers = _Numbers(_numbers(options, names))
+    return {"dimension_numbers": numbers, **_numbers(options, "slice_sizes")}
+
+
+def _scatter(options: Table) -> dict[str, Any]:
+    names = "update_window_dims inserted_window_dims scatter_dims_to_operand_dims index_vector_dim"
+    numbers = _Numbers(_numbers(options, names))
+    return {"scatter_dimension_numbers": numbers, **_numbers(options, "unique_indices")}
+
+
+def _dot(options: Table) -> dict[str, Any]:
+    found = _numbers(options, "lhs_batch lhs_sum rhs_batch rhs_sum")
+    lhs, rhs = ((found[f"{side}_batch"], found[f"{side}_sum"]) for side in ("lhs", "rhs"))
+    return {"dims": (lhs, rhs)}
+
+
+def _window(options: Table) -> dict[str, Any]:
+    found = _numbers(options, "window_dimensions window_strides base_dilations window_dilations")
+    padding = _pairs(options.padding) if options.padding.size else None
+    return {**{name: value or None for name, value in found.items()}, "padding": padding}
+
+
+def _convolution(options: Table) -> dict[str, Any]:
+    o = options
+    orders = {
+        "lhs": [o.input_batch, o.input_feature, *o.input_spatial.tolist()],
+        "rhs": [o.kernel_output, o.kernel_input, *o.kernel_spatial.tolist()],
+        "out": [o.output_batch, o.output_feature, *o.output_spatial.tolist()],
+    }
+    found = _numbers(o, "window_strides lhs_dilation rhs_dilation")
+    count = len(orders["lhs"]) - 2
+    found |= _numbers(o, "feature_group_count batch_group_count")
+    pads = o.padding.reshape(-1, 2).tolist() if o.padding.size else [(0, 0)] * count
+    reverse = DenseElements.from_numpy(o.window_reversal) if o.window_reversal.size else None
+    return {
+        **found,
+        "dimension_numbers": _Orders(orders),
+        "pads": tuple(map(tuple, pads)),
+        "steps": lambda values: values or (1,) * count,
+        "window_reversal": reverse,
+    }
+
+
+def _compare(options: Table) -> dict[str, Any]:
+    direction, order = options.comparison_direction, options.compare_type
+    if not (0 <= direction < len(DIRECTIONS) and 0 <= order < len(ORDERS)):
+        raise ValueError(f"comparison {direction} of type {order}")
+    return {"comparison_direction": DIRECTIONS[direction], "compare_type": ORDERS[order]}
+
+
+def _plain(names: str = "") -> Callable[[Table], dict[str, Any]]:
+    return lambda options: _numbers(options, names)
+
+
+ATTRIBUTES: dict[str, Callable[[Table], dict[str, Any]]] = {
+    "ADD SUBTRACT MULTIPLY MAXIMUM MINIMUM AND OR": _plain(),
+    "DIVIDE REMAINDER CLAMP SELECT CBRT CONVERT RESHAPE WHILE": _plain(),
+    "DYNAMIC_UPDATE_SLICE": _plain(),
+    "COMPARE": _compare,
+    "CONCATENATE": _plain("dimension"),
+    "BROADCAST_IN_DIM": _plain("broadcast_dimensions"),
+    "SLICE": _plain("start_indices limit_indices strides"),
+    "DYNAMIC_SLICE": _plain("slice_sizes"),
+    "PAD": _plain("edge_padding_low edge_padding_high interior_padding"),
+    "IOTA": _plain("iota_dimension"),
+    "TRANSPOSE": _plain("permutation"),
+    "REDUCE": _plain("dimensions"),
+    "SORT": _plain("dimension is_stable"),
+    "REDUCE_WINDOW": _window,
+    "GATHER": _gather,
+    "SCATTER": _scatter,
+    "DOT_GENERAL": _dot,
+    "CONVOLUTION": _convolution,
+}
+"""The attributes of operations, from TensorFlow Lite's options."""
+_OF = {kind: make for kinds, make in ATTRIBUTES.items() for kind in kinds.split()}
+
+
+class OptionsLayer(HloLayer):
+    """An operator of TensorFlow Lite's as a converter of StableHLO sees an operation."""
+
+    def region(self, at: int, *arguments: Any) -> list[Any]:
+        """What the graph of a region gives for these arguments."""
+        names = REGIONS[self.node.kind.removeprefix(PREFIX)]
+        return self.graph(names[at], *arguments)
+
+
+def _described(kind: str, about: Any, **more: Any) -> Described:
+    name = kind.removeprefix(PREFIX)
+    attributes = _OF[name](about.options) if name in _OF else {}
+    return Described(f"stablehlo.{name.lower()}", attributes=attributes, **more)
+
+
+def _region(graph: Graph) -> _Region:
+    """A graph as a region, for converters that look at what it does."""
+    values: dict[str, Any] = {one.name: _Argument(type=one.type) for one in graph.inputs}
+    args, ops = list(values.values()), []
+    for node in graph.nodes:
+        operands = [values.setdefault(name, _Argument()) for name in node.inputs]
+        op = _described(node.kind, node.attributes, operands=operands)
+        ops.append(op)
+        made = zip(node.outputs, node.attributes.outputs, strict=False)
+        values |= {name: _Argument(op, _type(tensor)) for name, tensor in made}
+    results = [values.setdefault(name, _Argument()) for _, name in graph.outputs]
+    ops.append(Described("stablehlo.return", operands=results))
+    return _Region([_Block(args, ops)])
+
+
+def _converted(n: TfliteLayer, *inputs: Any) -> Any:
+    """What the converter of StableHLO's operation makes of an operator."""
+    name = n.kind.removeprefix(PREFIX)
+    types = [_type(tensor) for tensor in n.attributes.outputs]
+    regions = [_region(n.node.graphs[one]) for one in REGIONS.get(name, ())]
+    op = _described(
+        n.kind,
+        n.attributes,
+        operands=list(inputs),
+        results=[_Argument(type=type) for type in types],
+        regions=regions,
+    )
+    op.attributes = {**op.attributes, **dict(zip(REGIONS.get(name, ()), regions, strict=True))}
+    convert = hlo.find(op.name)
+    if convert is None:
+        raise n.error("not supported")
+    return convert(OptionsLayer(n.builder, replace(n.node, attributes=op)), *inputs)
+
+
+def _type(tensor: Table) -> TensorType:
+    shape = tensor.signature if len(tensor.signature) else tensor.shape
+    extents = tuple(None if d < 0 else d for d in shape.tolist())
+    return TensorType(extents, element_type(tensor.type))
+
+
+_HERE = {"ADD", "SUBTRACT", "MULTIPLY", "MAXIMUM", "MINIMUM", "AND", "OR"}
+"""Those that have rows of their own, which are quantized too."""
+ROWS.add({f"{PREFIX}{name}": _converted for name in _OF if name not in _HERE})
+
+
+@ROWS("STABLEHLO_COMPOSITE")
+def composite(n: TfliteLayer, *inputs: Any) -> list[Any]:
+    """By its decomposition."""
+    return n.graph("decomposition", *inputs)
+
+
+@ROWS("STABLEHLO_CASE")
+def case(n: TfliteLayer, index: Any, *inputs: Any) -> Any:
+    """The graph of a number; the last one is also that of all others."""
+    names = [name for name in n.node.graphs if name.startswith("branches")]
+    number = reshape(n, index, [])
+
+    def from_(i: int) -> list[Any]:
+        if i == len(names) - 1:
+            return n.graph(names[i], *inputs)
+        is_it = n(nn.Equal(number, n.scalar(i, number)))
+        sides = (lambda: n.graph(names[i], *inputs), lambda: from_(i + 1))
+        return branch(n, is_it, sides)
+
+    return from_(0)
