@@ -20,9 +20,9 @@ from .ensemble import Ensemble, Forest, front_end, graph_of
 LINKS = {
     "Logloss": "sigmoid", "CrossEntropy": "sigmoid", "MultiClass": "softmax",
     "MultiClassOneVsAll": "sigmoid", "MultiLogloss": "sigmoid", "MultiCrossEntropy": "sigmoid",
-    "Poisson": "exp", "Tweedie": "exp",
+    "Poisson": "exp", "Tweedie": "exp", "RMSEWithUncertainty": "spread",
 }  # fmt: skip
-"""What losses make of the sums: probabilities or expectations; others leave them as they are."""
+"""What losses make of the sums: probabilities, expectations, variances; others keep them."""
 DEEPEST = 16
 
 

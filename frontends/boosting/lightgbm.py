@@ -41,7 +41,9 @@ def _graph(source: Source) -> Graph:
     name, *words = head.get("objective", "custom").split() or ["custom"]
     if name not in LINKS:
         raise source.error(f"objective '{name}' is not supported")
-    link = "signed_square" if name == "regression" and "sqrt" in words else LINKS[name]
+    link = LINKS[name]
+    if link == "identity" and "sqrt" in words:
+        link = "signed_square"
     base = np.zeros(groups)
     ensemble = Ensemble(Forest(), groups, link, base, f64, scale=_option(words, "sigmoid", 1.0))
     if "average_output" in head:

@@ -17,6 +17,9 @@ LINKS: dict[str, Link] = {
     "step": lambda x, scale: (x > 0.0).cast(x.element),
     "softplus": lambda x, scale: x.function(nn.Softplus),
     "signed_square": lambda x, scale: x * x.function(nn.Abs),
+    "spread": lambda x, scale: joined(
+        [x.part(1, 0, 1), (x.part(1, 1, 2) * 2.0).function(nn.Exp)], 1
+    ),
 }
 """What is made of the sums [B, groups]."""
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import nnc
 import numpy as np
 import pytest
+from nnc.frontends.boosting import lightgbm, xgboost
 
 from ..mutate import mutated
 
@@ -48,6 +49,121 @@ def first_tree(learner):
 def test_errors_of_xgboost_name_what_is_wrong(change, message):
     with pytest.raises(nnc.NncError, match=message):
         nnc.load(changed("xgb_logistic.json", change))
+
+
+def softmax(x):
+    powers = np.exp(x - x.max(1, keepdims=True))
+    return powers / powers.sum(1, keepdims=True)
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+VALUES = np.float32([[-1.5, 0.75], [0.5, -0.25], [0.1, 0.3]])
+"""Of the two leaves of trees, of which each asks whether its own feature is negative."""
+ROWS = np.float32([[-1, 2, 3], [1, -2, 3], [1, 1, -1], [-1, -1, -1], [0, 0, 0]])
+
+
+def summed(groups):
+    """What the trees say of the rows: [rows, groups]"""
+    left, right = VALUES[:groups].T.astype(float)
+    return np.where(ROWS[:, :groups] < 0, left, right)
+
+
+def stump(feature):
+    left, right = VALUES[feature].tolist()
+    lists = {"left_children": [1, -1, -1], "right_children": [2, -1, -1], "default_left": [0] * 3}
+    return lists | {"split_indices": [feature, 0, 0], "split_conditions": [0.0, left, right]}
+
+
+EXPONENTS = ("count:poisson", "reg:gamma", "reg:tweedie", "survival:cox", "survival:aft")
+SHARES = ("binary:logistic", "reg:logistic")
+
+
+@pytest.mark.parametrize("objective", [*xgboost.LINKS, *xgboost.PLAIN])
+def test_objectives_of_xgboost_are_as_documented(objective):
+    """The base score is a probability, an expectation or a number that is added."""
+    groups = 3 if objective.startswith("multi") else 1
+
+    def change(learner):
+        learner["objective"]["name"] = objective
+        classes = {"base_score": "0.25", "num_class": str(groups), "num_feature": "3"}
+        learner["learner_model_param"] |= classes
+        trees = {"trees": [stump(i) for i in range(groups)], "tree_info": [*range(groups)]}
+        learner["gradient_booster"]["model"] |= trees
+
+    bases = dict.fromkeys(SHARES, np.log(1 / 3)) | dict.fromkeys(EXPONENTS, np.log(0.25))
+    sums = summed(groups) + bases.get(objective, 0.25)
+    one = sums[:, 0]
+    links = dict.fromkeys(EXPONENTS, np.exp(one)) | dict.fromkeys(SHARES, sigmoid(one))
+    links |= {"binary:hinge": one > 0, "multi:softmax": sums.argmax(1)}
+    links |= {"multi:softprob": softmax(sums)}
+    found = nnc.compile(changed("xgb_square.json", change))(ROWS)
+    np.testing.assert_allclose(found, links.get(objective, one), rtol=1e-5)
+
+
+LIGHTGBM = """tree
+version=v4
+num_tree_per_iteration={groups}
+max_feature_idx=2
+objective={objective}
+feature_names=a b c
+{trees}
+end of trees
+"""
+STUMP = """Tree={i}
+num_leaves=2
+num_cat=0
+split_feature={i}
+threshold=-1e-35
+decision_type=2
+left_child=-1
+right_child=-2
+leaf_value={left} {right}
+is_linear=0
+"""
+
+
+def signed_square(x):
+    return np.sign(x) * x**2
+
+
+@pytest.mark.parametrize("objective", [*lightgbm.LINKS, "regression_l1 sqrt", "mape sqrt"])
+def test_objectives_of_lightgbm_are_as_documented(objective):
+    groups = 3 if objective.startswith("multiclass") else 1
+    leaves = VALUES.astype(float).tolist()
+    trees = [STUMP.format(i=i, left=leaves[i][0], right=leaves[i][1]) for i in range(groups)]
+    text = LIGHTGBM.format(groups=groups, objective=objective, trees="".join(trees))
+    sums = summed(groups)
+    one = sums[:, 0]
+    expected = {
+        "binary": sigmoid(one),
+        "multiclass": softmax(sums),
+        "multiclassova": sigmoid(sums),
+        "cross_entropy": sigmoid(one),
+        "cross_entropy_lambda": np.log1p(np.exp(one)),
+        **dict.fromkeys(("poisson", "gamma", "tweedie"), np.exp(one)),
+        **dict.fromkeys(("regression_l1 sqrt", "mape sqrt"), signed_square(one)),
+    }.get(objective, one)
+    found = nnc.compile(text.encode())(ROWS.astype(float))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_catboosts_means_and_variances():
+    model = json.loads((FILES / "cat_three.json").read_text())
+    x = np.load(FILES / "cat_three.json.npz")["x"]
+    model["scale_and_bias"] = [1, [0.5, -0.25]]
+    for tree in model["oblivious_trees"]:
+        tree["leaf_values"] = np.reshape(tree["leaf_values"], (-1, 3))[:, :2].ravel().tolist()
+
+    def predicted(loss):
+        model["model_info"]["params"]["loss_function"]["type"] = loss
+        return nnc.compile(json.dumps(model).encode())(x)
+
+    sums, found = predicted("MultiRMSE"), predicted("RMSEWithUncertainty")
+    expected = np.stack([sums[:, 0], np.exp(2 * sums[:, 1])], 1)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
 def test_trees_that_lead_back_are_an_error():
