@@ -132,6 +132,8 @@ class TextMaker:
             case "DICT" | "PROPS":
                 text = f"{{a = {vocabulary.attribute_text(choice)}}}"
                 return text if name == "DICT" else f"<{text}>"
+            case "ANGLES":
+                return f"<@{vocabulary.number(choice)}, [{{}}]>"
             case _:
                 return self.word(name)
 

@@ -28,6 +28,7 @@ _WORDS = {
     "DIMS": "dimensions",
     "DICT": "'{'",
     "PROPS": "'<'",
+    "ANGLES": "'<'",
     "ATTR_ALIAS": "attribute",
     "METADATA_START": "",
     "METADATA_END": "'#-}'",

@@ -168,6 +168,13 @@ def _parenthesis(language: Language, accepted: dict[str, int]) -> Handler:
 
 
 def _angle(language: Language, accepted: dict[str, int]) -> Handler:
+    if "ANGLES" in accepted:
+
+        def whole(session: Session, pos: int) -> Token:
+            end = session.balanced(pos)
+            return "ANGLES", (session.text[pos:end], pos), end
+
+        return whole
     plain = _punctuation("<", accepted)
     if "PROPS" not in accepted:
         return plain

@@ -1,6 +1,7 @@
 """The dialects' text: what JAX wrote comes back byte by byte, and from the generic form too."""
 
 import nnc
+import numpy as np
 import pytest
 
 from .cases import names, text
@@ -21,3 +22,43 @@ def test_generic_form_means_the_same(name):
     generic = print_op(nnc.parse(text(name)), generic=True)
     assert '"stablehlo.' in generic or '"chlo.' in generic or '"func.func"' in generic
     assert str(nnc.parse(generic)) == text(name).rstrip("\n")
+
+
+MESHES = """
+module @jit_f attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {
+  sdy.mesh @mesh = <["x"=2, "y"=4]> {stablehlo.mesh = {axes = [{name = "x", size = 2 : i64}]}}
+  sdy.mesh @one = <[], device_ids=[0]>
+  func.func public @main(%arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> \
+(tensor<8xf32> {jax.result_info = "result"}) {
+    %0 = stablehlo.sine %arg0 : tensor<8xf32>
+    %1 = sdy.sharding_constraint %0 <@mesh, [{"x", "y"}]> : tensor<8xf32>
+    %2 = sdy.sharding_constraint %1 <@mesh, [{?}]> : tensor<8xf32>
+    stablehlo.custom_call @xla_ffi_python_cpu_callback(%2) {backend_config = "", \
+has_side_effect = true, sdy.sharding = #sdy.sharding_per_value<[<@one, []>]>} : (tensor<8xf32>) -> ()
+    return %2 : tensor<8xf32>
+  }
+}
+""".strip()
+"""As JAX 0.10 writes them."""
+
+
+def test_meshes_are_marks():
+    """Text that says which devices have what comes back, and one device computes the whole."""
+    assert str(nnc.parse(MESHES)) == MESHES
+    x = np.linspace(-1, 1, 8, dtype=np.float32)
+    computed = nnc.compile(MESHES.encode(), cache=False)(x)
+    np.testing.assert_allclose(computed, np.sin(x), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "line, wanted",
+    [
+        ('sdy.mesh @m = <["x"=2>', r":1:22: error: expected ']'"),
+        ("sdy.mesh @m = 3", ":1:15: error: expected '<', found '3'"),
+        ('"sdy.mesh"() {sym_name = "m", mesh = 3} : () -> ()', "mesh attribute"),
+    ],
+)
+def test_broken_meshes(line, wanted):
+    with pytest.raises(nnc.NncError) as error:
+        nnc.parse(line)
+    assert wanted in str(error.value)
