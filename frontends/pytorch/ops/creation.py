@@ -88,7 +88,7 @@ def arange(n: AtenLayer, end: Any, start: Any = 0, step: Any = 1, dtype=None) ->
 def linspace(
     n: AtenLayer, start: Any, end: Any, steps: int, base: Any = 10.0, dtype: Type | None = None
 ) -> Value:
-    """Numbers at equal distances, or a base to the power of such."""
+    """Numbers at equal distances, or a base to the power of such; integers lie between integers."""
     ends: Any = [n.number(start), n.number(end)]
     base, count = n.number(base), n.int(steps)
     element, is_log = dtype or f32, "logspace" in n.kind
@@ -96,14 +96,17 @@ def linspace(
         element = element.element_type
         found = linspace(n, start, end, steps, base, element)
         return Pair(found, (Term(n, found) * 0.0).value)  # type: ignore[return-value]
+    if isinstance(element, IntegerType):
+        ends = [n.cast(v, i64) if isinstance(v, Value) else math.trunc(v) for v in ends]
     if not any(isinstance(v, Value) for v in [*ends, base]):
         found = np.linspace(ends[0], ends[1], count)
         found = np.power(base, found) if is_log else found
         return n.constant(found, element)
     wide = f64 if isinstance(element, IntegerType) else element
-    first, last = (Term(n, n.as_value(v, wide)) for v in ends)
-    places = constant(n, np.linspace(0.0, 1.0, count), wide)
-    at = places * last + (1.0 - places) * first
+    first, last = (Term(n, n.as_value(v, wide)).cast(wide) for v in ends)
+    places, step = np.arange(count), (last - first) / max(count - 1, 1)
+    behind, ahead = (constant(n, v, wide) for v in (places, count - 1 - places))
+    at = constant(n, places < count // 2).choose(first + step * behind, last - step * ahead)
     return ((Term(n, n.as_value(base, wide)) ** at) if is_log else at).cast(element).value
 
 

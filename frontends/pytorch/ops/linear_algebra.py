@@ -11,7 +11,7 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.numpy_types import type_to_numpy
-from ....ir.types import f64, i32, i64
+from ....ir.types import IntegerType, f64, i32, i64
 from ...common import linear_algebra as algebra
 from ...common.linear_algebra import Factors, identity_like, transposed
 from ...common.movement import unsqueezed
@@ -411,8 +411,10 @@ def vander(n: AtenLayer, x: Value, N: Any = None, increasing: bool | None = None
     powers = np.arange(count, dtype=np.float64)
     if not ("linalg" in n.kind or increasing):
         powers = powers[::-1]
-    x = x if x.type.rank else n.reshape(x, [1])
-    return (Term(n, x).spread(0, 1) ** constant(n, powers, x.type.element_type)).value
+    base = Term(n, x if x.type.rank else n.reshape(x, [1])).spread(0, 1)
+    if isinstance(base.element, IntegerType):
+        base = base.cast(i64)
+    return (base ** constant(n, powers, base.element)).value
 
 
 # -- norms -----------------------------------------------------------------------------------------

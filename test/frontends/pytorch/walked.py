@@ -54,7 +54,14 @@ def integers(i, bins, x):
     whole = i[0], i[1], i[2, 0].sign()
     losses = F.cosine_embedding_loss(*whole), F.poisson_nll_loss(i[0], i[1].abs(), full=True)
     sums = (i > 0).sum_to_size(6, 1), i.int().sum_to_size(i.shape)
-    return *pooled, *half, *counts, *losses, *sums, *parts, torch.nextafter(x, x.flip(0)), x.sgn()
+    powers = torch.linalg.vander(i[0].int()), torch.vander(i[1])
+    lines = (
+        torch.logspace(2, 1.2, 5, dtype=torch.int64),
+        torch.linspace(-1.9, 7.9, 6, dtype=torch.int32),
+        torch.linspace(x[2], x[2] + 5.7, 4, dtype=torch.int64),
+    )
+    made = *sums, *parts, *powers, *(line + i[0, 0] for line in lines)
+    return *pooled, *half, *counts, *losses, *made, torch.nextafter(x, x.flip(0)), x.sgn()
 
 
 def bessel(x, orders):
