@@ -35,7 +35,8 @@ def decoded(value: Any, table: Mapping[str, Any]) -> Any:
         case {"class_name": "__ellipsis__"}:
             return Ellipsis
         case {"class_name": "__numpy__" | "__tensor__", "config": config}:
-            return np.asarray(config["value"], config["dtype"])
+            with np.errstate(over="ignore"):
+                return np.asarray(config["value"], config["dtype"])
         case {"start": start, "stop": stop, "step": step} if len(value) == 3:
             return slice(*(decoded(part, table) for part in (start, stop, step)))
         case {"class_name": _, "config": {"name": str(name)}} if name in TYPES:
