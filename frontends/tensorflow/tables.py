@@ -110,7 +110,7 @@ class _Contents:
             return found
         if dtype.kind != "O":
             return bundle.array(key, dtype)
-        shape = [dim.size for dim in bundle.entries[key].shape.dim]
+        shape = bundle.shape(key)
         count = shape[0] if len(shape) == 1 else 0
         if count > bundle.entries[key].size:
             raise ValueError(f"'{key}' has {count} strings in fewer bytes")

@@ -68,8 +68,7 @@ class Bundle:
 
     def array(self, name: str, dtype: np.dtype) -> np.ndarray:
         """A tensor of numbers, which lies in its file. Raises NncError where it does not."""
-        entry = self.entries[name]
-        shape = tuple(dim.size for dim in entry.shape.dim) if entry.shape else ()
+        entry, shape = self.entries[name], self.shape(name)
         if entry.slices:
             raise self.index.error(f"variable '{name}' is stored in slices")
         if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != entry.size:
@@ -77,6 +76,11 @@ class Bundle:
                 f"variable '{name}' has shape {list(shape)} of {dtype}, but {entry.size} bytes"
             )
         return self.raw(name).view(dtype).reshape(shape)
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """A tensor's extents, as they are given."""
+        shape = self.entries[name].shape
+        return tuple(dim.size for dim in shape.dim) if shape else ()
 
     def raw(self, name: str) -> np.ndarray:
         """The bytes of a tensor."""

@@ -224,6 +224,16 @@ def test_broken_folders(network, part):
         try_to_import(network)
 
 
+def test_table_whose_shape_is_missing(tmp_path):
+    """Of the words that a checkpoint holds; the field becomes one that nobody knows."""
+    folder = Path(shutil.copytree(FILES / "tables", tmp_path / "tables"))
+    index = (folder / INDEX).read_bytes()
+    shape = field(2, field(2, field(1, 2)))
+    assert shape in index
+    (folder / INDEX).write_bytes(index.replace(shape, field(15, shape[2:])))
+    assert "keys are" in message(folder)
+
+
 def try_to_import(given) -> None:
     """Nothing but an NncError comes out."""
     with suppress(NncError):
