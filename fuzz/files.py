@@ -166,6 +166,9 @@ class Run:
         )
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        with suppress(ImportError):
+            import h5py  # noqa: F401  # asks a program for the processor's name, once
+
         sys.addaudithook(_hook)
         for number in numbers:
             os.write(writer, struct.pack("q", number))
@@ -228,7 +231,7 @@ def _hook(event: str, details: tuple[Any, ...]) -> None:
     if not _WATCHED:
         return
     if event == "open" and isinstance(details[0], str):
-        if details[0] != os.devnull and details[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+        if details[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
             raise AssertionError(f"writes {details[0]}")
         path = Path(os.path.abspath(details[0]))
         if _WATCHED[0] not in path.parents and not any(
