@@ -23,6 +23,7 @@ from .schema import UNKNOWN
 
 GATES = ("Switch", "_SwitchN")
 KINDS = {"Enter", "Exit", "Merge", "NextIteration", "LoopCond", *GATES}
+"""All take a value, and gates a condition, too."""
 
 Tag = tuple[str, int]
 """A gate's condition, and the output that a value has come through."""
@@ -34,6 +35,9 @@ def structured(graph: Graph) -> Graph:
     if not kinds & KINDS:
         return graph
     nodes = list(graph.nodes)
+    for node in nodes:
+        if node.kind in KINDS and len(node.inputs) < 1 + (node.kind in GATES):
+            raise WireError(f"'{node.name}' ({node.kind}) lacks an input")
     while enters := [node for node in nodes if node.kind == "Enter"]:
         nodes = _Frame(nodes, _innermost(nodes, enters)).replaced()
     return replace(graph, nodes=_branched(nodes))

@@ -23,7 +23,8 @@ def xla_module(record: Record, source: Source) -> Graph:
     inner = Source(bytes(module.s))
     inner.name = f"{source.name}: {record.name}"
     named = record.attr.get("platforms")
-    platforms = [bytes(s).decode("utf-8", "replace") for s in named.list.s] if named else []
+    listed = named.list if named is not None else None
+    platforms = [bytes(s).decode("utf-8", "replace") for s in listed.s] if listed else []
     several = len(platforms) > 1
     return read_inner(inner, platforms.index("CPU") if several and "CPU" in platforms else None)
 

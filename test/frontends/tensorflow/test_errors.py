@@ -211,6 +211,12 @@ def test_gates_that_do_not_fit():
     assert "'m' merges values of no gate" in text
 
 
+@pytest.mark.parametrize("kind, given", [("Switch", "x"), ("NextIteration", ""), ("Merge", "")])
+def test_gates_without_inputs(kind, given):
+    text = message(placeholder() + node("g", kind, *([given] if given else [])))
+    assert f"'g' ({kind}) lacks an input" in text
+
+
 @pytest.mark.parametrize("name", ["rows_v1", "movement", "branches"])
 def test_broken_graphs(name):
     for data in mutated((FILES / f"{name}.pb").read_bytes(), 60, 3):
