@@ -117,6 +117,26 @@ ARRAY = AttrKind[tuple](
 )
 
 
+def array_of(words: str, allows: Callable[[Attribute], bool]) -> AttrKind[tuple]:
+    """An array whose elements are all of a kind."""
+    return AttrKind(
+        words,
+        lambda a: isinstance(a, ArrayAttr) and all(map(allows, a.elements)),
+        ARRAY.to_python,
+        ARRAY.from_python,
+    )
+
+
+def _is_i64(attribute: Attribute) -> bool:
+    return isinstance(attribute, IntegerAttr) and attribute.type is i64
+
+
+I64_ARRAYS = array_of(
+    "Array of 64-bit integer array attributes",
+    lambda a: isinstance(a, ArrayAttr) and all(map(_is_i64, a.elements)),
+)
+
+
 def float_kind(type: FloatType) -> AttrKind[float]:
     """A float of one type, in Python a float."""
     return AttrKind(

@@ -110,6 +110,9 @@ SignlessFixedWidthIntegerLike = Constraint(
 )
 BoolLike = Constraint("bool-like", _scalar_of(lambda t: t is IntegerType(1)))
 AnyVector = Constraint("vector of any type values", _is(VectorType))
+AnyVectorOfNonZeroRank = Constraint(
+    "vector of any type values", lambda t: isinstance(t, VectorType) and t.rank > 0
+)
 AnyRankedTensor = Constraint("ranked tensor of any type values", _is(TensorType))
 AnyTensor = Constraint("tensor of any type values", _is(TensorType, UnrankedTensorType))
 AnyMemRef = Constraint("memref of any type values", _is(MemRefType))

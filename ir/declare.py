@@ -29,6 +29,7 @@ from .core import Block, Operation, Region, Value
 from .definition import OpDefinition
 from .diagnostics import DeclarationError, NncError
 from .dialect import registry
+from .docstrings import HAS_DOCSTRINGS
 from .fields import *
 from .fields import (
     Attr,
@@ -90,7 +91,8 @@ def _define(cls: Any) -> OpDefinition:
     doc = (cls.__doc__ or "").strip()
     if "." not in name:
         raise fault("the name must be 'dialect.op'")
-    if not doc or "__doc__" not in vars(cls) or vars(cls)["__doc__"] is None:
+    missing = not doc or "__doc__" not in vars(cls) or vars(cls)["__doc__"] is None
+    if missing and HAS_DOCSTRINGS:
         raise fault("a docstring is missing")
     fields: dict[str, Field] = {}
     for base in reversed(cls.__mro__):

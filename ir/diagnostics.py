@@ -31,11 +31,29 @@ class Diagnostic:
         place = f"{self.location.describe()}: " if self.location is not None else ""
         lines = [f"{place}{self.severity}: {self.message}"]
         if self.source is not None and self.span is not None:
-            start, end = self.span
-            lines.append(self.source.replace("\t", " "))
+            source, (start, end) = _part_of(self.source.replace("\t", " "), self.span)
+            lines.append(source)
             lines.append(" " * start + "^" + "~" * max(0, end - start - 1))
         lines += [str(note) for note in self.notes]
         return "\n".join(lines)
+
+
+_WIDTH = 200
+"""Columns that are shown of a line."""
+_BEFORE = 60
+"""Columns that are shown before the place meant, of a longer line."""
+
+
+def _part_of(line: str, span: tuple[int, int]) -> tuple[str, tuple[int, int]]:
+    """A line as far as it is shown, and where the span is in that."""
+    if len(line) <= _WIDTH:
+        return line, span
+    first = min(max(0, span[0] - _BEFORE), max(0, len(line) - _WIDTH))
+    last = first + _WIDTH
+    before, after = ".." if first else "", ".." if last < len(line) else ""
+    shift = first - len(before)
+    end = max(min(span[1], last), span[0] + 1)
+    return f"{before}{line[first:last]}{after}", (span[0] - shift, end - shift)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from .collection import paused_collection
 from .core import Operation
 from .diagnostics import Diagnostic, NncError, PassError, SizeError, VerifyError
 from .dialect import registry
+from .docstrings import HAS_DOCSTRINGS
 from .location import UNKNOWN, Location
 from .traits import IsolatedFromAbove
 
@@ -74,7 +75,7 @@ class Pass(ABC):
         super().__init_subclass__()
         if not name:
             return
-        if not (cls.__doc__ or "").strip():
+        if not (cls.__doc__ or "").strip() and HAS_DOCSTRINGS:
             raise TypeError(f"pass '{name}' needs a docstring, which is its help")
         if name in PASSES and PASSES[name].__qualname__ != cls.__qualname__:
             raise TypeError(f"pass '{name}' is declared twice")

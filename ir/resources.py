@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .checked_files import is_whole, sums_from
 from .diagnostics import NncError
 from .lazy import np
 
@@ -142,11 +144,24 @@ class SafetensorsFile:
             header = json.loads(raw[8 : 8 + length].tobytes())
             if not isinstance(header, dict):
                 raise ValueError("the header is not a JSON object")
-            self._header = header
-            self._map = raw[8 + length :]
+            data = raw[8 + length :]
+            self._check(header, data)
+            self._header, self._map = header, data
         except (OSError, ValueError, RecursionError) as error:
             raise NncError(f"{self.path}: cannot read weights: {error}") from None
         return self._map
+
+    def _check(self, header: dict[str, Any], data: np.ndarray) -> None:
+        """Raises ValueError where a file that nnc wrote is not as it was written."""
+        about = header.get("__metadata__")
+        if not isinstance(about, dict) or "nnc.sums" not in about or "nnc.header" not in about:
+            return
+        tensors = {key: entry for key, entry in header.items() if key != "__metadata__"}
+        whole = digest_of_header(tensors) == about["nnc.header"]
+        if not whole or not is_whole(self.path, data, sums_from(about["nnc.sums"])):
+            raise ValueError(
+                "it was changed after it was written: its checksums in '__metadata__' differ"
+            )
 
     def __contains__(self, key: object) -> bool:
         self._open()
@@ -168,6 +183,11 @@ class SafetensorsFile:
         if not 0 <= begin <= end <= data.size:
             raise NncError(f"{self.path}: tensor '{key}' lies outside the file (truncated?)")
         return data[begin:end]
+
+
+def digest_of_header(tensors: dict[str, Any]) -> str:
+    """What the header of a safetensors file that nnc wrote says of its entries."""
+    return sha256(json.dumps(tensors).encode()).hexdigest()
 
 
 def forget_pages(array: np.ndarray) -> None:

@@ -23,6 +23,7 @@ from .core import Block, Operation, OpT, Value
 from .declare import ValueLike, as_value
 from .diagnostics import PassError
 from .dialect import registry
+from .docstrings import HAS_DOCSTRINGS
 from .location import UnknownLoc
 from .traits import ConstantLike, is_erasable
 from .types import Type
@@ -47,7 +48,7 @@ def rewrite(*roots: type[Operation], benefit: int = 1):
 
     def wrap(function: Callable[[Any, Rewriter], None]) -> Pattern:
         doc = (function.__doc__ or "").strip()
-        if not doc:
+        if not doc and HAS_DOCSTRINGS:
             raise TypeError(f"rewrite '{function.__name__}' needs a docstring that states its rule")
         return Pattern(function.__name__.replace("_", "-"), roots, function, doc, benefit)
 

@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 from .attributes import ArrayAttr, Attribute, DenseResource, DictAttr, StringAttr
+from .checked_files import Sums, mark, sums_of
 from .core import Operation
 from .diagnostics import NncError
 from .dialect import registry
 from .files import NewFile, is_special, publish, write_whole
 from .lazy import np
-from .resources import Blob, FileBlob, MissingBlob, SafetensorsFile
+from .resources import Blob, FileBlob, MissingBlob, SafetensorsFile, digest_of_header
 
 # Names that the format has; other types are stored as bytes, their type is in the text.
 _DTYPES = {
@@ -64,15 +65,17 @@ def write_module(module: Operation, path: Path | str, *, print: Printer = str) -
         old = weights_file_names(module.attributes.get(registry.weights_attribute))
         names = [name for name in old if name not in names] + names
     text = _text_naming(module, names, print)
+    sums = None
     with ExitStack() as stack:
         writes = []
         if new:
             writes.append(stack.enter_context(NewFile(weights)))
-            write_safetensors(new, writes[0].file)
+            sums = write_safetensors(new, writes[0].file)
         writes.append(stack.enter_context(NewFile(path)))
         writes[-1].file.write(text.encode("utf-8"))
         publish(writes)
-    if new:
+    if sums is not None:
+        mark(weights, sums)
         _remember(new, weights)
 
 
@@ -208,10 +211,11 @@ def _text_naming(module: Operation, names: list[str], print: Printer) -> str:
 # -- the safetensors format --------------------------------------------------------------------
 
 
-def write_safetensors(resources: dict[str, DenseResource], file: BinaryIO) -> None:
-    """Write the resources in the safetensors format, data aligned to 64 bytes at its start.
+def write_safetensors(resources: dict[str, DenseResource], file: BinaryIO) -> Sums:
+    """The sums of the data, having written the resources in the safetensors format.
 
-    The widest elements come first, so that every tensor is aligned to its elements.
+    The data is aligned to 64 bytes at its start. The widest elements come first, so that every
+    tensor is aligned to its elements.
     Raises NncError where a resource has no data or data of a wrong length.
     """
     ordered = sorted(
@@ -230,8 +234,25 @@ def write_safetensors(resources: dict[str, DenseResource], file: BinaryIO) -> No
             dtype, shape = "U8", [size]
         header[key] = {"dtype": dtype, "shape": shape, "data_offsets": [offset, offset + size]}
         offset += size
-    text = json.dumps(header, separators=(",", ":")).encode()
+    start = file.tell()
+    file.write(_header(header, Sums(0, 0)))
+
+    def written() -> Iterator[np.ndarray]:
+        for _, resource in ordered:
+            data = resource.blob.bytes()
+            file.write(data.data)
+            yield data
+
+    sums, end = sums_of(written()), file.tell()
+    file.seek(start)
+    file.write(_header(header, sums))
+    file.seek(end)
+    return sums
+
+
+def _header(tensors: dict[str, dict], sums: Sums) -> bytes:
+    """The beginning of a file; as long for any sums."""
+    about = {"nnc.sums": str(sums), "nnc.header": digest_of_header(tensors)}
+    text = json.dumps({"__metadata__": about, **tensors}, separators=(",", ":")).encode()
     text += b" " * (-(8 + len(text)) % 64)
-    file.write(len(text).to_bytes(8, "little") + text)
-    for _, resource in ordered:
-        file.write(resource.blob.bytes().data)
+    return len(text).to_bytes(8, "little") + text

@@ -143,7 +143,9 @@ def _bits(type: Type) -> int:
 
 
 def _verify_parts(op: Operation, whole: Type, part: Type, verb: str) -> None:
-    """The part of a fixed vector is fixed; neither is too large."""
+    """The part of a fixed vector is fixed; neither is too large, and both have a dimension."""
+    if any(isinstance(one, VectorType) and one.rank != 1 for one in (whole, part)):
+        raise op.error("takes vectors of one dimension")
     if max(_bits(whole), _bits(part)) > 131072:
         raise op.error("failed to verify that vectors are not bigger than 2^17 bits.")
     if isinstance(part, VectorType) and any(part.scalable) and not any(whole.scalable):  # type: ignore[attr-defined]

@@ -51,6 +51,7 @@ from ...ir.declare import (
 from ...ir.diagnostics import NncError
 from ...ir.lazy import np
 from ...ir.numpy_types import type_to_numpy
+from ...ir.region_edges import verify_yields
 from ...ir.symbols import lookup_symbol
 from ...ir.traits import (
     AllocatesMemory,
@@ -208,6 +209,15 @@ class AllocaScope(
 
     format = "custom<ScopeTypes>(type($outputs)) $body attr-dict"
     example = "memref.alloca_scope  {\n  %a = memref.alloca() : memref<4xf32>\n}"
+
+    def verify_op(self) -> None:
+        if not self.body.blocks:
+            raise self.error(
+                "region #0 ('bodyRegion') failed to verify constraint: region with 1 blocks"
+            )
+        if self.body.blocks[0].args:
+            raise self.error("region should have no arguments")
+        verify_yields(self, self.regions, "memref.alloca_scope.return")
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         return frame.run_region(self.body, [])[1]

@@ -14,7 +14,7 @@ from ...ir.constraints import (
 )
 from ...ir.core import Value
 from ...ir.declare import (
-    ARRAY,
+    I64_ARRAYS,
     INT_ARRAY,
     Op,
     Operand,
@@ -81,7 +81,7 @@ class ExpandShape(_Reassociating, name="memref.expand_shape", traits=(Pure, View
 
     src: Operand = operand(AnyMemRef)
     output_shape: Operands = operands(Index)
-    reassociation = attribute(ARRAY)
+    reassociation = attribute(I64_ARRAYS)
     static_output_shape = attribute(INT_ARRAY)
     result: Result = result(AnyMemRef)
 
@@ -135,7 +135,7 @@ class CollapseShape(_Reassociating, name="memref.collapse_shape", traits=(Pure, 
     """Neighbouring dimensions joined; they must be contiguous in memory."""
 
     src: Operand = operand(AnyMemRef)
-    reassociation = attribute(ARRAY)
+    reassociation = attribute(I64_ARRAYS)
     result: Result = result(AnyMemRef)
 
     inverse = "memref.expand_shape"

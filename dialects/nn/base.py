@@ -79,7 +79,7 @@ class NnOp(Op, traits=(Pure,)):
     has_own_lowering: ClassVar[bool] = False
     """Whether `nn_to_linalg` has a function for it, whatever its comprehension."""
 
-    ignores_nan: ClassVar[bool] = False
+    ignores_nan: bool | property = False
     """Whether a maximum passes over NaN."""
 
     # These may be properties, where attributes decide.

@@ -6,6 +6,8 @@ or up with `ceil_mode`.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...ir.constraints import AnyRankedTensor
 from ...ir.declare import BOOL, I64, INT_ARRAY, Operand, Result, attribute, operand, result
 from ...ir.diagnostics import NncError
@@ -32,6 +34,11 @@ class PoolingOp(NnOp):
     treats_images_apart = True
     keeps_channels = True
     combine = ""
+
+    @property
+    def manner(self) -> dict[str, Any]:
+        """The attributes that say how the elements of a window become one."""
+        return {}
 
     @classmethod
     def window(cls, types, attrs) -> Window:
@@ -108,18 +115,31 @@ def lowest(dtype):
 
 
 class MaxPool(PoolingOp, name="nn.max_pool"):
-    """The largest number of each window; padding and NaN never win. Source: ONNX MaxPool-22."""
+    """The largest number of each window; padding never wins, and NaN only with `keeps_nan`.
 
-    ignores_nan = True
+    ONNX Runtime and TensorFlow pass over NaN, PyTorch gives it. Source: ONNX MaxPool-22.
+    """
+
+    keeps_nan: bool = attribute(BOOL, default=False)
     combine = "max="
+
+    @property
+    def ignores_nan(self) -> bool:
+        return not self.keeps_nan
+
+    @property
+    def manner(self) -> dict[str, Any]:
+        return {"keeps_nan": self.keeps_nan}
+
     example = (
         "%y = nn.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>} : "
         "(tensor<1x8x4x4xf32>) -> tensor<1x8x2x2xf32>"
     )
 
     def evaluate(self, x):
-        least = lowest(x.dtype)
-        numbers = x if x.dtype.kind in "biu" else np.where(np.isnan(x), least, x).astype(x.dtype)
+        least, numbers = lowest(x.dtype), x
+        if x.dtype.kind not in "biu" and not self.keeps_nan:
+            numbers = np.where(np.isnan(x), least, x).astype(x.dtype)
         view = self.windows_of(self.padded(numbers, least))
         axes = tuple(range(x.ndim, view.ndim))
         return view.max(axis=axes).astype(x.dtype)
@@ -128,11 +148,17 @@ class MaxPool(PoolingOp, name="nn.max_pool"):
 class MaxPoolWithIndices(PoolingOp, name="nn.max_pool_with_indices"):
     """The largest element of each window, and where it is in the flattened operand.
 
-    Of equal elements the first counts. Source: ONNX MaxPool-22 (storage_order 0).
+    Of equal elements the first counts, and a NaN that is first; with `keeps_nan` the last NaN.
+    Source: ONNX MaxPool-22 (storage_order 0).
     """
 
     has_own_lowering = True
+    keeps_nan: bool = attribute(BOOL, default=False)
     indices: Result = result(AnyRankedTensor)
+
+    @property
+    def manner(self) -> dict[str, Any]:
+        return {"keeps_nan": self.keeps_nan}
 
     example = (
         "%y, %i = nn.max_pool_with_indices %x {kernel = array<i64: 2, 2>} : "
@@ -153,8 +179,16 @@ class MaxPoolWithIndices(PoolingOp, name="nn.max_pool_with_indices"):
         where = self.windows_of(self.padded(places, -1)).reshape(shape)
         # Padding loses even against -inf.
         best = np.where(inside, flat.astype(np.float64), -np.inf)
+        missing = inside & np.isnan(best)
+        best = np.where(missing, -np.inf, best)
         best = np.where(inside & (best == best.max(-1, keepdims=True)), 1, 0)
         at = best.argmax(-1)[..., None]
+        if self.keeps_nan:
+            last = missing.shape[-1] - 1 - missing[..., ::-1].argmax(-1)[..., None]
+            at = np.where(missing.any(-1, keepdims=True), last, at)
+        else:  # nothing is larger than a NaN that is first
+            first = inside.argmax(-1)[..., None]
+            at = np.where(np.take_along_axis(missing, first, -1), first, at)
         values = np.take_along_axis(flat, at, -1)[..., 0]
         return values, np.take_along_axis(where, at, -1)[..., 0]
 
@@ -221,6 +255,10 @@ class LpPool(PoolingOp, name="nn.lp_pool"):
     """The p-norm of each window. Source: ONNX LpPool-22."""
 
     p: int = attribute(I64, default=2)
+
+    @property
+    def manner(self) -> dict[str, Any]:
+        return {"p": self.p}
 
     example = (
         "%y = nn.lp_pool %x {kernel = array<i64: 2, 2>, p = 3 : i64} : "

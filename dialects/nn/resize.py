@@ -10,6 +10,7 @@ from ...ir.constraints import AnyRankedTensor
 from ...ir.declare import (
     BOOL,
     F32,
+    I64,
     INT_ARRAY,
     AttrKind,
     Operand,
@@ -45,7 +46,9 @@ F32_ARRAY: AttrKind[tuple[float, ...]] = AttrKind(
 class Resampling(NnOp):
     """Base: x sampled anew along some of its dimensions, one after the other.
 
-    Each element of the result is a weighted sum of a few elements of the operand.
+    Each element of the result is a weighted sum of a few elements of the operand. With
+    `cubic_steps`, weights of mode cubic are from a table of so many places between two elements,
+    and positions are computed in f32, as TensorFlow does it.
     """
 
     x: Operand = operand(AnyRankedTensor)
@@ -68,6 +71,7 @@ class Resampling(NnOp):
     cubic_coeff_a: float = attribute(F32, default=-0.75)
     exclude_outside: bool = attribute(BOOL, default=False)
     antialias: bool = attribute(BOOL, default=False)
+    cubic_steps: int = attribute(I64, default=0)
     extrapolation_value: float = attribute(F32, default=0.0)
     out: Result = result(AnyRankedTensor)
 
@@ -98,7 +102,10 @@ class Resampling(NnOp):
         """
         i = np.arange(length, dtype=np.float64)
         exact = is_ratio(extent, length, scale)
-        at = self._coordinates(i, extent, length, scale, region, exact)
+        if self.cubic_steps:
+            at = self._places_of_table(i, extent, length)
+        else:
+            at = self._coordinates(i, extent, length, scale, region, exact)
         outside = np.zeros(length, np.bool_)
         if self.crops:
             outside = (at < 0) | (at > extent - 1)
@@ -141,6 +148,20 @@ class Resampling(NnOp):
         if length > 1:
             return first * (extent - 1) + i * (last - first) * (extent - 1) / (length - 1)
         return i * 0.0 + 0.5 * (first + last) * (extent - 1)
+
+    def _places_of_table(self, i, extent: int, length: int):
+        """The same in f32, each at the nearest place of the table."""
+        one = np.float32(1)
+        if self.coordinate_transform == "align_corners" and length > 1:
+            at = i.astype(np.float32) * (one * (extent - 1) / (one * (length - 1)))
+        elif self.coordinate_transform == "half_pixel":
+            scale = one * extent / (one * max(length, 1))
+            at = (i + 0.5).astype(np.float32) * scale - np.float32(0.5)
+        else:
+            at = i.astype(np.float32) * (one * extent / (one * max(length, 1)))
+        whole = np.floor(at)
+        steps = np.rint((at - whole) * np.float32(self.cubic_steps))
+        return whole.astype(np.float64) + steps / self.cubic_steps
 
     def _nearest(self, at, extent: int):
         match self.nearest_mode:
@@ -207,6 +228,15 @@ def is_ratio(extent: int, length: int, scale: float) -> bool:
     return length > 0 < extent and np.float32(length / extent) == np.float32(scale)
 
 
+def check_steps(op: Resampling) -> None:
+    """Raises NncError where a table is asked for in a mode that has none."""
+    transforms = ("half_pixel", "align_corners", "asymmetric")
+    if op.cubic_steps < 0 or (op.cubic_steps and op.mode != "cubic"):
+        raise NncError(f"{op.cubic_steps} steps of mode {op.mode}")
+    if op.cubic_steps and (op.antialias or op.coordinate_transform not in transforms):
+        raise NncError("a table of steps goes with no such coordinates, and not with antialias")
+
+
 class Resize(Resampling, name="nn.resize"):
     """x sampled anew, so that it has the result's shape.
 
@@ -235,6 +265,7 @@ class Resize(Resampling, name="nn.resize"):
         return None
 
     def check(self) -> None:
+        check_steps(self)
         x, out = self.x.type, self.out.type
         if x.rank != out.rank or x.element_type is not out.element_type:
             raise NncError(f"cannot resize '{x}' to '{out}'")

@@ -12,6 +12,7 @@ from ...ir.diagnostics import NncError
 from ...ir.lazy import np
 from ...ir.types import i64
 from .base import one_of, tensor
+from .city_hash import city_hash
 from .fingerprints import farm_fingerprint, sip_hash
 from .host import HostOp
 from .host_types import Strings, string
@@ -89,15 +90,16 @@ class RegexReplace(HostOp, name="nn.regex_replace"):
 
 
 class StringHash(HostOp, name="nn.string_hash"):
-    """The number of 64 bits that stands for each string's bytes, by FarmHash.
+    """The number of 64 bits that stands for each string's bytes, by FarmHash or CityHash 1.0.
 
     With a key of two integers it is that of SipHash, and with `buckets` its remainder, as a
-    number without sign. Source: TensorFlow's StringToHashBucketFast and -Strong.
+    number without sign. Source: TensorFlow's StringToHashBucketFast and -Strong, and CatBoost.
     """
 
     x: Operand = operand(Strings)
     buckets: int = attribute(I64, default=0)
     key: tuple[int, ...] = attribute(INT_ARRAY, default=())
+    function: str = attribute(one_of("farm", "city"), default="farm")
     out: Result = result(AnyRankedTensor)
 
     example = "%y = nn.string_hash %x {buckets = 10} : (tensor<4x!nn.string>) -> tensor<4xi64>"
@@ -117,7 +119,9 @@ class StringHash(HostOp, name="nn.string_hash"):
         return (found % np.uint64(self.buckets) if self.buckets else found).astype(np.int64)
 
     def _hash(self, data: bytes) -> int:
-        return sip_hash(data, self.key) if self.key else farm_fingerprint(data)  # type: ignore[arg-type]
+        if self.key:
+            return sip_hash(data, self.key)  # type: ignore[arg-type]
+        return city_hash(data) if self.function == "city" else farm_fingerprint(data)
 
 
 class StringNgrams(HostOp, name="nn.string_ngrams"):

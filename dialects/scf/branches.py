@@ -23,6 +23,7 @@ from ...ir.declare import (
     results,
 )
 from ...ir.location import UNKNOWN, Location
+from ...ir.region_edges import verify_no_region_args, verify_yields
 from ...ir.traits import (
     HasParent,
     Pure,
@@ -78,40 +79,6 @@ def names_in_kernel(loop: Operation, arguments: Sequence[Value]) -> list[str | N
         return []
     hints = (arg.name_hint for arg in arguments)
     return [None if hint is None or _NUMBERED.fullmatch(hint) else hint for hint in hints]
-
-
-def verify_edge(
-    op: Operation, source: str, target: str, given: Sequence[Type], wanted: Sequence[Type]
-) -> None:
-    """What flows from one end of a control flow edge fits the other end."""
-    edge = f"along control flow edge from {source} to {target}: "
-    if len(given) != len(wanted):
-        raise op.error(
-            f"{edge}region branch point has {len(given)} operands, but region successor needs "
-            f"{len(wanted)} inputs"
-        )
-    for i, (have, want) in enumerate(zip(given, wanted, strict=True)):
-        if have is not want:
-            raise op.error(
-                f"{edge}successor operand type #{i} '{have}' should match successor input type "
-                f"#{i} '{want}'"
-            )
-
-
-def verify_yields(op: Operation, regions: Iterable[Region]) -> None:
-    """Every yield of the regions gives the operation its results."""
-    for region_ in regions:
-        for block in region_.blocks:
-            if isinstance(block.last, Yield):
-                source = "Operation scf.yield"
-                verify_edge(op, source, "parent", block.last.operand_types, op.result_types)
-
-
-def verify_no_region_args(op: Operation) -> None:
-    """The regions' first blocks take nothing."""
-    for i, region_ in enumerate(op.regions):
-        if region_.blocks and region_.blocks[0].args:
-            raise op.error(f"region #{i} should have no arguments")
 
 
 class If(
@@ -174,7 +141,7 @@ class If(
             )
         if self.outs and not self.else_region.blocks:
             raise self.error("must have an else block if defining values")
-        verify_yields(self, self.regions)
+        verify_yields(self, self.regions, "scf.yield")
 
 
 class IndexSwitch(
@@ -283,4 +250,4 @@ class ExecuteRegion(Op, name="scf.execute_region", traits=(RecursiveEffects,)):
             raise self.error("region needs to have at least one block")
         if self.body.blocks[0].args:
             raise self.error("region cannot have any arguments")
-        verify_yields(self, self.regions)
+        verify_yields(self, self.regions, "scf.yield")

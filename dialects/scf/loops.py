@@ -25,6 +25,7 @@ from ...ir.declare import (
 from ...ir.diagnostics import NncError
 from ...ir.location import UNKNOWN, Location
 from ...ir.numpy_types import type_to_numpy
+from ...ir.region_edges import verify_edge
 from ...ir.rewriting import constant_int
 from ...ir.traits import (
     HasParent,
@@ -36,7 +37,7 @@ from ...ir.traits import (
 )
 from ...ir.types import Type
 from ..folding import unsigned, width_of
-from .branches import Yield, names_in_kernel, verify_edge
+from .branches import Yield, names_in_kernel
 
 
 class For(

@@ -9,8 +9,8 @@ from typing import Any
 from ...ir.constraints import AnyRankedTensor, AnyTensor, Index
 from ...ir.core import Value
 from ...ir.declare import (
-    ARRAY,
     I64,
+    I64_ARRAYS,
     INT_ARRAY,
     UNIT,
     Op,
@@ -179,7 +179,7 @@ class ExpandShape(_Reassociating, name="tensor.expand_shape", traits=(Pure,)):
 
     src: Operand = operand(AnyRankedTensor)
     output_shape: Operands = operands(Index)
-    reassociation = attribute(ARRAY)
+    reassociation = attribute(I64_ARRAYS)
     static_output_shape = attribute(INT_ARRAY)
     result: Result = result(AnyRankedTensor)
 
@@ -224,7 +224,7 @@ class CollapseShape(_Reassociating, name="tensor.collapse_shape", traits=(Pure,)
     """Neighbouring dimensions joined."""
 
     src: Operand = operand(AnyRankedTensor)
-    reassociation = attribute(ARRAY)
+    reassociation = attribute(I64_ARRAYS)
     result: Result = result(AnyRankedTensor)
 
     inverse = "tensor.expand_shape"

@@ -226,6 +226,11 @@ class FromElements(Op, name="vector.from_elements", traits=(Pure,)):
                 f"number of operands ({len(self.elements)}) and number of elements in "
                 f"'{self.dest.type}' do not match"
             )
+        if any(value.type is not self.dest.type.element_type for value in self.elements):
+            raise self.error(
+                "failed to verify that shaped type 'dest' matches 'elements' element count and "
+                "types"
+            )
 
     def evaluate(self, *elements: Any) -> Any:
         type = self.dest.type
@@ -246,6 +251,14 @@ class ToElements(Op, name="vector.to_elements", traits=(Pure,)):
         """The element type, once per element."""
         (source,) = operand_types
         return [source.element_type] * source.num_elements
+
+    def verify_op(self) -> None:
+        type = self.source.type
+        if self.result_types != [type.element_type] * type.num_elements:
+            raise self.error(
+                "failed to verify that shaped type 'source' matches 'elements' element count and "
+                "types"
+            )
 
     def evaluate(self, source: Any) -> Any:
         return tuple(source.reshape(-1))

@@ -145,6 +145,10 @@ class Mask(Op, name="vector.mask", traits=(RecursiveEffects, SingleBlock)):
         return None if isinstance(first, Yield) else first
 
     def verify_op(self) -> None:
+        if len(self.maskRegion.blocks) != 1:
+            raise self.error(
+                "region #0 ('maskRegion') failed to verify constraint: region with 1 blocks"
+            )
         ops = self.maskRegion.block.ops
         if len(ops) > 2:
             raise self.error("expects only one operation to mask")

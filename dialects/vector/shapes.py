@@ -7,7 +7,7 @@ from typing import Any
 
 from ...ir.attribute_kinds import AttrKind
 from ...ir.attributes import ArrayAttr, Attribute, DenseElements, I64Attr, IntegerAttr
-from ...ir.constraints import AnyVector, Derived, Same
+from ...ir.constraints import AnyVector, AnyVectorOfNonZeroRank, Derived, Same
 from ...ir.core import Value
 from ...ir.declare import (
     INT_ARRAY,
@@ -49,7 +49,7 @@ def _integers(attribute_: Any) -> list[int]:
 class ExtractStridedSlice(Op, name="vector.extract_strided_slice", traits=(Pure,)):
     """The part of a vector from offsets on, of sizes along the leading dimensions."""
 
-    source: Operand = operand(AnyVector)
+    source: Operand = operand(AnyVectorOfNonZeroRank)
     offsets = attribute(INTEGERS)
     sizes = attribute(INTEGERS)
     strides = attribute(INTEGERS)
@@ -100,8 +100,8 @@ class ExtractStridedSlice(Op, name="vector.extract_strided_slice", traits=(Pure,
 class InsertStridedSlice(Op, name="vector.insert_strided_slice", traits=(Pure,)):
     """A vector with a part replaced by a smaller vector of no greater rank."""
 
-    valueToStore: Operand = operand(AnyVector)  # noqa: N815
-    dest: Operand = operand(AnyVector)
+    valueToStore: Operand = operand(AnyVectorOfNonZeroRank)  # noqa: N815
+    dest: Operand = operand(AnyVectorOfNonZeroRank)
     offsets = attribute(INTEGERS)
     strides = attribute(INTEGERS)
     result: Result = result(Same("dest"))

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from ...ir.types import f32
+from ..common.fields import Ignored, IgnoredFields
 from ..common.graph import Graph
 from ..common.source import Source
-from ..common.trees import LEAF, MORE
-from .ensemble import Ensemble, Forest, front_end, graph_of
+from ..common.trees import EQUAL, LEAF, MORE
+from .categories import Categories, Statistic
+from .ensemble import Ensemble, Forest, Levels, front_end, graph_of
 
 LINKS = {
     "Logloss": "sigmoid", "CrossEntropy": "sigmoid", "MultiClass": "softmax",
@@ -24,29 +26,54 @@ LINKS = {
 }  # fmt: skip
 """What losses make of the sums: probabilities, expectations, variances; others keep them."""
 DEEPEST = 16
+IGNORED = IgnoredFields(
+    Ignored("ctr_data cat_features_hash", "not asked for, or words of hashes", "file"),
+    Ignored("feature_id has_nans borders values string_values", "as the splits have it", "feature"),
+    Ignored("*feature_index", "the other way to count", "feature"),
+    Ignored("leaf_weights weight", "of training", "tree"),
+    Ignored("split_index", "as the borders tell", "split"),
+    Ignored("ctr_target_border_idx", "as the statistic has it", "split"),
+)
+_FEATURES = ("float_features", "categorical_features", "ctrs")
 
 
 def _graph(source: Source) -> Graph:
-    model = json.loads(source.text)
+    levels = Levels(source, IGNORED)
+    model = levels.of("file", json.loads(source.text))
     features = model["features_info"]
-    others = [key for key in features if key not in ("float_features", "ctrs") and features[key]]
-    if others or features.get("ctrs"):
-        kinds = ", ".join(others or ["ctrs"])
-        raise source.error(f"features that are no numbers are not supported: {kinds}")
-    floats = features["float_features"]
+    others = [key for key in features if key not in _FEATURES and features[key]]
+    if others:
+        raise source.error(f"features of other kinds are not supported: {', '.join(others)}")
+    floats, texts = (
+        [levels.of("feature", one) for one in features.get(f"{kind}_features") or ()]
+        for kind in ("float", "categorical")
+    )
     missing = [one.get("nan_value_treatment") == "AsTrue" for one in floats]
-    places = [int(one["flat_feature_index"]) for one in floats]
+    # Beside categories, which are an input of their own, numbers stand as they are counted.
+    key = "feature_index" if texts else "flat_feature_index"
+    places = [int(one[key]) for one in floats]
+    count = max(places, default=-1) + 1
     scale, bias = model["scale_and_bias"]
     base = np.asarray(bias, np.float32).reshape(-1)
     loss = str(model["model_info"]["params"]["loss_function"]["type"])
     ensemble = Ensemble(Forest(), len(base), LINKS.get(loss, "identity"), base, f32)
-    trees = _Trees(source, ensemble.forest, places, missing, len(base), float(scale))
+    trees = _Trees(levels, ensemble.forest, places, missing, len(base), float(scale))
+    if texts:
+        given, tables = features.get("ctrs") or (), model.get("ctr_data") or {}
+        made = [Statistic.of(source, one, tables) for one in given]
+        ensemble.categories = Categories(len(texts), places, made)
+        trees.categories, trees.first = ensemble.categories, count
+        trees.find_statistics(floats, texts, given)
     for tree in model.get("oblivious_trees", ()):
+        tree = levels.of("tree", tree)
         trees.add_oblivious(tree["splits"] or (), np.asarray(tree["leaf_values"], np.float64))
     for tree in model.get("trees", ()):
         ensemble.forest.roots.append(trees.add(tree, 0))
     names = [str(one.get("feature_id", "")) for one in floats]
-    return graph_of(ensemble, max(places, default=-1) + 1, "", _all_named(names), loss=loss)
+    words = [str(one.get("feature_id", "")) for one in texts]
+    levels.check()
+    notes = {"categories": ", ".join(_all_named(words)), "loss": loss}
+    return graph_of(ensemble, count, "", _all_named(names), **notes)
 
 
 def _all_named(names: Sequence[str]) -> Sequence[str]:
@@ -59,16 +86,50 @@ class _Trees:
 
     def __init__(
         self,
-        source: Source,
+        levels: Levels,
         forest: Forest,
         places: Sequence[int],
         missing: Sequence[bool],
         groups: int,
         scale: float,
     ) -> None:
-        self.source, self.forest = source, forest
+        self.levels, self.source, self.forest = levels, levels.source, forest
         self.places, self.missing = places, missing
         self.groups, self.scale = groups, scale
+        self.categories: Categories | None = None
+        self.first = self.before = 0
+        self.asked: list[int] = []
+
+    def find_statistics(
+        self, floats: Sequence[Any], texts: Sequence[Any], statistics: Sequence[Any]
+    ) -> None:
+        """Which questions of all are about which statistic: they stand behind those of others."""
+        others = sum(len(one.get("borders") or ()) for one in floats)
+        others += sum(len(one.get("values") or ()) for one in texts)
+        for i, one in enumerate(statistics):
+            self.asked += [i] * len(one["borders"])
+        self.before = others
+
+    def compared(self, split: Mapping[str, Any]) -> tuple[int, float, int, bool]:
+        """A question's column, number, way to compare, and whether it holds for NaN."""
+        split = self.levels.of("split", split)
+        match kind := split.get("split_type", "FloatFeature"):
+            case "FloatFeature":
+                index = int(split["float_feature_index"])
+                if 0 <= index < len(self.places):
+                    return self.places[index], float(split["border"]), MORE, self.missing[index]
+            case "OneHotFeature":
+                index = int(split["cat_feature_index"])
+                if self.categories is not None and 0 <= index < self.categories.count:
+                    return self.first + index, int(split["value"]), EQUAL, False
+            case "OnlineCtr":
+                index = int(split["split_index"]) - self.before
+                if self.categories is not None and 0 <= index < len(self.asked):
+                    column = self.first + self.categories.count + self.asked[index]
+                    return column, float(split["border"]), MORE, False
+            case _:
+                index = 0
+        raise self.source.error(f"splits of type '{kind}' at feature {index} are not supported")
 
     def leaf(self, values: Sequence[float]) -> int:
         """A new leaf."""
@@ -80,12 +141,8 @@ class _Trees:
         return number
 
     def split(self, split: Mapping[str, Any], no: int, yes: int) -> int:
-        """A new node that asks whether a feature is more than a border."""
-        kind, index = split.get("split_type", "FloatFeature"), int(split["float_feature_index"])
-        if kind != "FloatFeature" or not 0 <= index < len(self.places):
-            raise self.source.error(f"splits of type '{kind}' at feature {index} are not supported")
-        border = float(split["border"])
-        number = self.forest.add(self.places[index], border, MORE, self.missing[index])
+        """A new node that asks whether a column is more than a border, or some category."""
+        number = self.forest.add(*self.compared(split))
         self.forest.successors[number] = [no, yes]
         return number
 

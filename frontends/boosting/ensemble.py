@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import reprlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ...dialects.nn.host_types import string
 from ...ir.types import TensorType, Type
+from ..common.fields import Fields, IgnoredFields
 from ..common.front_end import FrontEnd
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.rows import Rows
 from ..common.source import Source
 from ..common.trees import NOT_MORE, Forest
+from .categories import Categories
 
 ROWS = Rows(__package__ or "")
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A linear model: a constant, and a factor for each of some features.
+
+    `instead` is what it gives where one of them is missing.
+    """
+
+    constant: float
+    features: Sequence[int]
+    factors: Sequence[float]
+    instead: float
 
 
 @dataclass
@@ -35,22 +52,52 @@ class Ensemble:
     scale: float = 1.0
     linear: np.ndarray | None = None
     """Of a model without trees: a factor for each feature and group."""
+    leaves: dict[int, Leaf] | None = None
+    """Of trees whose leaves are linear models: those, by node."""
+    categories: Categories | None = None
+    """Of what is made columns of text, behind those of numbers."""
 
 
 def graph_of(
     ensemble: Ensemble, features: int, producer: str, names: Sequence[str] = (), **notes: str
 ) -> Graph:
-    """The graph of one node, with an input `data` and an output `prediction`."""
-    given = Input("data", TensorType((None, features), ensemble.element), ("batch", ""))
+    """The graph of one node, with an input `data` and an output `prediction`.
+
+    Of an ensemble that has features of text, these are an input `categories`.
+    """
+    inputs = [Input("data", TensorType((None, features), ensemble.element), ("batch", ""))]
+    if ensemble.categories is not None:
+        shape = (None, ensemble.categories.count)
+        inputs.append(Input("categories", TensorType(shape, string), ("batch", "")))
     kind = "linear" if ensemble.linear is not None else "trees"
-    node = Node(kind, kind, ["data"], ["prediction"], ensemble)
+    node = Node(kind, kind, [one.name for one in inputs], ["prediction"], ensemble)
     said = {"features": ", ".join(names), **notes}
     kept = {key: value for key, value in said.items() if value}
     dims = {"prediction": ("batch",)}
     if ensemble.groups > 1 and ensemble.link != "argmax":
         dims = {"prediction": ("batch", "")}
     outputs = [("prediction", "prediction")]
-    return Graph([given], [node], outputs, {}, dims, producer, kept)
+    return Graph(inputs, [node], outputs, {}, dims, producer, kept)
+
+
+class Levels:
+    """The objects of a file inside each other, such that `check` finds what was not read."""
+
+    def __init__(self, source: Source, ignored: IgnoredFields) -> None:
+        self.source, self.ignored = source, ignored
+        self.found: list[tuple[str, Fields]] = []
+
+    def of(self, name: str, fields: Mapping[str, Any]) -> Fields:
+        """An object that remembers what is read of it; the table has `name` as its kind."""
+        self.found.append((name, Fields(fields)))
+        return self.found[-1][1]
+
+    def check(self) -> None:
+        """Raises NncError where a field that may mean something was not read."""
+        for kind, fields in self.found:
+            for name, value in self.ignored.refused(kind, fields.unread()):
+                shown = reprlib.repr(value)
+                raise self.source.error(f"'{name}' of a {kind} is {shown}, which is not supported")
 
 
 def front_end(library: str, graph: Callable[[Source], Graph]) -> FrontEnd:

@@ -7,16 +7,17 @@ are negative numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...ir.types import f64
+from ..common.fields import Ignored, IgnoredFields
 from ..common.graph import Graph
 from ..common.source import Source
 from ..common.trees import LEAF, NOT_MORE
-from .ensemble import Ensemble, Forest, Member, front_end, graph_of
+from .ensemble import Ensemble, Forest, Leaf, Levels, Member, front_end, graph_of
 
 LINKS = {
     "binary": "sigmoid", "multiclass": "softmax", "multiclassova": "sigmoid",
@@ -27,13 +28,25 @@ LINKS = {
 }  # fmt: skip
 """What objectives make of the sums."""
 ZERO = float(np.float32(1e-35))
-"""Numbers that are no larger count as zero where zeros are missing values."""
+"""Numbers that are no larger count as zero, and so as missing where zeros do."""
 IS_CATEGORICAL, IS_DEFAULT_LEFT = 1, 2
 MISSING_NONE, MISSING_ZERO, MISSING_NAN = range(3)
 
 
+IGNORED = IgnoredFields(
+    Ignored("label_index feature_infos tree_sizes monotone_constraints", "of training", "head"),
+    Ignored("num_class feature_importance", "as the number of sums tells", "head"),
+    Ignored("tree", "the first line", "head"),
+    Ignored("num_leaves num_cat Tree", "as the lists tell", "tree"),
+    Ignored("shrinkage split_gain *_weight *_count internal_value", "of training", "tree"),
+    Ignored("leaf_const num_features leaf_features leaf_coeff cat_*", "not asked for", "tree"),
+)
+
+
 def _graph(source: Source) -> Graph:
-    head, trees = _sections(source)
+    own, sections = _sections(source)
+    levels = Levels(source, IGNORED)
+    head, trees = levels.of("head", own), [levels.of("tree", one) for one in sections]
     groups = int(head["num_tree_per_iteration"])
     if not 0 < groups <= 1 << 20:
         raise source.error(f"'num_tree_per_iteration' is {groups}")
@@ -48,10 +61,15 @@ def _graph(source: Source) -> Graph:
     ensemble = Ensemble(Forest(), groups, link, base, f64, scale=_option(words, "sigmoid", 1.0))
     if "average_output" in head:
         ensemble.divisor = max(1.0, len(trees) / groups)
+    if any(int(tree.get("is_linear", "0")) for tree in trees):
+        if len(trees) % groups:
+            raise source.error(f"{len(trees)} trees for {groups} sums")
+        ensemble.leaves = {}
     for i, tree in enumerate(trees):
-        _Tree(source, tree, features).into(ensemble.forest, i % groups)
-    names = head.get("feature_names", "").split()
-    return graph_of(ensemble, features, head.get("version", ""), names, objective=name)
+        _Tree(source, tree, features).into(ensemble, i % groups)
+    names, version = head.get("feature_names", "").split(), head.get("version", "")
+    levels.check()
+    return graph_of(ensemble, features, version, names, objective=name)
 
 
 def _option(words: list[str], name: str, default: float) -> float:
@@ -65,6 +83,8 @@ def _sections(source: Source) -> tuple[dict[str, str], list[dict[str, str]]]:
     sections: list[dict[str, str]] = [{}]
     for line in source.text.splitlines():
         name, _, value = line.strip().partition("=")
+        if not name:
+            continue
         if name == "end of trees":
             return sections[0], sections[1:]
         if name == "Tree":
@@ -84,18 +104,23 @@ class _Split:
     right: int
 
 
+def _threshold(number: float) -> float:
+    """The number to compare with, such that numbers no larger than ZERO compare as zero does."""
+    if -ZERO <= number < 0:
+        return float(np.nextafter(-ZERO, -1.0))
+    return ZERO if 0 <= number < ZERO else number
+
+
 class _Tree:
     """One tree; its nodes have numbers from 0, its leaves from -1 downwards."""
 
     def __init__(self, source: Source, fields: Mapping[str, str], features: int) -> None:
-        self.source, self.fields = source, fields
-        if int(fields.get("is_linear", "0")):
-            raise source.error("linear models in leaves ('linear_tree') are not supported")
+        self.source, self.fields, self.features = source, fields, features
         self.values = [float(v) for v in fields["leaf_value"].split()]
         names = ("split_feature", "threshold", "decision_type", "left_child", "right_child")
         columns = [fields.get(name, "").split() for name in names]
         self.splits = [
-            _Split(int(f), float(t), int(d), int(l), int(r))
+            _Split(int(f), _threshold(float(t)), int(d), int(l), int(r))
             for f, t, d, l, r in zip(*columns, strict=True)
         ]
         if not self.values or len(self.splits) != len(self.values) - 1:
@@ -105,11 +130,31 @@ class _Tree:
             if not 0 <= split.feature < features or {split.left, split.right} - set(ends):
                 raise source.error(f"node {i} of a tree leads to what is not there")
 
-    def into(self, forest: Forest, group: int) -> None:
+    def lines(self) -> Iterator[Leaf]:
+        """The linear models of the leaves; constants where the tree has none."""
+        if not int(self.fields.get("is_linear", "0")):
+            yield from (Leaf(value, (), (), value) for value in self.values)
+            return
+        names = ("leaf_const", "num_features", "leaf_features", "leaf_coeff")
+        constants, counts, features, factors = (self.fields[name].split() for name in names)
+        for start, count, value in zip(constants, counts, self.values, strict=True):
+            own = [int(f) for f in features[: int(count)]]
+            by = [float(f) for f in factors[: int(count)]]
+            del features[: int(count)], factors[: int(count)]
+            if len(own) != int(count) or len(by) != len(own):
+                raise self.source.error("a tree has lists of unequal lengths")
+            if not set(own) <= set(range(self.features)):
+                raise self.source.error("a leaf multiplies a feature that is not there")
+            yield Leaf(float(start), own, by, value)
+
+    def into(self, ensemble: Ensemble, group: int) -> None:
         """Add the tree to the forest."""
+        forest = ensemble.forest
         nodes = [forest.add(0, 0.0, LEAF, False) for _ in self.splits]
         leaves = [forest.add(0, 0.0, LEAF, False) for _ in self.values]
         forest.weights += [(at, group, v) for at, v in zip(leaves, self.values, strict=True)]
+        if ensemble.leaves is not None:
+            ensemble.leaves |= zip(leaves, self.lines(), strict=True)
         for number, split in zip(nodes, self.splits, strict=True):
             ends = [leaves[~at] if at < 0 else nodes[at] for at in (split.left, split.right)]
             self._split(forest, number, split, *ends)

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from ...ir.types import f32
+from ..common.fields import Ignored, IgnoredFields
 from ..common.graph import Graph
 from ..common.source import Source
 from ..common.trees import LEAF, LESS
 from ..wire import ubjson
-from .ensemble import Ensemble, Forest, Member, front_end, graph_of
+from .ensemble import Ensemble, Forest, Levels, Member, front_end, graph_of
 
 LINKS = {
     "binary:logistic": "sigmoid", "reg:logistic": "sigmoid", "binary:hinge": "step",
@@ -34,6 +35,19 @@ PLAIN = {
 }  # fmt: skip
 
 
+IGNORED = IgnoredFields(
+    Ignored("attributes", "notes; all trees count, whichever iteration was best", "learner"),
+    Ignored("feature_types", "as the trees compare", "learner"),
+    Ignored("boost_from_average", "of training", "learner_model_param"),
+    Ignored("*_param", "of training", "objective"),
+    Ignored("gbtree_model_param iteration_indptr", "as the lists of trees tell", "model"),
+    Ignored("boosted_rounds param", "of training", "model"),
+    Ignored("cats", "rows have the numbers of categories", "model"),
+    Ignored("id loss_changes parents sum_hessian base_weights", "of training", "tree"),
+    Ignored("categories* leaf_weights", "not asked for", "tree"),
+)
+
+
 def _parsed(source: Source) -> dict[str, Any]:
     if source.head.lstrip()[1:2] in b'" \n\r\t':
         return json.loads(source.text)
@@ -41,9 +55,11 @@ def _parsed(source: Source) -> dict[str, Any]:
 
 
 def _graph(source: Source) -> Graph:
-    model = _parsed(source)
-    learner = model["learner"]
-    parameters, objective = learner["learner_model_param"], learner["objective"]["name"]
+    levels = Levels(source, IGNORED)
+    model = levels.of("file", _parsed(source))
+    learner = levels.of("learner", model["learner"])
+    parameters = levels.of("learner_model_param", learner["learner_model_param"])
+    objective = levels.of("objective", learner["objective"])["name"]
     if objective not in LINKS and objective not in PLAIN:
         raise source.error(f"objective '{objective}' is not supported")
     features = int(parameters["num_feature"])
@@ -52,19 +68,23 @@ def _graph(source: Source) -> Graph:
     if len(base) not in (1, groups):
         raise source.error(f"there are {len(base)} base scores for {groups} sums")
     ensemble = Ensemble(Forest(), groups, LINKS.get(objective, "identity"), base, f32)
-    booster = learner["gradient_booster"]
+    booster = levels.of("gradient_booster", learner["gradient_booster"])
     weights: Any = None
     if booster["name"] == "dart":
-        booster, weights = booster["gbtree"], booster["weight_drop"]
+        weights = booster["weight_drop"]
+        booster = levels.of("gradient_booster", booster["gbtree"])
     if booster["name"] == "gblinear":
-        table = np.asarray(booster["model"]["weights"], np.float32).reshape(features + 1, groups)
-        ensemble.linear, ensemble.base = table[:-1], ensemble.base + table[-1]
+        linear = levels.of("model", booster["model"])
+        table = np.asarray(linear["weights"], np.float32).reshape(features + 1, groups)
+        # Of several base scores, gblinear of XGBoost 3.2 adds the first to every class.
+        ensemble.linear, ensemble.base = table[:-1], base[:1] + table[-1]
     elif booster["name"] == "gbtree":
-        _read_trees(source, booster["model"], ensemble, features, weights)
+        _read_trees(levels, booster["model"], ensemble, features, weights)
     else:
         raise source.error(f"booster '{booster['name']}' is not supported")
     version = ".".join(str(part) for part in model.get("version", ()))
     names = [str(name) for name in learner.get("feature_names") or ()]
+    levels.check()
     return graph_of(ensemble, features, version, names, objective=objective)
 
 
@@ -84,12 +104,14 @@ def _base(source: Source, text: Any, objective: str) -> np.ndarray:
 
 
 def _read_trees(
-    source: Source, model: Mapping[str, Any], ensemble: Ensemble, features: int, weights: Any
+    levels: Levels, given: Mapping[str, Any], ensemble: Ensemble, features: int, weights: Any
 ) -> None:
+    source, model = levels.source, levels.of("model", given)
     groups = [int(v) for v in model["tree_info"]]
     if len(groups) != len(model["trees"]) or not all(0 <= g < ensemble.groups for g in groups):
         raise source.error("'tree_info' does not fit the trees")
     for i, (tree, group) in enumerate(zip(model["trees"], groups, strict=True)):
+        tree = levels.of("tree", tree)
         _Tree(source, tree, features).into(ensemble, group, 1.0 if weights is None else weights[i])
 
 
@@ -164,6 +186,12 @@ class _Tree:
         if self.size == 1:
             return None
         table = np.asarray(self.tree["base_weights"], np.float32)
+        leaves = np.asarray(self.tree.get("leaf_weights", ()), np.float32)
+        if leaves.size:  # since XGBoost 3.1; a leaf has its row as its right child
+            rows = [
+                right if left < 0 else 0 for left, right in zip(self.left, self.right, strict=True)
+            ]
+            table = leaves.reshape(-1, self.size)[rows]
         if self.size != groups or table.size != count * self.size:
             raise self.source.error(f"leaves of {self.size} numbers do not fit {groups} sums")
         return table.reshape(count, self.size)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ...ir.core import Value
-from ..common.importer import NodeLayer
+from ..common.fields import Ignored, IgnoredFields, RecordFields
+from ..common.graph import Node
+from ..common.importer import Importer, NodeLayer
 from ..common.rows import Rows
 from ..wire.protobuf import Record
 
@@ -21,7 +24,36 @@ class Attributes:
     blobs: Sequence[np.ndarray]
 
 
-rows = Rows(__package__ or "")
+IGNORED = IgnoredFields(
+    Ignored("name type bottom top blobs phase include exclude", "read where the graph is made"),
+    Ignored("param loss_weight propagate_down loss_param *.lr_mult *.decay_mult", "of training"),
+    Ignored(
+        "field_8 field_10 field_11 field_5 field_6 field_7 blobs_lr weight_decay", "of training"
+    ),
+    Ignored("*_filler *_param.filler", "how training begins"),
+    Ignored("*_param.engine *.cudnn_* transform_param", "how Caffe computes it, and of data"),
+    Ignored("convolution_param.field_7 convolution_param.field_8", "how training begins"),
+    Ignored("convolution_param.field_15 convolution_param.field_17", "how Caffe computes it"),
+    Ignored("convolution_param.force_nd_im2col", "how Caffe computes it"),
+    Ignored("convolution_param.axis", "channels, as nnc has them", values=(1,)),
+    Ignored("inner_product_param.field_3 inner_product_param.field_4", "how training begins"),
+    Ignored("scale_param.field_3 scale_param.field_5 bias_param.field_3", "how training begins"),
+    Ignored("prelu_param.field_1 recurrent_param.field_[23]", "how training begins"),
+    Ignored("recurrent_param.field_4 recurrent_param.debug_info", "messages"),
+    Ignored("lrn_param.field_6 pooling_param.field_11 relu_param.field_2", "how Caffe computes it"),
+    Ignored(
+        "softmax_param.field_1 field_124 field_127 sigmoid_param tanh_param", "how Caffe does it"
+    ),
+    Ignored("field_108 dropout_param", "of training", "Dropout"),
+    Ignored("field_101 field_42 accuracy_param", "of training"),
+    Ignored("*.moving_average_fraction batch_norm_param.field_2 bn_param.field_2", "of training"),
+    Ignored("embed_param.input_dim", "as the blob has it"),
+    Ignored("embed_param.field_4 embed_param.field_5 norm_param.field_2", "how training begins"),
+    Ignored("python_param.module", "the layer's name tells it"),
+    Ignored("detection_output_param.save_output_param detection_output_param.field_5", "files"),
+    Ignored("detection_output_param.visualize*", "pictures"),
+)
+rows = Rows(__package__ or "", IGNORED)
 
 
 class CaffeLayer(NodeLayer):
@@ -29,9 +61,17 @@ class CaffeLayer(NodeLayer):
 
     attributes: Attributes
 
+    def __init__(self, importer: Importer, node: Node) -> None:
+        super().__init__(importer, node)
+        self.record = RecordFields(node.attributes.record)
+
+    def unread(self) -> Iterator[tuple[str, Any]]:
+        """The parameters that no converter has read."""
+        return self.record.unread()
+
     def p(self, name: str) -> Record:
         """A message of parameters: `n.p("convolution")`."""
-        return self.attributes.record.part(f"{name}_param")
+        return self.record.part(f"{name}_param")
 
     @property
     def blobs(self) -> int:

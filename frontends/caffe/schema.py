@@ -247,6 +247,7 @@ Tile
   1 axis int =1
   2 tiles int
 BatchNorm
+  1 use_global_stats bool =1
   3 eps float =1e-5
   7 scale_bias bool
 Elu

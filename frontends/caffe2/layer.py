@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from ..common.fields import Ignored, IgnoredFields
 from ..common.importer import NodeLayer
 from ..common.rows import Rows
 from ..common.windows import Padding
 from ..wire.protobuf import Record
 
-rows = Rows(__package__ or "")
+IGNORED = IgnoredFields(
+    Ignored("engine cudnn_* *_search ws_nbytes_limit shared_buffer use_cudnn", "of other runtimes"),
+    Ignored("net_position device_id convert_to_sequence __*", "of editors and converters"),
+    Ignored("order", "the layout that nnc computes in", values=("NCHW",)),
+    Ignored("momentum", "of the statistics that training keeps", "SpatialBN"),
+    Ignored("ratio", "of training", "Dropout"),
+    Ignored("global_pooling", "not asked for", values=(0,)),
+)
+rows = Rows(__package__ or "", IGNORED)
 
 
 class Caffe2Layer(NodeLayer):
     """An operator that is being imported, and its arguments by name."""
 
-    attributes: dict[str, Record]
+    attributes: Mapping[str, Record]
+
+    def unread(self) -> Iterator[tuple[str, Any]]:
+        """The arguments that no converter has read, as Python has them."""
+        return ((name, _plain(argument)) for name, argument in super().unread())
 
     def has(self, name: str) -> bool:
         """Whether an argument is given."""
@@ -38,6 +52,10 @@ class Caffe2Layer(NodeLayer):
     def ints(self, name: str, default: Sequence[int] = ()) -> tuple[int, ...]:
         """An argument of integers."""
         return tuple(self.attributes[name].ints) if name in self.attributes else tuple(default)
+
+    def gives(self, name: str) -> bool:
+        """Whether numbers for spatial dimensions are given, in a form that `spatial` reads."""
+        return any(self.has(one) for one in (name, f"{name}s", f"{name}_h"))
 
     def spatial(self, name: str, rank: int, default: int) -> tuple[int, ...]:
         """A number for each spatial dimension: `strides`, `stride`, or `stride_h` and `_w`."""
@@ -62,3 +80,13 @@ class Caffe2Layer(NodeLayer):
         if len(found) != 2 * rank or max(map(abs, found)) >= 1 << 31:
             raise self.error(f"padding {list(found)}, expected {2 * rank} numbers")
         return found
+
+
+def _plain(argument: Record) -> Any:
+    """What an argument holds: a number, a text, or a list."""
+    for name, value in argument.fields():
+        if name == "s":
+            return value.tobytes().decode("utf-8", "replace")
+        if name != "name":
+            return value if isinstance(value, int | float) else list(value)
+    return 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -67,9 +68,11 @@ def _far(order: int, x: Term) -> tuple[Term, Term]:
     square = inverse * inverse
     p = polynomial(square, _in_turn(terms[0::2]))
     q = polynomial(square, _in_turn(terms[1::2])) * inverse
-    turn = x - (order / 2 + 0.25) * math.pi
-    cosine, sine = turn.function(nn.Cos), turn.function(nn.Sin)
-    size = (inverse * (2 / math.pi)).function(nn.Sqrt)
+    # Of x - pi / 4 or x - 3 pi / 4 by sums, as large numbers would lose such a part.
+    waves = x.function(nn.Cos), x.function(nn.Sin)
+    both, apart = waves[0] + waves[1], waves[1] - waves[0]
+    cosine, sine = (apart, -both) if order else (both, apart)
+    size = (inverse / math.pi).function(nn.Sqrt)
     return size * (p * cosine - q * sine), size * (p * sine + q * cosine)
 
 
@@ -125,6 +128,20 @@ def bessel_i(order: int, scaled: bool) -> Function:
     return formula
 
 
+def _near_k(order: int, x: Term) -> Term:
+    """K of order 0 or 1 up to 1: 9.6.13 and 9.6.11."""
+    half, count = x * 0.5, 12
+    sums = [sum(1 / i for i in range(1, k + 1)) - np.euler_gamma for k in range(count + 1)]
+    sizes = [1 / (math.factorial(k) * math.factorial(k + order)) for k in range(count)]
+    pairs = [a + b for a, b in pairwise(sums)] if order else sums
+    square = half * half
+    powers = polynomial(square, sizes)
+    rest = polynomial(square, [size * a for size, a in zip(sizes, pairs, strict=False)])
+    if order:
+        return 1.0 / x + half * (log(half) * powers - rest * 0.5)
+    return rest - log(half) * powers
+
+
 def bessel_k(order: float, scaled: bool) -> Function:
     """K of an order, scaled by exp(x): the integral 9.6.24, as far as it is above 1e-19."""
 
@@ -140,7 +157,10 @@ def bessel_k(order: float, scaled: bool) -> Function:
             values = values * (at * order).function(nn.Cosh)
         found = _integral(values, np.where(np.arange(_POINTS), 1.0, 0.5) / _POINTS) * last
         found = found if scaled else found * exp(-x)
-        found = x.equals(0.0).choose(math.inf, found)
+        if order in (0, 1):
+            near = _near_k(int(order), positive.min(1.0))
+            found = (x < 1.0).choose(near * exp(x.min(1.0)) if scaled else near, found)
+        found = x.equals(0.0).choose(math.inf, x.equals(math.inf).choose(0.0, found))
         return (x < 0.0).choose(math.nan, found)
 
     return formula
@@ -148,7 +168,8 @@ def bessel_k(order: float, scaled: bool) -> Function:
 
 def spherical_bessel_j0(x: Term) -> Term:
     """sin(x) / x"""
-    return x.equals(0.0).choose(1.0, x.function(nn.Sin) / x)
+    found = x.equals(0.0).choose(1.0, x.function(nn.Sin) / x)
+    return x.function(nn.Abs).equals(math.inf).choose(0.0, found)
 
 
 _AIRY_NEAR, _AIRY_FAR = 2.0, -8.0

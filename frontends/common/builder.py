@@ -57,6 +57,8 @@ class Builder:
         self.block = self.entry = Block()
         """Where operations go: the function's block, or that of a branch or a loop's body."""
         self.known = KnownValues(is_small, mixes=False)
+        self.warnings: list[str] = []
+        """Where other runtimes are known to compute something else, each with its layer."""
         self._constants: dict[Any, Value] = {}
         self._keys = {"__metadata__"}  # safetensors keeps this name for itself
 
@@ -151,7 +153,7 @@ class Builder:
         inputs: Sequence[str],
         outputs: Mapping[str, Value] | Sequence[tuple[str, Value]],
         dims: DimensionNames,
-        starts: Mapping[str, float] | None = None,
+        starts: Mapping[str, Any] | None = None,
     ) -> ModuleOp:
         """The module with the function, whose arguments and results have these names.
 
@@ -182,7 +184,7 @@ class Builder:
                 strings = (ArrayAttr(tuple(map(StringAttr, one))) for one in found)
                 main.attributes[key] = ArrayAttr(tuple(strings))
         if starts:
-            texts = (_number(starts[name]) if name in starts else "" for name in inputs)
+            texts = (_numbers(starts[name]) if name in starts else "" for name in inputs)
             main.attributes[INPUT_STARTS] = ArrayAttr(tuple(map(StringAttr, texts)))
         module = ModuleOp.of([main])
         module.loc = self.loc
@@ -195,10 +197,15 @@ class Builder:
                 op.erase()
 
 
+def _numbers(value: Any) -> str:
+    """The shortest text that is read as the numbers."""
+    return " ".join(map(_number, np.asarray(value).reshape(-1).tolist()))
+
+
 def _number(value: float) -> str:
     """The shortest text that is read as the number."""
-    text = f"{value:g}"
-    return text if float(text) == value else repr(value)
+    text = f"{value:g}" if isinstance(value, float) else str(int(value))
+    return text if float(text) == value and len(text) < 16 else repr(value)
 
 
 def _open_names(names: Sequence[str], type: Type) -> list[str]:

@@ -93,7 +93,7 @@ def _part(n: Layer, value: Any, part: str) -> Any:
         is_float = isinstance(value.type, TensorType) and isinstance(
             value.type.element_type, FloatType
         )
-        return (Term(n, value) * 0.0).value if is_float else value
+        return Term(n, value).zeros().value if is_float else value
     return value
 
 

@@ -65,19 +65,21 @@ def transposed_convolution(
     padding: Padding,
     output_padding: Sequence[int] | None = None,
     groups: int = 1,
-    extents: Sequence[int] | None = None,
+    extents: Sequence[int] | Value | None = None,
     kernel: Sequence[Dim] = (),
 ) -> Value:
     """x [N, C, D..] with weight [C, O / groups, K..].
 
-    With `extents` of the result, what its formula has more or less is padded; where the padding
-    is explicit, as SAME_LOWER says.
+    With `extents` of the result, numbers or a 1-D i64, what its formula has more or less is padded;
+    where the padding is explicit, as SAME_LOWER says.
     """
     kernel = kernel or weight.type.shape[2:]
     extra = (0,) * len(kernel) if output_padding is None else tuple(output_padding)
     how = {"strides": tuple(strides), "dilations": tuple(dilations), "groups": groups}
     is_open = None in kernel or (extents is not None and None in x.type.shape[2:])
-    if is_open and (extents is not None or padding in ("SAME_UPPER", "SAME_LOWER")):
+    if isinstance(extents, Value) or (
+        is_open and (extents is not None or padding in ("SAME_UPPER", "SAME_LOWER"))
+    ):
         whole = n(nn.ConvTranspose(x, weight, None, output_padding=extra, **how))
         wanted = _wanted_extents(n, x, strides, extents)
         return _with_extents(n, whole, bias, wanted, padding == "SAME_UPPER")
@@ -112,9 +114,11 @@ def _transposed_padding(
 
 
 def _wanted_extents(
-    n: Layer, x: Value, strides: Sequence[int], extents: Sequence[int] | None
+    n: Layer, x: Value, strides: Sequence[int], extents: Sequence[int] | Value | None
 ) -> Value:
     """The extents that are given for a result, or those of SAME, as a 1-D i64."""
+    if isinstance(extents, Value):
+        return extents
     if extents is not None:
         return n.constant(np.array(extents, np.int64))
     own = part_of_vector(n, shape_of(n, x), 2, x.type.rank)

@@ -14,6 +14,7 @@ import numpy as np
 from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import Dim, i64
+from . import terms as formulas
 from .layer import Layer
 from .shapes import merge, positions, reshape, shape_text
 
@@ -94,12 +95,19 @@ def diagonal(n: Layer, term: Term) -> Term:
 def _one_diagonal(n: Layer, term: Term, first: int, second: int) -> Term:
     """Dimension `second` dropped, with out[.., i, ..] = x[.., i, .., i, ..]"""
     value = term.value
-    extent = value.type.shape[first]
-    if extent is None or extent != value.type.shape[second]:
-        raise n.error(f"a repeated letter needs equal, known extents, not {shape_text(value)}")
+    extent, other = value.type.shape[first], value.type.shape[second]
+    if None not in (extent, other) and extent != other:
+        raise n.error(f"a repeated letter needs equal extents, not {shape_text(value)}")
     rest = [i for i in range(value.type.rank) if i not in (first, second)]
     moved = n(nn.Transpose(value, permutation=(first, second, *rest)))
-    places = n.constant(np.stack([positions(n, extent)] * 2, axis=1), i64)
+    if extent is not None and other is not None:
+        places = n.constant(np.stack([positions(n, extent)] * 2, axis=1), i64)
+    else:
+        count, same = (formulas.extent(n, (value, axis)) for axis in (first, second))
+        text = "a repeated letter has two different extents"
+        count = count.made(nn.Assume(count.value, count.equals(same).value, text))
+        at = formulas.counting(n, count).spread(0, 1)
+        places = formulas.joined([at, at], 1).value
     taken = n(nn.GatherNd(moved, places))
     letters = term.letters[first] + "".join(term.letters[i] for i in rest)
     return Term(taken, letters)

@@ -11,6 +11,7 @@ from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import FloatType, IntegerType, TensorType, i32
 from .layer import Layer
+from .shapes import merge
 from .terms import Term
 
 
@@ -19,10 +20,18 @@ def divisor(x: Term) -> Term:
     known = x.n.array(x.value)
     if isinstance(x.element, FloatType) or (known is not None and known.all()):
         return x
-    zeros = x.equals(0).cast(i32)
-    if zeros.rank:
-        zeros = zeros.largest(*range(zeros.rank))
-    return x.made(nn.Assume(x.value, zeros.equals(0).value, "an integer is divided by 0"))
+    return assured(x, ~x.equals(0), "an integer is divided by 0")
+
+
+def assured(x: Term, holds: Term, text: str) -> Term:
+    """x, for which the program fails with a text where a condition does not hold everywhere."""
+    known = x.n.known(holds.value)
+    if known is not None and known.all():
+        return x
+    faults = (~holds).cast(i32)
+    if faults.rank:
+        faults = faults.largest(*range(faults.rank))
+    return x.made(nn.Assume(x.value, faults.equals(0).value, text))
 
 
 def floor_div(x: Term, y: Term) -> Term:
@@ -46,6 +55,16 @@ def polynomial(x: Term, coefficients: Sequence[float]) -> Term:
     """The polynomial with these coefficients, the highest power first."""
     first, second, *rest = coefficients
     return reduce(lambda found, c: found * x + c, rest, x * first + second)
+
+
+def kron(x: Term, y: Term) -> Term:
+    """Blocks of the second tensor, each times an element of the first."""
+    rank = max(x.rank, y.rank)
+    x, y = x.spread(rank - x.rank, 0), y.spread(rank - y.rank, 0)
+    wide = x.reshape(*(e for i in range(rank) for e in ((x.value, i), 1)))
+    tall = y.reshape(*(e for i in range(rank) for e in (1, (y.value, i))))
+    pairs = [(2 * i, 2 * i + 2) for i in range(rank)]
+    return Term(x.n, merge(x.n, (wide * tall).value, pairs))
 
 
 def cbrt(x: Term) -> Term:

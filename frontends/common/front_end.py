@@ -36,7 +36,8 @@ class Examination:
     """The operators by how often they are used; what keeps the model from being imported.
 
     `unexamined` nodes depend on what is not supported. The module is there if nothing is wrong.
-    `producer` is what wrote the model, `notes` what the model says of itself.
+    `producer` is what wrote the model, `notes` what the model says of itself. `warnings` say where
+    other runtimes are known to compute something else.
     """
 
     operators: tuple[OperatorUse, ...]
@@ -45,6 +46,7 @@ class Examination:
     module: Operation | None
     producer: str = ""
     notes: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
 
 class FrontEnd:
@@ -110,7 +112,9 @@ class FrontEnd:
             for kind, count in importer.operators().most_common()
         ]
         producer = ", ".join(word for word in (self.name, graph.producer) if word)
-        return Examination(tuple(uses), tuple(faults), 0, module, producer, graph.notes)
+        return Examination(
+            tuple(uses), tuple(faults), 0, module, producer, graph.notes, tuple(importer.warnings)
+        )
 
     def needs_other_files(self, path: Path) -> bool:
         """Whether the model has more files than `files` tells."""

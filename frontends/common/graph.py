@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...ir.types import Type
 from .inputs import Input
 
 
@@ -52,7 +53,11 @@ class Graph:
     """What wrote the model, with its version."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """What the model says of itself and of its inputs: labels, scales, .."""
-    starts: Mapping[str, float] = field(default_factory=dict)
-    """What all elements of an input are, a state's, where the caller leaves it out."""
+    starts: Mapping[str, Any] = field(default_factory=dict)
+    """What an input is, a state, where the caller leaves it out: a number of all elements, or an
+    array of them.
+    """
+    elements: Mapping[str, Type] = field(default_factory=dict)
+    """The element types that the model says its values have, of those that it says it of."""
     effects: Sequence[str] = ()
     """Values that are made for what their nodes change, though no output may need them."""

@@ -53,6 +53,8 @@ def grid_sample(
     places = [Term(n, grid).column(rank - 1 - d).cast(f32) for d in range(rank)]
     if not pixels:
         places = [_position(at, size, corners) for at, size in zip(places, sizes, strict=True)]
+    if mode != "cubic":
+        places = [_bounded(at, padding) for at in places]
     taps = [_taps(at, mode) for at in places]
     image, parts = Term(n, x).transpose(0, *range(2, rank + 2), 1), []
     for chosen in combinations(*taps):
@@ -69,6 +71,15 @@ def _position(at: Term, size: Term, corners: bool) -> Term:
     if corners:
         return (at + 1.0) * 0.5 * (size - 1).cast(f32)
     return ((at + 1.0) * size.cast(f32) - 1.0) * 0.5
+
+
+def _bounded(at: Term, padding: str) -> Term:
+    """Positions that integers have: what is no number is 0, as in PyTorch."""
+    if padding == "zeros":
+        return at
+    if padding == "border":
+        at = at.max(-(2.0**30)).min(2.0**30)
+    return (at - at).equals(0.0).choose(at, 0.0)
 
 
 def _taps(at: Term, mode: str) -> list[tuple[Term, Term | None]]:

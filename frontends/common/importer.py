@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,8 +12,9 @@ from ...dialects.builtin import ModuleOp
 from ...ir.core import Value
 from ...ir.diagnostics import NncError
 from ...ir.location import Location, NameLoc
-from ...ir.types import TensorType
+from ...ir.types import FloatType, IntegerType, TensorType, Type
 from .builder import Builder, identifier
+from .fields import Fields, RecordFields, remembered
 from .graph import Graph, Node
 from .inputs import InputChoices, constant_arrays, input_types
 from .layer import Layer
@@ -33,7 +35,12 @@ class NodeLayer(Layer):
         super().__init__(importer, node.label, NameLoc(f"{name} ({node.kind})", importer.loc))
         self.node = node
         self.kind = node.kind
-        self.attributes = node.attributes
+        self.attributes = remembered(node.attributes)
+
+    def unread(self) -> Iterator[tuple[str, Any]]:
+        """The names and values of the fields that the file gives and no converter has read."""
+        known = isinstance(self.attributes, Fields | RecordFields)
+        return self.attributes.unread() if known else iter(())
 
     def wants(self, output: int) -> bool:
         """Whether the output is there and named, so that somebody may use it."""
@@ -141,14 +148,25 @@ class Importer(Builder):
             raise n.error(fault)
         with errors_of(n):
             results = convert(n, *inputs)
+            self._check_read(n)
         results = list(results) if isinstance(results, list | tuple) else [results]
         for i, name in enumerate(node.outputs):
             if name:
                 self._bind(name, results[i] if i < len(results) else None, n, i)
 
+    def _check_read(self, n: NodeLayer) -> None:
+        """Raises NncError where a field that may mean something was not read."""
+        if self.rows.ignored is None:
+            return
+        for name, value in self.rows.ignored.refused(n.kind, n.unread()):
+            raise n.error(f"'{name}' is {reprlib.repr(value)}, which is not supported")
+
     def _bind(self, name: str, result: Any, n: NodeLayer, i: int) -> None:
         if result is None:
             result = n.error(f"output {i} ('{name}') is not supported")
+        declared = self._graphs[-1].elements.get(name)
+        if declared is not None and isinstance(result, Value):
+            result = _as_declared(n, result, declared)
         self._frames[-1][name] = result
         if isinstance(result, Value) and result.name_hint is None:
             result.name_hint = identifier(name)
@@ -185,6 +203,19 @@ class Importer(Builder):
         finally:
             self._frames.pop()
             self._graphs.pop()
+
+
+def _as_declared(n: Layer, made: Value, declared: Type) -> Value:
+    """A value of the element type that the model declares. Raises NncError if it lost too much."""
+    found = made.type.element_type
+    if found is declared:
+        return made
+    kept = [(FloatType, FloatType), (IntegerType, IntegerType)]
+    if not any(isinstance(found, a) and isinstance(declared, b) for a, b in kept) or (
+        found.width < declared.width  # type: ignore[attr-defined]
+    ):
+        raise n.error(f"gives elements of type {found} where the model has {declared}")
+    return n.cast(made, declared)
 
 
 MISFITS = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)

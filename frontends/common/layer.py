@@ -12,7 +12,7 @@ from ...ir.core import Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.location import Location
 from ...ir.numpy_types import type_to_numpy
-from ...ir.types import Dim, TensorType, Type
+from ...ir.types import Dim, IntegerType, TensorType, Type
 from .builder import Builder
 
 
@@ -36,6 +36,12 @@ class Layer:
         """An error that names the model and the layer."""
         return NncError(f"{self.label}: {message}", self.builder.loc)
 
+    def warn(self, message: str) -> None:
+        """Note that other runtimes are known to compute something else here."""
+        text = f"{self.label}: {message}"
+        if text not in self.builder.warnings:
+            self.builder.warnings.append(text)
+
     # -- building -----------------------------------------------------------------------------
 
     def __call__(self, op: Operation) -> Any:
@@ -46,6 +52,8 @@ class Layer:
     def constant(self, value: Any, type: Type | None = None) -> Value:
         """A constant of an array or number; `type` is its element type."""
         dtype = None if type is None else type_to_numpy(type)
+        if isinstance(value, float) and isinstance(type, IntegerType) and not value.is_integer():
+            raise self.error(f"{value} is no number of type {type}")
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 array = np.asarray(value, dtype)

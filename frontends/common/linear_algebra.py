@@ -117,7 +117,7 @@ def cholesky(a: Term) -> Term:
         return [rest - made @ transposed(made), here.choose(made, factor)]
 
     count = extent(n, (a.value, a.rank - 1))
-    return steps(n, count, [a, a * 0.0], step)[1]
+    return steps(n, count, [a, a.zeros()], step)[1]
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ def reflections(a: Term) -> tuple[Term, Term]:
     rows, columns = (extent(n, (a.value, a.rank - i)) for i in (2, 1))
     count = rows.min(columns)
     numbers = counting(n, count)
-    scales = _spread(numbers.cast(a.element) * 0.0, [*_own(a)[:-2], (numbers.value, 0)])
+    scales = _spread(numbers.cast(a.element).zeros(), [*_own(a)[:-2], (numbers.value, 0)])
 
     def step(at: Term, states: list[Term]) -> list[Term]:
         packed, scales = states
@@ -279,7 +279,7 @@ def reflected(packed: Term, scales: Term, x: Term, inverse: bool = False) -> Ter
 def householder_product(packed: Term, scales: Term) -> Term:
     """The first columns of what reflections make together, as many as `packed` has."""
     places = Places.of(packed)
-    first = places.rows.equals(places.columns).cast(packed.element) + packed * 0.0
+    first = places.rows.equals(places.columns).cast(packed.element) + packed.zeros()
     return reflected(packed, scales, first)
 
 

@@ -101,8 +101,9 @@ def adaptive_pooled(n: Layer, x: Value, wanted: Sequence[int | Value], largest: 
         return x
     if all(d % count == 0 for d, count in pairs):
         kernel = tuple(d // count for d, count in pairs)
-        pool = nn.MaxPool if largest else nn.AvgPool
-        return n(pool(x, kernel=kernel, strides=kernel))
+        if largest:
+            return n(nn.MaxPool(x, kernel=kernel, strides=kernel, keeps_nan=True))
+        return n(nn.AvgPool(x, kernel=kernel, strides=kernel))
     for axis, (d, count) in enumerate(pairs, 2):
         if d != count:
             x = _shared_out(n, x, axis, d, count, largest)
@@ -110,7 +111,7 @@ def adaptive_pooled(n: Layer, x: Value, wanted: Sequence[int | Value], largest: 
 
 
 def _shared_out(n: Layer, x: Value, axis: int, extent: int, count: int, largest: bool) -> Value:
-    """One dimension in windows that overlap or differ in length; means are a product."""
+    """One dimension in windows that overlap or differ in length."""
     begins, ends = (
         (np.arange(count) * extent) // count,
         -(-np.arange(1, count + 1) * extent // count),
@@ -118,9 +119,13 @@ def _shared_out(n: Layer, x: Value, axis: int, extent: int, count: int, largest:
     if largest:
         parts = [slice_axis(n, x, axis, *map(int, at)) for at in zip(begins, ends, strict=True)]
         return concat(n, [n(nn.ReduceMax(p, axes=(axis,), keep_dims=True)) for p in parts], axis)
-    place, last = np.arange(extent)[:, None], x.type.rank - 1
-    weights = n.scalar(((place >= begins) & (place < ends)) / (ends - begins), x)
-    return swapped(n, n(nn.Matmul(swapped(n, x, axis, last), weights)), axis, last)
+    steps = np.arange((ends - begins).max(initial=1))
+    places = begins[:, None] + steps
+    parts = Term(n, x).gather(constant(n, np.minimum(places, extent - 1)), axis)
+    after = x.type.rank - 1 - axis
+    inside, lengths = constant(n, places < ends[:, None]), n.scalar(ends - begins, x)
+    found = inside.spread(0, after).choose(parts, 0.0).sum(axis + 1)
+    return (found / Term(n, lengths).spread(0, after)).value
 
 
 def _shared_out_at_run_time(
@@ -133,13 +138,13 @@ def _shared_out_at_run_time(
     begins, ends = at * own / total, ((at + 1) * own + (total - 1)) / total
     inside = (place >= begins) & (place < ends)
     moved = Term(n, swapped(n, x, axis, last))
+    neutral = limits_of(x.type.element_type)[0] if largest else 0.0
+    rows = Term(n, unsqueezed(n, moved.value, last))
+    parts = inside.transpose(1, 0).choose(rows, neutral)
     if largest:
-        least = limits_of(x.type.element_type)[0]
-        rows = Term(n, unsqueezed(n, moved.value, last))
-        parts = inside.transpose(1, 0).choose(rows, least)
         found = parts.largest(last + 1)
     else:
-        found = moved @ (inside.cast(moved.element) / (ends - begins).cast(moved.element))
+        found = parts.sum(last + 1) / (ends - begins).cast(moved.element)
     return swapped(n, found.value, axis, last)
 
 

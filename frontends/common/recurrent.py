@@ -304,3 +304,25 @@ def with_shape(n: Layer, value: Value, *shape: Dim) -> Value:
     if merged == value.type.shape:
         return value
     return n(nn.Reshape(value, out=TensorType(merged, value.type.element_type)))
+
+
+def masked_steps(n: Layer, counts: Value, zeros: bool, backward: bool, started: bool) -> Masked:
+    """What becomes of steps that do not count, of which [time, batch, ..] says which do.
+
+    States stay. Outputs are `zeros`, or those of the step before: zeros too where none has counted,
+    also if `started` from given states.
+    """
+    seen = counts
+    if started and not zeros:
+        numbers = n(nn.Cumsum(n.cast(counts, i64), axis=0, reverse=backward))
+        seen = n(nn.Greater(numbers, n.scalar(0, numbers)))
+
+    def chosen(state: list[Value], new: list[Value], t: Value) -> tuple[list[Value], Value]:
+        now = n(nn.Gather(counts, t))
+        kept = [n(nn.Where(now, a, b)) for a, b in zip(new, state, strict=True)]
+        if not zeros and not started:
+            return kept, kept[0]
+        some = now if zeros else n(nn.Gather(seen, t))
+        return kept, n(nn.Where(some, kept[0], n.scalar(0, kept[0])))
+
+    return chosen

@@ -35,7 +35,7 @@ def variance(
     total = (apart * apart).sum(*axes, keep=keep)
     count = product([x.type.shape[i] for i in axes])
     if count is not None:
-        spread = total * (1 / max(count - correction, 0) if count > correction else float("nan"))
+        spread = total / float(max(count - correction, 0))
     else:
         one = Term(n, n.constant(1, i64))
         for axis in axes:

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...dialects.nn.host_types import HostType
 from ...ir.types import UnrankedTensorType
+from .fields import IgnoredFields
 
 Convert = Callable[..., Any]
 
@@ -17,7 +18,7 @@ Convert = Callable[..., Any]
 class Rows:
     """The operators of a format, each with the function that imports it.
 
-        rows = Rows(__package__)
+        rows = Rows(__package__, IGNORED)
 
         @rows("RELU")
         def relu(n: Layer, x: Value) -> Value:
@@ -26,10 +27,14 @@ class Rows:
     A converter gets the layer and its inputs (None for one left out) and returns its outputs: a
     value, or a sequence with None for an output that it does not provide. The modules of the
     room's package `ops` are loaded when the first operator is looked for.
+
+    `ignored` are the fields of nodes that a converter need not read; any other that it leaves
+    unread is an error. None of a format without a table yet.
     """
 
-    def __init__(self, package: str) -> None:
+    def __init__(self, package: str, ignored: IgnoredFields | None = None) -> None:
         self._package = f"{package}.ops"
+        self.ignored = ignored
         self._table: dict[str, Convert] = {}
         self._loaded = False
 

@@ -29,12 +29,15 @@ def exp(x: Term) -> Term:
 def polynomial(x: Term, coefficients: Sequence[float | Term]) -> Term:
     """The sum of coefficients times powers of x, from that of x**0 on, by Horner's rule."""
     *others, last = coefficients
-    return reduce(lambda total, c: total * x + c, reversed(others), x * 0.0 + last)
+    if not others:
+        return x.zeros() + last
+    *lower, second = others
+    return reduce(lambda total, c: total * x + c, reversed(lower), x * last + second)
 
 
 def zero_where_zero(x: Term, product: Term) -> Term:
     """A product with x, 0 where x is 0 whatever the other factor is."""
-    return x.equals(0.0).choose(x * 0.0, product)
+    return x.equals(0.0).choose(0.0, product)
 
 
 # -- the error function ----------------------------------------------------------------------------
@@ -103,20 +106,24 @@ def lgamma(x: Term) -> Term:
     """6.1.40, and 6.1.17 for negative numbers."""
     negative = x < 0.5
     y = negative.choose(1.0 - x, x)
-    far = y + float(_SHIFT)
-    passed = reduce(lambda total, k: total * (y + float(k)), range(1, _SHIFT), y)
+    near = y.min(1e10)  # larger ones need no recurrence, whose product has no end
+    passed = reduce(lambda total, k: total * (near + float(k)), range(1, _SHIFT), near)
+    large = y > 1e10
+    far, passed = large.choose(y, y + float(_SHIFT)), large.choose(1.0, passed)
     inverse = 1.0 / far
     terms = [b / ((2 * k) * (2 * k - 1)) for k, b in enumerate(_BERNOULLI, 1)]
     series = polynomial(inverse * inverse, terms) * inverse
     found = (far - 0.5) * log(far) - far + (math.log(2 * math.pi) / 2) + series - log(passed)
     found = y.equals(math.inf).choose(math.inf, found)
     turned = log(math.pi / sine_of_turn(x).function(nn.Abs)) - found
-    return negative.choose(turned, found)
+    found = negative.choose(turned, found)
+    pole = (x <= 0.0) & x.equals(x.function(nn.Floor))
+    return pole.choose(math.inf, found)
 
 
 def sine_of_turn(x: Term) -> Term:
     """sin(pi * x), exact where x is whole."""
-    rest = x - (x * 0.5).function(nn.Floor) * 2.0
+    rest = x - (x * 0.5).function(nn.Round) * 2.0
     sine = (rest * math.pi).function(nn.Sin)
     return rest.equals(rest.function(nn.Floor)).choose(0.0, sine)
 
@@ -131,7 +138,7 @@ def digamma(x: Term) -> Term:
     found = log(far) - inverse * 0.5 + polynomial(inverse * inverse, terms) * inverse * inverse
     for k in range(_SHIFT):
         found = found - 1.0 / (y + float(k))
-    rest = x - x.function(nn.Floor)
+    rest = x - x.function(nn.Round)
     turned = found - math.pi / (rest * math.pi).function(nn.Tan)
     turned = rest.equals(0.0).choose(math.nan, turned)
     return x.equals(0.0).choose(-1.0 / x, negative.choose(turned, found))

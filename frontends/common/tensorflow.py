@@ -212,10 +212,22 @@ def _pairs(n: Layer, value: Value, count: int) -> list[tuple[int, int]]:
 # -- positions -------------------------------------------------------------------------------------
 
 
-def gather(n: Layer, x: Value, indices: Value, axis: int = 0, batch_dims: int = 0) -> Value:
-    """The elements of an axis at these positions."""
+def from_begin(n: Layer, indices: Value) -> Value:
+    """Positions that are counted from the beginning only: negative ones are out of range."""
     if indices.type.element_type not in (i32, i64):
         indices = as_i64(n, indices)
+    known = n.known(indices)
+    if known is None:
+        most = (1 << 31) - 1
+        return (Term(n, indices) < 0).choose(most, Term(n, indices)).value
+    if known.min(initial=0) < 0:
+        raise n.error(f"an index is {known.min()}, which is out of range")
+    return indices
+
+
+def gather(n: Layer, x: Value, indices: Value, axis: int = 0, batch_dims: int = 0) -> Value:
+    """The elements of an axis at these positions."""
+    indices = from_begin(n, indices)
     axis = normalize_axis(n, axis, x.type.rank)
     return gathered(n, x, indices, axis, normalize_axis(n, batch_dims, indices.type.rank + 1))
 
@@ -223,7 +235,7 @@ def gather(n: Layer, x: Value, indices: Value, axis: int = 0, batch_dims: int = 
 def scatter_nd(n: Layer, indices: Value, updates: Value, shape: Value) -> Value:
     """Zeros, to which updates are added at these positions."""
     zeros = Term(n, n.scalar(0, updates)).filled(Term(n, as_i64(n, shape))).value
-    return n(nn.ScatterNd(zeros, as_i64(n, indices), updates, reduction="add"))
+    return n(nn.ScatterNd(zeros, as_i64(n, from_begin(n, indices)), updates, reduction="add"))
 
 
 def one_hot(n: Layer, indices: Value, depth: Value, on: Value, off: Value, axis: int) -> Value:
@@ -261,15 +273,22 @@ def segments(n: Layer, x: Value, ids: Value, count: Value | None, reduction: str
         if last is None:
             raise n.error("the segments must be known")
         count = n.constant(int(last.max(initial=-1)) + 1, i64)
-    rows = [Term(n, as_scalar(n, as_i64(n, count))).reshape(1)]
+    wanted, index = Term(n, as_scalar(n, as_i64(n, count))), Term(n, as_i64(n, ids))
+    known = n.known(ids)
+    drops = known is None or known.min(initial=0) < 0
+    if drops:  # into one segment more, which is left out
+        index = (index < 0).choose(wanted, index)
+    rows = [(wanted + int(drops)).reshape(1)]
     if x.type.rank > ids.type.rank:
         rows.append(Term(n, shape_of(n, x)).part(0, ids.type.rank, x.type.rank))
     dtype: Any = type_to_numpy(x.type.element_type)
     info = np.finfo(dtype) if isinstance(x.type.element_type, FloatType) else np.iinfo(dtype)
     start = n.scalar(_EMPTY[reduction](info.min, info.max), x)
     filled = Term(n, start).filled(joined(rows, 0)).value
-    index = Term(n, as_i64(n, ids)).spread(0, 1).value
-    return n(nn.ScatterNd(filled, index, x, reduction=reduction))
+    found = n(nn.ScatterNd(filled, index.spread(0, 1).value, x, reduction=reduction))
+    if not drops:
+        return found
+    return slice_axis(n, found, 0, 0, wanted.value)
 
 
 # -- reductions ------------------------------------------------------------------------------------
@@ -331,10 +350,10 @@ def select_rows(n: Layer, condition: Value, yes: Value, no: Value) -> Value:
 
 
 def bucketize(n: Layer, x: Value, boundaries: Any) -> Value:
-    """How many boundaries are not above each element."""
+    """How many boundaries are not above each element; all for NaN."""
     apart = Term(n, x).cast(f32).spread(0, 1)
     bounds = constant(n, np.asarray(boundaries, np.float32))
-    return (apart >= bounds).cast(i32).sum(x.type.rank).value
+    return (~(apart < bounds)).cast(i32).sum(x.type.rank).value
 
 
 def fake_quant(n: Layer, x: Value, low: Value, high: Value, bits: int, narrow: bool) -> Value:
@@ -349,6 +368,10 @@ def fake_quant(n: Layer, x: Value, low: Value, high: Value, bits: int, narrow: b
 
 
 # -- images ----------------------------------------------------------------------------------------
+
+
+CUBIC_STEPS = 1024
+"""Places between two pixels for which TensorFlow's kernel has weights."""
 
 
 def resize_image(n: Layer, x: Value, size: Value, mode: str, corners: bool, half: bool) -> Value:
@@ -372,6 +395,7 @@ def resize_image(n: Layer, x: Value, size: Value, mode: str, corners: bool, half
         "nearest_mode": "round_prefer_ceil" if corners or half else "floor",
         "cubic_coeff_a": -0.5 if half else -0.75,
         "exclude_outside": mode == "cubic" and half,
+        "cubic_steps": CUBIC_STEPS if mode == "cubic" else 0,
     }
     return channels_last(n, resized(n, channels_first(n, x), as_i64(n, size), (2, 3), how))
 

@@ -14,7 +14,7 @@ from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import Dim, TensorType, Type, i64, is_told_by_count
 from .layer import Layer
-from .shapes import Extent, as_scalar, flatten, product, reshape, shape_vector
+from .shapes import Extent, as_scalar, broadcast, flatten, product, reshape, shape_vector
 
 Operand = Any
 """A term, or a number."""
@@ -163,6 +163,11 @@ class Term:
         if None not in extents:
             return self.made(nn.Fill(self.value, out=out))
         return self.made(nn.FillDynamic(shape.value, self.value, out=out))
+
+    def zeros(self) -> Term:
+        """Zeros of this shape and element type, whatever the elements are."""
+        own = [(self.value, i) for i in range(self.rank)]
+        return Term(self.n, broadcast(self.n, self.n.constant(0, self.element), own))
 
     def spread(self, before: int, after: int) -> Term:
         """With dimensions of one element before and after its own."""

@@ -7,7 +7,7 @@ them, or become two.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -79,7 +79,7 @@ class Forest:
             np.array([places[root] for root in self.roots], np.int32),
         )
         weights = [(places[i], at, w) for i, at, w in self.weights if i in places]
-        return Walk(n, columns, [elements(n, table) for table in tables], weights)
+        return Walk(n, columns, [elements(n, table) for table in tables], weights, places)
 
     def _ordered(self, keys: list[int]) -> list[int]:
         """Make all comparisons `<=`; the keys that they compare with."""
@@ -167,6 +167,8 @@ class Walk:
     tables: Sequence[Elements]
     """Splits, links and roots, as `nn.walk_trees` has them."""
     weights: Sequence[tuple[int, int, float]]
+    places: Mapping[int, int]
+    """Of the forest's nodes in the tables."""
 
     def totals(self, element: Type, targets: int, aggregate: str) -> Term:
         """What the leaves weigh for each target, over all trees: [B, targets]."""
@@ -184,7 +186,7 @@ class Walk:
         # Leaves that have no weight for a target do not count for it.
         sign = 1 if aggregate == "MAX" else -1
         best = np.where(named, sign * weights, -np.inf).astype(dtype)
-        best = constant(self.n, best).gather(self._leaves()).largest(0)
+        best = constant(self.n, best).gather(self.leaves()).largest(0)
         return best.function(nn.IsInf).choose(0.0, best * float(sign))
 
     def _sum(self, weights: np.ndarray, named: np.ndarray) -> Term:
@@ -205,9 +207,9 @@ class Walk:
         named = np.zeros((self.tables[0].type.shape[0] or 0, targets), np.int64)
         for node, target, _ in self.weights:
             named[node, target] = 1
-        return constant(self.n, named).gather(self._leaves()).largest(0) > 0
+        return constant(self.n, named).gather(self.leaves()).largest(0) > 0
 
-    def _leaves(self) -> Term:
+    def leaves(self) -> Term:
         """The leaf of each row in each tree: [T, B]."""
         return self.keys.made(nn.WalkTrees(self.keys.value, *self.tables))
 

@@ -3,7 +3,7 @@
     %x: [2, 1, 2, 5]  ->  order [1, 0, 2, 3], groups [0, 1, 1, 2] that start at [0, 1, 3]
                       ->  values [1, 2, 5], first places [1, 0, 3], counts [1, 2, 1]
 
-NaN is one value, as in NumPy.
+NaN is one value, as in NumPy, unless each is to be a value of its own, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Unique:
     counts: Value
 
 
-def unique_rows(n: Layer, rows: Value, in_order: bool) -> Unique:
+def unique_rows(n: Layer, rows: Value, in_order: bool, equal_nan: bool = True) -> Unique:
     """The different rows of a matrix, sorted, or else in the order in which they are met first."""
     order = Term(n, n(nn.SortRows(rows)))
-    starts, group = _groups(n, n(nn.Gather(rows, order.value)))
+    starts, group = _groups(n, n(nn.Gather(rows, order.value)), equal_nan)
     first = order.gather(starts)
     ends = [Term(n, slice_axis(n, starts.value, 0, 1, FAR)), extent(n, (rows, 0)).reshape(1)]
     counts = joined(ends, 0) - starts
@@ -45,12 +45,12 @@ def unique_rows(n: Layer, rows: Value, in_order: bool) -> Unique:
     return Unique(first.value, inverse.value, counts.value)
 
 
-def _groups(n: Layer, rows: Value) -> tuple[Term, Value]:
+def _groups(n: Layer, rows: Value, equal_nan: bool) -> tuple[Term, Value]:
     """Where groups of equal rows start, which stand together; the group of each row."""
     own, here = counting(n, extent(n, (rows, 0))), Term(n, rows)
     before = here.gather((own - 1).max(0))
     differ = ~here.equals(before)
-    if isinstance(here.element, FloatType):
+    if equal_nan and isinstance(here.element, FloatType):
         differ = differ & ~(here.function(nn.IsNan) & before.function(nn.IsNan))
     begins = (differ.cast(i64).sum(1) > 0) | own.equals(0)
     group = Term(n, n(nn.Cumsum(begins.cast(i64).value, axis=0))) - 1

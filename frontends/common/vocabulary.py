@@ -60,7 +60,7 @@ from .movement import (
     transposed,
     unsqueezed,
 )
-from .normalization import batch_norm, filled_channels
+from .normalization import batch_norm, batch_norm_now, filled_channels
 from .pooling import (
     Windows,
     adaptive_pooled,
@@ -71,7 +71,7 @@ from .pooling import (
     pooled_whole,
     unpooled,
 )
-from .recurrent import Direction, Outcome, gru, lstm, rnn, zero_state
+from .recurrent import Direction, Outcome, gru, lstm, masked_steps, rnn, zero_state
 from .reductions import largest, reduced, variance
 from .reshaping import expand_by, reshape_by
 from .resize import resized, resized_by_scales

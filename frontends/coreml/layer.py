@@ -7,23 +7,50 @@ messages, `ConvolutionLayer`; their inputs have no names.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
 
 from ...ir.types import Type
+from ..common.fields import Ignored, IgnoredFields
 from ..common.importer import NodeLayer
 from ..common.rows import Rows
 from .types import element_type
 
 _MISSING = object()
 
-rows = Rows(__package__ or "")
+IGNORED = IgnoredFields(
+    Ignored("pad pads", "of padding that is custom"),
+    Ignored("padding_value", "of padding by a constant", values=(0,)),
+    Ignored("coordinates_mode", "the only one", "affine", ("normalized_minus_one_to_one",)),
+    Ignored("padding_mode", "the only one", "affine", ("constant",)),
+    Ignored("sampling_mode", "the only one", "affine", ("bilinear",)),
+    Ignored("sort return_indices", "what the row does", "topk", (True,)),
+    Ignored("validate_indices", "none are checked", values=(False,)),
+    Ignored("end_mask", "as the update has its extents", "slice_update"),
+    Ignored("dynamic_length grows", "read where the graph is made", "*list*"),
+    Ignored("input(computed)", "read where the graph is made", "read_state"),
+    Ignored("computeMeanVar", "as instances are normalized", "batchnorm", (True,)),
+    Ignored("avgPoolExcludePadding", "of averages", "pooling"),
+    Ignored("alpha", "of powers and thresholds", "unary", (1.0,)),
+    Ignored("epsilon", "of logarithms and roots", "unary"),
+    Ignored("offset", "of crops to another input", "crop", ([0, 0],)),
+)
+rows = Rows(__package__ or "", IGNORED)
 
 
 class CoreMLLayer(NodeLayer):
     """An operation that is being imported; its attributes are inputs that are constants."""
+
+    def unread(self) -> Iterator[tuple[str, Any]]:
+        """The attributes that no converter has read; what it gets as a value is none of them."""
+        values = {name for name, _ in inputs_of(self.kind)}
+        for name, value in super().unread():
+            if name not in values:
+                is_array = isinstance(value, np.ndarray | np.generic)
+                yield name, value.tolist() if is_array else value
 
     def has(self, name: str) -> bool:
         """Whether an attribute is given."""

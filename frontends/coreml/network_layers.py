@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..common.fields import RecordFields
 from ..common.graph import Node
 from ..wire.protobuf import Record
 from . import network_control as control
 from . import network_recurrent as recurrent
 from . import network_windows as windows
+from .layer import IGNORED
 from .network_tables import (
     ACTIVATIONS,
     BINARY,
@@ -28,7 +31,8 @@ from .network_windows import bias_of, edge_sizes
 if TYPE_CHECKING:
     from .network import Reader
 
-Convert = Callable[["Reader", Record, Sequence[str], str], None]
+Convert = Callable[["Reader", Any, Sequence[str], str], None]
+_ABOUT = ("name", "input", "output")
 _TABLE: dict[str, Convert] = {}
 
 
@@ -44,20 +48,24 @@ def _layer(*kinds: str) -> Callable[[Convert], Convert]:
 
 def add_layer(r: Reader, layer: Record) -> None:
     """The operations of a layer. One without a converter is a node of its own, an error."""
-    kinds = (name for name, _ in layer.fields() if name not in ("name", "input", "output"))
+    kinds = (name for name, _ in layer.fields() if name not in _ABOUT)
     kind = next(kinds, "")
     r.place, r.kind = layer.name, kind
     inputs, outputs = list(layer.input), list(layer.output) or [layer.name]
     r.outputs = outputs
+    p: Any = RecordFields(layer.part(kind)) if kind else None
     if kind in _TABLE:
-        _TABLE[kind](r, layer.part(kind), inputs or [""], outputs[0])
+        _TABLE[kind](r, p, inputs or [""], outputs[0])
     elif kind in LAYERS:
-        _by_row(r, LAYERS[kind], layer.part(kind), inputs, outputs)
+        _by_row(r, LAYERS[kind], p, inputs, outputs)
     else:
         values = [r.operand(one) for one in inputs]
         name = f"{kind or 'unknown layer'} of a network"
         r.nodes.append(Node(name, layer.name, values, outputs, {}))
         r.names |= dict(zip(outputs, outputs, strict=True))
+        return
+    for name, value in IGNORED.refused(kind, p.unread()):
+        raise r.error(f"'{name}' is {reprlib.repr(value)}, which is not supported")
 
 
 def _is_number(text: str) -> bool:
@@ -312,6 +320,8 @@ def _unary(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
 @_layer("batchnorm")
 def _batchnorm(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
     epsilon = np.float32(p.epsilon if p.has("epsilon") else 1e-5)
+    if p.computeMeanVar and not p.instanceNormalization:
+        raise r.error("statistics of a batch that are computed are not supported")
     names = ["gamma", "beta"] if p.instanceNormalization else ["gamma", "beta", "mean", "variance"]
     parts = {name: r.weight(p.part(name), [p.channels]) for name in names}
     op = "instance_norm" if p.instanceNormalization else "batch_norm"

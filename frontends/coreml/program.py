@@ -92,13 +92,18 @@ class _Reader:
             if op.type == "read_state" and name in self.states:
                 bound["x"] = [self.states[name]]
         inputs: list[str] = []
-        for name, is_list in inputs_of(op.type):
+        taken = inputs_of(op.type)
+        given |= {
+            f"{name}(computed)": ", ".join(names)
+            for name, names in bound.items()
+            if name not in given and (name, True) not in taken and (name, False) not in taken
+        }
+        for name, is_list in taken:
             if name not in bound and name in given and isinstance(given[name], np.ndarray):
                 key = f"{title}.{name}"
                 self.keep(key, given[name])
                 bound[name] = [key]
-            names = bound.get(name, [] if is_list else [""])
-            inputs += names
+            inputs += bound.get(name, [] if is_list else [""])
         while inputs and not inputs[-1]:
             inputs.pop()
         graphs = {str(i): self.block(one, self.inputs(one)) for i, one in enumerate(op.blocks)}

@@ -8,11 +8,36 @@ import numpy as np
 
 from ...ir.core import Value
 from ...ir.types import TensorType
+from ..common.fields import Ignored, IgnoredFields
 from ..common.importer import NodeLayer
 from ..common.rows import Rows
 from .weights import Weights
 
-rows = Rows(__package__ or "")
+IGNORED = IgnoredFields(
+    Ignored("layers from index weights", "read where the graph is made"),
+    Ignored(
+        "learning_rate* lr_* momentum decay dont* *stopbackward* onlyforward burn_in", "of training"
+    ),
+    Ignored(
+        "jitter resize random truth_thresh ignore_thresh iou_* *_normalizer counters_*",
+        "of training",
+    ),
+    Ignored(
+        "max max_delta track_* rescore bias_match label_smooth* objectness_* *_scale",
+        "of training",
+        "yolo region detection Gaussian_yolo",
+    ),
+    Ignored(
+        "softmax_* focal_loss uc_normalizer nms_kind beta_nms show_details map_*",
+        "of training and of tools",
+        "yolo region detection Gaussian_yolo",
+    ),
+    Ignored("num", "as the masks or anchors tell", "yolo Gaussian_yolo"),
+    Ignored("probability", "of training", "dropout"),
+    Ignored("flip angle saturation exposure noadjust shift", "of training", "crop"),
+    Ignored("assisted_excitation sway rotate stretch stretch_sway", "none", values=("0",)),
+)
+rows = Rows(__package__ or "", IGNORED)
 
 
 class DarknetLayer(NodeLayer):

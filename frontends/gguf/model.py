@@ -7,6 +7,7 @@ fused queries, keys and values, biases, norms of heads, norms behind a layer.
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.types import TensorType, f32, i64
+from ..common.fields import Fields, Ignored, IgnoredFields
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.source import Source
@@ -68,6 +70,23 @@ ARCHITECTURES: Mapping[str, Architecture] = {
 }  # fmt: skip
 
 
+IGNORED = IgnoredFields(
+    Ignored("context_length vocab_size *feed_forward_length", "as the tensors tell, or no limit"),
+    Ignored("tensor_data_layout", "the rows of weights, as the file has them"),
+    Ignored("rope.scaling.original_context_length rope.scaling.finetuned", "of training"),
+    Ignored("rope.scaling.factor", "not asked for", values=(1, 1.0)),
+    Ignored("rope.* attention.sliding_window*", "not asked for, without rotation", "gpt2"),
+    Ignored("attention.causal", "as decoders are", values=(True,)),
+    Ignored("expert_count expert_used_count", "none", values=(0,)),
+    Ignored("attention.*epsilon", "of the other norm"),
+    Ignored("pooling_type", "none", values=(0,)),
+)
+IGNORED_TENSORS = IgnoredFields(
+    Ignored("rope_freqs.weight rope_factors_*", "of rotations of another kind"),
+    Ignored("*.attn_rot_embd", "frequencies that the metadata tells"),
+)
+
+
 def read_model(source: Source) -> Graph:
     """The graph. Raises NncError where the file is damaged, or its architecture not known."""
     file = read_file(source)
@@ -83,6 +102,7 @@ class _Decoder:
 
     def __init__(self, source: Source, file: GgufFile, name: str) -> None:
         self.source, self.file, self.name = source, file, name
+        self.metadata = Fields(file.metadata)
         self.kind = ARCHITECTURES[name]
         self.nodes: list[Node] = []
         self.used: set[str] = set()
@@ -103,7 +123,7 @@ class _Decoder:
     # -- metadata ----------------------------------------------------------------------------------
 
     def get(self, key: str) -> Any:
-        return self.file.metadata.get(f"{self.name}.{key}")
+        return self.metadata.get(f"{self.name}.{key}")
 
     def number(self, key: str, default: float | None = None) -> float:
         """A positive number. Raises NncError where it is none."""
@@ -196,8 +216,12 @@ class _Decoder:
         names = ("", "", "total", "")
         dims: dict[str, Sequence[str]] = {name: names for name, _ in self.outputs}
         dims["logits"] = ("", "length", "")
+        self.check_read()
         constants = {f"{name}:data": _array(self.file.tensors[name]) for name in sorted(self.used)}
-        return Graph(inputs, self.nodes, outputs, constants, dims, self.producer(), self.notes())
+        starts = dict.fromkeys((one.name for one in inputs[1:]), 0.0)
+        return Graph(
+            inputs, self.nodes, outputs, constants, dims, self.producer(), self.notes(), starts
+        )
 
     # -- layers ------------------------------------------------------------------------------------
 
@@ -395,6 +419,17 @@ class _Decoder:
         low, high = max(math.floor(bounds[0]), 0), min(math.ceil(bounds[1]), count - 1)
         ramp = np.clip((np.arange(count // 2) - low) / max(high - low, 0.001), 0, 1)
         return found / factor * ramp + found * (1 - ramp)
+
+    def check_read(self) -> None:
+        """Raises NncError where a number or tensor that may mean something is not used."""
+        own = [(k, v) for k, v in self.metadata.unread() if k.startswith(f"{self.name}.")]
+        keys = [(key.removeprefix(f"{self.name}."), value) for key, value in own]
+        for key, value in IGNORED.refused(self.name, keys):
+            shown = reprlib.repr(value)
+            raise self.source.error(f"'{self.name}.{key}' is {shown}, which is not supported")
+        tensors = [(name, "a tensor") for name in self.file.tensors if name not in self.used]
+        for name, _ in IGNORED_TENSORS.refused(self.name, tensors):
+            raise self.source.error(f"the tensor '{name}' is not supported")
 
     # -- what the file says ------------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..common.source import Source
 from ..wire import hdf5
 from ..wire.archive import Archive
+from .layer import ROWS
 
 CONFIG, WEIGHTS = "config.json", "model.weights.h5"
 MOST_TEXT = 1 << 28
@@ -22,6 +23,9 @@ MOST_TEXT = 1 << 28
 
 RENAMED = {"GroupQueryAttention": "GroupedQueryAttention"}
 """Classes that configurations call by another name than weights."""
+
+WRAPPERS_OWN = ("vector_u", "vector_u:0", "sn_u:0")
+"""Weights that a wrapper needs in training."""
 
 
 class Weights(Protocol):
@@ -177,6 +181,9 @@ def is_operation(layer: Mapping[str, Any]) -> bool:
     """Whether it is an operation of `keras.ops` and no layer."""
     if "module" in layer:
         return ".ops." in str(layer["module"])
+    kind = str(layer.get("class_name")).rpartition(">")[2]
+    if not ROWS.find(f"ops.{kind}") and ROWS.find(kind):
+        return False
     config = layer.get("config")
     layers_have = {"trainable", "layers", "batch_shape", "batch_input_shape"}
     return isinstance(config, dict) and not layers_have & set(config)
@@ -207,7 +214,9 @@ class Named:
         return self._names if is_model and not found else found
 
     def inside(self, *path: str) -> Weights:
-        return self
+        """The same: names do not say of which part they are, but for what a wrapper keeps."""
+        own = [name for name in self._names if name.rpartition("/")[2] not in WRAPPERS_OWN]
+        return Named(self._source, self._group, own)
 
     def arrays(self) -> list[np.ndarray]:
         found = []

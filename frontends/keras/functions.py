@@ -7,6 +7,7 @@ from typing import Any
 
 from ...dialects import nn
 from ...ir.core import Value
+from ...ir.types import Type, f16, f64, i1
 from ..common.activations import activation as named
 from ..common.activations import affine, clipped
 from ..common.reductions import largest
@@ -28,7 +29,10 @@ def log_softmax(n: KerasLayer, x: Value, axis: int = -1) -> Value:
 def _hard_sigmoid(n: KerasLayer, x: Value) -> Value:
     """Of slope 1/6, but 0.2 in Keras 2."""
     old = n.builder.graph.producer.startswith(("1.", "2."))
-    return named(n, "hardsigmoid", x, 0.2 if old else 1 / 6, 0.5)
+    slope = 0.2 if old else 1 / 6
+    if x.type.element_type is f64:  # that of the op has 32 bits
+        return clipped(n, affine(n, x, slope, 0.5), 0, 1)
+    return named(n, "hardsigmoid", x, slope, 0.5)
 
 
 def _squareplus(n: KerasLayer, x: Value, b: float = 4) -> Value:
@@ -175,11 +179,15 @@ def leaky_relu(n: KerasLayer, x: Value, config: Mapping[str, Any]) -> Value:
     return n(nn.LeakyRelu(x, alpha=float(slope)))
 
 
+def far_below(element: Type) -> float:
+    """What stands where a mask hides something, before a softmax."""
+    return -3e4 if element is f16 else -1e9
+
+
 def softmax(n: KerasLayer, x: Value, axes: int | list[int], mask: Value | None) -> Value:
     """Along one axis or several, where a mask says what counts."""
     if mask is not None:
-        shown = n(nn.Where(mask, n.scalar(0, x), n.scalar(-3e38, x)))
-        x = n(nn.Add(x, shown))
+        x = n(nn.Where(n.cast(mask, i1), x, n.scalar(far_below(x.type.element_type), x)))
     if isinstance(axes, list) and len(axes) == 1:
         axes = axes[0]
     if isinstance(axes, int):

@@ -2,26 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...dialects.nn.host_types import string
 from ...ir.core import Value
-from ...ir.types import FloatType, IntegerType, Type, bf16, f16, f32, f64, i1
+from ...ir.types import FloatType, Type, f32
+from ..common.fields import Fields, Ignored, IgnoredFields
 from ..common.graph import Node
 from ..common.importer import NodeLayer
 from ..common.rows import Rows
+from .masks import first_argument
+from .structures import TYPES, flat
 
-ROWS = Rows(__package__ or "")
+IGNORED = IgnoredFields(
+    Ignored("*_initializer *_regularizer *_constraint initializer trainable", "of training"),
+    Ignored("seed rate stddev noise_shape dropout recurrent_dropout", "of training"),
+    Ignored("momentum *renorm*", "of training"),
+    Ignored("training", "what predicts gives False, whatever the call says"),
+    Ignored("name dtype batch_input_shape input_shape *_input_shape autocast", "of the graph"),
+    Ignored("build_config *_shape", "of the weights", kinds="*Attention EinsumDense"),
+    Ignored("implementation use_cudnn flash_attention unroll swap_memory", "how Keras computes it"),
+    Ignored("ragged sparse synchronized", "what is not there", values=(False,)),
+    Ignored("units filters kernel_size depth_multiplier input_dim output_dim", "weights have it"),
+    Ignored("key_dim value_dim head_dim num_heads num_*_heads", "weights have it"),
+    Ignored("unit_forget_bias", "of the first weights"),
+    Ignored(
+        "fft_length frame_length window periodic scaling", "weights have it", "STFTSpectrogram"
+    ),
+    Ignored("return_attention_scores", "whether a second output is there"),
+    Ignored("full_matrices", "default", values=(True,)),
+    Ignored("function", "the name of the row", kinds="tf.*"),
+    Ignored("layer", "the graph inside has it", kinds="TimeDistributed"),
+    Ignored("center scale", "a spread has a scale only", kinds="LayerNormalization"),
+    Ignored("pad_to_aspect_ratio", "crops instead", values=(False,)),
+    Ignored("fill_mode", "the only one", values=("constant",)),
+    Ignored("fill_value", "nothing is filled", kinds="Resizing ops.*"),
+    Ignored("softmax_robust_masking equal_nan assume_unique", "default", values=(False,)),
+    Ignored("axisa axisb axisc", "default", kinds="ops.Cross", values=(-1,)),
+    Ignored("sorted", "sorted results are right too", kinds="ops.TopK ops.Unique", values=(True,)),
+    Ignored("beam_width top_paths", "of another strategy", kinds="ops.CTCDecode"),
+    Ignored("stateful", "default", kinds="ConvLSTM*", values=(False,)),
+    Ignored("use_scale", "weights have it", kinds="AdditiveAttention"),
+    Ignored("vocabulary_size vocabulary_dtype", "the words have it", kinds="*Lookup"),
+    Ignored("oov_method", "default", kinds="*Lookup", values=("floormod",)),
+    Ignored("*", "does nothing at inference", kinds=(
+        "Random* AugMix CutMix MixUp RandAugment MaxNumBoundingBoxes Solarization *Dropout* "
+        "Gaussian* ActivityRegularization StochasticDepth")),
+    Ignored("data_format", "one dimension, or none that matters", kinds="AutoContrast Flatten"),
+    Ignored("epsilon", "of adapting", kinds="Discretization"),
+    Ignored("shared_axes", "weights have it", kinds="PReLU"),
+    Ignored("mask_zero", "where it is called the other way round", kinds="ReversibleEmbedding"),
+    Ignored("quantization_config", "weights have it", kinds="Embedding"),
+)  # fmt: skip
+ROWS = Rows(__package__ or "", IGNORED)
 REQUIRED = object()
 MISFITS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
-
-TYPES: Mapping[str, Type] = {
-    "bool": i1, "string": string, "float16": f16, "bfloat16": bf16, "float32": f32, "float64": f64,
-    **{f"int{w}": IntegerType(w) for w in (8, 16, 32, 64)},
-    **{f"uint{w}": IntegerType(w, "u") for w in (8, 16, 32, 64)},
-}  # fmt: skip
 
 
 def element_type(name: Any) -> Type | None:
@@ -45,8 +81,8 @@ class Call:
     config: Mapping[str, Any]
     args: Sequence[Any]
     kwargs: Mapping[str, Any]
-    masks: Sequence[Slot | None] = ()
-    """Of the tensors of the first argument."""
+    masks: Mapping[Slot, Slot] = field(default_factory=dict)
+    """Of those tensors that have one."""
     weights: Sequence[Slot] = ()
     inner: Mapping[str, Call] = field(default_factory=dict)
     """The layers that a wrapper has."""
@@ -60,18 +96,49 @@ class KerasLayer(NodeLayer):
     def __init__(self, importer: Any, node: Node) -> None:
         super().__init__(importer, node)
         self._inputs: Sequence[Any] = ()
-        self.config = self.attributes.config
+        self.config = Fields(self.attributes.config)
+        self.kwargs = Fields(self.attributes.kwargs)
+        self._parts: list[tuple[str, Fields]] = []
+        self.keeps_types = False
+        """Whether results have other types than the policy says."""
+
+    def part(self, name: str, config: Mapping[str, Any]) -> Fields:
+        """The configuration of a layer inside of this one."""
+        self._parts.append((f"{name}.", Fields(config)))
+        return self._parts[-1][1]
+
+    def unread(self) -> Iterator[tuple[str, Any]]:
+        """The fields of the configurations and the arguments by name that no converter has read."""
+        for prefix, fields in (("", self.config), ("", self.kwargs), *self._parts):
+            yield from ((prefix + name, value) for name, value in fields.unread())
 
     def given(self, inputs: Sequence[Any]) -> KerasLayer:
-        """This layer with the values of its inputs, floats as the type that weights have."""
+        """This layer with the values of its inputs, floats as the type that it computes in."""
         self._inputs = inputs
-        if self.config.get("dtype") is not None and not self.kind.startswith(("ops.", "tf.")):
-            self._inputs = [self._cast(x) for x in inputs]
+        if self._has_policy:
+            exact = self.kind.endswith("Normalization")  # which rounds no weights
+            whole = {slot.index for slot in self.attributes.weights} if exact else ()
+            self._inputs = [self._cast(x, i in whole) for i, x in enumerate(inputs)]
         return self
 
-    def _cast(self, x: Any) -> Any:
-        is_float = isinstance(x, Value) and isinstance(x.type.element_type, FloatType)
-        return self.cast(x, self.element) if is_float else x
+    def results(self, found: Any) -> Any:
+        """The layer's outputs, floats of the type that its policy has for them."""
+        if not self._has_policy or self.keeps_types:
+            return found
+        if isinstance(found, list | tuple):
+            return [self.results(one) for one in found]
+        is_float = isinstance(found, Value) and isinstance(found.type.element_type, FloatType)
+        return self.cast(found, self.result) if is_float else found
+
+    @property
+    def _has_policy(self) -> bool:
+        return self.config.get("dtype") is not None and not self.kind.startswith(("ops.", "tf."))
+
+    def _cast(self, x: Any, exact: bool) -> Any:
+        """A float as the layer's policy rounds it, in the type that the layer computes in."""
+        if not isinstance(x, Value) or not isinstance(x.type.element_type, FloatType):
+            return x
+        return self.cast(x if exact else self.cast(x, self.result), self.element)
 
     def option(self, name: str, default: Any = REQUIRED) -> Any:
         """A field of the configuration. Raises NncError where a needed one is missing."""
@@ -116,13 +183,25 @@ class KerasLayer(NodeLayer):
 
     @property
     def element(self) -> Type:
-        """The element type of the weights, which the layer computes in here."""
+        """The element type of the weights, which the layer computes in here, also where its results
+        have fewer bits.
+        """
+        mixed = str(self._policy).startswith("mixed_")
+        return f32 if mixed else element_type(self._policy) or f32
+
+    @property
+    def _policy(self) -> Any:
+        """The name of the types of weights and of what is computed."""
         policy = self.config.get("dtype")
         if isinstance(policy, dict):
             policy = policy.get("config") or {}
             policy = policy.get("name") or policy.get("source_name")
-        mixed = str(policy).startswith("mixed_")
-        return f32 if mixed else element_type(policy) or f32
+        return policy
+
+    @property
+    def result(self) -> Type:
+        """The element type of what comes in and out."""
+        return element_type(self._policy) or f32
 
     @property
     def quantization(self) -> str | None:
@@ -151,26 +230,45 @@ class KerasLayer(NodeLayer):
         """An argument of the call by position or name, else the field of the configuration."""
         if position < len(self.attributes.args):
             return self.value(self.attributes.args[position])
-        if name in self.attributes.kwargs:
-            return self.value(self.attributes.kwargs[name])
+        if name in self.kwargs:
+            return self.value(self.kwargs[name])
         return self.config.get(name, default)
 
     def keyword(self, name: str, default: Any = None) -> Any:
         """An argument of the call by name."""
-        return self.value(self.attributes.kwargs.get(name, default))
+        return self.value(self.kwargs.get(name, default))
+
+    def mask_of(self, position: int, name: str) -> Value | None:
+        """The mask of the tensor that an argument of the call is."""
+        args = self.attributes.args
+        found = args[position] if position < len(args) else self.kwargs.get(name)
+        mask = self.attributes.masks.get(found) if isinstance(found, Slot) else None
+        return self.value(mask)
 
     @property
     def masks(self) -> list[Value | None]:
-        """The masks of the tensors of the first argument."""
-        return [None if slot is None else self.value(slot) for slot in self.attributes.masks]
+        """The masks of the tensors of the first argument, or those that the call is given."""
+        given = self.keyword("mask")
+        if isinstance(given, list):
+            return given
+        first = flat(first_argument(self.attributes.args, self.attributes.kwargs))
+        slots = [self.attributes.masks.get(one) for one in first if isinstance(one, Slot)]
+        return [None if slot is None else self.value(slot) for slot in slots]
 
     @property
     def mask(self) -> Value | None:
-        """The mask of the first tensor, or the one that the call is given."""
+        """The mask that the call is given, or of the only tensor, in Keras 2 of the first one."""
         given = self.keyword("mask")
         if isinstance(given, Value):
             return given
-        return next(iter(self.masks), None)
+        parts = [*self.attributes.args, *self.attributes.kwargs.values()]
+        alone = sum(any(isinstance(one, Slot) for one in flat(part)) for part in parts) == 1
+        return next(iter(self.masks), None) if alone or self.is_old else None
+
+    @property
+    def is_old(self) -> bool:
+        """Whether Keras 1 or 2 wrote the model."""
+        return self.builder.graph.producer.startswith(("1.", "2."))
 
     def weights(self, *counts: int) -> list[Value]:
         """The weights. Raises NncError where there are not as many as expected."""
@@ -223,7 +321,7 @@ def called(function: Convert) -> Callable[..., Any]:
 
     def convert(n: KerasLayer, *inputs: Any) -> Any:
         try:
-            return function(n.given(inputs))
+            return n.results(function(n.given(inputs)))
         except MISFITS as fault:
             text = f"{type(fault).__name__}: {fault}"
             raise n.error(f"the configuration or the call does not fit: {text}") from fault

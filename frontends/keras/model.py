@@ -18,8 +18,9 @@ from ...ir.types import TensorType, Type, f32
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.source import Source
-from .container import Weights, is_operation, name_of, open_container
+from .container import Weights, is_operation, name_of, open_container, unique_names
 from .layer import Call, Slot, element_type
+from .masks import GIVES_BACK, QUERY, by_name, first_argument, makes_mask, masks_behind
 from .structures import Reference, decoded, flat, mapped, output_of
 
 DEEPEST = 60
@@ -31,40 +32,33 @@ WRAPPERS = {"SpectralNormalization"}
 """Layers that do what the layer inside them does."""
 
 PARTS: Mapping[str, Sequence[str]] = {
-    **dict.fromkeys(("LSTM", "GRU", "SimpleRNN", "RNN"), ("cell",)),
+    **dict.fromkeys(("LSTM", "GRU", "SimpleRNN"), ("cell",)),
     **dict.fromkeys(("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"), ("cell",)),
-    "Bidirectional": ("forward_layer/cell", "backward_layer/cell"),
     **dict.fromkeys(
         ("MultiHeadAttention", "GroupQueryAttention"),
-        ("query_dense", "gate_dense", "key_dense", "value_dense", "output_dense"),
+        ("query_dense", "key_dense", "gate_dense", "value_dense", "output_dense"),
     ),
 }
 """The parts of layers that have the weights."""
 
-KEEPS_MASK = {
-    "Activation", "ActivityRegularization", "AlphaDropout", "BatchNormalization", "Dense",
-    "Dropout", "ELU", "GaussianDropout", "GaussianNoise", "GroupNormalization", "Identity",
-    "LayerNormalization", "LeakyReLU", "Normalization", "PReLU", "ReLU", "Rescaling", "Softmax",
-    "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "ThresholdedReLU",
-    "TimeDistributed", "UnitNormalization", "MultiHeadAttention", "GroupQueryAttention",
-    "Attention", "AdditiveAttention",
-}  # fmt: skip
-MERGES_MASKS = {"Add", "Average", "Maximum", "Minimum", "Multiply", "Subtract"}
-RECURRENT = {"LSTM", "GRU", "SimpleRNN", "RNN", "Bidirectional"}
-
 
 @dataclass(frozen=True)
 class Tensor:
-    """A value of the graph, and the value that is its mask."""
+    """A value of the graph, and which tensor it is to Keras: that of another, if no new one."""
 
     name: str
-    mask: str | None = None
+    same_as: str = ""
+
+    @property
+    def identity(self) -> str:
+        """What a mask hangs on."""
+        return self.same_as or self.name
 
 
 def read(source: Source) -> Graph:
     """The graph of a file. Raises NncError."""
     container = open_container(source)
-    return _Reader(source).graph(container.config, container.weights, container.version)
+    return _Reader(source, container.version).graph(container.config, container.weights)
 
 
 @dataclass
@@ -86,15 +80,19 @@ class _Layer:
 class _Reader:
     """Collects nodes."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, version: str) -> None:
         self.source = source
+        self.version = version
+        self.masks: dict[str, str] = {}
+        """The values that are masks, by the tensors that they hang on."""
         self.nodes: list[Node] = []
         self.inputs: list[Input] = []
         self.constants: dict[str, np.ndarray] = {}
         self._names: set[str] = set()
         self._depth = 0
+        self._is_old = version.startswith(("1.", "2."))
 
-    def graph(self, config: Mapping[str, Any], weights: Weights, version: str) -> Graph:
+    def graph(self, config: Mapping[str, Any], weights: Weights) -> Graph:
         """Of the outermost model."""
         try:
             model = self._layer(config, weights, "")
@@ -113,7 +111,7 @@ class _Reader:
             taken = {one for one, _ in named}
             count = sum(one == name or one.startswith(name + "_") for one in taken)
             named.append((name if name not in taken else f"{name}_{count}", output.name))
-        return Graph(self.inputs, self.nodes, named, self.constants, producer=version)
+        return Graph(self.inputs, self.nodes, named, self.constants, producer=self.version)
 
     def _error(self, layer: _Layer, text: str) -> NncError:
         return self.source.error(f"layer '{layer.label or layer.name}' ({layer.kind}): {text}")
@@ -239,55 +237,80 @@ class _Reader:
         """The outputs of a call of a layer, of which so many are used."""
         tensors = [t for t in flat([args, kwargs]) if isinstance(t, Tensor)]
         if _is_model(layer):
-            given = [t for t in flat(args) if isinstance(t, Tensor)] or tensors
+            first = flat(first_argument(args, kwargs))
+            given = [t for t in first if isinstance(t, Tensor)]
+            for tensor, mask in zip(given, flat(kwargs.get("mask")), strict=False):
+                if isinstance(mask, Tensor):
+                    self.masks[tensor.identity] = mask.name
             return self._model(layer, given)[0]
         if layer.kind in WRAPPERS:
             inner = self._layer(layer.config["layer"], layer.weights.inside("layer"), "")
             inner.label = layer.label
-            return self._call(inner, args, kwargs, count)
+            found = self._call(inner, args, kwargs, count)
+            for tensor in found:
+                self.masks.pop(tensor.identity, None)
+            return found
+        if not self._is_old:
+            args, kwargs = by_name(layer.kind, args, kwargs)
         names = list(dict.fromkeys(t.name for t in tensors))
         slots = {name: Slot(i) for i, name in enumerate(names)}
-        first = [t for t in flat(args[:1] or list(kwargs.values())) if isinstance(t, Tensor)]
-        masks = [t.mask for t in (first if len(first) > 1 else tensors)]
-        for mask in masks:
-            if mask is not None and mask not in slots:
-                slots[mask] = Slot(len(slots))
+        masks = {t.name: self.masks[t.identity] for t in tensors if t.identity in self.masks}
+        for mask in masks.values():
+            slots.setdefault(mask, Slot(len(slots)))
         if layer.names is None:
             layer.names = self._weights(layer)
         weights = [Slot(len(slots) + i) for i in range(len(layer.names))]
-        arguments = _slotted((args, dict(kwargs)), slots)
-        placed = [None if mask is None else slots[mask] for mask in masks]
-        call = Call(layer.config, arguments[0], arguments[1], placed, weights)
-        graphs = self._inside(layer)
-        return self._node(layer, [*slots, *layer.names], call, graphs, masks, count)
-
-    def _node(
-        self,
-        layer: _Layer,
-        inputs: list[str],
-        call: Call,
-        graphs: Mapping[str, Graph],
-        masks: Sequence[str | None],
-        count: int,
-    ) -> list[Tensor]:
+        call = Call(
+            layer.config,
+            *_slotted((args, dict(kwargs)), slots),
+            masks={slots[name]: slots[mask] for name, mask in masks.items()},
+            weights=weights,
+        )
         name = self._unique(layer.label)
         outputs = [name, *(self._unique(f"{name}:{i}") for i in range(1, count))]
-        mask = _mask_behind(layer, masks)
-        made = _makes_mask(layer) or (
-            layer.kind in MERGES_MASKS and len(masks) > 1 and None not in masks
-        ) or (layer.kind == "Concatenate" and any(masks))  # fmt: skip
-        defined = list(outputs)
-        if made:
-            mask = self._unique(f"{name}:mask")
-            defined.append(mask)
-        self.nodes.append(Node(layer.kind, name, inputs, defined, call, graphs))
-        return [Tensor(outputs[0], mask), *map(Tensor, outputs[1:])]
+        found = self._tensors(layer, outputs, args, kwargs)
+        graphs = self._inside(layer)
+        inputs = [*slots, *layer.names]
+        self.nodes.append(Node(layer.kind, name, inputs, outputs, call, graphs))
+        return found
+
+    def _tensors(
+        self, layer: _Layer, outputs: list[str], args: list[Any], kwargs: Mapping[str, Any]
+    ) -> list[Tensor]:
+        """The tensors that a call gives, with their masks; one of its own is one more output."""
+        first = flat(first_argument(args, kwargs))
+        first = [t for t in first if isinstance(t, Tensor)]
+        found = [Tensor(output) for output in outputs]
+        if layer.kind in GIVES_BACK and first:
+            found[0] = Tensor(outputs[0], first[0].identity)
+        given = kwargs.get("mask")
+        masks = [self.masks.get(t.identity) for t in first]
+        if isinstance(given, Tensor):
+            masks = [given.name]
+        elif isinstance(given, list | tuple):
+            masks = [m.name if isinstance(m, Tensor) else None for m in given]
+        if self._clears_masks(layer):
+            for name, tensor in zip((*QUERY, *kwargs), (*args[:3], *kwargs.values()), strict=False):
+                if isinstance(tensor, Tensor) and name in QUERY:
+                    self.masks.pop(tensor.identity, None)
+        if makes_mask(layer.kind, layer.config, masks):
+            outputs.append(self._unique(f"{outputs[0]}:mask"))
+            self.masks[outputs[0]] = outputs[-1]
+            return found
+        for tensor, mask in zip(found, masks_behind(layer.kind, layer.config, masks), strict=False):
+            if mask is not None:
+                self.masks[tensor.identity] = mask
+        return found
+
+    def _clears_masks(self, layer: _Layer) -> bool:
+        """Whether a layer takes the masks off the tensors that it is called with."""
+        return layer.kind == "MultiHeadAttention" and not self._is_old
 
     def _inside(self, layer: _Layer) -> Mapping[str, Graph]:
         """The graph of what a layer does at each step of a sequence."""
         if layer.kind != "TimeDistributed":
             return {}
-        inner = _Reader(self.source)
+        inner = _Reader(self.source, self.version)
         inner.constants, inner._names, inner._depth = self.constants, self._names, self._depth
         given = Tensor(self._unique(f"{layer.label}:step"))
         one = self._layer(layer.config["layer"], layer.weights.inside("layer"), layer.label)
@@ -317,18 +340,26 @@ def _arrays(layer: _Layer) -> list[np.ndarray]:
     """The weights of a layer in the order of Keras 2, which has no parts."""
     if layer.kind == "TimeDistributed":
         return []
-    paths: list[str] = list(PARTS.get(layer.kind, ()))
-    if layer.kind in ("RNN", "Bidirectional"):
-        inner = layer.config.get("cell" if layer.kind == "RNN" else "layer") or {}
-        cells = (inner.get("config") or {}).get("cells")
-        if layer.kind == "RNN" and cells:
-            from .container import unique_names
-
-            paths = [f"cell/cells/{name}" for name in unique_names(cells)]
+    paths = list(PARTS.get(layer.kind, ()))
+    if layer.kind == "RNN":
+        paths = _cell_paths(layer.config)
+    elif layer.kind == "Bidirectional":
+        for side in ("layer", "backward_layer"):
+            one = layer.config.get(side) or layer.config["layer"]
+            inner = _cell_paths(one["config"])
+            paths += [f"{'forward_' * (side == 'layer')}{side}/{path}" for path in inner]
     whole = layer.weights.arrays()
     if whole or not paths:
         return whole
     return [a for path in paths for a in layer.weights.inside(*path.split("/")).arrays()]
+
+
+def _cell_paths(config: Mapping[str, Any]) -> list[str]:
+    """Where the weights of a recurrent layer's cells are."""
+    cells = ((config.get("cell") or {}).get("config") or {}).get("cells")
+    if not cells:
+        return ["cell"]
+    return [f"cell/cells/{name}" for name in unique_names(cells)]
 
 
 def _words(kind: str, text: str) -> list[Any]:
@@ -341,22 +372,6 @@ def _is_model(layer: _Layer) -> bool:
     return layer.kind in MODELS or (
         isinstance(layer.config, dict) and {"layers", "input_layers"} <= set(layer.config)
     )
-
-
-def _makes_mask(layer: _Layer) -> bool:
-    return layer.kind == "Masking" or (
-        layer.kind == "Embedding" and bool(layer.config.get("mask_zero"))
-    )
-
-
-def _mask_behind(layer: _Layer, masks: Sequence[str | None]) -> str | None:
-    """The mask of an output that is one of an input."""
-    if layer.kind in RECURRENT:
-        inner = layer.config.get("layer", {}).get("config", layer.config)
-        return next(iter(masks), None) if inner.get("return_sequences") else None
-    if layer.kind in KEEPS_MASK:
-        return next(iter(masks), None)
-    return None
 
 
 # -- references ------------------------------------------------------------------------------------

@@ -13,13 +13,37 @@ from ...dialects import nn
 from ...ir.core import Value
 from ...ir.numpy_types import numpy_to_type
 from ...ir.types import TensorType, Type
+from ..common.fields import Ignored, IgnoredFields
 from ..common.importer import NodeLayer
 from ..common.movement import transposed
 from ..common.rows import Rows
 from ..common.shapes import normalize_axes
 from ..common.terms import Term
 
-rows = Rows(__package__ or "")
+IGNORED = IgnoredFields(
+    Ignored("__* ctx cudnn_* workspace lr_mult wd_mult", "of training, and where MXNet computes"),
+    Ignored("num_args num_outputs num_out_data num_data num_weights", "as the node's inputs tell"),
+    Ignored("num_filter num_hidden input_dim output_dim sparse_grad", "as the weights have it"),
+    Ignored("kernel", "as the weights have it", "*Convolution* *Deconvolution* *_conv"),
+    Ignored("kernel", "not asked for, of the whole image", "*ooling*"),
+    Ignored("no_bias", "as the node's inputs tell"),
+    Ignored(
+        "momentum p use_global_stats output_mean_var",
+        "of training",
+        "*BatchNorm* *batch_norm Dropout",
+    ),
+    Ignored("axis value", "not asked for, without lengths", "SequenceMask"),
+    Ignored("sampler_type", "the only one", values=("bilinear",)),
+    Ignored("transform_type", "the only one", values=("affine",)),
+    Ignored("copy", "values are never changed in place"),
+    Ignored("indices", "none", values=("[]", "()")),
+    Ignored("infer_range", "without a meaning", values=("False",)),
+    Ignored("is_int", "of a scalar that is written as such", "_npi_*_scalar"),
+    Ignored("optimize", "the order of products", "_npi_einsum"),
+    Ignored("out_type", "the only one", "_contrib_dequantize", ("float32",)),
+    Ignored("output_score state_outputs", "as the node's outputs tell"),
+)
+rows = Rows(__package__ or "", IGNORED)
 
 _LONG = re.compile(r"(?<=\d)L\b")  # Python 2 wrote its long integers so
 

@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from ...ir.core import Value
+from ..common.fields import Fields, Ignored, IgnoredFields
 from ..common.graph import Node
 from ..common.importer import Importer, NodeLayer
 from ..common.movement import FAR, slice_axis
 from ..common.rows import Rows
 from ..common.shapes import dims, normalize_axis, reshape
-from .param import Parameters
+from .param import Entry, Parameters
+from .weights import parts
 
 NONE = Parameters()
 
 
-rows = Rows(__package__ or "")
+IGNORED = IgnoredFields(
+    Ignored(
+        "0 1 2 3", "sizes, as the weights tell", "Embed InstanceNorm GroupNorm LayerNorm RMSNorm"
+    ),
+    Ignored("0 1 2 3 18", "sizes and the kind of weights", "Normalize Scale Embed PReLU BatchNorm"),
+    Ignored("1", "a number is beside it, as parameter 2 tells", "BinaryOp"),
+    Ignored("7 8 9 10", "sizes, as the operands tell", "Gemm"),
+    Ignored("5 6", "not asked for, but with constants", "Padding"),
+    Ignored("6", "corners of linear resampling", "Interp"),
+    Ignored("7", "without ratios", "PriorBox"),
+    Ignored("1", "axes count as they do today", "Softmax Reduction", (1,)),
+)
+rows = Rows(__package__ or "", IGNORED)
 
 
 class NcnnLayer(NodeLayer):
@@ -25,11 +40,18 @@ class NcnnLayer(NodeLayer):
 
     def __init__(self, importer: Importer, node: Node) -> None:
         super().__init__(importer, node)
-        parameters: Parameters = node.attributes or NONE
+        given: Parameters = node.attributes or NONE
+        parameters = self.parameters = Parameters(Fields(given.found))
         self.has = parameters.found.__contains__
         self.int, self.float = parameters.int, parameters.float
         self.ints, self.floats = parameters.ints, parameters.floats
         self.text = parameters.text
+
+    def unread(self) -> Iterator[tuple[str, Any]]:
+        """The parameters that neither the shapes of weights tell nor a converter has read."""
+        assert isinstance(self.parameters.found, Fields)
+        list(parts(Entry(self.kind, self.node.name, (), (), self.parameters)))
+        return ((str(number), value) for number, value in self.parameters.found.unread())
 
     def has_weight(self, name: str) -> bool:
         """Whether the layer has this weight."""

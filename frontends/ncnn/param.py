@@ -10,7 +10,7 @@ Source: https://github.com/Tencent/ncnn/wiki/param-and-model-file-structure
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,7 +53,7 @@ class Bits(int):
 class Parameters:
     """The parameters of a layer by number: an integer, a float, text or a list."""
 
-    found: dict[int, Any] = field(default_factory=dict)
+    found: Mapping[int, Any] = field(default_factory=dict)
 
     def int(self, number: int, default: int = 0) -> int:
         value = self.found.get(number, default)

@@ -74,6 +74,12 @@ def expand_call(node: Node, local: Any | None) -> list[Any]:
             f"{len(node.inputs)} inputs and {len(node.outputs)} outputs, but function "
             f"'{body.name}' has {len(body.input)} and {len(body.output)}"
         )
+    if local is not None:
+        known = {*body.attribute, *(proto.name for proto in body.attribute_proto)}
+        for name in node.given:
+            if name not in known:
+                raise node.error(f"function '{body.name}' has no attribute '{name}'")
+    node.attributes.read_all()
     scope = Scope(
         function_opsets(importer.model, body),
         bindings=_bindings(node, body),
@@ -105,7 +111,7 @@ def _bindings(node: Node, body: Any) -> dict[str, Any]:
         for name, declared in node.schema.attributes.items():
             if declared.default_value.type:
                 bindings[name] = declared.default_value
-    return bindings | node.attributes
+    return bindings | node.given
 
 
 def _body_of(node: Node) -> Any:
@@ -127,7 +133,7 @@ def _dependent_body(node: Node) -> Any | None:
     proto = NodeProto()
     proto.CopyFrom(node.proto)
     del proto.attribute[:]
-    proto.attribute.extend(node.attributes.values())
+    proto.attribute.extend(node.given.values())
     types = [_type_proto(value).SerializeToString() for value in node.inputs]
     try:
         data = schema.get_context_dependent_function_with_opset_version(

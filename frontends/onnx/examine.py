@@ -59,6 +59,7 @@ def examine_model(
         module,
         f"ONNX, {proto.producer_name or 'unknown'} {proto.producer_version}".rstrip(),
         {entry.key: entry.value for entry in proto.metadata_props},
+        tuple(examiner.warnings),
     )
 
 

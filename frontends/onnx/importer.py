@@ -34,6 +34,7 @@ from .schema import (
 )
 from .scope import Scope
 from .survey import Survey
+from .unread import check_read
 
 Progress = Callable[[str], None]
 
@@ -137,7 +138,7 @@ class Importer(Builder):
         local = self.survey.local_function(proto)
         if node.schema is not None and local is None:
             fault = fault_of_signature(node.schema, len(proto.input), len(proto.output))
-            fault = fault or fault_of_attributes(node.schema, node.attributes)
+            fault = fault or fault_of_attributes(node.schema, node.given)
             if fault:
                 raise node.error(fault)
         node.inputs = [self.lookup(name, scope, node) if name else None for name in proto.input]
@@ -160,6 +161,7 @@ class Importer(Builder):
             raise node.error(fault)
         with errors_of(node):
             results = convert(node, *node.inputs)
+            check_read(node)
         return list(results) if isinstance(results, list | tuple) else [results]
 
     def _bind(self, node: Node, results: list[Any], scope: Scope) -> None:

@@ -10,6 +10,7 @@ from onnx import AttributeProto, helper
 
 from ...ir.diagnostics import NncError
 from ...ir.location import CallSiteLoc, Location, NameLoc
+from ..common.fields import Fields
 from ..common.layer import Layer
 from .schema import attribute_kind
 
@@ -40,7 +41,9 @@ class Node(Layer):
         self.proto = proto
         self.scope = scope
         self.op_type: str = proto.op_type
-        self.attributes = scope.resolve_attributes(proto)
+        self.given: dict[str, Any] = scope.resolve_attributes(proto)
+        self.attributes = Fields(self.given)
+        """The same, which remember whether a converter has read them."""
         self.opset = scope.opset_of(proto)
         self.schema = scope.schema_of(proto)
         self.inputs: list[Any] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import onnx
@@ -61,6 +61,22 @@ def fault_of_presence(schema: Any, inputs: list[Any]) -> str | None:
     return None
 
 
+FLAGS = """
+    across_channels align_corners allowzero antialias broadcast ceil_mode center_point_box
+    count_include_pad detect_negative detect_positive exclude_outside exclusive fmod input_forget
+    interleaved inverse is_case_sensitive is_causal is_test keepdims largest layout
+    linear_before_reset new_axis noop_with_empty_axes normalize_variance onesided output_sequence
+    periodic reverse saturate select_last_index sorted spatial storage_order training_mode transA
+    transB upper
+"""
+"""Attributes that are 0 or 1; what others mean, runtimes do not agree on."""
+
+
+@cache
+def _flags() -> frozenset[str]:
+    return frozenset(FLAGS.split())
+
+
 def fault_of_attributes(schema: Any, attributes: dict[str, Any]) -> str | None:
     """What is wrong with the attributes' names and types, or None."""
     for name, proto in attributes.items():
@@ -74,6 +90,10 @@ def fault_of_attributes(schema: Any, attributes: dict[str, Any]) -> str | None:
                 f"attribute '{name}' is of type {attribute_kind(proto.type)}, "
                 f"expected {attribute_kind(expected)}"
             )
+        if name in _flags() and proto.type == onnx.AttributeProto.INT and proto.i not in (0, 1):
+            return f"attribute '{name}' is {proto.i}, expected 0 or 1"
+        if name == "softcap" and proto.f < 0:
+            return f"attribute '{name}' is {proto.f:g}, expected 0 or more"
     for name, declared in schema.attributes.items():
         if declared.required and name not in attributes:
             return f"attribute '{name}' is missing"

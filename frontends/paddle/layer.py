@@ -5,7 +5,7 @@ Values that PIR calls vectors are lists of values here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,11 @@ import numpy as np
 from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import IntegerType, Type, bf16, f16, f32, f64, i1, i8, i16, i32, i64
+from ..common.fields import Ignored, IgnoredFields
 from ..common.importer import NodeLayer
 from ..common.rows import Rows
 from ..common.shapes import as_i64, normalize_axis, reshape
+from .operators import of_operands
 from .params import TYPES
 
 _NAMED: dict[str, Type] = {
@@ -32,11 +34,75 @@ _NAMED: dict[str, Type] = {
 }
 
 
-rows = Rows(__package__ or "")
+IGNORED = IgnoredFields(
+    Ignored("decimals", "integers", "round round_", (0,)),
+    Ignored("bias_after_scale", "not asked for, without a bias", "scale scale_"),
+    Ignored("dtype", "floats, as the row gives", "one_hot", (5,)),
+    Ignored("dtype shape", "as the tensors tell", "set_value set_value_"),
+    Ignored("padding", "as the extents of its result tell", "unpool"),
+    Ignored(
+        "op_* struct_name name stop_gradient with_quant_attr *mkldnn* use_cudnn",
+        "of Paddle's tools",
+    ),
+    Ignored(
+        "place place_type force_cpu use_onednn is_persistable persistable", "where Paddle computes"
+    ),
+    Ignored(
+        "infer_flags in_dtype only_observer im2col_step sparse is_sparse remote_prefetch",
+        "how Paddle does it",
+    ),
+    Ignored("stable", "nnc's orders are", values=(False, True)),
+    Ignored("out_dtype", "that of the input", values=(-1,)),
+    Ignored(
+        "momentum trainable_statistics fuse_with_relu", "of training", "batch_norm batch_norm_"
+    ),
+    Ignored("is_test seed fix_seed dropout_prob", "of training", "dropout rnn *quantize_linear"),
+    Ignored("hidden_size input_size", "as the weights have it", "rnn"),
+    Ignored(
+        "str_value bool_values *_values value values",
+        "one of the forms of a constant",
+        "fill_constant assign_value set_value",
+    ),
+    Ignored("*_values", "other forms of a constant", "assign_value_ set_value_"),
+    Ignored("value", "read as a constant", "full_like thresholded_relu"),
+    Ignored("align_mode", "of linear resampling", "nearest_interp bicubic_interp"),
+    Ignored("align_mode", "of corners that are not aligned", "*linear_interp"),
+    Ignored("scale", "not asked for, with extents", "*_interp"),
+    Ignored("interp_method", "as the operator's name tells", "*_interp"),
+    Ignored(
+        "ksize strides paddings ceil_mode exclusive padding_algorithm kernel_size",
+        "not asked for, of whole images",
+        "*pool*",
+    ),
+    Ignored("paddings", "not asked for, with SAME or VALID", "conv*"),
+    Ignored("decrease_axes", "as the shape tells", "set_value set_value_"),
+    Ignored("epsilon", "of gradients", "p_norm"),
+    Ignored("gaussian_sigma", "of Gaussian decay", "matrix_nms"),
+    Ignored("iou_aware_factor", "of boxes that know overlaps", "yolo_box"),
+    Ignored("padding_value", "what it is", "diag", (0.0,)),
+    Ignored("Include_self include_self", "what the row does", values=(True,)),
+    Ignored("allow_out_of_range", "what the row does", values=(False,)),
+    Ignored("lambda threshold", "of gradients", "mish", (20.0,)),
+    Ignored("qmin", "int8", values=(-128,)),
+    Ignored("qmax", "int8", values=(127,)),
+    Ignored("round_type", "to even", values=(0,)),
+    Ignored("output_size repeats", "as the other inputs tell", "repeat_interleave*"),
+    Ignored("output_channels", "as the input has them", "psroi_pool"),
+    Ignored("unpooling_type", "the only one", "unpool", ("max",)),
+    Ignored("data_format", "the only one", "unpool", ("NCHW",)),
+    Ignored("axes axis", "not asked for, in another form", "squeeze unsqueeze"),
+    Ignored("num", "not asked for, with sections", "split", (0,)),
+)
+rows = Rows(__package__ or "", IGNORED)
 
 
 class PaddleLayer(NodeLayer):
     """An operator; its attributes by name."""
+
+    def unread(self) -> Iterator[tuple[str, Any]]:
+        """The attributes that no converter has read, and that are not operands in PIR's form."""
+        operands = of_operands(self.kind)
+        return ((name, value) for name, value in super().unread() if name not in operands)
 
     def get(self, name: str, default: Any = None) -> Any:
         """An attribute as it is."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 _TABLE = """
 conv2d conv2d Input Filter Bias -> Output
@@ -48,6 +49,7 @@ matmul_v2 matmul X Y -> Out trans_x=transpose_x trans_y=transpose_y
 matmul matmul X Y -> Out transpose_X=transpose_x transpose_Y=transpose_y
 bmm bmm X Y -> Out
 dot dot X Y -> Out
+kron kron X Y -> Out
 mul mul X Y -> Out
 fc fc Input W Bias -> Out
 scale scale X ScaleTensor@scale -> Out
@@ -228,3 +230,10 @@ def _operator(line: str) -> tuple[str, Operator]:
 
 
 OPERATORS: Mapping[str, Operator] = dict(map(_operator, _TABLE.strip().splitlines()))
+
+
+@cache
+def of_operands(kind: str) -> frozenset[str]:
+    """The attributes of PaddlePaddle 2 that are operands of PIR's operator."""
+    rules = (rule for rule in OPERATORS.values() if rule.kind == kind)
+    return frozenset(slot.attribute for rule in rules for slot in rule.inputs if slot.attribute)

@@ -200,6 +200,12 @@ class _Reader:
         while inputs and not inputs[-1]:
             inputs.pop()
         attributes = {rule.renamed.get(k, k): v for k, v in op.attributes.items()}
+        taken = {name for slot in rule.inputs for name in slot.names}
+        attributes |= {
+            f"input {slot}": ", ".join(names)
+            for slot, names in op.inputs.items()
+            if names and slot not in taken
+        }
         outputs: list[str] = []
         for slot in rule.outputs:
             many = slot.startswith("*")

@@ -52,10 +52,14 @@ class AtenLayer(NodeLayer):
         return self.attributes.get(name)
 
     def as_value(self, value: Any, element: Type | None = None) -> Value:
-        """A number as a 0-d tensor, by default of the type that PyTorch gives it."""
+        """A number as a 0-d tensor, by default of the type that PyTorch gives it; integers wrap."""
         if isinstance(value, Value):
             return value if element is None else self.cast(value, element)
-        return self.constant(value, element or element_of_number(value))
+        element = element or element_of_number(value)
+        if isinstance(value, int) and isinstance(element, IntegerType) and element is not i1:
+            least, _ = ends_of(element)
+            value = (value - least) % 2**element.width + least
+        return self.constant(value, element)
 
     # -- shapes -----------------------------------------------------------------------------------
 
@@ -123,6 +127,12 @@ class AtenLayer(NodeLayer):
         element = common_element(operands)
         return [self.as_value(x, element) for x in operands]
 
+    def promoted_floating(self, *operands: Any) -> list[Value]:
+        """As `promoted`, but integers become f32, each from what it is."""
+        element = common_element(operands)
+        element = element if isinstance(element, FloatType) else f32
+        return [self.as_value(x, element) for x in operands]
+
     def floating(self, x: Any) -> Value:
         """The value as floats: integers become f32."""
         x = self.as_value(x)
@@ -147,7 +157,7 @@ def ends_of(element: Type) -> tuple[Any, Any]:
     if element is i1:
         return False, True
     ends = np.iinfo(type_to_numpy(element))
-    return ends.min, ends.max
+    return int(ends.min), int(ends.max)
 
 
 def _kind(element: Type | None) -> int:

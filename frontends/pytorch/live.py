@@ -16,7 +16,7 @@ import numpy as np
 
 from ...ir.diagnostics import NncError
 from ...ir.numpy_types import type_to_numpy
-from ...ir.types import Dim, Type, f64, i1, i64
+from ...ir.types import TensorType, Type, f64, i1, i64
 from ..common.graph import Graph
 from ..common.inputs import Input
 from ..common.source import Source
@@ -352,16 +352,24 @@ def as_array(tensor: Any) -> np.ndarray:
 
 
 def _input(name: str, value: Any) -> Input | None:
+    type = type_of(value)
+    if type is None:
+        return None
+    names = [_symbol(d) for d in value.shape] if type.rank else ()
+    return tensor_input(name, type.shape, type.element_type, names)
+
+
+def type_of(value: Any) -> TensorType | None:
+    """The type of a tensor, or of a number that is not known; None for anything else."""
     import torch  # pyright: ignore[reportMissingImports]
 
     for kind, element in ((torch.SymInt, i64), (torch.SymBool, i1), (torch.SymFloat, f64)):
         if isinstance(value, kind):
-            return tensor_input(name, [], element, ())
+            return TensorType((), element)
     if not isinstance(value, torch.Tensor):
         return None
-    shape: list[Dim] = [d if isinstance(d, int) else None for d in value.shape]
-    names = [_symbol(d) for d in value.shape]
-    return tensor_input(name, shape, element_of(value.dtype), names)
+    shape = tuple(d if isinstance(d, int) else None for d in value.shape)
+    return TensorType(shape, element_of(value.dtype))
 
 
 def hint_of(size: Any) -> int:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...ir.diagnostics import NncError
-from ...ir.types import Dim, TensorType
+from ...ir.types import ComplexType, Dim, TensorType, Type
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
-from .arguments import Ref, refs_in
+from .arguments import ELEMENTS, Ref, refs_in, words
 from .functional import functional
 from .mapped import unmapped
 from .outside import with_complex_values, with_states
@@ -44,6 +44,11 @@ class Layout:
         return True
 
 
+_OF_STRIDES = frozenset(
+    words("aten.as_strided aten.as_strided_scatter aten.sym_stride aten.stride")
+)
+"""Operators of which the result follows from where the elements of a tensor lie."""
+
 _SIZES = {"aten.view.default": "size", "aten.reshape.default": "shape"}
 
 
@@ -68,24 +73,36 @@ class Program:
         """Nodes as `functional` takes them."""
         found = []
         for node in unmapped(self.nodes, self.layouts):
-            strided = node.kind == "aten.as_strided.default"
+            strided = node.kind.rpartition(".")[0] in _OF_STRIDES
             found += self._by_strides(node) if strided else [self._sized(node)]
         return found
 
     def _by_strides(self, one: Node) -> list[Node]:
-        """What is read by strides, in the order in which its elements lie."""
-        source = one.attributes["self"]
-        layout = self.layouts.get(source.name)
+        """What reads or writes by strides, on the tensor in the order in which its elements lie."""
+        source, first = one.attributes.get("self"), next(iter(one.outputs), "")
+        layout = self.layouts.get(source.name) if isinstance(source, Ref) else None
         if layout is None or layout.is_contiguous:
             return [one]
         turned, order = layout.in_order()
+        name = one.kind.split(".")[1]
         if not turned.is_contiguous:
             raise NncError(f"{one.label} reads a tensor with gaps by strides")
-        made = f"{source.name}.{one.outputs[0]}"
+        made = f"{source.name}.{first}"
         self.layouts[made] = turned
-        given = {"self": source, "dims": order}
-        moved = node("aten.permute.default", one.name, [made], given)
-        return [moved, node(one.kind, one.name, one.outputs, one.attributes | {"self": Ref(made)})]
+        moved = node("aten.permute.default", one.name, [made], {"self": source, "dims": order})
+        given, outputs = one.attributes | {"self": Ref(made)}, one.outputs
+        if name.endswith("stride"):
+            given["dim"] = order.index(given["dim"] % len(order))
+        if name != "as_strided_scatter":
+            return [moved, node(one.kind, one.name, outputs, given)]
+        written = f"{first}.strided"
+        self.layouts[written] = turned
+        back = {"self": Ref(written), "dims": [order.index(i) for i in range(len(order))]}
+        return [
+            moved,
+            node(one.kind, one.name, [written], given),
+            node("aten.permute.default", one.name, outputs, back),
+        ]
 
     def _sized(self, node: Node) -> Node:
         """-1 for what is left of a shape becomes the number that PyTorch knows it to be."""
@@ -128,8 +145,18 @@ class Program:
             dims,
             producer,
             dict(notes or {}),
+            elements=self._elements(),
         )
         return with_complex_values(with_states(found, changed, self.buffers), self.layouts)
+
+    def _elements(self) -> dict[str, Type]:
+        """The element types that PyTorch gave to values, but for complex ones."""
+        found = {name: ELEMENTS.get(_name(x.element)) for name, x in self.layouts.items()}
+        return {
+            name: element
+            for name, element in found.items()
+            if element is not None and not isinstance(element, ComplexType)
+        }
 
     def _open(self) -> list[str]:
         """The names of what a run may change: buffers and inputs."""
@@ -145,6 +172,11 @@ def _without_unused(nodes: Sequence[Node], used: set[str]) -> list[Node]:
         return [first, *(name if name in used else "" for name in others)]
 
     return [replace(n, outputs=named(n)) if len(n.outputs) > 1 else n for n in nodes]
+
+
+def _name(element: Any) -> str:
+    """A data type's name in PyTorch."""
+    return str(element).removeprefix("torch.")
 
 
 def _uses(nodes: Sequence[Node]) -> Iterator[str]:

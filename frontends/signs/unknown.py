@@ -23,8 +23,12 @@ _MAGIC = (
     (b"\0asm", "a WebAssembly module"),
     (b"BC\xc0\xde", "LLVM bitcode"),
     (b"version https://git-lfs", "a Git LFS pointer; the model was not downloaded"),
-    (b"<", "XML or HTML text"),
 )
+
+
+MLIR_BYTECODE = b"ML\xefR"
+_JAX_BEGIN = 1 << 16
+"""Bytes in which an artifact of jax.export has the begin of its program."""
 
 
 def what_it_is(source: Source) -> str | None:
@@ -39,6 +43,8 @@ def what_it_is(source: Source) -> str | None:
         return "a model in ONNX Runtime's own format"
     if head[4:8] == b"TFL3":
         return "a TensorFlow Lite model"
+    if MLIR_BYTECODE in source.data[:_JAX_BEGIN].tobytes():
+        return "part of what jax.export writes, cut off or damaged"
     if head[8:10] == b'{"' and int.from_bytes(head[:8], "little") < len(source.data):
         return "weights of safetensors, without a program"
     return _kind_of_text(source)
@@ -49,7 +55,7 @@ def _kind_of_text(source: Source) -> str | None:
     if not all(32 <= byte < 127 or byte in b"\t\n\r\f" for byte in source.head[:64]):
         return None
     if source.head[:1] not in (b"{", b"["):
-        return "text"
+        return "XML or HTML text" if source.head[:1] == b"<" else "text"
     if len(source.data) > len(source.head):
         return "JSON text"
     try:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...dialects import func
+from ...ir.attributes import ArrayAttr, SymbolRefAttr
 from ...ir.core import Block, BlockArgument, Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.location import FileLineColLoc, NameLoc
@@ -160,6 +161,8 @@ class _Reader:
             graphs["body"] = self.function(op.decomposition, op)  # type: ignore[attr-defined]
         elif op.name == "stablehlo.custom_call":
             kind = f"custom_call @{op.call_target_name}"  # type: ignore[attr-defined]
+            names = [name for name in _called(op) if name in self.functions]
+            graphs = {str(i): self.function(name, op) for i, name in enumerate(names)}
         for i, region in enumerate(op.regions):
             if len(region.blocks) != 1:
                 raise NncError(f"'{op.name}' op has a region of several blocks", op.loc)
@@ -167,6 +170,13 @@ class _Reader:
         inputs = [self.name(v) for v in op.operands]
         outputs = [self.name(v) for v in op.results]
         return Node(kind, _place(op), inputs, outputs, op, graphs)
+
+
+def _called(op: Operation) -> list[str]:
+    """The functions that a custom call names."""
+    names = op.attributes.get("called_computations")
+    found = names if isinstance(names, ArrayAttr) else ()
+    return [name.root for name in found if isinstance(name, SymbolRefAttr)]
 
 
 def _place(op: Operation) -> str:

@@ -205,7 +205,8 @@ def graph_of(
     effects = _Effects(by_name, values, functions)
     needed: dict[str, None] = {}
     used: set[str] = {value for _, value in outputs}
-    waiting = [values.maker(value) for value in used - set(renamed.values())]
+    inner = {*renamed.values()}
+    waiting = [values.maker(value) for _, value in outputs if value not in inner]
     whole = isinstance(values, FunctionValues)
     waiting += effects.writers if whole else []  # all that stands in a function runs
     while waiting:

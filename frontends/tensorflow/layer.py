@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from inspect import signature
 from typing import Any
@@ -15,6 +15,7 @@ from ..common.importer import NodeLayer
 from ..common.rows import Convert, Rows
 from ..common.words import LookupTable
 from ..wire.protobuf import Record, WireError
+from .ignored import IGNORED, plain
 from .lists import TensorList
 from .schema import dtype_of, element_of, shape_of
 from .variables import Variable
@@ -75,11 +76,15 @@ _KINDS = {
     "Variable": (Variable, "variable"),
 }
 
-rows = TfRows(__package__ or "")
+rows = TfRows(__package__ or "", IGNORED)
 
 
 class TfLayer(NodeLayer):
     """A node of TensorFlow's."""
+
+    def unread(self) -> Iterator[tuple[str, Any]]:
+        """The attributes that no converter has read, as Python has them."""
+        return ((name, plain(value)) for name, value in super().unread())
 
     def has(self, name: str) -> bool:
         """Whether the attribute is there."""

@@ -16,7 +16,7 @@ from ...ir.types import Dim, TensorType, Type, i64
 from ..common.layer import Layer
 from ..common.movement import Index, as_vector, column, concat, slice_axis
 from ..common.shapes import as_scalar, reshape, shape_vector
-from ..common.terms import Term
+from ..common.terms import Term, extent, joined
 
 MOST_ITEMS = 1 << 16
 
@@ -27,6 +27,8 @@ class Written:
 
     index: Index
     item: Value
+    grows: bool = False
+    """Whether the list gets longer where it lacks the place."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class TensorList:
     state: int | None = None
     """Which state it is of a loop that only writes it, for all that is known."""
     written: Written | None = None
+    grows: bool = False
+    """Whether a write behind its end has made it longer, or may."""
 
     @staticmethod
     def of(n: Layer, x: Value) -> TensorList:
@@ -62,17 +66,37 @@ class TensorList:
             raise NeedsStack(self.state)
         return column(n, self.stacked(n), 0, at)
 
-    def with_item(self, n: Layer, index: Value, item: Value) -> TensorList:
-        """The list with another element."""
+    def with_item(self, n: Layer, index: Value, item: Value, grows: bool = False) -> TensorList:
+        """The list with another element, which may make it longer."""
         at = _place(n, index)
         if self.state is not None:
             if self.written is not None:
-                raise NeedsStack(self.state)
-            return replace(self, written=Written(at, item))
+                raise NeedsStack(self.state, self.written)
+            return replace(self, written=Written(at, item, grows))
         if isinstance(at, int) and isinstance(self.count, int):
+            if grows and self.count <= at < MOST_ITEMS:
+                return replace(self, count=at + 1, items={**self.items, at: item}, grows=True)
             if not 0 <= at < self.count:
                 raise n.error(f"element {at} of a list of {self.count}")
             return replace(self, items={**self.items, at: item})
+        if grows:
+            return self._longer(n, at, item)._replaced(n, at, item)
+        return self._replaced(n, at, item)
+
+    def _longer(self, n: Layer, at: Index, item: Value) -> TensorList:
+        """The list with zeros behind its end, so that it has a place."""
+        base = self if self.shape is not None else replace(self, shape=item.type.shape)
+        stack = base.stacked(n)
+        length = extent(n, (stack, 0))
+        place = Term(n, n.constant(at, i64) if isinstance(at, int) else at)
+        lacking = (place + 1 - length).max(0).reshape(1)
+        shape = shape_vector(n, [(item, i) for i in range(item.type.rank)])
+        extents = joined([lacking, Term(n, shape)], 0) if item.type.rank else lacking
+        more = Term(n, n.scalar(0, item)).filled(extents).value
+        return replace(TensorList.of(n, concat(n, [stack, more], 0)), grows=True)
+
+    def _replaced(self, n: Layer, at: Index, item: Value) -> TensorList:
+        """The list with another element at a place that it has."""
         base = self if self.shape is not None else replace(self, shape=item.type.shape)
         place = reshape(n, as_vector(n, at), [1, 1])
         row = reshape(n, item, [1, *((item, i) for i in range(item.type.rank))])
@@ -82,7 +106,7 @@ class TensorList:
     def stacked(self, n: Layer) -> Value:
         """All elements along a new first dimension; one that was never written is 0."""
         if self.state is not None:
-            raise NeedsStack(self.state)
+            raise NeedsStack(self.state, self.written)
         if not self.items:
             return self.stack if self.stack is not None else self._zeros(n)
         assert isinstance(self.count, int)
@@ -149,7 +173,7 @@ class TensorList:
 
 
 class NeedsStack(Exception):  # noqa: N818
-    """A loop reads a list that it also writes, its state of this number."""
+    """A loop reads a list that it also writes, its state of this number; what it has written."""
 
 
 def _place(n: Layer, index: Value) -> Index:

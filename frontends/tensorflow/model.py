@@ -11,11 +11,11 @@ from ..common.graph import Graph
 from ..common.inputs import Input
 from ..common.source import Source
 from ..signs.tensorflow import FILE, SAVED, is_text
-from ..wire.numerals import whole_number
 from ..wire.protobuf import Record, WireError
 from ..wire.protobuf_text import TextError
 from .functions import Functions, GraphValues, graph_of
 from .schema import SCHEMA, read_graph, type_of
+from .signatures import Order, signature_of
 from .states import with_states
 from .tables import FILLING, bind_tables
 from .variables import bind_variables, checkpoint
@@ -55,16 +55,15 @@ def _saved_model(source: Source, file: Source) -> Graph:
     if not metas:
         raise source.error("a SavedModel without a graph")
     meta = next((m for m in metas if m.info and "serve" in m.info.tags), metas[0])
-    signature = _signature(source, meta)
+    signature = signature_of(source, meta)
     values, functions = GraphValues(), Functions(source, meta.graph.library)
-    renamed, inputs, order = {}, [], {n.name: i for i, n in enumerate(meta.graph.node)}
-    for name, info in sorted(
-        signature.inputs.items(), key=lambda pair: order.get(values.maker(pair[1].name), 0)
-    ):
+    renamed, inputs, order = {}, [], Order(meta, signature, functions)
+    for name, info in order.of_inputs(signature.inputs):
         renamed[values.name(info.name)] = name
         inputs.append(Input(name, type_of(info.dtype, info.shape)))
-    outputs = [(name, values.name(info.name)) for name, info in signature.outputs.items()]
-    outputs = [(name, renamed.get(value, value)) for name, value in sorted(outputs, key=_position)]
+    found = order.of_outputs(signature.outputs)
+    outputs = [(name, values.name(info.name)) for name, info in found]
+    outputs = [(name, renamed.get(value, value)) for name, value in outputs]
     graph = graph_of(meta.graph.node, inputs, outputs, values, functions, renamed)
     bind_variables(source, meta, graph, functions)
     bundle = partial(checkpoint, source)
@@ -72,27 +71,6 @@ def _saved_model(source: Source, file: Source) -> Graph:
     version = meta.info.tensorflow_version if meta.info else ""
     graph = replace(graph, producer=f"TensorFlow {version}".strip())
     return with_states(source, graph)
-
-
-def _position(pair: tuple[str, str]) -> tuple[str, int, str]:
-    """Where an output stands: the outputs of one call are in its order."""
-    node, _, number = pair[1].partition(":")
-    return node, whole_number(number) or 0, pair[0]
-
-
-def _signature(source: Source, meta: Record) -> Record:
-    """The signature that is asked for, else the one that a server would take first."""
-    named = {name: one for name, one in meta.signatures.items() if one.outputs}
-    known = ", ".join(f"'{name}'" for name in meta.signatures) or "none"
-    if source.signature is not None:
-        if source.signature not in named:
-            raise source.error(f"there is no signature '{source.signature}'; signatures: {known}")
-        return named[source.signature]
-    wanted = [name for name in ("serving_default", "serve") if name in named]
-    wanted += [name for name, one in named.items() if one.inputs]
-    if not wanted:
-        raise source.error(f"the SavedModel has no signature with inputs; signatures: {known}")
-    return named[wanted[0]]
 
 
 def _frozen_graph(source: Source, record: Record) -> Graph:

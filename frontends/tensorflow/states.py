@@ -16,7 +16,11 @@ from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.source import Source
 from .functions import WRITERS
+from .signatures import natural
 from .variables import VARIABLES, States, Variable
+
+MOST_NUMBERS = 1024
+"""Elements of a state that a caller may leave out, if they differ."""
 
 PASSING = ("Identity", "Enter", "Switch")
 
@@ -28,7 +32,7 @@ def with_states(source: Source, graph: Graph) -> Graph:
         for node in graph.nodes
         if node.kind in VARIABLES
     }
-    found = list(dict.fromkeys(v.name for v in _written(graph, handles)))
+    found = sorted({v.name for v in _written(graph, handles)}, key=natural)
     if not found:
         return graph
     variables = {v.name: (handle, v) for handle, v in handles.items()}
@@ -36,7 +40,7 @@ def with_states(source: Source, graph: Graph) -> Graph:
     writers = [node.outputs[0] for node in graph.nodes if _writes(node)]
     taken = {value.name for value in graph.inputs}
     inputs, outputs, nodes = list(graph.inputs), list(graph.outputs), list(graph.nodes)
-    notes = dict(graph.notes)
+    notes, starts = dict(graph.notes), dict(graph.starts)
     for name in found:
         handle, variable = variables[name]
         if name in taken or any(name == out for out, _ in outputs):
@@ -49,7 +53,9 @@ def with_states(source: Source, graph: Graph) -> Graph:
         nodes.append(Node("_State", name, [handle], [f"{name}:state"], {}, after=writers))
         outputs.append((name, f"{name}:state"))
         notes[f"state {name}"] = f"starts as {_text(array)}"
-    return replace(graph, inputs=inputs, outputs=outputs, nodes=nodes, notes=notes)
+        if (start := _start(array)) is not None:
+            starts[name] = start
+    return replace(graph, inputs=inputs, outputs=outputs, nodes=nodes, notes=notes, starts=starts)
 
 
 def _writes(node: Node) -> bool:
@@ -87,8 +93,16 @@ def _arguments(graph: Graph, given: Sequence[Variable | None]) -> dict[str, Vari
     return {value.name: variable for value, variable in pairs if variable is not None}
 
 
+def _start(array: np.ndarray) -> np.ndarray | None:
+    """What a state is where a caller leaves it out; None of one with many elements."""
+    if array.size and (array == array.reshape(-1)[0]).all():
+        return array.reshape(-1)[:1]
+    return array if 0 < array.size <= MOST_NUMBERS and array.dtype.kind in "iufb" else None
+
+
 def _text(array: np.ndarray) -> str:
     """What a state starts as, in words."""
-    if array.size and (array == array.reshape(-1)[0]).all():
-        return f"{array.reshape(-1)[0]}"
+    start = _start(array)
+    if start is not None and start.size == 1:
+        return f"{start[0]}"
     return "the checkpoint's values"

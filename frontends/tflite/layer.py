@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property, wraps
 from typing import Any
 
@@ -12,10 +12,12 @@ import numpy as np
 from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import FloatType, IntegerType, Type, i1
+from ..common.fields import Fields, remembered
 from ..common.importer import NodeLayer
 from ..common.quantization import quantized, real_numbers
 from ..wire import flexbuffers
 from ..wire.flatbuffers import FlatbufferError, Table
+from .integers.rows import INTEGERS
 from .model import Operator
 from .tensors import element_type
 
@@ -42,9 +44,16 @@ class TfliteLayer(NodeLayer):
 
     attributes: Operator
 
-    @property
-    def options(self) -> Table:
-        return self.attributes.options
+    @cached_property
+    def options(self) -> Any:
+        """The options, which remember what is read of them."""
+        return remembered(self.attributes.options)
+
+    def unread(self) -> Iterator[tuple[str, Any]]:
+        """The names and values of the options that no converter has read."""
+        yield from self.options.unread()
+        if "custom_options" in self.__dict__:  # else the row reads the bytes itself
+            yield from self.custom_options.unread()
 
     def activated(self, x: Value, number: int | None = None) -> Value:
         """x after the activation that the options name."""
@@ -64,7 +73,7 @@ class TfliteLayer(NodeLayer):
         if x is None:
             return None
         tensor = self.attributes.inputs[i]
-        scale = _scale(tensor)
+        scale = scales_of(tensor)
         element = x.type.element_type
         if scale is None or not isinstance(element, IntegerType) or element is i1:
             return x
@@ -83,7 +92,7 @@ class TfliteLayer(NodeLayer):
 
     def _as_tensor(self, tensor: Table, x: Value) -> Value:
         element = element_type(tensor.type)
-        if _scale(tensor) is None or not isinstance(element, IntegerType):
+        if scales_of(tensor) is None or not isinstance(element, IntegerType):
             return x
         if not isinstance(x.type.element_type, FloatType):
             return x
@@ -92,23 +101,21 @@ class TfliteLayer(NodeLayer):
 
     def is_quantized(self, i: int) -> bool:
         """Whether operand i has a scale."""
-        return _scale(self.attributes.inputs[i]) is not None
+        return scales_of(self.attributes.inputs[i]) is not None
+
+    def computes_integers(self) -> bool:
+        """Whether the results are quantized integers, or truth of such operands."""
+        outputs, inputs = self.attributes.outputs, self.attributes.inputs
+        if any(_has_steps(tensor) for tensor in outputs):
+            return True
+        return self.output_type() is i1 and _has_steps(inputs[0])
 
     def zero_point(self, i: int) -> int:
         """What stands for 0 in operand i."""
         tensor = self.attributes.inputs[i]
-        if tensor is None or _scale(tensor) is None or not len(tensor.quantization.zero):
+        if tensor is None or scales_of(tensor) is None or not len(tensor.quantization.zero):
             return 0
         return int(tensor.quantization.zero[0])
-
-    def same_steps(self, i: int, o: int = 0) -> bool:
-        """Whether operand i and output o stand for the same numbers."""
-        tensors = self.attributes.inputs[i], self.attributes.outputs[o]
-        first, second = (_scale(tensor) for tensor in tensors)
-        if first is None or second is None:
-            return True
-        zeros = [tensor.quantization.zero for tensor in tensors if tensor is not None]
-        return np.array_equal(first, second) and np.array_equal(zeros[0], zeros[1])
 
     def option(self, name: str, default: float | None = None) -> float:
         """An option of a custom operator that is a number."""
@@ -120,17 +127,17 @@ class TfliteLayer(NodeLayer):
         return found
 
     @cached_property
-    def custom_options(self) -> dict[str, Any]:
+    def custom_options(self) -> Fields:
         """The options of a custom operator, by name."""
         if not self.attributes.custom.size:
-            return {}
+            return Fields({})
         try:
             found = flexbuffers.read(self.attributes.custom.tobytes())
         except FlatbufferError as error:
             raise self.error(f"its options: {error}") from None
         if not isinstance(found, dict):
             raise self.error("its options have no names")
-        return found
+        return Fields(found)
 
     def _parameters(self, tensor: Table, rank: int) -> tuple[Value, Value | None]:
         """The scale and the zero point of a tensor, such that they broadcast against it."""
@@ -150,18 +157,33 @@ class TfliteLayer(NodeLayer):
         return self.constant(found[0]), zero
 
 
-def _scale(tensor: Table | None) -> np.ndarray | None:
+def scales_of(tensor: Table | None) -> np.ndarray | None:
     """The scales of a tensor that has some."""
     if tensor is None or tensor.quantization is None or not len(tensor.quantization.scale):
         return None
     return tensor.quantization.scale
 
 
+def _has_steps(tensor: Table | None) -> bool:
+    """Whether a tensor has quantized integers of 8 or 16 bits."""
+    if tensor is None or scales_of(tensor) is None:
+        return False
+    element = element_type(tensor.type)
+    return isinstance(element, IntegerType) and element.width in (8, 16)
+
+
 def real(convert: Callable[..., Any]) -> Callable[..., Any]:
-    """A converter of floats for quantized tensors too: real numbers go in, steps come out."""
+    """A converter of floats for quantized tensors too.
+
+    Where the table of integers has a row, that computes as the kernels do. Else real numbers go in,
+    and steps come out.
+    """
 
     @wraps(convert)
     def converted(n: TfliteLayer, *inputs: Value | None) -> Any:
+        row = INTEGERS.find(n.kind) if n.computes_integers() else None
+        if row is not None and (found := row(n, *inputs)) is not NotImplemented:
+            return found
         results = convert(n, *(n.real(i, x) for i, x in enumerate(inputs)))
         if isinstance(results, Value):
             return n.quantized(0, results)
@@ -173,7 +195,10 @@ def real(convert: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def moved(convert: Callable[..., Any]) -> Callable[..., Any]:
-    """A converter that only moves elements: of quantized tensors the steps, if they agree."""
+    """A converter that only moves elements: of quantized tensors the steps.
+
+    Kernels do not look at scales; where those of a result differ, its numbers do.
+    """
     through_numbers = real(convert)
 
     @wraps(convert)
@@ -184,9 +209,11 @@ def moved(convert: Callable[..., Any]) -> Callable[..., Any]:
                 for part in ("real", "imaginary")
             ]
             return [Complex(*parts)]
-        ins, outs = range(len(inputs)), range(len(n.attributes.outputs))
-        if all(n.same_steps(i, o) for i in ins for o in outs):
-            return convert(n, *inputs)
-        return through_numbers(n, *inputs)
+        ins = [t for t in n.attributes.inputs if t is not None and scales_of(t) is not None]
+        if len({t.type for t in (*ins, *n.attributes.outputs)} if ins else ()) > 1 or (
+            n.computes_integers() and INTEGERS.find(n.kind) is not None
+        ):
+            return through_numbers(n, *inputs)
+        return convert(n, *inputs)
 
     return converted

@@ -6,6 +6,7 @@ name: what came out is to be given to the next run. The first run may leave it o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -64,6 +65,8 @@ class Operator:
     outputs: list[Table]
     table: LookupTable | None = None
     """What a lookup is in."""
+    intermediates: Sequence[Table] = ()
+    """Tensors inside of the operator, of which only the quantization is told."""
 
 
 @dataclass
@@ -236,14 +239,14 @@ class _SubGraph:
             [tensors[i] if i >= 0 else None for i in ins],
             [tensors[i] for i in outs if i >= 0],
             self.table_of(ins[0]) if kind in LOOKUPS else None,
+            [tensors[i] for i in self.numbers(operator.intermediates) if i >= 0],
         )
         inputs = inputs[1:] if kind in LOOKUPS else inputs
         name = outputs[0] if outputs else f"operator {number}"
         self.nodes.append(Node(kind, name, inputs, outputs, about, graphs))
 
     def options(self, kind: str, operator: Table) -> Table:
-        if kind not in OPTIONS.tables:
-            return Table({})
+        kind = kind if kind in OPTIONS.tables else "NONE"
         where = "options_2" if kind.startswith("STABLEHLO_") else "options"
         if not operator.has(where):
             return OPTIONS.empty(kind)

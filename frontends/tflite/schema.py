@@ -93,6 +93,7 @@ CONV_2D
   3 activation i8
   4 dilation_w i32 =1
   5 dilation_h i32 =1
+  6 bias_type i8
 CONV_3D CONV_3D_TRANSPOSE
   0 padding i8
   1 stride_d i32
@@ -115,6 +116,7 @@ TRANSPOSE_CONV
   1 stride_w i32
   2 stride_h i32
   3 activation i8
+  4 bias_type i8
 AVERAGE_POOL_2D MAX_POOL_2D L2_POOL_2D
   0 padding i8
   1 stride_w i32
@@ -126,28 +128,40 @@ FULLY_CONNECTED
   0 activation i8
   1 weights_format i8
   2 keep_dims bool
-ADD MUL SUB DIV L2_NORMALIZATION RNN
+  3 asymmetric_inputs bool
+  4 bias_type i8
+ADD SUB
   0 activation i8
+  1 powers_of_two bool =1
+MUL DIV L2_NORMALIZATION
+  0 activation i8
+RNN
+  0 activation i8
+  1 asymmetric_inputs bool
 CONCATENATION
   0 axis i32
   1 activation i8
 UNIDIRECTIONAL_SEQUENCE_RNN
   0 time_major bool
   1 activation i8
+  2 asymmetric_inputs bool
 BIDIRECTIONAL_SEQUENCE_RNN
   0 time_major bool
   1 activation i8
   2 merge_outputs bool
+  3 asymmetric_inputs bool
 LSTM
   0 activation i8
   1 cell_clip f32
   2 projection_clip f32
   3 kernel i8
+  4 asymmetric_inputs bool
 UNIDIRECTIONAL_SEQUENCE_LSTM
   0 activation i8
   1 cell_clip f32
   2 projection_clip f32
   3 time_major bool
+  4 asymmetric_inputs bool
   5 diagonal bool
 BIDIRECTIONAL_SEQUENCE_LSTM
   0 activation i8
@@ -155,9 +169,11 @@ BIDIRECTIONAL_SEQUENCE_LSTM
   2 projection_clip f32
   3 merge_outputs bool
   4 time_major bool =1
+  5 asymmetric_inputs bool
 SVDF
   0 rank i32
   1 activation i8
+  2 asymmetric_inputs bool
 SOFTMAX
   0 beta f32
 LOCAL_RESPONSE_NORMALIZATION
@@ -166,6 +182,8 @@ LOCAL_RESPONSE_NORMALIZATION
   2 alpha f32
   3 beta f32
 RESIZE_BILINEAR
+  0 new_height i32
+  1 new_width i32
   2 align_corners bool
   3 half_pixel bool
 RESIZE_NEAREST_NEIGHBOR
@@ -228,6 +246,7 @@ CALL_ONCE
 BATCH_MATMUL
   0 adj_x bool
   1 adj_y bool
+  2 asymmetric_inputs bool
 CUMSUM
   0 exclusive bool
   1 reverse bool
@@ -274,6 +293,7 @@ STABLEHLO_CONVOLUTION
   13 output_spatial i64*
   14 feature_group_count i64
   15 batch_group_count i64
+  16 precision u32*
 STABLEHLO_REDUCE
   0 dimensions i64*
   1 body i32
@@ -293,6 +313,7 @@ STABLEHLO_DOT_GENERAL
   1 rhs_batch i64*
   2 lhs_sum i64*
   3 rhs_sum i64*
+  4 precision u32*
 STABLEHLO_REDUCE_WINDOW
   0 window_dimensions i64*
   1 window_strides i64*
@@ -313,6 +334,7 @@ STABLEHLO_GATHER
   2 start_index_map i64*
   3 index_vector_dim i64
   4 slice_sizes i64*
+  5 indices_are_sorted bool
 STABLEHLO_SCATTER
   0 indices_are_sorted bool
   1 update_window_dims i64*
@@ -326,8 +348,14 @@ STABLEHLO_TRANSPOSE
 STABLEHLO_COMPOSITE
   0 name string
   1 decomposition i32
+  2 attributes u8*
+  3 attributes_format i8
+  4 version i32
 STABLEHLO_CASE
   0 branches i32*
+SPARSE_TO_DENSE
+  0 validate_indices bool
+NONE
 """)
 
 _CODES = """

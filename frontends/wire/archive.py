@@ -36,7 +36,10 @@ class Archive:
             with zipfile.ZipFile(Bytes(source.data)) as file:  # type: ignore[arg-type]
                 infos = file.infolist()
         except (zipfile.BadZipFile, OSError, ValueError, struct.error, NotImplementedError) as e:
-            raise source.error(f"the archive is broken: {e}") from None
+            raise source.error(f"the archive is cut off or broken: {e}") from None
+        if min((info.header_offset for info in infos), default=0):
+            # The end of an archive that stands inside of this one, say.
+            raise source.error("the archive is cut off: its own end is missing")
         if len(infos) > MOST_MEMBERS:
             raise source.error(f"the archive has {len(infos)} members, which is too many")
         self.members: dict[str, zipfile.ZipInfo] = {}

@@ -23,6 +23,7 @@ Source: https://flatbuffers.dev/internals
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,8 +55,9 @@ class _Field:
 class Table:
     """A table. Its fields are attributes; `has` tells whether one stood in the data."""
 
-    def __init__(self, fields: dict[str, _Field]) -> None:
+    def __init__(self, fields: dict[str, _Field], unknown: tuple[int, ...] = ()) -> None:
         self._fields = fields
+        self._unknown = unknown
 
     def __getattr__(self, name: str) -> Any:
         field = self.__dict__["_fields"].get(name)
@@ -68,6 +70,14 @@ class Table:
     def has(self, name: str) -> bool:
         """Whether the field stood in the data."""
         return name in self.__dict__
+
+    def fields(self) -> Iterator[tuple[str, Any]]:
+        """The names and values of the fields that stood in the data.
+
+        One that the schema does not name is `field NUMBER`, and its value is not known.
+        """
+        yield from ((name, value) for name, value in self.__dict__.items() if name[0] != "_")
+        yield from ((f"field {number}", "not known") for number in self._unknown)
 
 
 @dataclass(frozen=True)
@@ -137,9 +147,9 @@ class _Reader:
         if (found := self.read.get((kind, at))) is not None:
             return found
         fields = self.tables[kind]
-        made = self.read[kind, at] = Table(fields)
         slots = at - self.number("<i", at)
         size, extent = self.number("<H", slots), self.number("<H", slots + 2)
+        made = self.read[kind, at] = Table(fields, self.unknown(fields, slots, size))
         for name, field in fields.items():
             place = 4 + 2 * field.slot
             offset = self.number("<H", slots + place) if place + 2 <= size else 0
@@ -149,6 +159,14 @@ class _Reader:
                 raise FlatbufferError(f"field '{name}' lies outside its table")
             made.__dict__[name] = self.value(field, at + offset, depth)
         return made
+
+    def unknown(self, fields: dict[str, _Field], slots: int, size: int) -> tuple[int, ...]:
+        """The numbers of the fields that stand in the data and that the schema does not name."""
+        known = {field.slot for field in fields.values()}
+        count = max(0, size - 4) // 2
+        return tuple(
+            i for i in range(count) if i not in known and self.number("<H", slots + 4 + 2 * i)
+        )
 
     def value(self, field: _Field, at: int, depth: int) -> Any:
         if field.repeated:

@@ -18,14 +18,15 @@ Kinds are int (all varints that are not zigzag), sint, bool, fixed32, fixed64, s
 float, double, string, bytes, messages and enums; `*` is a repeated field, which numbers have
 packed or not. A number that is left out is 0 or what follows `=`, a message None, an enum the first
 of its names; `has` tells, and `part` gives an empty message instead. Enums are read as their names,
-numbers without one as their digits. Bytes are views of the data. Unknown fields are skipped.
+numbers without one as their digits. Bytes are views of the data. Unknown fields are skipped;
+`unknown` names them.
 
 Source: https://protobuf.dev/programming-guides/encoding
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
@@ -89,6 +90,14 @@ class Record:
         """A message inside of it; an empty one where it did not stand in the data."""
         found = self.__dict__.get(name)
         return found or Record(self._schema, self._schema.field_of(self._message, name).kind)
+
+    def unknown(self) -> Iterable[str]:
+        """The fields that stood in the data and are not in the table: `field_25`."""
+        return self.__dict__.get("_unknown", ())
+
+    def add_unknown(self, name: str) -> None:
+        """Note that a field stood in the data that is not in the table."""
+        self.__dict__.setdefault("_unknown", {})[name] = None
 
     def fields(self) -> Iterator[tuple[str, Any]]:
         """The names and values of the fields that stood in the data."""
@@ -196,6 +205,7 @@ class _Reader:
                 raise WireError("a field has the number 0")
             start, at = self.content(kind, at, end)
             if field is None:
+                record.add_unknown(f"field_{tag >> 3}")
                 continue
             if field.repeated and (field.kind in FIXED or field.kind in _VARINTS):
                 parts = numbers.setdefault(field.name, [])

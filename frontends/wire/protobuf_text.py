@@ -2,7 +2,8 @@
 
     graph = read_text(schema, "Graph", 'node { name: "a" input: ["b", "c"] mode: FAST }')
 
-Fields that the table lacks are skipped: projects extend each other's messages.
+Fields that the table lacks are skipped, as projects extend each other's messages, and named by
+`unknown`.
 
 Source: https://protobuf.dev/reference/protobuf/textformat-spec
 """
@@ -94,6 +95,8 @@ class _Parser:
             if self.kind not in ("name", "number") or self.token[0] == "-":
                 raise self.error(f"expected the name of a field, found {self.found()}")
             field = self.schema.find(name, self.token)
+            if field is None:
+                record.add_unknown(self.token)
             self.next()
             colon = self.take(":")
             if self.take("["):

@@ -23,7 +23,7 @@ def require_in_range(e: Emitter, indices: Value, extents: list[Size]) -> None:
 
     With several extents the last dimension of the indices has one index for each.
     """
-    if _known_in_range(indices, extents):
+    if not extents or _known_in_range(indices, extents):
         return
     buffer = e.buffer(indices)
     total = e.product(e.sizes(buffer))

@@ -235,7 +235,8 @@ class Emitter(Builder):
     def constant(self, number: float, type: Type) -> Value:
         """A scalar constant, at the function's start."""
         value = number_attribute(number, type)
-        assert value is not None
+        if value is None:
+            raise PassError(f"a constant of type {type} has no lowering", self.loc)
         if value not in self._constants:
             op = arith.Constant(value, loc=self.loc)
             self._constants[value] = self._at_start(op).result

@@ -61,6 +61,10 @@ class Reals:
     def ceil(self, a) -> Value:
         return self.e.insert(math.Ceil(self.of(a))).result
 
+    def round(self, a) -> Value:
+        """The nearest whole number, of two the even one."""
+        return self.e.insert(math.RoundEven(self.of(a))).result
+
     def abs(self, a) -> Value:
         return self.e.insert(math.AbsF(self.of(a))).result
 
@@ -186,6 +190,8 @@ def _coordinate(
     e: Emitter, r: Reals, op: Resampling, along: Along, inverse: Inverse, i: Value
 ) -> Value:
     """Where the result's position `i` lies in the operand."""
+    if op.cubic_steps:
+        return _place_of_table(e, r, op, along, i)
     extent, length, scale = along.extent, along.length, along.scale
     many = e.compare("sgt", length, 1)
     far = e.sub(extent, 1)
@@ -209,6 +215,21 @@ def _coordinate(
     path = r.mul(r.mul(i, r.sub(end, begin)), far)
     several = r.add(r.mul(begin, far), r.div(path, steps))
     return r.select(many, several, r.mul(r.mul(0.5, r.add(begin, end)), far))
+
+
+def _place_of_table(e: Emitter, r: Reals, op: Resampling, along: Along, i: Value) -> Value:
+    """The same in f32, at the nearest place of the table of weights."""
+    extent, length = along.extent, e.max(along.length, 1)
+    scale = r.rounded(r.div(extent, length))
+    if op.coordinate_transform == "align_corners":
+        path = r.rounded(r.div(e.sub(extent, 1), e.max(e.sub(length, 1), 1)))
+        scale = r.select(e.compare("sgt", along.length, 1), path, scale)
+    half = 0.5 if op.coordinate_transform == "half_pixel" else 0.0
+    at = r.rounded(r.mul(r.rounded(r.add(i, half)), scale))
+    at = r.rounded(r.sub(at, half))
+    whole = r.floor(at)
+    steps = r.round(r.mul(r.sub(at, whole), op.cubic_steps))
+    return r.add(whole, r.div(steps, op.cubic_steps))
 
 
 def _note_outside(e: Emitter, r: Reals, at: Value, extent: Size, mask, i: Value) -> None:

@@ -16,7 +16,7 @@ from ...ir.conversions import CASTS, PLAIN, Conversion, is_small, is_small_float
 from ...ir.core import Value
 from ...ir.diagnostics import PassError
 from ...ir.packing import DOTS, PARTS
-from ...ir.types import FloatType, IntegerType, Type, f32, f64, i1
+from ...ir.types import ComplexType, FloatType, IntegerType, Type, f32, f64, i1
 from .emitter import Emitter
 from .float_codes import decode, encode
 from .storage import storage_type
@@ -232,11 +232,27 @@ class Scalars:
             power = convert(e, rhs, compute_type(exponent.type), f64)
             return convert(e, e.insert(math.PowF(wide, power)).result, f64, base.type)
         rhs = convert(e, rhs, exponent.type, base.type)
-        return e.insert(math.IPowI(lhs, rhs)).result
+        if not is_unsigned(base.type) or not is_unsigned(exponent.type):
+            return e.insert(math.IPowI(lhs, rhs)).result
+        # The highest bit is no sign: an even number to its power is 0, an odd one is 1.
+        highest = 1 << (base.type.width - 1)  # type: ignore[attr-defined]
+        rest = e.insert(arith.AndI(rhs, e.constant(highest - 1, rhs.type))).result
+        power = e.insert(math.IPowI(lhs, rest)).result
+        zero = e.constant(0, rhs.type)
+        even = e.insert(arith.AndI(lhs, e.constant(1, rhs.type))).result
+        even = e.insert(arith.CmpI("eq", even, zero)).result
+        large = e.insert(arith.CmpI("slt", rhs, zero)).result
+        vanishes = e.insert(arith.AndI(even, large)).result
+        return e.insert(arith.Select(vanishes, zero, power)).result
 
 
 def apply(e: Emitter, function: str, type: Type, args: Sequence[Value]) -> Value:
-    """A function of comprehensions applied to values of an element type's computing type."""
+    """A function of comprehensions applied to values of an element type's computing type.
+
+    Raises PassError where there is none, as of complex numbers, which are two reals in a model.
+    """
+    if isinstance(type, ComplexType):
+        raise PassError(f"'{function}' of {type} has no lowering", e.loc)
     if function == "is_nan":
         return e.insert(arith.CmpF("uno", args[0], args[0])).result
     if function in _FLOAT_PREDICATES:

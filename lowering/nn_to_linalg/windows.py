@@ -138,6 +138,10 @@ def lower_max_pool_with_indices(e: Emitter, op: nn.MaxPoolWithIndices) -> None:
         for coordinate, extent in zip(at, extents, strict=True):
             flat = e.add(e.mul(flat, extent), coordinate)
         larger = _greater(e, value, best, element)
+        if op.keeps_nan and isinstance(element, FloatType):
+            number = widen(e, value, element) if is_small(element) else value
+            missing = e.insert(arith.CmpF("uno", number, number)).result
+            larger = e.insert(arith.OrI(larger, missing)).result
         first = e.insert(arith.CmpI("slt", place, e.constant(0, i64))).result
         wins = e.insert(arith.OrI(larger, first)).result
         wins = e.insert(arith.AndI(wins, inside)).result

@@ -4,9 +4,10 @@
     int32_t nnc_run(const nnc_tensor *inputs, nnc_tensor *outputs,
                     void *arena, const void *weights, nnc_pool *pool);
 
-Tensors are contiguous and row-major. An output of static shape is written in place; for one
-with an unknown extent `data` is set to a buffer that the caller frees with free(), and its
-`shape` is filled in. Without a pool, everything runs on the calling thread. The result is 0, or
+Tensors are contiguous and row-major; `arguments.py` says what is checked of them, and which status
+tells. An output of static shape is written in place; for one with an unknown extent `data` is set
+to a buffer that the caller frees with free(), and its `shape` is filled in. Without a pool,
+everything runs on the calling thread. The result is 0, or such a status, or
 FIRST_FAILURE and more where a check of the program fails (`checks.py`): then outputs of static
 shape hold anything, no other one is touched, and the caller has nothing to free.
 
@@ -49,14 +50,14 @@ from ...dialects.marks import (
     WEIGHTS_BYTES,
 )
 from ...ir.attributes import ArrayAttr, Attribute, I64Attr, StringAttr
-from ...ir.core import Block, Value
+from ...ir.core import Value
 from ...ir.diagnostics import PassError
 from ...ir.types import MemRefType, TensorType, Type, i8, i32, i64
 from ...runtime.abi import FIRST_FAILURE, RUN
 from ...runtime.heap import BYTES
+from .arguments import Arguments
 from .calls import call_results
 from .casts import resize_integer
-from .conversion import FunctionLowering
 from .failing import result_with_status
 from .heap import begin, end
 
@@ -67,8 +68,6 @@ SPECIAL = (ARENA, WEIGHTS, POOL)
 """Marks of the arguments that are neither inputs nor outputs, in the order of nnc_run's."""
 HEADER = 64
 """Bytes before the prepared weights; the first of them are the address of the stored ones."""
-TENSOR = llvm.StructType((llvm.ptr, llvm.ptr))
-"""nnc_tensor"""
 
 
 @dataclass(frozen=True)
@@ -192,7 +191,7 @@ def _names(op: func.FuncOp, key: str, count: int, word: str) -> tuple[str, ...]:
     return tuple(f"{word}{i}" for i in range(count))
 
 
-class _Entry(FunctionLowering):
+class _Entry(Arguments):
     """Emits `nnc_run`."""
 
     def __init__(self, module: ModuleLowering, op: func.FuncOp) -> None:
@@ -204,12 +203,17 @@ class _Entry(FunctionLowering):
         self.inputs, self.outputs, *rest = made.regions[0].blocks[0].args
         self.special: dict[str, Value] = dict(zip(SPECIAL, rest, strict=True))
         self.heap_bytes = BYTES if op.sym_name in module.heap.users else 0
+        given, weights = self.signature, self.signature.weights
+        needed = {ARENA: self.heap_bytes + (given.arena.num_bytes if given.arena else 0)}
+        needed[WEIGHTS] = weights.num_bytes if weights else 0
+        own = [self.special[name] for name, bytes in needed.items() if bytes]
+        self.check_arguments(given.inputs, given.outputs, own)
         if self.heap_bytes:
             self.call_heap = self.special[ARENA]
             self.special[ARENA] = self._behind(self.call_heap, self.heap_bytes)
         if self.signature.prepared is not None:
             block = self.special[WEIGHTS]
-            self.special[WEIGHTS] = self._load(block, llvm.ptr)
+            self.special[WEIGHTS] = self.load(block, llvm.ptr)
             self.special[PREPARED] = self._behind(block, HEADER)
 
     def emit_all(self) -> llvm.Func:
@@ -222,7 +226,7 @@ class _Entry(FunctionLowering):
         arguments: list[Value] = []
         for i, type in enumerate(op.function_type.inputs):
             special = [v for key, v in self.special.items() if op.arg_attribute(i, key) is not None]
-            arguments += special or self._tensor_argument(*next(rest), type)
+            arguments += special or self.tensor_argument(*next(rest), type)
         result = result_with_status(self, op.sym_name, op.function_type.results)
         if self.call_heap is not None:
             begin(self, self.call_heap)
@@ -244,42 +248,10 @@ class _Entry(FunctionLowering):
     def _behind(self, block: Value, bytes: int) -> Value:
         return self.append(llvm.GetElementPtr.of(block, [bytes], i8, "inbounds")).results[0]
 
-    def _field(self, tensors: Value, number: int, field: int) -> Value:
-        at = llvm.GetElementPtr.of(tensors, [number, field], TENSOR, "inbounds")
-        return self.append(at).results[0]
-
-    def _load(self, pointer: Value, type: Type) -> Value:
-        return self.emit(llvm.Load, [pointer], type, self._alignment(type))
-
-    def _alignment(self, type: Type) -> dict[str, Attribute]:
-        """Of a field of C's, as C aligns it."""
-        bits = self.types.index.width if type is llvm.ptr else 64
-        return {"alignment": I64Attr(bits // 8)}
-
-    def _tensor_argument(self, tensors: Value, number: int, type: MemRefType) -> list[Value]:
-        """The pointer of a tensor, and its unknown extents."""
-        if not type.is_row_major:
-            raise PassError(f"an entry function takes contiguous memrefs, not {type}", self.op.loc)
-        values = [self._load(self._field(tensors, number, 0), llvm.ptr)]
-        dynamic = [i for i, extent in enumerate(type.shape) if extent is None]
-        if dynamic:
-            shape = self._load(self._field(tensors, number, 1), llvm.ptr)
-            extents = [self._load(self._extent(shape, i), i64) for i in dynamic]
-            values += [resize_integer(self, n, self.types.index, signed=True) for n in extents]
-        return values
-
-    def _extent(self, shape: Value, dim: int) -> Value:
-        return self.append(llvm.GetElementPtr.of(shape, [dim], i64, "inbounds")).results[0]
-
     def _return_failure(self, status: Value) -> None:
         """Return here if a check failed."""
-        failed, onward = Block(), Block()
-        zero = self.integer(0, i32)
-        ok = self.append(llvm.ICmp("eq", status, zero)).results[0]
-        self.append(llvm.CondBr.of(ok, onward, [], failed, []))
-        for block in (failed, onward):
-            self.func.regions[0].append(block)
-        self.block = failed
+        failed = self.branch(self.icmp("ne", status, self.integer(0, i32)))
+        onward, self.block = self.block, failed
         number = llvm.Add(status, self.integer(FIRST_FAILURE - 1, i32))
         self.append(llvm.Return(self.append(number).results[0]))
         self.block = onward
@@ -289,12 +261,12 @@ class _Entry(FunctionLowering):
         rest = iter(values)
         for type, number in zip(self.op.function_type.results, numbers, strict=True):
             memref = self.memref_from(type, list(islice(rest, len(self.types.flat(type)))))
-            field = self._field(self.outputs, number, 0)
-            self.emit(llvm.Store, [memref.pointer, field], None, self._alignment(llvm.ptr))
-            shape = self._load(self._field(self.outputs, number, 1), llvm.ptr)
+            field = self.field(self.outputs, number, 0)
+            self.emit(llvm.Store, [memref.pointer, field], None, self.alignment(llvm.ptr))
+            shape = self.load(self.field(self.outputs, number, 1), llvm.ptr)
             for i, size in enumerate(memref.sizes):
                 extent = resize_integer(self, self.size_value(size), i64, signed=True)
-                self.emit(llvm.Store, [extent, self._extent(shape, i)], None, self._alignment(i64))
+                self.emit(llvm.Store, [extent, self.extent(shape, i)], None, self.alignment(i64))
 
 
 def make_entry(module: ModuleLowering, op: func.FuncOp) -> tuple[llvm.Func, dict[str, Attribute]]:

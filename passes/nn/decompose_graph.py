@@ -102,9 +102,8 @@ def split_large_max_pool(op: nn.MaxPool, rewriter: Rewriter) -> None:
             )
         ]
         kernel, strides, dilations, begin, end = rows
-        out = rewriter(
-            nn.MaxPool(out, kernel, strides=strides, dilations=dilations, pads=(*begin, *end))
-        ).result
+        form = {"strides": strides, "dilations": dilations, "pads": (*begin, *end), **op.manner}
+        out = rewriter(nn.MaxPool(out, kernel, **form)).result
     finish(rewriter, op, out)
 
 

@@ -41,8 +41,7 @@ def ceil_windows_apart(op: nn.pooling.PoolingOp, rewriter: Rewriter) -> None:
         x = b(nn.Pad(x, scalar(b, 0, element_of(x)), pads=pads)).result
         begin = (0,) * len(begin)
         end = tuple(n - m for n, m in zip(end, given.end, strict=True))
-    more = {"p": op.p} if isinstance(op, nn.LpPool) else {}
-    form = {"strides": op.strides, "dilations": op.dilations, "pads": (*begin, *end), **more}
+    form = {"strides": op.strides, "dilations": op.dilations, "pads": (*begin, *end), **op.manner}
     pooled = b(type(op)(x, op.kernel, **form))
     ends = _rounded_up(b, op.x, given)
     pairs = zip(pooled.results, op.results, strict=True)

@@ -85,7 +85,14 @@ def max_pool_padding_apart(op: nn.MaxPool, rewriter: Rewriter) -> None:
     x = padded(rewriter, op.x, window, combiner_identity("max", element_of(op.x)))
     rewriter.replace(
         op,
-        nn.MaxPool(x, op.kernel, strides=op.strides, dilations=op.dilations, out=op.out.type),
+        nn.MaxPool(
+            x,
+            op.kernel,
+            strides=op.strides,
+            dilations=op.dilations,
+            keeps_nan=op.keeps_nan,
+            out=op.out.type,
+        ),
     )
 
 
@@ -121,7 +128,13 @@ def whole_window(op: nn.MaxPool | nn.SumPool, rewriter: Rewriter) -> None:
         rewriter.replace(
             op,
             type(op)(
-                op.x, kernel, strides=strides, dilations=op.dilations, pads=pads, out=op.out.type
+                op.x,
+                kernel,
+                strides=strides,
+                dilations=op.dilations,
+                pads=pads,
+                out=op.out.type,
+                **op.manner,
             ),
         )
 

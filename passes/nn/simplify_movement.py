@@ -366,6 +366,7 @@ def resize_known(op: nn.ResizeDynamic, rewriter: Rewriter) -> None:
             cubic_coeff_a=op.cubic_coeff_a,
             exclude_outside=op.exclude_outside,
             antialias=op.antialias,
+            cubic_steps=op.cubic_steps,
             extrapolation_value=op.extrapolation_value,
             out=op.out.type,
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...common.importer import NodeLayer
+from ...common.trees import Walk
 from ...common.vocabulary import *
 from ..ensemble import ROWS, Ensemble
 
@@ -35,13 +36,42 @@ def _linked(n: NodeLayer, sums: Term, ensemble: Ensemble) -> Value:
 
 
 @ROWS("trees")
-def trees(n: NodeLayer, x: Value) -> Value:
+def trees(n: NodeLayer, x: Value, words: Value | None = None) -> Value:
     """The leaf that each row reaches in each tree, and the sum of what they weigh."""
     ensemble: Ensemble = n.attributes
     rows = Term(n, x)
+    if ensemble.categories is not None and words is not None:
+        rows = joined([rows.cast(f64), *ensemble.categories.columns(n, rows, words)], 1)
     walk = ensemble.forest.walk(n, rows)
-    sums = walk.totals(rows.element, ensemble.groups, "SUM")
-    return _linked(n, sums, ensemble)
+    if ensemble.leaves is not None:
+        sums = _of_lines(n, rows, walk, ensemble)
+    else:
+        sums = walk.totals(rows.element, ensemble.groups, "SUM")
+    return _linked(n, sums.cast(ensemble.element), ensemble)
+
+
+def _of_lines(n: NodeLayer, rows: Term, walk: Walk, ensemble: Ensemble) -> Term:
+    """The sums of linear models at the leaves; the trees of the groups take turns."""
+    lines = ensemble.leaves or {}
+    width = max((len(leaf.features) for leaf in lines.values()), default=0) or 1
+    size = 1 + max(walk.places.values(), default=0)
+    features, factors = np.zeros((size, width), np.int64), np.zeros((size, width))
+    used, ends = np.zeros((size, width), np.bool_), np.zeros((size, 2))
+    for node, leaf in lines.items():
+        if node in walk.places:
+            at, own = walk.places[node], slice(0, len(leaf.features))
+            features[at, own], factors[at, own], used[at, own] = leaf.features, leaf.factors, True
+            ends[at] = leaf.constant, leaf.instead
+    leaves = walk.leaves().transpose(1, 0)  # [B, T]
+    first = counting(n, extent(n, (rows.value, 0))) * n.extent(rows.value, 1)
+    at = constant(n, features).gather(leaves) + first.spread(0, 2)
+    given, counts = rows.flat().gather(at), constant(n, used).gather(leaves)
+    parts = counts.choose(given * constant(n, factors).gather(leaves), 0.0)
+    known, instead = (constant(n, ends[:, i]).gather(leaves) for i in range(2))
+    missing = (counts & given.made(nn.IsNan(given.value))).cast(i64).largest(2) > 0
+    found = missing.choose(instead, known + parts.sum(2))
+    turns = len(ensemble.forest.roots) // ensemble.groups
+    return found.reshape((rows.value, 0), turns, ensemble.groups).sum(1)
 
 
 @ROWS("linear")

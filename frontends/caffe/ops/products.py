@@ -32,7 +32,7 @@ def embed(n: CaffeLayer, x: Value) -> Value:
 
 
 @rows("BatchNorm", "BN")
-def batch_norm(n: CaffeLayer, x: Value) -> Value:
+def batch_norm_(n: CaffeLayer, x: Value) -> Value:
     """Blobs: mean, variance, what both are to be divided by; NVIDIA's also scale and bias.
 
     Those of BN: scale, bias, mean, variance.
@@ -51,8 +51,11 @@ def batch_norm(n: CaffeLayer, x: Value) -> Value:
         weight, bias = np.ones_like(mean), np.zeros_like(mean)
         if p.scale_bias and len(blobs) >= 5:
             weight, bias = blobs[3:5]
-    parts = [n.constant(np.ascontiguousarray(v)) for v in (weight, bias, mean, variance)]
-    return n(nn.BatchNorm(x, *parts, epsilon=p.eps))
+    scale, shift = (n.constant(np.ascontiguousarray(v)) for v in (weight, bias))
+    if not p.use_global_stats and n.kind == "BatchNorm":  # told to train, in tests too
+        return batch_norm_now(n, x, scale, shift, x.type.element_type, p.eps)[0]
+    middle, spread = (n.constant(np.ascontiguousarray(v)) for v in (mean, variance))
+    return batch_norm(n, x, scale, shift, middle, spread, p.eps)
 
 
 @rows("MVN")

@@ -99,6 +99,9 @@ def _spatial(n: Caffe2Layer, x: Value) -> int:
 @rows("Conv", "ConvTranspose")
 def convolution(n: Caffe2Layer, x: Value, weight: Value, bias: Value | None = None) -> Value:
     rank = _spatial(n, x)
+    kernel = weight.type.shape[2:]
+    if n.gives("kernel") and n.spatial("kernel", rank, 1) != kernel:
+        raise n.error(f"its kernel differs from the weight's extents {list(kernel)}")
     window: dict[str, Any] = {
         "strides": n.spatial("stride", rank, 1),
         "dilations": n.spatial("dilation", rank, 1),
@@ -113,7 +116,6 @@ def convolution(n: Caffe2Layer, x: Value, weight: Value, bias: Value | None = No
             x, weight, bias, pads=tuple(pads), output_padding=extra, groups=groups, **window
         )
         return n(made)
-    kernel = weight.type.shape[2:]
     operand = padded(n, x, kernel, window["strides"], window["dilations"], n.padding(rank))
     return n(
         nn.Conv(operand.x, weight, bias, pads=operand.pads, groups=n.int("group", 1), **window)
@@ -156,9 +158,13 @@ def matmul(n: Caffe2Layer, x: Value, y: Value) -> Value:
 
 
 @rows("SpatialBN")
-def batch_norm(n: Caffe2Layer, x, scale, bias, mean, var) -> Value:
+def batch_norm_(n: Caffe2Layer, x, scale, bias, mean, var) -> Value:
+    """Without `is_test` by the batch's own statistics, as Caffe2's default is to train."""
     _spatial(n, x)
-    return n(nn.BatchNorm(x, scale, bias, mean, var, epsilon=n.float("epsilon", 1e-5)))
+    epsilon = n.float("epsilon", 1e-5)
+    if n.int("is_test"):
+        return batch_norm(n, x, scale, bias, mean, var, epsilon)
+    return batch_norm_now(n, x, scale, bias, x.type.element_type, epsilon)[0]
 
 
 @rows("InstanceNorm")

@@ -57,7 +57,7 @@ def _affine(n: CoreMLLayer, x: Value, *given: Value | None) -> list[Value]:
 
 
 @rows("batch_norm")
-def batch_norm(
+def batch_norm_(
     n: CoreMLLayer,
     x: Value,
     mean: Value,
@@ -66,7 +66,8 @@ def batch_norm(
     beta: Value | None = None,
 ) -> Value:
     epsilon = n.float("epsilon", 1e-5)
-    return n(nn.BatchNorm(x, *_affine(n, x, gamma, beta), mean, variance, epsilon=epsilon))
+    scale, shift = _affine(n, x, gamma, beta)
+    return batch_norm(n, x, scale, shift, mean, variance, epsilon)
 
 
 @rows("instance_norm")

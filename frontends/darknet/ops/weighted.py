@@ -15,7 +15,7 @@ _STATISTICS = ("scale", "mean", "variance")
 def normalized(n: DarknetLayer, x: Value, bias: Value, statistics: list[Value]) -> Value:
     """A batch norm by scale, mean and variance."""
     scale, mean, variance = statistics
-    return n(nn.BatchNorm(x, scale, bias, mean, variance, epsilon=EPSILON))
+    return batch_norm(n, x, scale, bias, mean, variance, EPSILON)
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 from ...common.vocabulary import *
+from ..functions import far_below
 from ..layer import KerasLayer, layer
 from .core import product
-
-FAR_BELOW = -1e9
-"""What is added where a mask hides something."""
 
 
 def _visible(n: KerasLayer, q: Term, k: Term) -> Term:
@@ -22,47 +22,105 @@ def _near(n: KerasLayer, q: Term, k: Term, width: int) -> Term:
     return (rows.spread(0, 1) - columns).function(nn.Abs) < width
 
 
-def _mask(n: KerasLayer, q: Term, k: Term) -> Term | None:
-    """What queries [B, S, ..] may see of keys [B, T, ..], of all that says so: [.., S, T]."""
+def _mask(n: KerasLayer, q: Term, v: Term) -> Term | None:
+    """What queries may see of keys, of all that says so: [.., S, T]."""
     found: list[Term] = []
-    given = n.keyword("attention_mask")
-    if isinstance(given, Value):
-        found.append(Term(n, n.cast(given, i1)))
-    count = sum(isinstance(v, Value) for v in n.args[:3])
-    for i, mask in enumerate(n.masks[: max(count, 2)]):
-        if mask is not None:
-            own = [(mask, 0), (mask, 1)]
-            shape = [own[0], own[1], 1] if i == 0 else [own[0], 1, own[1]]
-            found.append(Term(n, reshape(n, mask, shape)))
+    query = n.mask_of(0, "query")
+    if query is None and n.kind != "MultiHeadAttention":
+        query = n.argument(3, "query_mask")
+    if query is not None:
+        found.append(Term(n, n.cast(query, i1)).spread(0, 1))
+    for i, name in ((1, "value"), (2, "key")):
+        given = n.argument(i + 3, f"{name}_mask")
+        given = n.mask_of(i, name) if given is None else given
+        if given is not None:
+            mask = Term(n, n.cast(given, i1))
+            places = [(mask.value, axis) for axis in range(mask.rank)]
+            found.append(mask.reshape(*places[:-1], 1, places[-1]))
     if n.argument(9, "use_causal_mask", False):
-        found.append(_visible(n, q, k))
+        found.append(_visible(n, q, v).spread(1, 0))
     width = n.option("sliding_window", None)
     if width is not None:
-        found.append(_near(n, q, k, int(width)))
-    if not found:
-        return None
-    total = found[0]
-    for term in found[1:]:
-        total = total & term
-    return total
+        found.append(_near(n, q, v, int(width)).spread(1, 0))
+    given = n.argument(6, "attention_mask")
+    if isinstance(given, Value):
+        found.append(Term(n, n.cast(given, i1)))
+    return reduce(lambda a, b: a & b, found) if found else None
 
 
-def _attended(n: KerasLayer, q: Term, k: Term, v: Term, scale: float, mask: Term | None):
-    """Outputs [B, H, S, D] and scores [B, H, S, T] of heads [B, H, .., D]."""
-    scores = (q * scale) @ k.transpose(0, 1, 3, 2)
+class _Axes:
+    """The dimensions of heads [B, .., H, C]: which are attended over, and which stay."""
+
+    def __init__(self, n: KerasLayer, rank: int) -> None:
+        given = n.option("attention_axes", None)
+        given = [given] if isinstance(given, int) else given
+        over = range(1, rank - 2) if given is None else [axis % (rank - 1) for axis in given]
+        self.over = tuple(over)
+        if not self.over or not all(0 < axis < rank - 2 for axis in self.over):
+            raise n.error(f"'attention_axes' is {given!r}, which is not supported")
+        stays = [axis for axis in range(rank - 2) if axis not in self.over]
+        self.order = (*stays, rank - 2, *self.over, rank - 1)
+        self.kept = len(stays) + 1
+
+    def attended(self, heads: Term) -> Term:
+        """[B, .., H, places, C]: what is attended over is one dimension."""
+        turned = heads.transpose(*self.order)
+        last, value = turned.rank - 1, turned.value
+        parts = [(i, i + 1) for i in range(self.kept)]
+        return Term(heads.n, merge(heads.n, value, (*parts, (self.kept, last), (last, last + 1))))
+
+    def restored(self, found: Term, like: Term) -> Term:
+        """[B, .., H, C] of [B, .., H, places, C], with the places of other heads."""
+        kept = [(found.value, i) for i in range(self.kept)]
+        places = [(like.value, axis) for axis in self.over]
+        apart = found.reshape(*kept, *places, (found.value, found.rank - 1))
+        back = [self.order.index(axis) for axis in range(apart.rank)]
+        return apart.transpose(*back)
+
+    def pairs(self, scores: Term, q: Term, k: Term) -> Term:
+        """Scores [B, .., H, S, T] with the places of queries and of keys apart."""
+        if len(self.over) == 1:
+            return scores
+        kept = [(scores.value, i) for i in range(self.kept)]
+        places = [(heads.value, axis) for heads in (q, k) for axis in self.over]
+        return scores.reshape(*kept, *places)
+
+    def spread(self, n: KerasLayer, mask: Term, q: Term, k: Term) -> Term:
+        """A mask as wide as scores are: [B, .., 1, S, T]."""
+        count = len(self.over)
+        if mask.rank < 2 * count:
+            raise n.error(f"a mask '{mask.value.type}' of {count} axes is not supported")
+        if count > 1:
+            at = mask.rank - 2 * count
+            seen = [(heads.value, axis) for heads in (q, k) for axis in self.over]
+            wide = broadcast(n, mask.value, [*((mask.value, i) for i in range(at)), *seen])
+            ends = [at, at + count, at + 2 * count]
+            parts = [*((i, i + 1) for i in range(at)), (ends[0], ends[1]), (ends[1], ends[2])]
+            mask = Term(n, merge(n, wide, tuple(parts)))
+        own = [(mask.value, i) for i in range(mask.rank)]
+        return mask.reshape(*own[:-2], *[1] * (self.kept + 2 - mask.rank), *own[-2:])
+
+
+def _attended(
+    n: KerasLayer, axes: _Axes, q: Term, k: Term, v: Term, scale: float, mask: Term | None
+) -> tuple[Term, Term]:
+    """Outputs and scores of heads [B, .., H, C]."""
+    queries, keys, values = (axes.attended(heads) for heads in (q, k, v))
+    keys = keys.transpose(*range(keys.rank - 2), keys.rank - 1, keys.rank - 2)
+    scores = (queries * scale) @ keys
     if mask is not None:
-        if mask.rank == 3:
-            mask = mask.reshape((mask.value, 0), 1, (mask.value, 1), (mask.value, 2))
-        scores = scores + mask.choose(constant(n, 0.0, scores.element), FAR_BELOW)
-    scores = scores.made(nn.Softmax(scores.value, axis=3))
-    return scores @ v, scores
+        mask = axes.spread(n, mask, q, k)
+        scores = mask.choose(scores, far_below(scores.element))
+    scores = scores.made(nn.Softmax(scores.value, axis=scores.rank - 1))
+    return axes.restored(scores @ values, q), axes.pairs(scores, q, k)
 
 
 def _projected(n: KerasLayer, x: Value, weights: list[Value], has_bias: bool) -> Term:
-    """Heads [B, H, S, D] by a kernel [input, H, D]."""
-    if x.type.rank != 3 or weights[0].type.rank != 3:
-        raise n.error("attention over several axes is not supported")
-    return _weighted(n, "abc,cde->abde", x, weights, has_bias).transpose(0, 2, 1, 3)
+    """Heads [B, .., H, C] by a kernel [input, H, C]."""
+    if x.type.rank < 3 or weights[0].type.rank != 3:
+        raise n.error(f"an input is '{x.type}', expected three dimensions or more")
+    places = "abcdefgh"[: x.type.rank - 1]
+    return _weighted(n, f"{places}x,xyz->{places}yz", x, weights, has_bias)
 
 
 def _weighted(n: KerasLayer, equation: str, x: Value, weights: list[Value], has_bias: bool) -> Term:
@@ -87,18 +145,28 @@ def multi_head_attention(n: KerasLayer) -> list[Value]:
     if not isinstance(query, Value) or not isinstance(value, Value):
         raise n.error("it is not called with a query and a value")
     key = key if isinstance(key, Value) else value
-    mask = _mask(n, Term(n, query), Term(n, key))
-    q = _projected(n, query, weights, has_bias)
+    mask = _mask(n, Term(n, query), Term(n, value))
+    q, k = (_projected(n, x, weights, has_bias) for x in (query, key))
     gate = _projected(n, query, weights, has_bias) if has_gate else None
-    k, v = (_projected(n, x, weights, has_bias) for x in (key, value))
-    heads, width = q.shape[1], q.shape[3]
+    v = _projected(n, value, weights, has_bias)
+    axes = _Axes(n, q.rank)
+    heads, width = q.shape[-2], q.shape[-1]
     assert heads is not None and width is not None
-    k, v = (grouped(t, heads) for t in (k, v))
-    found, scores = _attended(n, q, k, v, 1 / math.sqrt(width), mask)
+    k, v = (_repeated(n, t, heads) for t in (k, v))
+    found, scores = _attended(n, axes, q, k, v, 1 / math.sqrt(width), mask)
     if gate is not None:
-        found = found * gate
-    joint = found.transpose(0, 2, 1, 3).value
-    return [_weighted(n, "acbd,bde->ace", joint, weights, has_bias).value, scores.value]
+        found = found * gate.function(nn.Sigmoid)
+    kernel, places = weights[0], "abcdefgh"[: found.rank - 2]
+    out = "mnop"[: kernel.type.rank - 2]
+    equation = f"{places}xy,xy{out}->{places}{out}"
+    return [_weighted(n, equation, found.value, weights, has_bias).value, scores.value]
+
+
+def _repeated(n: KerasLayer, x: Term, heads: int) -> Term:
+    """Keys or values [B, .., G, C] with each of their heads repeated: [B, .., heads, C]."""
+    if x.shape[-2] == heads:
+        return x
+    return grouped(x.transpose(0, 2, 1, 3), heads).transpose(0, 2, 1, 3)
 
 
 @layer("Attention", "AdditiveAttention")
@@ -109,15 +177,19 @@ def attention(n: KerasLayer) -> list[Value]:
     k = Term(n, rest[0]) if rest else v
     scores = _scores(n, q, k)
     masks = [*n.masks[:2], None, None][:2]
+    shown = None
     if masks[1] is not None:
-        shown = Term(n, reshape(n, masks[1], [(masks[1], 0), 1, (masks[1], 1)]))
-        scores = shown.choose(scores, scores - 1e9)
+        shown = Term(n, reshape(n, n.cast(masks[1], i1), [(masks[1], 0), 1, (masks[1], 1)]))
     if n.keyword("use_causal_mask", False) or n.option("causal", False):
-        scores = _visible(n, q, k).choose(scores, scores - 1e9)
+        near = _visible(n, q, k)
+        shown = near if shown is None else shown & near
+    if shown is not None:
+        scores = shown.choose(scores, scores - (65504.0 if scores.element is f16 else 1e9))
     scores = scores.made(nn.Softmax(scores.value, axis=2))
     found = scores @ v
     if masks[0] is not None:
-        steps = Term(n, reshape(n, masks[0], [(masks[0], 0), (masks[0], 1), 1]))
+        counted = n.cast(masks[0], i1)
+        steps = Term(n, reshape(n, counted, [(counted, 0), (counted, 1), 1]))
         found = steps.choose(found, 0.0)
     return [found.value, scores.value]
 

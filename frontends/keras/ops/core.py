@@ -126,11 +126,13 @@ def embedding(n: KerasLayer) -> list[Value]:
 
 
 @layer("ReversibleEmbedding")
-def reversible_embedding(n: KerasLayer) -> Value:
+def reversible_embedding(n: KerasLayer) -> Value | list[Value]:
     table, *more = n.weights(1, 2)
     x = n.tensor()
     if not n.argument(1, "reverse", False):
-        return n(nn.Gather(table, n.cast(x, i32)))
+        found = n(nn.Gather(table, n.cast(x, i32)))
+        counts = [n(nn.Not(n(nn.Equal(x, n.scalar(0, x)))))] if n.option("mask_zero", False) else []
+        return [found, *counts]
     across = more[0] if more else n(nn.Transpose(table, permutation=(1, 0)))
     logits = Term(n, n(nn.Matmul(x, across)))
     cap = n.option("logit_soft_cap", None)

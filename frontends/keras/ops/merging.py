@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import partial, reduce
 
 from ...common.vocabulary import *
 from ..layer import ROWS, KerasLayer, called, layer
@@ -24,13 +24,51 @@ def _aligned(n: KerasLayer) -> list[Value]:
 
 def _merged(op: Callable) -> Callable:
     def convert(n: KerasLayer) -> list[Value]:
-        total = reduce(lambda a, b: n(op(a, b)), _aligned(n))
+        given, masks = _aligned(n), n.masks
+        if n.is_old or n.kind not in MERGED_BY_MASKS or all(mask is None for mask in masks):
+            total = reduce(lambda a, b: n(op(a, b)), given)
+        else:
+            columns = [None if m is None else Term(n, m).spread(0, 1) for m in masks]
+            merge_by = _product if n.kind == "Multiply" else partial(_outermost, op=op)
+            total = merge_by(n, [Term(n, x) for x in given], columns).value
         if n.kind == "Average":
-            total = (Term(n, total) / float(len(n.tensors()))).value
-        masks = [mask for mask in n.masks if mask is not None]
-        return [total, *([reduce(lambda a, b: n(nn.Or(a, b)), masks)] if masks else [])]
+            total = (Term(n, total) / float(len(given))).value
+        there = [mask for mask in masks if mask is not None]
+        merged = [reduce(lambda a, b: n(nn.Or(a, b)), there)] if len(there) == len(masks) else []
+        return [total, *merged]
 
     return called(convert)
+
+
+MERGED_BY_MASKS = {"Multiply", "Maximum", "Minimum"}
+"""Layers of Keras 3 that leave out what does not count."""
+
+
+def _product(n: KerasLayer, given: list[Term], masks: list[Term | None]) -> Term:
+    """The product of what counts, 0 where nothing does."""
+    parts = [
+        x if mask is None else mask.choose(x, 1.0) for x, mask in zip(given, masks, strict=True)
+    ]
+    total = reduce(lambda a, b: a * b, parts)
+    there = [mask for mask in masks if mask is not None]
+    if len(there) < len(masks):
+        return total
+    return reduce(lambda a, b: a | b, there).choose(total, 0.0)
+
+
+def _outermost(
+    n: KerasLayer, given: list[Term], masks: list[Term | None], op: Callable[..., Any]
+) -> Term:
+    """The largest or least of what counts, as far as all before have masks."""
+    found, shown = given[0], masks[0]
+    for x, mask in zip(given[1:], masks[1:], strict=True):
+        if mask is not None:
+            x = mask.choose(x, found)
+        if shown is not None:
+            found = shown.choose(found, x)
+        shown = shown | mask if shown is not None and mask is not None else None
+        found = found.made(op(found.value, x.value))
+    return found
 
 
 ROWS.add(

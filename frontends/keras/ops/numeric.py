@@ -487,13 +487,4 @@ def split_up(n: KerasLayer) -> list[Value]:
 
 @layer("ops.Kron")
 def kron(n: KerasLayer) -> Value:
-    a, b = two(n)
-    rank = max(a.rank, b.rank)
-    a, b = a.spread(rank - a.rank, 0), b.spread(rank - b.rank, 0)
-    left = a.reshape(*(e for i in range(rank) for e in ((a.value, i), 1)))
-    right = b.reshape(*(e for i in range(rank) for e in (1, (b.value, i))))
-    whole = left * right
-    sizes = [(a.shape[i] or 0) * (b.shape[i] or 0) for i in range(rank)]
-    if not all(sizes):
-        raise n.error("the extents of both operands must be known")
-    return whole.reshape(*sizes).value
+    return formulas.kron(*two(n)).value

@@ -8,6 +8,7 @@ from ...common.loops import Iteration, mirrored, reversed_along, while_loop
 from ...common.vocabulary import *
 from ..functions import activated
 from ..layer import KerasLayer, layer
+from ..structures import flat
 from .convolution import PADDINGS, kernel_first
 from .reshaping import is_channels_first, merged_batch
 
@@ -74,17 +75,36 @@ def _cell(n: KerasLayer, kind: str, config: Mapping[str, Any], weights: list[Val
     return Cell(kind, config, own)
 
 
+def _cells(n: KerasLayer, one: Mapping[str, Any], weights: list[Value]) -> list[Cell]:
+    """The cells of a recurrent layer by its configuration."""
+    kind, config = one["class_name"].rpartition(">")[2], one["config"]
+    if kind == "RNN":
+        inner = config["cell"]
+        listed = inner["config"].get("cells", [inner])
+        return [_cell(n, c["class_name"], c["config"], weights) for c in listed]
+    return [_cell(n, kind, config, weights)]
+
+
 def _sequence(
     n: KerasLayer,
     cells: Sequence[Cell],
     x: Value,
     states: Sequence[Value] | None,
+    config: Mapping[str, Any],
     backward: bool,
     zeros: bool,
 ) -> Outcome:
-    """The cells one after the other on [time, batch, input]; outputs are in the order of time."""
-    mask = n.mask
-    chosen = None if mask is None else _masked(n, mask, zeros)
+    """The cells one after the other on [time, batch, input]; outputs are in the order of time.
+
+    `zeros` are the outputs of steps that do not count, else those of the steps before.
+    """
+    counts = None if n.mask is None else _steps_first(n, n.mask)
+    # Unrolled, Keras makes zeros of all steps at once, by the mask as it was before it turned.
+    turned = backward and bool(config.get("unroll")) and bool(config.get("return_sequences"))
+    late = counts is not None and zeros and turned
+    chosen = None
+    if counts is not None:
+        chosen = masked_steps(n, counts, zeros and not late, backward, bool(states))
     given = list(states or ())
     lasts: list[Value] = []
     for cell in cells:
@@ -92,20 +112,15 @@ def _sequence(
         own = [given.pop(0) if given else zero_state(n, x, size) for _ in range(cell.states)]
         outcome = cell.run(n, x, own, chosen, backward)
         x, lasts = outcome.outputs, lasts + list(outcome.states)
+    if counts is not None and late:
+        x = n(nn.Where(reversed_steps(n, counts), x, n.scalar(0, x)))
     return Outcome(x, lasts)
 
 
-def _masked(n: KerasLayer, mask: Value, zeros: bool) -> Any:
-    """Where a step does not count, states stay, and the output is that before, or zeros."""
-    steps = n(nn.Transpose(mask, permutation=(1, 0)))
-    columns = reshape(n, n.cast(steps, i1), [(steps, 0), (steps, 1), 1])
-
-    def chosen(state: list[Value], new: list[Value], t: Value) -> tuple[list[Value], Value]:
-        counts = n(nn.Gather(columns, t))
-        kept = [n(nn.Where(counts, a, b)) for a, b in zip(new, state, strict=True)]
-        return kept, n(nn.Where(counts, new[0], n.scalar(0, new[0]))) if zeros else kept[0]
-
-    return chosen
+def _steps_first(n: KerasLayer, mask: Value) -> Value:
+    """A mask [batch, time] as a column for each step: [time, batch, 1]."""
+    steps = _time_first(n, n.cast(mask, i1))
+    return steps if steps.type.rank > 2 else reshape(n, steps, [(steps, 0), (steps, 1), 1])
 
 
 def _time_first(n: KerasLayer, x: Value) -> Value:
@@ -115,12 +130,15 @@ def _time_first(n: KerasLayer, x: Value) -> Value:
 def _outputs(
     n: KerasLayer, outcome: Outcome, config: Mapping[str, Any], backward: bool, flips: bool
 ) -> list[Value]:
-    """What the layer gives: all steps in the order of work, or the last of them, and states."""
+    """What the layer gives: all steps in the order of work, or the last of them, and states.
+
+    `flips` turns the steps around.
+    """
     whole = outcome.outputs
     if not config.get("return_sequences"):
         found = column(n, whole, 0, 0 if backward else -1)
     else:
-        found = _time_first(n, reversed_steps(n, whole) if backward and flips else whole)
+        found = _time_first(n, reversed_steps(n, whole) if backward != flips else whole)
     return [found, *(outcome.states if config.get("return_state") else ())]
 
 
@@ -130,16 +148,15 @@ def reversed_steps(n: KerasLayer, x: Value) -> Value:
 
 
 def _given_states(n: KerasLayer) -> list[Value] | None:
-    """The initial states, by name or behind the input."""
-    found = n.keyword("initial_state")
-    if found is None:
-        more = [v for item in n.args for v in (item if isinstance(item, list) else [item])][1:]
-        found = [v for v in more if isinstance(v, Value)] or None
-    return [found] if isinstance(found, Value) else found
+    """The initial states, by name or behind the input; of cells in cells one after the other."""
+    found = flat(n.keyword("initial_state"))
+    if n.is_old and not any(isinstance(v, Value) for v in found):
+        found = flat(n.args)[1:]
+    return [v for v in found if isinstance(v, Value)] or None
 
 
 def _first(n: KerasLayer) -> Value:
-    found = n.args[0]
+    found = n.args[0] if n.args else n.keyword("sequences")
     found = found[0] if isinstance(found, list) else found
     if not isinstance(found, Value) or found.type.rank < 3:
         raise n.error("it is not called with a sequence [batch, time, ..]")
@@ -148,58 +165,80 @@ def _first(n: KerasLayer) -> Value:
     return found
 
 
-@layer("LSTM", "GRU", "SimpleRNN", "CuDNNLSTM", "CuDNNGRU")
+@layer("LSTM", "GRU", "SimpleRNN", "RNN", "CuDNNLSTM", "CuDNNGRU")
 def recurrent(n: KerasLayer) -> list[Value]:
     kind = n.kind.removeprefix("CuDNN")
     if kind != n.kind:
         raise n.error(f"weights for cuDNN are not supported; save the model with {kind}")
-    return _recurrent(n, [_cell(n, kind, n.config, n.weights())])
-
-
-@layer("RNN")
-def rnn_layer(n: KerasLayer) -> list[Value]:
-    inner, weights = n.option("cell"), n.weights()
-    config = inner["config"]
-    cells = config.get("cells", [inner])
-    return _recurrent(n, [_cell(n, c["class_name"], c["config"], weights) for c in cells])
-
-
-def _recurrent(n: KerasLayer, cells: list[Cell]) -> list[Value]:
+    cells = _cells(n, {"class_name": kind, "config": n.config}, n.weights())
     x = _time_first(n, _first(n))
     backward = bool(n.option("go_backwards", False))
     zeros = bool(n.option("zero_output_for_mask", False))
-    outcome = _sequence(n, cells, x, _given_states(n), backward, zeros)
-    return _outputs(n, outcome, n.config, backward, flips=True)
+    states = _remembered(n, x, cells)
+    outcome = _sequence(n, cells, x, states, n.config, backward, zeros)
+    _remember(n, n.config, outcome.states)
+    return _outputs(n, outcome, n.config, backward, flips=False)
+
+
+def _remembered(n: KerasLayer, x: Value, cells: Sequence[Cell]) -> list[Value] | None:
+    """The states before the first step: those given, or of a stateful layer its own."""
+    given = _given_states(n)
+    config = n.config["layer"]["config"] if n.kind == "Bidirectional" else n.config
+    if not config.get("stateful"):
+        return given
+    sizes = [cell.weights[1].type.shape[0] for cell in cells for _ in range(cell.states)]
+    own = [
+        n.builder.state(f"{n.node.name}.state_{i}", TensorType((x.type.shape[1], size), n.element))
+        for i, size in enumerate(sizes)
+    ]
+    return given or list(own)
+
+
+def _remember(n: KerasLayer, config: Mapping[str, Any], states: Sequence[Value]) -> None:
+    """What a stateful layer starts from in the next run."""
+    if config.get("stateful"):
+        for i, state in enumerate(states):
+            n.builder.leave(f"{n.node.name}.state_{i}", n.cast(n.results(state), n.element))
 
 
 @layer("Bidirectional")
 def bidirectional(n: KerasLayer) -> list[Value]:
-    """A layer, and another or itself from the last step to the first."""
-    x, weights, states = _time_first(n, _first(n)), n.weights(), _given_states(n)
-    inner = n.option("layer")
-    behind = n.option("backward_layer", None) or inner
+    """A layer, and another or itself the other way round, whose steps are turned around."""
+    x, weights = _time_first(n, _first(n)), n.weights()
+    inner, behind = n.option("layer"), n.option("backward_layer", None)
+    forward = bool(inner["config"].get("go_backwards"))
+    other = not forward if behind is None else bool(behind["config"].get("go_backwards"))
+    ways = [(inner, forward), (behind or inner, other)]
+    cells = [_cells(n, one, weights) for one, _ in ways]
+    states = _remembered(n, x, [*cells[0], *cells[1]])
     halves: list[list[Value]] = []
-    for i, one in enumerate((inner, behind)):
-        config = one["config"]
-        cell = _cell(n, one["class_name"], config, weights)
-        own = None if states is None else states[i * cell.states : (i + 1) * cell.states]
-        outcome = _sequence(n, [cell], x, own, bool(i), zeros=True)
-        halves.append(_outputs(n, outcome, config, bool(i), flips=False))
-    forward, back = (half[0] for half in halves)
-    lasts = [state for half in halves for state in half[1:]]
+    lasts: list[Value] = []
+    for i, (one, backward) in enumerate(ways):
+        config, half = one["config"], len(states or ()) // 2
+        own = None if states is None else states[i * half : (i + 1) * half]
+        zeros = bool(config.get("return_sequences"))
+        outcome = _sequence(n, cells[i], x, own, config, backward, zeros)
+        lasts += outcome.states
+        halves.append(_outputs(n, outcome, config, backward, flips=bool(i)))
+    _remember(n, inner["config"], lasts)
+    found = _merged(n, *(half[0] for half in halves))
+    return found + [state for half in halves for state in half[1:]]
+
+
+def _merged(n: KerasLayer, forward: Value, back: Value) -> list[Value]:
+    """The outputs of both directions as one, or as they are."""
     match n.option("merge_mode", "concat"):
         case "concat":
-            found = [concat(n, [forward, back], forward.type.rank - 1)]
+            return [concat(n, [forward, back], forward.type.rank - 1)]
         case "sum" | "ave" as mode:
             total = n(nn.Add(forward, back))
-            found = [total if mode == "sum" else n(nn.Mul(total, n.scalar(0.5, total)))]
+            return [total if mode == "sum" else n(nn.Mul(total, n.scalar(0.5, total)))]
         case "mul":
-            found = [n(nn.Mul(forward, back))]
+            return [n(nn.Mul(forward, back))]
         case None:
-            found = [forward, back]
+            return [forward, back]
         case other:
             raise n.error(f"'merge_mode' is {other!r}")
-    return found + lasts
 
 
 # -- convolutions ----------------------------------------------------------------------------------
@@ -210,8 +249,7 @@ def conv_lstm(n: KerasLayer) -> list[Value]:
     """A long short-term memory whose products are convolutions."""
     kernel, recurrent, *bias = n.weights(3 if n.option("use_bias", True) else 2)
     x = _time_first(n, _first(n))
-    if n.mask is not None:
-        raise n.error("a mask is not supported")
+    counts = None if n.mask is None else _mask_of_images(n, n.mask, x.type.rank)
     if not is_channels_first(n):
         x = n(nn.Transpose(x, permutation=(0, 1, x.type.rank - 1, *range(2, x.type.rank - 1))))
     count, filters = x.type.rank - 3, kernel.type.shape[-1] // 4
@@ -234,6 +272,9 @@ def conv_lstm(n: KerasLayer) -> list[Value]:
     ones = (1,) * count
     backward = bool(n.option("go_backwards", False))
     steps_count = extent(n, (x, 0)).value
+    given = _given_states(n)
+    zeros = bool(n.option("zero_output_for_mask", False))
+    chosen = None if counts is None else masked_steps(n, counts, zeros, backward, bool(given))
     zero = broadcast(
         n, n.scalar(0, x), [(x, 1), filters, *((projected, i) for i in range(3, x.type.rank))]
     )
@@ -248,19 +289,34 @@ def conv_lstm(n: KerasLayer) -> list[Value]:
         fresh = n(nn.Mul(i, activated(n, g, inner)))
         c = n(nn.Add(n(nn.Mul(f, c)), fresh))
         h = n(nn.Mul(o, activated(n, c, inner)))
-        return Iteration([h, c], [h])
+        if chosen is None:
+            return Iteration([h, c], [h])
+        kept, output = chosen(states, [h, c], t)
+        return Iteration(kept, [output])
 
-    given = _given_states(n)
     if given is not None and not is_channels_first(n):
         given = [channels_first(n, v) for v in given]
     lasts, (whole,) = while_loop(n, step, given or [zero, zero], steps_count)
     rank = whole.type.rank
-    found = _time_first(n, whole) if n.option("return_sequences", False) else lasts[0]
+    if n.option("return_sequences", False):
+        found = _time_first(n, whole)
+    else:
+        found = lasts[0] if chosen is None else column(n, whole, 0, -1)
     if not is_channels_first(n):
         lasts = [channels_last(n, v) for v in lasts]
         if n.option("return_sequences", False):
             order = (0, 1, *range(3, rank), 2)
             found = n(nn.Transpose(found, permutation=order))
         else:
-            found = lasts[0]
+            found = channels_last(n, found)
     return [found, *(lasts if n.option("return_state", False) else ())]
+
+
+def _mask_of_images(n: KerasLayer, mask: Value, rank: int) -> Value:
+    """A mask [batch, time] or [batch, time, places ..] as [time, batch, 1, places ..]."""
+    steps = _time_first(n, n.cast(mask, i1))
+    count = steps.type.rank - 2
+    if count not in (0, rank - 3) or (count and is_channels_first(n)):
+        raise n.error(f"a mask '{mask.type}' is not supported")
+    places = [(steps, i + 2) for i in range(count)] or [1] * (rank - 3)
+    return reshape(n, steps, [(steps, 0), (steps, 1), 1, *places])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...common.resampling import covered, sampled, weighted
 from ...common.shapes import product
+from ...common.tensorflow import CUBIC_STEPS
 from ...common.vocabulary import *
 from ..layer import KerasLayer, layer
 
@@ -117,7 +118,8 @@ def interpolation(n: KerasLayer, name: str) -> dict:
         case "bilinear":
             return {"mode": "linear", "exclude_outside": False}
         case "bicubic":
-            return {"mode": "cubic", "cubic_coeff_a": -0.5, "exclude_outside": True}
+            how = {"mode": "cubic", "cubic_coeff_a": -0.5, "exclude_outside": True}
+            return how | {"cubic_steps": CUBIC_STEPS}
     raise n.error(f"interpolation '{name}' is not supported, expected nearest, bilinear or bicubic")
 
 
@@ -204,7 +206,8 @@ def center_crop(n: KerasLayer) -> Value:
     size = [n.integer("height"), n.integer("width")]
     first, extents = _extents(n, x)
     if any(d < s for d, s in zip(extents, size, strict=True)):
-        return resized_image(n, with_aspect(n, x, size, crops=True), size, "bilinear")
+        n.keeps_types = True
+        return n.cast(resized_image(n, with_aspect(n, x, size, crops=True), size, "bilinear"), f32)
     for axis, (have, want) in enumerate(zip(extents, size, strict=True), first):
         begin = (have - want) // 2
         x = slice_axis(n, x, axis, begin, begin + want)

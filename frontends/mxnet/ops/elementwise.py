@@ -255,6 +255,7 @@ def _scalar(formula, compares: bool, numpy: bool, divides: bool, turned: bool) -
     def convert(n: MxnetLayer, x: Value) -> Value:
         term, number = n.term(x), n.float("scalar", 1.0)
         whole = number == int(number) if math.isfinite(number) else False
+        whole = n.flag("is_int", whole)
         if term.element is i1 or (numpy and (divides or not whole)):
             term = _real(term)
         value = n.term(n.constant(number, term.element))

@@ -185,7 +185,7 @@ def adaptive_average_pooling(n: MxnetLayer, x: Value) -> Value:
     "BatchNorm", "BatchNorm_v1", "_npx_batch_norm", "_contrib_SyncBatchNorm",
     "_contrib_BatchNormWithReLU",
 )  # fmt: skip
-def batch_norm(
+def batch_norm_(
     n: MxnetLayer, x: Value, gamma: Value, beta: Value, mean: Value, var: Value
 ) -> list[Value]:
     axis = n.axis("axis", 1, x.type.rank)
@@ -193,10 +193,9 @@ def batch_norm(
         gamma = n.zeros(gamma.type.shape, gamma.type.element_type, 1)
     order = [i for i in range(x.type.rank) if i != axis]
     order.insert(1, axis)
-    element = x.type.element_type
-    parameters = (n.cast(p, element) for p in (gamma, beta, mean, var))
-    out = nn.BatchNorm(n.transposed(x, *order), *parameters, epsilon=n.float("eps", 1e-3))
-    out = n.transposed(n(out), *(int(i) for i in np.argsort(order)))
+    epsilon = n.float("eps", 1e-3)
+    out = batch_norm(n, n.transposed(x, *order), gamma, beta, mean, var, epsilon)
+    out = n.transposed(out, *(int(i) for i in np.argsort(order)))
     if n.kind == "_contrib_BatchNormWithReLU":
         out = n(nn.Relu(out))
     return [out, mean, var]

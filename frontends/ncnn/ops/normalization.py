@@ -7,9 +7,9 @@ from ..layer import NcnnLayer, by_axes, rows
 
 
 @rows("BatchNorm")
-def batch_norm(n: NcnnLayer, x: Value) -> Value:
-    names = ("slope", "bias", "mean", "variance")
-    return n(nn.BatchNorm(x, *(n.weight(name) for name in names), epsilon=n.float(1)))
+def batch_norm_(n: NcnnLayer, x: Value) -> Value:
+    slope, bias, mean, variance = (n.weight(name) for name in ("slope", "bias", "mean", "variance"))
+    return batch_norm(n, x, slope, bias, mean, variance, n.float(1))
 
 
 def _affine(n: NcnnLayer, size: int) -> tuple[Value, Value]:

@@ -31,7 +31,10 @@ def prelu(n: Node, x: Value, slope: Value) -> Value:
 def shrink(n: Node, x: Value) -> Value:
     """x moved towards 0 by `bias` where it is further than `lambd` from it, else 0."""
     limit, bias, v = n.float("lambd"), n.float("bias"), Term(n, x)
-    return (v < -limit).choose(v + bias, (v > limit).choose(v - bias, 0)).value
+    if isinstance(v.element, IntegerType):
+        v = v.cast(f64)
+    moved = (v < -limit).choose(v + bias, (v > limit).choose(v - bias, 0))
+    return moved.cast(x.type.element_type).value
 
 
 @converter("Softmax", since=13)

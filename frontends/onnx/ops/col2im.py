@@ -21,7 +21,7 @@ def col2im(n: Node, x: Value, image_shape: Value, block_shape: Value) -> Value:
     count = None if declared is None else declared - 2
     image_shape, block_shape = (of_length(n, v, count) for v in (image_shape, block_shape))
     (rank,) = image_shape.type.shape
-    if rank is None or x.type.rank != 3:
+    if not rank or x.type.rank != 3:
         raise n.error("the number of dimensions must be known, and the input be of rank 3")
     strides = spatial_ints(n, "strides", rank, 1)
     dilations = spatial_ints(n, "dilations", rank, 1)

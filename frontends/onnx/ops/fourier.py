@@ -138,5 +138,24 @@ def mel_weight_matrix(
     return out.cast(element_type(n.int("output_datatype", 1))).value
 
 
+_WINDOWS = {
+    "HannWindow": (0.5, 0.5, 0.0),
+    "HammingWindow": (25 / 46, 21 / 46, 0.0),
+    "BlackmanWindow": (0.42, 0.5, 0.5 - 0.42),
+}
+"""Weights of the mean, and of the first and second cosine."""
+
+
+@converter(*_WINDOWS)
+def window(n: Node, size: Value) -> Value:
+    """A sum of cosines over a period of `size` elements, or one less where it is symmetric."""
+    mean, first, second = _WINDOWS[n.op_type]
+    count = Term(n, as_scalar(n, as_i64(n, size)))
+    period = count if n.int("periodic", 1) else count - 1
+    angle = counting(n, count).cast(f64) * 2 * math.pi / period.cast(f64)
+    found = mean - angle.function(nn.Cos) * first + (angle * 2).function(nn.Cos) * second
+    return found.cast(element_type(n.int("output_datatype", 1))).value
+
+
 def _mel(frequency: Term) -> Term:
     return (frequency / 700.0 + 1.0).function(nn.Log) * (2595 / math.log(10))

@@ -25,6 +25,8 @@ def gather_elements(n: Node, data: Value, indices: Value) -> Value:
 @converter("GatherND")
 def gather_nd(n: Node, data: Value, indices: Value) -> Value:
     batch, rank = n.int("batch_dims"), n.declared_rank(0)
+    if not 0 <= batch < min(data.type.rank, indices.type.rank):
+        raise n.error(f"attribute 'batch_dims' is {batch}, expected less than the operands' ranks")
     if rank is not None:
         indices = _in_rows(n, indices, indices.type.rank - 1 + data.type.rank - batch - rank)
     return n(nn.GatherNd(data, indices, batch_dims=batch))

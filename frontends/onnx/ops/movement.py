@@ -204,7 +204,21 @@ def pad(
     if mode == "constant":
         zero = "" if x.type.element_type is nn.string else 0
         fill = n.scalar(zero, x) if value is None else as_scalar(n, value)
-    return pad_by_vector(n, x, as_i64(n, pads), fill, mode)
+    pads = as_i64(n, pads)
+    if mode == "reflect":
+        _warn_of_far_reflection(n, x, pads)
+    return pad_by_vector(n, x, pads, fill, mode)
+
+
+def _warn_of_far_reflection(n: Node, x: Value, pads: Value) -> None:
+    rank, known = x.type.rank, n.extents(pads) or (None,) * 2 * x.type.rank
+    for i, extent in enumerate(x.type.shape):
+        far = max(known[i] or 0, known[rank + i] or 0)
+        if extent is not None and far >= max(extent, 1):
+            n.warn(
+                f"{far} elements of padding reflect the {extent} of dimension {i} several times, "
+                "which ONNX Runtime refuses"
+            )
 
 
 @converter("Tile")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...common import windows as common
 from ...common.pooling import product_of
 from ...common.vocabulary import *
 from ..node import Node
@@ -14,7 +15,37 @@ def _windows(n: Node, x: Value) -> Windows:
     kernel, strides, dilations = (
         spatial_ints(n, name, rank, 1) for name in ("kernel_shape", "strides", "dilations")
     )
-    return Windows(kernel, strides, padding_of(n, rank), dilations, bool(n.int("ceil_mode")))
+    padding, ceil = padding_of(n, rank), bool(n.int("ceil_mode"))
+    if not isinstance(padding, str) or padding == "VALID":
+        _check_fit(n, x, kernel, strides, dilations, padding, ceil)
+    return Windows(kernel, strides, padding, dilations, ceil)
+
+
+def _check_fit(
+    n: Node,
+    x: Value,
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    padding: common.Padding,
+    ceil: bool,
+) -> None:
+    """Refuse windows of padding alone, and warn of those that are larger than all there is.
+
+    Of a window that is larger, the standard's formula rounds down to no window; ONNX Runtime rounds
+    towards zero, to one.
+    """
+    rank = len(kernel)
+    pads = (0,) * 2 * rank if isinstance(padding, str) else padding
+    for i, extent in enumerate(x.type.shape[2:]):
+        reach, around = (kernel[i] - 1) * dilations[i] + 1, pads[i] + pads[rank + i]
+        if max(pads[i], pads[rank + i]) >= reach:
+            raise n.error(f"pads of {list(pads)} make windows of {list(kernel)} of padding alone")
+        if extent is not None and not ceil and -strides[i] < extent + around - reach < 0:
+            n.warn(
+                f"a window of {reach} is larger than the {extent + around} elements of dimension "
+                f"{i + 2}: the result has none there, in ONNX Runtime one"
+            )
 
 
 @converter("MaxPool")

@@ -79,10 +79,10 @@ def dequantize(n: Node, x: Value, scale: Value, zero: Value | None = None) -> Va
 
 @converter("QuantizeLinear")
 def quantize(n: Node, x: Value, scale: Value, zero: Value | None = None) -> Value:
-    if zero is not None:
-        out: Type = zero.type.element_type
-    else:
-        out = element_type(n.int("output_dtype")) if n.int("output_dtype") else IntegerType(8, "u")
+    asked = element_type(n.int("output_dtype")) if n.int("output_dtype") else None
+    out: Type = (asked or IntegerType(8, "u")) if zero is None else zero.type.element_type
+    if asked not in (None, out):
+        raise n.error(f"attribute 'output_dtype' is {asked}, but the zero point's type {out}")
     size = _along_axis(n, x, scale)
     # A zero point of 8 bits is zero by ONNX's rules.
     stays = isinstance(out, FloatType) and out.width == 8

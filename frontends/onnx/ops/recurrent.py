@@ -124,6 +124,8 @@ def _direction(n: Node, d: int, backward, weights, states: list[Value], width: i
         of_input, own = split_into(n, _per_direction(n, b, count)[d], 0, [width] * 2)
         biases = of_input, own
     clip = n.float("clip") if n.has("clip") else None
+    if clip is not None and not clip > 0:
+        raise n.error(f"attribute 'clip' is {clip:g}, expected a positive number")
     functions = activations(n, d)
     return Direction(n, projection, recurrent, states, functions, biases, backward[d], clip)
 

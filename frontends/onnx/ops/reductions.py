@@ -42,6 +42,10 @@ def _reduction_along(n: Node, x: Value, axes: Value) -> Value:
     mask = axes_mask(n, axes, x.type.rank)
     if not n.int("noop_with_empty_axes"):
         mask = all_where_none(n, axes, mask)
+    if not n.int("keepdims", 1):  # the rank is told by how many there are
+        count = Term(n, mask).cast(i64).sum(0).equals(number_of(n, axes, "axes"))
+        none = Term(n, n.constant(number_of(n, axes, "axes") == 0))
+        mask = n(nn.Assume(mask, (count | none).value, "axes name an axis twice"))
     kept = along(n, x, mask, lambda matrix: _reduced(n, matrix, (1,), False))
     return kept if n.int("keepdims", 1) else without(n, kept, mask, number_of(n, axes, "axes"))
 

@@ -16,6 +16,12 @@ from .convolution import kernel_of
 
 @converter("RoiAlign")
 def roi_align(n: Node, x: Value, rois: Value, batch: Value) -> Value:
+    if x.type.rank != 4 or rois.type.rank != 2 or rois.type.shape[1] not in (4, None):
+        raise n.error(f"inputs '{x.type}' and '{rois.type}', expected images and rows of 4 numbers")
+    if n.int("sampling_ratio") < 0:
+        raise n.error(
+            f"attribute 'sampling_ratio' is {n.int('sampling_ratio')}, expected 0 or more"
+        )
     return regions.roi_align(
         n,
         x,

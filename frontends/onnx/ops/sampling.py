@@ -26,14 +26,25 @@ def upsample(n: Node, x: Value, scales: Value | None = None) -> Value:
 
 @converter("Resize")
 def resize_10(n: Node, x: Value, scales: Value) -> Value:
-    """The meaning before opset 11."""
-    mode = n.string("mode", "nearest", _MODES)
-    how = {
-        "mode": "linear" if mode == "bilinear" else mode,
-        "coordinate_transform": "asymmetric",
-        "nearest_mode": "floor",
-    }
-    return resized_by_scales(n, x, scales, tuple(range(x.type.rank)), how)
+    """The meaning before opset 11: to fewer elements, the nearest one is that behind a place."""
+    mode, axes = n.string("mode", "nearest", _MODES), tuple(range(x.type.rank))
+    how = {"mode": "linear" if mode == "bilinear" else mode, "coordinate_transform": "asymmetric"}
+    check_count(n, scales, len(axes), "scales")
+    if mode != "nearest":
+        return resized_by_scales(n, x, scales, axes, how)
+    known = n.known(scales)
+    if known is None:
+        text = "nearest elements for fewer than there are, by scales that only the run tells"
+        least = n(nn.ReduceMin(n.cast(scales, f32), axes=(0,)))
+        fits = n(nn.GreaterEqual(least, n.constant(1.0, f32)))
+        scales = n(nn.Assume(scales, fits, text))
+        return resized_by_scales(n, x, scales, axes, how | {"nearest_mode": "floor"})
+    for rounding, fewer in (("ceil", True), ("floor", False)):
+        some = tuple(axis for axis in axes if (known[axis] < 1) == fewer)
+        part = n.constant(np.float32(known[list(some)]))
+        if some:
+            x = resized_by_scales(n, x, part, some, how | {"nearest_mode": rounding})
+    return x
 
 
 @converter("Resize", since=11)
@@ -63,6 +74,8 @@ def resize(
         "antialias": bool(n.int("antialias")),
         "extrapolation_value": n.float("extrapolation_value"),
     }
+    if how["mode"] != "nearest" and isinstance(x.type.element_type, IntegerType):
+        n.warn("means of integers are rounded, in ONNX Runtime cut")
     region = None
     if transform == "tf_crop_and_resize":
         if roi is None:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from ...common import bessel, special
 from ...common.vocabulary import *
 from ..layer import PaddleLayer, rows
 
 
 def _unary(op: Callable[[Value], Any]) -> Callable:
     return lambda n, x: n(op(x))
+
+
+def _real(op: Callable[[Value], Any]) -> Callable:
+    """A function of floats, which integers become."""
+    return lambda n, x: n(op(_as_float(n, x)))
+
+
+def _as_float(n: PaddleLayer, x: Value) -> Value:
+    return x if isinstance(x.type.element_type, FloatType) else n.cast(x, f32)
 
 
 def _activation(name: str, *parameters: tuple[str, float]) -> Callable:
@@ -30,6 +40,16 @@ def _binary(op: Callable[[Value, Value], Any]) -> Callable:
     return convert
 
 
+def _logical(op: Callable[[Value, Value], Any]) -> Callable:
+    """Of numbers, which are true where they are not 0."""
+
+    def convert(n: PaddleLayer, x: Value, y: Value) -> Value:
+        x, y = _aligned(n, n.cast(x, i1), n.cast(y, i1))
+        return n(op(x, y))
+
+    return convert
+
+
 def _aligned(n: PaddleLayer, x: Value, y: Value) -> tuple[Value, Value]:
     """Operands of old models: y's dimensions begin at an axis of x; and of one element type."""
     axis = n.int("axis", -1)
@@ -47,19 +67,51 @@ def _rank_of(element: Any) -> tuple[bool, int]:
     return isinstance(element, FloatType), element.width
 
 
-_UNARY = """
-    relu sigmoid tanh exp log sqrt rsqrt abs floor ceil round sin cos tan asin acos atan sinh cosh
-    asinh acosh atanh erf expm1 log1p sign reciprocal softsign silu=Swish swish mish
-    logical_not=Not bitwise_not=Not isnan=IsNan isinf=IsInf
+_LOGICAL = "logical_and=And logical_or=Or logical_xor=Xor"
+_REAL = """
+    sigmoid tanh exp log sqrt rsqrt sin cos tan asin acos atan sinh cosh asinh acosh atanh erf expm1
+    log1p reciprocal softsign silu=Swish swish mish isnan=IsNan isinf=IsInf
 """
+_UNARY = "relu abs floor ceil round sign bitwise_not=Not"
 _BINARY = """
     add subtract=Sub multiply=Mul divide=Div maximum=Max minimum=Min elementwise_pow=Pow
     remainder=Mod equal less_than=Less less_equal greater_than=Greater greater_equal
-    logical_and=And logical_or=Or logical_xor=Xor bitwise_and=And bitwise_or=Or bitwise_xor=Xor
+    bitwise_and=And bitwise_or=Or bitwise_xor=Xor
 """
-for _made, _words in ((_unary, _UNARY), (_binary, _BINARY)):
+for _made, _words in (
+    (_unary, _UNARY),
+    (_real, _REAL),
+    (_binary, _BINARY),
+    (_logical, _LOGICAL),
+):
     for _name, _op in named(_words).items():
         rows.add(dict.fromkeys((_name, f"{_name}_"), _made(_op)))
+
+
+def _special(function: Callable[[Term], Term]) -> Callable:
+    def convert(n: PaddleLayer, x: Value) -> Value:
+        term = Term(n, _as_float(n, x))
+        return function(term.cast(f64)).cast(term.element).value
+
+    return convert
+
+
+rows.add(
+    {
+        "lgamma": _special(special.lgamma),
+        "digamma": _special(special.digamma),
+        # Beyond 1 it is infinite too.
+        "erfinv": _special(lambda x: special.erfinv(x.max(-1.0).min(1.0))),
+        "i0": _special(bessel.bessel_i(0, scaled=False)),
+        "i1": _special(bessel.bessel_i(1, scaled=False)),
+    }
+)
+
+
+def _logarithm(base: float) -> Callable:
+    factor = float(1 / np.log(base))
+    return lambda n, x: (Term(n, _as_float(n, x)).function(nn.Log) * factor).value
+
 
 rows.add(
     {
@@ -78,8 +130,8 @@ rows.add(
         "hardshrink": _activation("hardshrink", ("threshold", 0.5)),
         "stanh": _activation("scaledtanh", ("scale_b", 1.7159), ("scale_a", 0.67)),
         "square": _formula(lambda x: x * x),
-        "log2": _formula(lambda x: x.function(nn.Log) * float(1 / np.log(2))),
-        "log10": _formula(lambda x: x.function(nn.Log) * float(1 / np.log(10))),
+        "log2": _logarithm(2),
+        "log10": _logarithm(10),
     }
 )
 
@@ -94,11 +146,16 @@ def hard_swish(n: PaddleLayer, x: Value) -> Value:
     return (t * (t + offset).max(0.0).min(threshold) / scale).value
 
 
+def _endless(x: Term) -> Term:
+    return x.function(nn.IsNan) | x.function(nn.IsInf)
+
+
 rows.formulas(
     {
         "gelu": lambda n, x: n(nn.Gelu(x, approximate="tanh" if n.flag("approximate") else "none")),
         "not_equal": lambda n, x, y: n(nn.Not(n(nn.Equal(*_aligned(n, x, y))))),
-        "isfinite": lambda n, x: n(nn.Not(n(nn.Or(n(nn.IsNan(x)), n(nn.IsInf(x)))))),
+        "isfinite": lambda n, x: (~_endless(Term(n, _as_float(n, x)))).value,
+        "logical_not logical_not_": lambda n, x: n(nn.Not(n.cast(x, i1))),
         "cast cast_": lambda n, x: n.cast(x, n.element("dtype", n.element("out_dtype", f32))),
     }
 )

@@ -140,12 +140,12 @@ def pool_with_index(n: PaddleLayer, x: Value) -> list[Value | None]:
 
 
 def _batch_norm(n: PaddleLayer, x: Value, mean: Value, var: Value, *more: Value) -> Value:
+    """In training mode by the batch's own statistics."""
     scale, bias = more[0], more[1]
-    if not (n.flag("is_test", True) or n.flag("use_global_stats")):
-        raise n.error("it is in training mode; export the model after `eval()`")
-    epsilon = n.float("epsilon", 1e-5)
-    parameters = (n.cast(p, x.type.element_type) for p in (scale, bias, mean, var))
-    return n(nn.BatchNorm(x, *parameters, epsilon=epsilon))
+    epsilon, is_test = n.float("epsilon", 1e-5), n.flag("is_test", True)
+    if n.flag("use_global_stats") or (is_test and not n.flag("trainable_statistics")):
+        return batch_norm(n, x, scale, bias, mean, var, epsilon)
+    return batch_norm_now(n, x, scale, bias, mean.type.element_type, epsilon)[0]
 
 
 rows.add({name: _in_front(_batch_norm) for name in ("batch_norm", "batch_norm_")})

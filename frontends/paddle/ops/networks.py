@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...common import recurrent as family
 from ...common.attention import causal
+from ...common.formulas import kron
 from ...common.loops import Iteration, branch, while_loop
 from ...common.vocabulary import *
 from ..layer import PaddleLayer, rows
@@ -54,6 +55,7 @@ def fully_connected(n: PaddleLayer, x: Value, w: Value, bias: Value | None = Non
 
 rows.formulas(
     {
+        "kron": lambda n, x, y: kron(Term(n, x), Term(n, y)).value,
         "dot": lambda n, x, y: (Term(n, x) * Term(n, y)).sum(x.type.rank - 1).value,
         "einsum": lambda n, values: [einsum(n, n.text("equation"), values), None, None],
         "softmax softmax_": lambda n, x: n(nn.Softmax(x, axis=n.axis(x, n.int("axis", -1)))),

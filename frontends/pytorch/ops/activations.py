@@ -17,16 +17,35 @@ def gelu(n: AtenLayer, self: Value, approximate: str = "none") -> Value:
     return n(nn.Gelu(self, approximate=approximate))
 
 
+def leaky(n: AtenLayer, x: Value, slope: float) -> Value:
+    """A slope below zero; nn's is of f32."""
+    if x.type.element_type is f64:
+        return (Term(n, x) > 0.0).choose(Term(n, x), Term(n, x) * slope).value
+    return n(nn.LeakyRelu(x, alpha=slope))
+
+
+@ROWS("aten.selu")
+def selu(n: AtenLayer, self: Value) -> Value:
+    return elu(n, self, 1.6732632423543772, 1.0507009873554805)
+
+
+@ROWS("aten.hardsigmoid")
+def hardsigmoid(n: AtenLayer, self: Value) -> Value:
+    if self.type.element_type is f64:
+        return ((Term(n, self) + 3.0).max(0.0).min(6.0) / 6.0).value
+    return n(nn.HardSigmoid(self, alpha=1 / 6, beta=0.5))
+
+
 @ROWS("aten.leaky_relu")
 def leaky_relu(n: AtenLayer, self: Value, negative_slope: float = 0.01) -> Value:
-    return n(nn.LeakyRelu(self, alpha=negative_slope))
+    return leaky(n, self, negative_slope)
 
 
 @ROWS("aten.rrelu")
 def rrelu(n: AtenLayer, self: Value, lower=1 / 8, upper=1 / 3, training: bool = False) -> Value:
     if training:
         raise n.error("training is not supported: call model.eval() first")
-    return n(nn.LeakyRelu(self, alpha=(lower + upper) / 2))
+    return leaky(n, self, (lower + upper) / 2)
 
 
 @ROWS("aten.elu")
@@ -76,13 +95,13 @@ def softshrink(n: AtenLayer, self: Value, lambd=0.5) -> Value:
 @ROWS("aten.hardshrink")
 def hardshrink(n: AtenLayer, self: Value, lambd=0.5) -> Value:
     x = Term(n, self)
-    return (x.function(nn.Abs) > lambd).choose(x, 0.0).value
+    return (x.function(nn.Abs) <= lambd).choose(0.0, x).value
 
 
 @ROWS("aten.threshold")
 def threshold_(n: AtenLayer, self: Value, threshold: Any, value: Any) -> Value:
     x = Term(n, self)
-    return (x > threshold).choose(x, value).value
+    return (x <= threshold).choose(value, x).value
 
 
 @ROWS("aten.glu")

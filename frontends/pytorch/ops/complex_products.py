@@ -117,7 +117,7 @@ def _halves(x: Term) -> Pair:
 
 
 def _complex_terms(n: AtenLayer, x: Any) -> tuple[Term, Term]:
-    return terms(n, x) if isinstance(x, Pair) else (Term(n, x), Term(n, x) * 0.0)
+    return terms(n, x) if isinstance(x, Pair) else (Term(n, x), Term(n, x).zeros())
 
 
 @ROWS("complex.linalg_solve", "complex.linalg_solve_ex")

@@ -163,7 +163,7 @@ def _transform(n: AtenLayer, x: Any, axes: Work, inverse: bool, half: bool, scal
     real, imag = value
     if inverse and half:
         return real.value
-    return pair(real, imag if imag is not None else real * 0.0)
+    return pair(real, imag if imag is not None else real.zeros())
 
 
 def _rank(x: Any) -> int:
@@ -228,7 +228,7 @@ def _hermitian(suffix: str) -> Row:
         given = self if back else conjugate(n, self) if isinstance(self, Pair) else self
         if not back and not isinstance(given, Pair):
             real = Term(n, n.floating(given))
-            given = pair(real, real * 0.0)
+            given = pair(real, real.zeros())
         found = _fft(not back, True, last)(n, given, n_, s, dim, twins[norm])
         return conjugate(n, found) if back else found
 

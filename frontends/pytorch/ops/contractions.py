@@ -148,7 +148,7 @@ def embedding_bag(
     else:
         if per_sample_weights is not None:
             rows = rows * Term(n, per_sample_weights).spread(0, 1)
-        found = inside.cast(rows.element) @ rows
+        found = inside.spread(0, 1).choose(rows.spread(1, 0), 0.0).sum(1)
     if mode == _MEAN:
         found = found / own.max(1).cast(rows.element).spread(0, 1)
     bag = (inside.cast(i64) * counting(n, bags).spread(0, 1)).sum(0)

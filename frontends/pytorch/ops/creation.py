@@ -95,7 +95,7 @@ def linspace(
     if isinstance(element, ComplexType):
         element = element.element_type
         found = linspace(n, start, end, steps, base, element)
-        return Pair(found, (Term(n, found) * 0.0).value)  # type: ignore[return-value]
+        return Pair(found, Term(n, found).zeros().value)  # type: ignore[return-value]
     if isinstance(element, IntegerType):
         ends = [n.cast(v, i64) if isinstance(v, Value) else math.trunc(v) for v in ends]
     if not any(isinstance(v, Value) for v in [*ends, base]):

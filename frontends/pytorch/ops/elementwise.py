@@ -10,6 +10,7 @@ from ....ir.core import Value
 from ....ir.types import ComplexType, FloatType, IntegerType, Type, f32, f64, i1, i32, i64
 from ...common import formulas
 from ...common.complexes import pair
+from ...common.formulas import is_negative
 from ...common.loops import Iteration, while_loop
 from ...common.terms import Term
 from ..arguments import words
@@ -42,12 +43,8 @@ def _whole(op: Any) -> Row:
 
 
 table(_same, neg=nn.Neg, negative=nn.Neg, abs=nn.Abs, absolute=nn.Abs)
-table(_same, relu=nn.Relu, bitwise_not=nn.Not, hardswish=nn.HardSwish, selu=nn.Selu)
-table(
-    _same,
-    silu=lambda x: nn.Swish(x, alpha=1.0),
-    hardsigmoid=lambda x: nn.HardSigmoid(x, alpha=1 / 6, beta=0.5),
-)
+table(_same, relu=nn.Relu, bitwise_not=nn.Not, hardswish=nn.HardSwish)
+table(_same, silu=lambda x: nn.Swish(x, alpha=1.0))
 table(_whole, ceil=nn.Ceil, floor=nn.Floor)
 table(
     _floating,
@@ -165,7 +162,10 @@ def _comparison(op: Any) -> Row:
 
 
 def _logical(op: Any) -> Row:
-    return lambda n, self, other: n(op(as_bool(n, self), as_bool(n, other)))
+    def row(n: AtenLayer, self: Any, other: Any) -> Value:
+        return n(op(*(as_bool(n, v) for v in n.promoted(self, other))))
+
+    return row
 
 
 def as_bool(n: AtenLayer, x: Any) -> Value:
@@ -179,9 +179,7 @@ table(
     _binary, __and__=nn.And, __or__=nn.Or, __xor__=nn.Xor, fmod=lambda a, b: nn.Mod(a, b, fmod=True)
 )
 table(_binary, remainder=nn.Mod, bitwise_left_shift=nn.ShiftLeft, __lshift__=nn.ShiftLeft)
-table(
-    _binary, bitwise_right_shift=nn.ShiftRight, __rshift__=nn.ShiftRight, fmax=nn.Max, fmin=nn.Min
-)
+table(_binary, bitwise_right_shift=nn.ShiftRight, __rshift__=nn.ShiftRight)
 table(
     _comparison,
     eq=nn.Equal,
@@ -201,6 +199,17 @@ table(_logical, logical_and=nn.And, logical_or=nn.Or, logical_xor=nn.Xor)
 def mul(n: AtenLayer, self: Any, other: Any) -> Value:
     lhs, rhs = n.promoted(self, other)
     return n((nn.And if lhs.type.element_type is i1 else nn.Mul)(lhs, rhs))
+
+
+@ROWS("aten.fmax", "aten.fmin")
+def fmax(n: AtenLayer, self: Value, other: Value) -> Value:
+    """The larger or smaller of two elements; a number where the other is none."""
+    a, b = (Term(n, v) for v in n.promoted(self, other))
+    found = a.max(b) if "fmax" in n.kind else a.min(b)
+    if isinstance(a.element, FloatType):
+        found = b.function(nn.IsNan).choose(a, found)
+        found = a.function(nn.IsNan).choose(b, found)
+    return found.value
 
 
 @ROWS("aten.rsub")
@@ -232,9 +241,9 @@ def logical_not(n: AtenLayer, self: Value) -> Value:
 def div(n: AtenLayer, self: Any, other: Any, rounding_mode: str | None = None) -> Value:
     if rounding_mode == "floor":
         return floor_divide(n, self, other)
-    lhs, rhs = n.promoted(self, other)
     if rounding_mode is None:
-        return n(nn.Div(n.floating(lhs), n.floating(rhs)))
+        return n(nn.Div(*n.promoted_floating(self, other)))
+    lhs, rhs = n.promoted(self, other)
     return trunc(n, n(nn.Div(lhs, rhs)))
 
 
@@ -242,8 +251,22 @@ def div(n: AtenLayer, self: Any, other: Any, rounding_mode: str | None = None) -
 def floor_divide(n: AtenLayer, self: Any, other: Any) -> Value:
     lhs, rhs = n.promoted(self, other)
     if isinstance(lhs.type.element_type, FloatType):
-        return n(nn.Floor(n(nn.Div(lhs, rhs))))
+        return _floor_of_quotient(Term(n, lhs), Term(n, rhs)).value
     return n(nn.Div(n(nn.Sub(lhs, n(nn.Mod(lhs, rhs)))), rhs))
+
+
+def _floor_of_quotient(a: Term, b: Term) -> Term:
+    """As Python's `//`, by the remainder: 1.0 // 0.1 is 9, an infinity's no number."""
+    rest = a.made(nn.Mod(a.value, b.value, fmod=True))
+    found = (a - rest) / b
+    below = ~rest.equals(0.0) & ((b < 0.0) ^ (rest < 0.0))
+    found = below.choose(found - 1.0, found)
+    whole = found.function(nn.Floor)
+    whole = (found - whole > 0.5).choose(whole + 1.0, whole)
+    negative = is_negative(a) ^ is_negative(b)
+    zero = negative.choose(-(a * 0.0).function(nn.Abs), (a * 0.0).function(nn.Abs))
+    whole = found.equals(0.0).choose(zero, whole)
+    return b.equals(0.0).choose(a / b, whole)
 
 
 @ROWS("aten.pow")
@@ -252,6 +275,8 @@ def pow_(n: AtenLayer, self: Any, exponent: Any) -> Value:
         base = n.as_value(self)
         if isinstance(exponent, float) and not isinstance(base.type.element_type, FloatType):
             base = n.cast(base, f32)
+        elif base.type.element_type is i1 and not isinstance(exponent, bool):
+            base = n.cast(base, i64)
         x = Term(n, base)
         match exponent:
             case 2:
@@ -276,20 +301,37 @@ def float_power(n: AtenLayer, self: Any, exponent: Any) -> Value:
 
 @ROWS("aten.atan2", "aten.arctan2")
 def atan2(n: AtenLayer, self: Value, other: Value) -> Value:
-    lhs, rhs = n.promoted(n.floating(self), n.floating(other))
-    return formulas.atan2(Term(n, lhs), Term(n, rhs)).value
+    return _rounded_once(n, formulas.atan2, n.promoted_floating(self, other))
+
+
+def _rounded_once(n: AtenLayer, formula: Any, operands: list[Value]) -> Value:
+    """A formula of several steps, for floats of 16 bits computed in f32."""
+    element = operands[0].type.element_type
+    wide = element if isinstance(element, FloatType) and element.width > 16 else f32
+    return formula(*(Term(n, n.cast(v, wide)) for v in operands)).cast(element).value
 
 
 @ROWS("aten.lerp")
 def lerp(n: AtenLayer, self: Value, end: Value, weight: Any) -> Value:
-    a, b, w = (Term(n, v) for v in n.promoted(self, end, weight))
-    return (a + w * (b - a)).value
+    return _rounded_once(n, interpolated, n.promoted(self, end, weight))
+
+
+def interpolated(a: Term, b: Term, weight: Term) -> Term:
+    """What lies between two numbers, counted from the nearer one."""
+    apart = b - a
+    near = weight.function(nn.Abs) < 0.5
+    return near.choose(a + weight * apart, b - apart * (1.0 - weight))
 
 
 @ROWS("aten.addcmul", "aten.addcdiv")
 def addcmul(n: AtenLayer, self: Value, tensor1: Value, tensor2: Value, value: Any = 1) -> Value:
-    x, a, b = (Term(n, v) for v in n.promoted(self, tensor1, tensor2))
-    return (x + (a * b if "addcmul" in n.kind else a / b) * value).value
+    def formula(x: Term, a: Term, b: Term) -> Term:
+        return x + (a * value * b if "addcmul" in n.kind else a * value / b)
+
+    given = n.promoted(self, tensor1, tensor2)
+    if isinstance(given[0].type.element_type, FloatType):
+        return _rounded_once(n, formula, given)
+    return formula(*(Term(n, v) for v in given)).value
 
 
 @ROWS("aten.where")
@@ -320,8 +362,17 @@ def clamp(n: AtenLayer, self: Value, min: Any = None, max: Any = None) -> Value:
 
 @ROWS("aten.hypot")
 def hypot(n: AtenLayer, self: Any, other: Any) -> Value:
-    a, b = (Term(n, v) for v in n.promoted(n.floating(self), n.floating(other)))
-    return (a * a + b * b).function(nn.Sqrt).value
+    """sqrt(a² + b²) without an overflow between; infinite where one of both is."""
+    return _rounded_once(n, _length, n.promoted_floating(self, other))
+
+
+def _length(x: Term, y: Term) -> Term:
+    a, b = x.function(nn.Abs), y.function(nn.Abs)
+    great, small = a.max(b), a.min(b)
+    share = small / great
+    found = great * (share * share + 1.0).function(nn.Sqrt)
+    found = great.equals(0.0).choose(great, found)
+    return (a.equals(math.inf) | b.equals(math.inf)).choose(math.inf, found)
 
 
 @ROWS("aten.logaddexp", "aten.logaddexp2")
@@ -335,8 +386,8 @@ def logaddexp(n: AtenLayer, self: Value, other: Value) -> Value:
 
 @ROWS("aten.ldexp")
 def ldexp(n: AtenLayer, self: Value, other: Value) -> Value:
-    x = n.floating(self)
-    return (Term(n, x) * (2.0 ** Term(n, n.cast(other, x.type.element_type)))).value
+    x, power = (Term(n, v) for v in n.promoted_floating(self, other))
+    return (x * 2.0**power).value
 
 
 @ROWS("aten.frexp")
@@ -393,7 +444,7 @@ def to(n: AtenLayer, self: Value, dtype: Type | None = None, other: Value | None
         return n.cast(self, other.type.element_type)
     if isinstance(dtype, ComplexType):
         x = Term(n, n.cast(self, dtype.element_type))
-        return pair(x, x * 0.0)
+        return pair(x, x.zeros())
     return self if dtype is None else n.cast(self, dtype)
 
 

@@ -336,7 +336,7 @@ def bucketize(
     if row.rank > 1:  # each row of numbers has boundaries of its own
         own = [(lhs, i) for i in range(row.rank)]
         row = row.reshape(*own[:-1], 1, own[-1])
-    below = row <= column if right or side == "right" else row < column
+    below = ~(row > column) if right or side == "right" else ~(row >= column)
     count = below.cast(i64).sum(rhs.type.rank)
     return count.cast(IntegerType(32) if out_int32 else i64).value
 

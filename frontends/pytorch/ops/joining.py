@@ -196,18 +196,26 @@ def trilu(n: AtenLayer, self: Value, diagonal: int = 0) -> Value:
 
 @ROWS("aten.pixel_shuffle")
 def pixel_shuffle(n: AtenLayer, self: Value, upscale_factor: int) -> Value:
-    return n(nn.DepthToSpace(self, block=upscale_factor, mode="CRD"))
+    """[.., C * r * r, H, W] -> [.., C, H * r, W * r]"""
+    r = n.int(upscale_factor)
+    if self.type.rank == 4:
+        return n(nn.DepthToSpace(self, block=r, mode="CRD"))
+    *lead, c, h, w = n.shape(self)
+    channels, place = n.int(c) // (r * r), len(lead)
+    apart = n.reshape(self, [*lead, channels, r, r, h, w])
+    order = [*range(place), *(place + i for i in (0, 3, 1, 4, 2))]
+    return n.reshape(transposed(n, apart, order), [*lead, channels, n.int(h) * r, n.int(w) * r])
 
 
 @ROWS("aten.pixel_unshuffle")
 def pixel_unshuffle(n: AtenLayer, self: Value, downscale_factor: int) -> Value:
-    r = downscale_factor
-    _, c, h, w = self.type.shape
-    if c is None or h is None or w is None:
-        raise n.error("the extents must be known")
-    apart = n.reshape(self, [n.size(self, 0), c, h // r, r, w // r, r])
-    moved = transposed(n, apart, [0, 1, 3, 5, 2, 4])
-    return n.reshape(moved, [n.size(self, 0), c * r * r, h // r, w // r])
+    """[.., C, H * r, W * r] -> [.., C * r * r, H, W]"""
+    r = n.int(downscale_factor)
+    *lead, channels, height, width = n.shape(self)
+    c, h, w, place = n.int(channels), n.int(height), n.int(width), len(lead)
+    apart = n.reshape(self, [*lead, c, h // r, r, w // r, r])
+    moved = transposed(n, apart, [*range(place), *(place + i for i in (0, 2, 4, 1, 3))])
+    return n.reshape(moved, [*lead, c * r * r, h // r, w // r])
 
 
 @ROWS("aten.channel_shuffle", "aten.native_channel_shuffle")

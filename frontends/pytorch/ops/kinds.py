@@ -20,10 +20,9 @@ def isinf(n: AtenLayer, self: Value) -> Value:
 @ROWS("aten.copysign")
 def copysign(n: AtenLayer, self: Any, other: Any) -> Value:
     """The size of one with the sign of the other, that of zeros too."""
-    lhs, rhs = (Term(n, v) for v in n.promoted(n.floating(self), n.floating(other)))
+    lhs, rhs = (Term(n, v) for v in n.promoted_floating(self, other))
     size = lhs.function(nn.Abs)
-    negative = (rhs < 0.0) | (rhs.equals(0.0) & (1.0 / rhs < 0.0))
-    return negative.choose(-size, size).value
+    return is_negative(rhs).choose(-size, size).value
 
 
 @ROWS("aten.nextafter")
@@ -57,10 +56,19 @@ def isfinite(n: AtenLayer, self: Value) -> Value:
 
 
 @ROWS("aten.isin")
-def isin(n: AtenLayer, elements: Value, test_elements: Value, invert: bool = False, **how) -> Value:
-    lhs, rhs = n.promoted(elements, test_elements)
+def isin(
+    n: AtenLayer,
+    elements: Any = None,
+    test_elements: Any = None,
+    element: Any = None,
+    test_element: Any = None,
+    assume_unique: bool = False,  # only a hint
+    invert: bool = False,
+) -> Value:
+    one = element if elements is None else elements
+    lhs, rhs = n.promoted(one, test_element if test_elements is None else test_elements)
     found = Term(n, lhs).spread(0, 1).equals(Term(n, rhs).flat()).cast(i64)
-    same = found.sum(elements.type.rank) > 0
+    same = found.sum(lhs.type.rank) > 0
     return (~same if invert else same).value
 
 
@@ -79,7 +87,7 @@ def signbit(n: AtenLayer, self: Value) -> Value:
     x = Term(n, self)
     if not isinstance(x.element, FloatType):
         return (x.cast(i64) < 0).value
-    return ((x < 0.0) | (x.equals(0.0) & (1.0 / x < 0.0))).value
+    return is_negative(x).value
 
 
 @ROWS("aten.heaviside")
@@ -98,7 +106,7 @@ def isclose(
     atol: float = 1e-8,
     equal_nan: bool = False,
 ) -> Value:
-    a, b = (Term(n, n.floating(v)) for v in n.promoted(self, other))
+    a, b = (Term(n, v) for v in n.promoted_floating(self, other))
     size = b.function(nn.Abs)
     near = ((a - b).function(nn.Abs) <= size * rtol + atol) & (size < math.inf)
     near = near | a.equals(b)

@@ -18,8 +18,8 @@ def _reduced(loss: Term, reduction: int) -> Value:
     return loss.n((nn.ReduceMean if reduction == _MEAN else nn.ReduceSum)(loss.value, axes=axes))
 
 
-def _pair(n: AtenLayer, input: Value, target: Value) -> tuple[Term, Term]:
-    a, b = n.promoted(input, target)
+def _pair(n: AtenLayer, input: Value, target: Value, floating=False) -> tuple[Term, Term]:
+    a, b = (n.promoted_floating if floating else n.promoted)(input, target)
     return Term(n, a), Term(n, b)
 
 
@@ -206,7 +206,7 @@ def cosine_embedding_loss(
     reduction: int = _MEAN,
 ) -> Value:
     """Lengths are squared with 1e-12 added."""
-    x, y = _pair(n, n.floating(input1), n.floating(input2))
+    x, y = _pair(n, input1, input2, floating=True)
     last = x.rank - 1
     lengths = ((x * x).sum(last) + 1e-12) * ((y * y).sum(last) + 1e-12)
     cosine, sign = (x * y).sum(last) / lengths.function(nn.Sqrt), Term(n, target)
@@ -244,7 +244,7 @@ def poisson_nll_loss(
     reduction: int,
 ) -> Value:
     """With Stirling's formula for the factorials of targets above 1, where it is `full`."""
-    x, y = _pair(n, n.floating(input), n.floating(target))
+    x, y = _pair(n, input, target, floating=True)
     loss = x.function(nn.Exp) - y * x if log_input else x - y * (x + eps).function(nn.Log)
     if full:
         above = (y > 1.0).choose(y, 1.0)

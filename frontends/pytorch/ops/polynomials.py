@@ -43,16 +43,16 @@ def _polynomial(given: tuple[float, float, Recurrence, bool]) -> Row:
             raise n.error("the degree of a polynomial must be known at import")
         whole = Term(n, n.floating(x))
         wide = n_ if isinstance(n_, Value) and n_.type.rank else n.as_value(0, i64)
-        whole = whole + Term(n, wide).cast(whole.element) * 0.0
+        whole = whole + Term(n, wide).cast(whole.element).zeros()
         at = Term(n, n.cast(whole.value, f64))
         at = at * 2.0 - 1.0 if shifted else at
-        made = [at * 0.0 + 1.0, at * slope + start]
+        made = [at.zeros() + 1.0, at * slope + start]
         for k in range(1, int(degrees.max(initial=0))):
             made.append(following(k, at, made[k], made[k - 1]))
         if degrees.ndim == 0:
-            found = made[int(degrees)] if degrees >= 0 else at * 0.0
+            found = made[int(degrees)] if degrees >= 0 else at.zeros()
         else:
-            found = at * 0.0
+            found = at.zeros()
             for k, one in enumerate(made):
                 found = Term(n, wide).equals(k).choose(one, found)
         return found.cast(whole.element).value

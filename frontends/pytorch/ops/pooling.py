@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import mul
+
 from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS, Row
@@ -36,13 +39,14 @@ def _max_pool(count: int) -> Row:
             "dilations": tuple(per_dimension(dilation, count, 1)),
             "pads": tuple(per_dimension(padding, count, 0) * 2),
             "ceil_mode": ceil_mode,
+            "keeps_nan": True,
         }
 
         def make(x: Value) -> Any:
             if not n.wants(1):
                 return n(nn.MaxPool(x, **window))
             values, places = n(nn.MaxPoolWithIndices(x, **window))
-            plane = math.prod(d or 0 for d in x.type.shape[2:])
+            plane = reduce(mul, (extent(n, (x, i)) for i in range(2, x.type.rank)))
             return [values, (Term(n, places) % plane).value]
 
         return _batched(n, self, count, make)
@@ -113,6 +117,10 @@ def _largest_shares(n: AtenLayer, x: Value, wanted: Sequence[int]) -> list[Value
     flat = n.reshape(x, [*n.shape(x)[:2], math.prod(own)])
     parts = Term(n, flat).gather(constant(n, table), 2)
     first = Term(n, n(nn.Argmax(parts.value, axis=3, keep_dims=False)))
+    if isinstance(parts.element, FloatType):  # the last NaN is the largest
+        steps = constant(n, np.arange(table.shape[1]))
+        missing = parts.function(nn.IsNan).choose(steps, -1).largest(3)
+        first = (missing >= 0).choose(missing, first)
     rows = constant(n, np.arange(len(table)) * table.shape[1])
     found = constant(n, table.reshape(-1)).gather(first + rows)
     shape = [*n.shape(x)[:2], *(d if w == -1 else w for d, w in zip(own, wanted, strict=True))]

@@ -199,16 +199,13 @@ def attention(
         added.append(mask.choose(constant(n, 0.0, q.element), -math.inf))
         known = n.array(attn_mask)
         if known is None or not known.any(axis=-1).all():
-            seen = Term(
-                n,
-                n(
-                    nn.ReduceMax(
-                        attn_mask_numbers(n, attn_mask), axes=(mask.rank - 1,), keep_dims=True
-                    )
-                ),
-            )
+            seen = mask.cast(i32).largest(mask.rank - 1, keep=True)
     elif attn_mask is not None:
-        added.append(Term(n, attn_mask).cast(q.element))
+        mask = Term(n, attn_mask)
+        added.append(mask.cast(q.element))
+        known = n.array(attn_mask)
+        if known is None or np.isneginf(known).all(axis=-1).any():
+            seen = (mask.largest(mask.rank - 1, keep=True) > -math.inf).cast(i32)
     if is_causal:
         added.append(causal(n, q, k, from_end=False))
     factor = 1 / math.sqrt(width) if scale is None else scale
@@ -216,13 +213,6 @@ def attention(
     if seen is not None:  # what sees nothing is zero
         out = (seen > 0).choose(out, 0.0)
     return out.value
-
-
-def attn_mask_numbers(n: AtenLayer, mask: Value) -> Value:
-    """Truth values as numbers."""
-    from ....ir.types import i32
-
-    return n.cast(mask, i32)
 
 
 def _with_logsumexp(function: Any) -> Any:

@@ -105,7 +105,7 @@ def choose_of_tokens(n: AtenLayer, input: Value, dtype: Type) -> list[Value]:
     x = Term(n, n.cast(input, f32))
     most = x.function(nn.Abs).largest(x.rank - 1, keep=True)
     scale = most.max(1e-5) / float(ends_of(dtype)[1])
-    return [scale.value, (scale * 0.0).value]
+    return [scale.value, scale.zeros().value]
 
 
 @ROWS(
@@ -157,6 +157,8 @@ def fake_quantize(
     scale, zero = _parameters(n, x, axis, given)
     steps = (Term(n, n.cast(x, f32)) * (1.0 / scale) + zero).function(nn.Round)
     low, high = float(n.int(quant_min)), float(n.int(quant_max))
+    # What no i64 has is the least one.
+    steps = (steps < 2.0**63 if axis is not None else steps.equals(steps)).choose(steps, low)
     found = ((steps.max(low).min(high) - zero) * scale).cast(x.type.element_type)
     return [found.value, ((steps >= low) & (steps <= high)).value]
 

@@ -25,7 +25,8 @@ def _is_float(x: Value) -> bool:
 
 
 table(lambda op: _reduction(op), mean=nn.ReduceMean, amax=nn.ReduceMax, amin=nn.ReduceMin)
-table(lambda op: _reduction(op, i64), sum=nn.ReduceSum, prod=nn.ReduceProd)
+sum_ = _reduction(nn.ReduceSum, i64)
+table(lambda row: row, sum=sum_, prod=_reduction(nn.ReduceProd, i64))
 
 
 @ROWS("aten.logsumexp", "aten.special_logsumexp")
@@ -63,8 +64,13 @@ def nanmean(n: AtenLayer, self: Value, dim: Any = None, keepdim=False, dtype=Non
 
 @ROWS("aten.any", "aten.all", "aten._is_any_true", "aten._is_all_true")
 def any_all(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) -> Value:
+    """Truth values, of bytes as bytes; no dimensions at all are none to reduce here."""
     op = nn.ReduceMax if "any" in n.kind else nn.ReduceMin
-    return _reduction(op)(n, as_bool(n, self), dim, keepdim)
+    found = as_bool(n, self)
+    if dim != []:
+        found = _reduction(op)(n, found, dim, keepdim)
+    element = self.type.element_type
+    return n.cast(found, element) if element is IntegerType(8, "u") else found
 
 
 @ROWS("aten.max", "aten.min")
@@ -111,6 +117,9 @@ def spread(
 ) -> Any:
     less = float(unbiased) if correction is None else correction
     found, mean = variance(n, self, n.axes(dim, self.type.rank), keepdim, less)
+    if "_mean" in n.kind:  # by Welford's method, whose steps from infinity have no end
+        infinite = Term(n, mean).function(nn.Abs).equals(math.inf)
+        mean = infinite.choose(math.nan, Term(n, mean)).value
     if ".std" in n.kind:
         found = n(nn.Sqrt(found))
     return [found, mean] if "_mean" in n.kind else found
@@ -175,7 +184,7 @@ def sort(n: AtenLayer, self: Value, dim: int = -1, descending: bool = False, sta
 
 @ROWS("aten.median")
 def median(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) -> Any:
-    """The lower one of the middle elements."""
+    """The lower one of the middle elements; where one is NaN, the first such."""
     if self.type.rank == 0 and dim is not None:
         return [self, n.constant(0, i64)]
     x = self if dim is not None else Term(n, self).flat().value
@@ -185,6 +194,11 @@ def median(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) ->
         raise n.error("the extent must be known")
     found = _largest(n, x, (count + 1) // 2, axis, False)
     parts = [Term(n, v).part(axis, (count - 1) // 2, (count + 1) // 2) for v in found]
+    if isinstance(x.type.element_type, FloatType) and count:
+        missing = Term(n, x).function(nn.IsNan).cast(i32)
+        is_missing = missing.largest(axis, keep=True) > 0
+        first = missing.made(nn.Argmax(missing.value, axis=axis, keep_dims=True))
+        parts = [is_missing.choose(v, p) for v, p in zip((math.nan, first), parts, strict=True)]
     if not keepdim:
         parts = [p.column(0, axis) for p in parts]
     return parts[0].value if dim is None else [p.value for p in parts]

@@ -13,7 +13,7 @@ from typing import Any
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import f64, i64
+from ....ir.types import f64
 from ...common.bessel import (
     airy_ai,
     bessel_i,
@@ -22,12 +22,11 @@ from ...common.bessel import (
     bessel_y,
     spherical_bessel_j0,
 )
-from ...common.loops import Iteration, while_loop
+from ...common.incomplete import incomplete_gamma
 from ...common.special import (
     digamma,
     erfcx,
     erfinv,
-    exp,
     lgamma,
     log,
     log_ndtr,
@@ -63,7 +62,7 @@ def derivative_of_digamma(n: AtenLayer, self: Value, n_: int) -> Value:
 @ROWS("aten.special_zeta")
 def hurwitz_zeta(n: AtenLayer, self: Any, other: Any) -> Value:
     """Infinite at poles; below them only whole orders have a value, from -9 on."""
-    given = [n.floating(v) for v in n.promoted(self, other)]
+    given = n.promoted_floating(self, other)
     order, x = (Term(n, n.cast(v, f64)) for v in broadcast_tensors(n, given))
     is_whole, has_pole = (v.equals(v.function(nn.Floor)) for v in (order, x))
     found = zeta(order, x)
@@ -82,58 +81,14 @@ def multivariate_lgamma(n: AtenLayer, self: Value, p: int) -> Value:
     return _wide(formula)(n, self)
 
 
-_LEAST = 1e-300
-"""Stands for 0 in divisors of a continued fraction."""
-
-
 @ROWS("aten.igamma", "aten.igammac", "aten.special_gammainc", "aten.special_gammaincc")
-def incomplete_gamma(n: AtenLayer, self: Value, other: Value) -> Value:
+def share_of_gamma(n: AtenLayer, self: Value, other: Value) -> Value:
     """The share of gamma(a)'s integral below x, or of `igammac` above it."""
     lower = n.kind.split(".")[1] in ("igamma", "special_gammainc")
-    given = [n.floating(v) for v in n.promoted(self, other)]
+    given = n.promoted_floating(self, other)
     a, x = (Term(n, n.cast(v, f64)) for v in broadcast_tensors(n, given))
-    total, fraction = _incomplete_sums(a, x)
-    size = exp(a * log(x) - x - lgamma(a + 1.0))
-    below, above = size * total, size * a * fraction
-    near = x <= a + 1.0
-    found = near.choose(below, 1.0 - above) if lower else near.choose(1.0 - below, above)
-    ends = x.equals(math.inf)
-    whole = (ends if lower else ~ends).cast(f64)
-    found = (ends ^ a.equals(math.inf)).choose(whole, found)
-    known = (a >= 0.0) & (x >= 0.0) & ~(ends & a.equals(math.inf))
-    return known.choose(found, math.nan).cast(given[0].type.element_type).value
-
-
-def _incomplete_sums(a: Term, x: Term) -> tuple[Term, Term]:
-    """The series 6.5.29 for x up to a + 1, and the continued fraction 6.5.31 for others.
-
-    Terms are taken until no element's sum changes, those of fractions by Lentz's method.
-    """
-    n, one = a.n, a * 0.0 + 1.0
-    small, large = x.min(a + 1.0), x.max(a + 1.0)
-    near = x <= a + 1.0
-
-    def safe(v: Term) -> Term:
-        return (v.function(nn.Abs) < _LEAST).choose(_LEAST, v)
-
-    def step(number: Value, flag: Value, values: list[Value]) -> Iteration:
-        k = Term(n, n.cast(number, f64)) + 1.0
-        term, total, c, d, fraction = (Term(n, v) for v in values)
-        term = term * small / (a + k)
-        total = total + term
-        b, numerator = large - a + 1.0 + k * 2.0, k * (a - k)
-        d = 1.0 / safe(numerator * d + b)
-        c = safe(b + numerator / c)
-        fraction = fraction * c * d
-        change = near.choose(term / total, c * d - 1.0).function(nn.Abs)
-        going = (change > 1e-15).flat().cast(i64).largest(0) > 0
-        return Iteration([v.value for v in (term, total, c, d, fraction)], going=going.value)
-
-    first = 1.0 / safe(large - a + 1.0)
-    starts = [one, one, one / _LEAST, first, first]
-    most = n.constant(100_000, i64)
-    found, _ = while_loop(n, step, [v.value for v in starts], most, n.constant(True))
-    return Term(n, found[1]), Term(n, found[4])
+    found = incomplete_gamma(a, x, lower)
+    return found.cast(given[0].type.element_type).value
 
 
 # -- rows ------------------------------------------------------------------------------------------
@@ -187,7 +142,6 @@ table(
 @ROWS("aten.xlogy", "aten.special_xlogy", "aten.special_xlog1py")
 def xlogy(n: AtenLayer, self: Any, other: Any) -> Value:
     """x * log(y), or log(1 + y); 0 where x is 0, but for a y that is no number."""
-    lhs, rhs = n.promoted(self, other)
-    x, y = Term(n, n.floating(lhs)), Term(n, n.floating(rhs))
+    x, y = (Term(n, v) for v in n.promoted_floating(self, other))
     found = zero_where_zero(x, x * y.function(nn.Log1p if "log1p" in n.kind else nn.Log))
     return y.function(nn.IsNan).choose(math.nan, found).value

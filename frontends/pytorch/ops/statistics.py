@@ -7,8 +7,9 @@ from ...common.unique import unique_rows
 from ...common.vocabulary import *
 from ..layer import AtenLayer, ends_of
 from ..rows import ROWS
-from .elementwise import as_bool
-from .reductions import sort
+from .elementwise import as_bool, interpolated
+from .reductions import running as total
+from .reductions import sort, sum_
 
 # -- running extremes ------------------------------------------------------------------------------
 
@@ -185,7 +186,7 @@ def mode(n: AtenLayer, self: Value, dim: int = -1, keepdim: bool = False) -> lis
     hidden = most.choose(x, ends_of(x.element)[1]).value
     found = Term(n, n(nn.ReduceMin(hidden, axes=(last,), keep_dims=True)))
     places = x.equals(found).choose(counting(n, extent(n, (x.value, last))), -1)
-    both = [found, places.largest(last, keep=True)]
+    both = [found, places.largest(last, keep=True).max(0)]
     parts = [Term(n, swapped(n, v.value, axis, last)) for v in both]
     return [_placed(v, axis, keepdim).value for v in parts]
 
@@ -246,9 +247,12 @@ def quantile(
         Term(n, n(nn.GatherElements(ordered.value, v.max(0.0).cast(i64).value, axis=last)))
         for v in (low, high)
     ]
-    rest = 0.5 if interpolation == "midpoint" else at - low
-    between = (ends[1] - ends[0]) * rest
-    found = low.equals(high).choose(ends[0], ends[0] + between)
+    found = ends[0]
+    if interpolation in ("linear", "midpoint"):
+        rest = at - low
+        if interpolation == "midpoint":
+            rest = rest.zeros() + 0.5
+        found = interpolated(ends[0], ends[1], rest)
     missing = count.equals(0) if "nan" in n.kind else count < extent(n, (x.value, last))
     found = missing.choose(math.nan, found)
     out = Term(n, swapped(n, found.value, axis, last))
@@ -306,7 +310,7 @@ def histc(n: AtenLayer, self: Value, bins: int = 100, min: Any = 0, max: Any = 0
     steps = (x - low) * float(bins) / (high - low)
     inside = (x >= low) & (x <= high)
     place = inside.choose(steps, float(bins)).cast(i64)
-    place = inside.choose(place.min(bins - 1), bins)
+    place = inside.choose(place.max(0).min(bins - 1), bins)
     start = n.filled(n.scalar(0, self), [bins + 1])
     ones = n.filled(n.scalar(1, self), n.shape(x.value))
     found = n(nn.ScatterElements(start, place.value, ones, axis=0, reduction="add"))
@@ -320,7 +324,7 @@ def histc(n: AtenLayer, self: Value, bins: int = 100, min: Any = 0, max: Any = 0
 def unique(n: AtenLayer, self: Value, sorted: bool = True, **wanted: bool) -> list[Value]:
     """The different elements in order; where each element is among them, and how often."""
     flat = Term(n, self).flat()
-    found = unique_rows(n, flat.spread(0, 1).value, True)
+    found = unique_rows(n, flat.spread(0, 1).value, True, equal_nan=False)
     values = flat.gather(Term(n, found.first)).value
     return [values, n.reshape(found.inverse, n.shape(self)), found.counts]
 
@@ -329,7 +333,7 @@ def unique(n: AtenLayer, self: Value, sorted: bool = True, **wanted: bool) -> li
 def unique_dim(n: AtenLayer, self: Value, dim: int, sorted: bool = True, **wanted: bool) -> list:
     axis = n.axis(dim, self.type.rank)
     rows = Term(n, swapped(n, self, 0, axis)).flattened(1)
-    found = unique_rows(n, rows.value, True)
+    found = unique_rows(n, rows.value, True, equal_nan=False)
     values = Term(n, self).gather(Term(n, found.first), axis).value
     return [values, found.inverse, found.counts]
 
@@ -363,22 +367,28 @@ def unique_consecutive(
 
 @ROWS("aten.trapezoid", "aten.trapz", "aten.cumulative_trapezoid")
 def trapezoid(n: AtenLayer, y: Value, x: Value | None = None, dx: Any = 1, dim: int = -1) -> Value:
-    """The integral of what lies between values: the sum of means times distances."""
-    axis = n.axis(dim, y.type.rank)
-    values = Term(n, n.floating(y))
+    """The integral of what lies between values: the sum of means times distances.
 
-    def step(v: Term, at: int) -> tuple[Term, Term]:
-        parts = ((1, FAR), (0, -1))
-        return tuple(Term(n, slice_axis(n, v.value, at, *part)) for part in parts)  # type: ignore[return-value]
+    Integers wrap where PyTorch adds them as such.
+    """
+    axis, is_running = n.axis(dim, y.type.rank), "cumulative" in n.kind
+    if x is None and not is_running:
+        first, last = (Term(n, column(n, y, axis, i)) for i in (0, -1))
+        ends = Term(n, n.floating((first + last).value)) * 0.5
+        return ((Term(n, n.floating(sum_(n, y, axis))) - ends) * dx).value
+    both = _sides(n, y, axis)
+    areas = (both[0] + both[1]).value
+    if x is None:
+        areas = (Term(n, n.floating(areas)) * (dx / 2)).value
+    else:
+        near, far = _sides(n, x, 0 if x.type.rank == 1 else axis)
+        width = far - near
+        width = width.spread(0, y.type.rank - 1 - axis) if x.type.rank == 1 else width
+        areas = n(nn.Mul(*n.promoted(areas, width.value)))
+    found = total(n, areas, axis) if is_running else sum_(n, areas, axis)
+    return found if x is None else (Term(n, n.floating(found)) / 2.0).value
 
-    later, before = step(values, axis)
-    width: Any = dx
-    if x is not None:
-        along = Term(n, x)
-        far, near = step(along, 0 if along.rank == 1 else axis)
-        width = (far - near).cast(values.element)
-        width = width.spread(0, values.rank - 1 - axis) if along.rank == 1 else width
-    areas = (later + before) * width * 0.5
-    if "cumulative" in n.kind:
-        return n(nn.Cumsum(areas.value, axis=axis))
-    return areas.sum(axis).value
+
+def _sides(n: AtenLayer, x: Value, axis: int) -> list[Term]:
+    """All elements of an axis but the last, and all but the first."""
+    return [Term(n, slice_axis(n, x, axis, *part)) for part in ((0, -1), (1, FAR))]

@@ -17,10 +17,37 @@ def view(
     n: AtenLayer, self: Value, size: Any = None, shape: Any = None, stride: Any = None, dtype=None
 ) -> Value:
     if dtype is not None:
-        if nn.bit_width(dtype) != nn.bit_width(self.type.element_type):
-            raise n.error("a view of elements of another size is not supported")
-        return n(nn.Bitcast(self, out=TensorType(self.type.shape, dtype)))
+        return _view_of_bits(n, self, dtype)
     return n.reshape(self, size if size is not None else shape)
+
+
+_BYTE = IntegerType(8, "u")
+
+
+def _view_of_bits(n: AtenLayer, x: Value, dtype: Type) -> Value:
+    """The bits as elements of another type, of which the last dimension has more or fewer."""
+    if x.type.element_type is i1:  # stored as bytes
+        x = n.cast(x, _BYTE)
+    if dtype is i1:
+        return n.cast(_view_of_bits(n, x, _BYTE), i1)
+    own, wanted = nn.bit_width(x.type.element_type), nn.bit_width(dtype)
+    if own == wanted:
+        return n(nn.Bitcast(x, out=TensorType(x.type.shape, dtype)))
+    bits = Term(n, n(nn.Bitcast(x, out=TensorType(x.type.shape, IntegerType(own, "u")))))
+    bits, *lead = bits.cast(IntegerType(64, "u")), *n.shape(x)[:-1]
+    small, count = min(own, wanted), max(own, wanted) // min(own, wanted)
+    shifts = constant(n, np.arange(count) * small, bits.element)
+    last = n.int(n.size(x, -1 % x.type.rank))
+    if wanted < own:
+        apart = (bits.spread(0, 1) >> shifts) & (2**small - 1)
+        found = n.reshape(apart.value, [*lead, last * count])
+    else:
+        if last % count:
+            raise n.error(f"{last} elements of {own} bits are no number of {wanted}")
+        parts = Term(n, n.reshape(bits.value, [*lead, last // count, count]))
+        found = (parts << shifts).sum(parts.rank - 1).value
+    whole = n.cast(found, IntegerType(wanted, "u"))
+    return n(nn.Bitcast(whole, out=TensorType(whole.type.shape, dtype)))
 
 
 @ROWS("aten.view_as", "aten.reshape_as")
@@ -340,14 +367,27 @@ def unfold(n: AtenLayer, self: Value, dimension: int, size: int, step: int) -> V
 
 @ROWS("aten.as_strided")
 def as_strided(n: AtenLayer, self: Value, size: Any, stride: Any, storage_offset: Any = 0) -> Value:
-    if None in self.type.shape or any(isinstance(v, Value) for v in (*size, *stride)):
-        raise n.error("as_strided needs known extents")
-    places = np.array(storage_offset or 0)
-    for d, s in zip(size, stride, strict=True):
-        places = places[..., None] + np.arange(d) * s
-    if places.max(initial=0) >= math.prod(d or 0 for d in self.type.shape):
+    return n(
+        nn.Gather(Term(n, self).flat().value, strided_places(n, self, size, stride, storage_offset))
+    )
+
+
+def strided_places(n: AtenLayer, x: Value, size: Any, stride: Any, offset: Any = 0) -> Value:
+    """Which elements of x, counted as they lie, a view has that is given by strides."""
+    sizes, strides = ([n.number(v) for v in row] for row in (size, stride))
+    offset = n.number(offset or 0)
+    if None in x.type.shape or any(isinstance(v, Value) for v in (*sizes, *strides, offset)):
+        places = Term(n, n.as_value(offset, i64))
+        for extent_, step in zip(sizes, strides, strict=True):
+            along = counting(n, Term(n, n.as_value(extent_, i64)))
+            places = places.spread(0, 1) + along * Term(n, n.as_value(step, i64))
+        return places.value
+    known = np.array(offset)
+    for extent_, step in zip(sizes, strides, strict=True):
+        known = known[..., None] + np.arange(extent_) * step
+    if known.max(initial=0) >= math.prod(d or 0 for d in x.type.shape):
         raise n.error("as_strided reads elements behind the tensor's")
-    return n(nn.Gather(Term(n, self).flat().value, n.constant(places, i64)))
+    return n.constant(known, i64)
 
 
 # -- what is known of a tensor ---------------------------------------------------------------------

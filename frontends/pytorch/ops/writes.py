@@ -10,9 +10,9 @@ from ..rows import ROWS
 from .views import (
     ORDERS,
     PARTS,
-    as_strided,
     order_of,
     part_sizes,
+    strided_places,
     unfold,
     unsqueeze,
 )
@@ -28,7 +28,7 @@ _RESHAPES = words(
     """
 )
 
-_GATHERED = {"as_strided": as_strided, "unfold": unfold}
+_GATHERED = {"unfold": unfold}
 """Views that read elements at positions, which are written there."""
 
 
@@ -56,6 +56,8 @@ def write(
         return _along(n, x, value, name, part, arguments)
     if name == "diagonal":
         return _diagonal(n, x, value, **arguments)
+    if name == "as_strided":
+        return _strided(n, x, value, **arguments)
     if name in _GATHERED and None not in x.type.shape:
         places = np.arange(math.prod(x.type.shape)).reshape(x.type.shape)
         taken = Term(n, _GATHERED[name](n, n.constant(places, i64), **arguments))
@@ -64,6 +66,12 @@ def write(
     if name in ("expand", "expand_as") and value.type.shape == x.type.shape:
         return value
     raise n.error(f"a write through a view of {kind} is not supported")
+
+
+def _strided(n: AtenLayer, x: Value, value: Value, size: Any, stride: Any, **given: Any) -> Value:
+    places = strided_places(n, x, size, stride, given.get("storage_offset"))
+    flat, at, rows = (Term(n, v).flat().value for v in (x, places, value))
+    return n.reshape(n(nn.ScatterElements(flat, at, rows)), n.shape(x))
 
 
 def _along(

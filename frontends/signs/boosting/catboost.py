@@ -8,4 +8,4 @@ from ...common.source import Source
 def is_it(source: Source) -> bool:
     """Whether it is JSON of CatBoost."""
     head = source.head.lstrip()
-    return head.startswith(b"{") and b'"features_info"' in head
+    return head.startswith(b"{") and (b'"features_info"' in head or b'"ctr_data"' in head)

@@ -36,8 +36,21 @@ def minimum(x: Term, y: Term) -> Term:
     return x & y if _is_bool(x) else x.min(y)
 
 
+def divide(x: Term, y: Term) -> Term:
+    """x / y; of integers and 0, all bits are set, as in XLA."""
+    if not isinstance(x.element, IntegerType):
+        return x / y
+    none, low = y.equals(0), x.element.signedness != "u"
+    return none.choose(-1 if low else 2**x.element.width - 1, x / none.choose(1, y))
+
+
 def remainder(x: Term, y: Term) -> Term:
-    return x.made(nn.Mod(x.value, y.value, fmod=True))
+    """What is left of x, all of it where an integer is divided by 0, as in XLA."""
+    if not isinstance(x.element, IntegerType):
+        return x.made(nn.Mod(x.value, y.value, fmod=True))
+    none = y.equals(0)
+    rest = x.made(nn.Mod(x.value, none.choose(1, y).value, fmod=True))
+    return none.choose(x, rest)
 
 
 def quotient(x: Pairs, y: Pairs) -> Pairs:

@@ -1,146 +1,23 @@
-"""Gathers and scatters of any form, by one index into the dimensions that are indexed.
-
-The dimensions of the operand that an index or a batch addresses become one, `place`; a window in
-them is so many places beside each other. `nn.gather` and `nn.scatter_nd` do the rest.
-"""
+"""Gathers and scatters of any form, and slices at starts that are computed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...common.complexes import Pair, by_parts
+from ...common.late_axes import source_of
 from ...common.loops import Iteration, while_loop
 from ...common.terms import extent as extent_of
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
-
-
-@dataclass(frozen=True)
-class Places:
-    """Windows in an operand: which dimensions are indexed, by what, and their extents.
-
-    `starts` has a term for each of `dims`, of one shape, that of the batch; `sizes` are the extents
-    of the windows in these dimensions.
-    """
-
-    n: HloLayer
-    shape: Sequence[int]
-    dims: Sequence[int]
-    starts: Sequence[Term]
-    sizes: Sequence[int]
-    batch: Sequence[int]
-
-    @property
-    def rest(self) -> list[int]:
-        """The dimensions that are taken whole."""
-        return [i for i in range(len(self.shape)) if i not in self.dims]
-
-    @property
-    def extents(self) -> list[int]:
-        return [self.shape[i] for i in self.dims]
-
-    def clamped(self) -> Places:
-        """Starts such that windows lie in the operand."""
-        starts = [
-            start.max(0).min(extent - size)
-            for start, extent, size in zip(self.starts, self.extents, self.sizes, strict=True)
-        ]
-        return Places(self.n, self.shape, self.dims, starts, self.sizes, self.batch)
-
-    def inside(self) -> Term | None:
-        """Which windows lie in the operand; None where all do."""
-        found: Term | None = None
-        for start, extent, size in zip(self.starts, self.extents, self.sizes, strict=True):
-            known = self.n.known(start.value)
-            last = extent - size
-            if known is not None and known.size and known.min() >= 0 and known.max() <= last:
-                continue
-            fits = (start >= 0) & (start <= extent - size)
-            found = fits if found is None else found & fits
-        return found
-
-    def places(self) -> Term:
-        """The places of all elements of the windows: [batch.., sizes..]."""
-        n, total = self.n, None
-        count = len(self.sizes)
-        for k, (start, size) in enumerate(zip(self.starts, self.sizes, strict=True)):
-            stride = math.prod(self.extents[k + 1 :])
-            at = start * stride if stride != 1 else start
-            at = at.spread(0, count) if count else at
-            if size != 1:
-                shape = [1] * count
-                shape[k] = size
-                at = at + constant(n, (np.arange(size) * stride).reshape(shape))
-            total = at if total is None else total + at
-        if total is None:
-            return constant(n, np.zeros((*self.batch, *self.sizes), np.int64))
-        wanted = (*self.batch, *self.sizes)
-        if total.shape != wanted:
-            total = total.made(nn.BroadcastTo(total.value, out=TensorType(wanted, i64)))
-        return total
-
-
-def known_shape(n: HloLayer, x: Value) -> tuple[int, ...]:
-    """A shape that must be known."""
-    if None in x.type.shape:
-        raise n.error(f"'{x.type}': indexed tensors need a known shape")
-    return x.type.shape
-
-
-def windows_of(
-    n: HloLayer,
-    shape: Sequence[int],
-    indices: Value,
-    vector: int,
-    index_map: Sequence[int],
-    batching: Sequence[int],
-    index_batching: Sequence[int],
-    sizes: Sequence[int],
-) -> Places:
-    """The windows that an index tensor addresses; `sizes` for all dimensions of the operand."""
-    whole = Term(n, as_i64(n, indices))
-    known = known_shape(n, whole.value)
-    if vector == whole.rank:
-        whole = whole.spread(0, 1)
-        known = (*known, 1)
-    elif vector != whole.rank - 1:
-        order = [*(i for i in range(whole.rank) if i != vector), vector]
-        whole, known = whole.transpose(*order), tuple(known[i] for i in order)
-    batch = known[:-1]
-    starts = {dim: whole.column(k) for k, dim in enumerate(index_map)}
-    for dim, at in zip(batching, index_batching, strict=True):
-        at -= at > vector
-        shape_ = [1] * len(batch)
-        shape_[at] = batch[at]
-        starts[dim] = constant(n, np.arange(batch[at]).reshape(shape_))
-    dims = sorted(starts)
-    return Places(n, shape, dims, [starts[d] for d in dims], [sizes[d] for d in dims], batch)
-
-
-def taken(n: HloLayer, x: Value, windows: Places) -> Term:
-    """The elements of windows: [batch.., sizes.., rest..]."""
-    places = windows.places()
-    if len(windows.dims) == 1:
-        axis = windows.dims[0]
-        found = Term(n, x).gather(places, axis)
-        lead = list(range(axis))
-        inner = list(range(axis, axis + places.rank))
-        return found.transpose(*inner, *lead, *range(axis + places.rank, found.rank))
-    return Term(n, as_places(n, x, windows)).gather(places, 0)
-
-
-def as_places(n: HloLayer, x: Value, windows: Places) -> Value:
-    """x as [places, rest..]."""
-    ordered = Term(n, x).transpose(*windows.dims, *windows.rest)
-    rest = [windows.shape[i] for i in windows.rest]
-    return ordered.reshape(math.prod(windows.extents), *rest).value
-
-
-def from_places(n: HloLayer, x: Value, windows: Places) -> Value:
-    """The opposite of `as_places`."""
-    order = [*windows.dims, *windows.rest]
-    apart = Term(n, x).reshape(*(windows.shape[i] for i in order))
-    return apart.transpose(*(order.index(i) for i in range(len(order)))).value
+from ..places import (
+    Places,
+    Size,
+    as_places,
+    from_places,
+    is_whole,
+    size_of,
+    taken,
+    windows_of,
+)
 
 
 @rows("stablehlo.gather")
@@ -153,25 +30,24 @@ def gather(n: HloLayer, x: Value, indices: Value) -> Value:
 @rows("stablehlo.dynamic_gather")
 @by_parts
 def dynamic_gather(n: HloLayer, x: Value, indices: Value, sizes: Value) -> Value:
-    dims = n.op.dimension_numbers
-    found = n.extents(sizes) or (None,) * x.type.rank
-    # What is not known is a whole dimension: JAX slices parts by numbers only.
-    whole = [d if s is None else s for s, d in zip(found, x.type.shape, strict=True)]
+    dims, vector = n.op.dimension_numbers, as_i64(n, sizes)
+    found: list[Size] = []
+    for i, size in enumerate(n.extents(vector) or (None,) * x.type.rank):
+        if size is None and source_of(vector, i) == (x, i):
+            found.append(size_of(n, x, i))
+        else:
+            found.append(Term(n, vector).column(i) if size is None else size)
     gone = dims.value("collapsed_slice_dims")
-    return _gathered(n, x, indices, dims, [1 if i in gone else s for i, s in enumerate(whole)])
+    return _gathered(n, x, indices, dims, [1 if i in gone else s for i, s in enumerate(found)])
 
 
-def _gathered(n: HloLayer, x: Value, indices: Value, dims: Any, sizes: Any) -> Value:
+def _gathered(n: HloLayer, x: Value, indices: Value, dims: Any, sizes: Sequence[Size]) -> Value:
     out = TensorType(n.out().shape, x.type.element_type)
-    shape = x.type.shape
     batching = dims.value("operand_batching_dims")
-    index_map = dims.value("start_index_map")
-    if 0 in out.shape:
+    if 0 in out.shape and None not in out.shape:
         return n(nn.Fill(n.scalar(0, x), out=out))
-    if None in shape or None in indices.type.shape:
-        return _open_gather(n, x, indices, dims, sizes)
     whole = windows_of(
-        n, shape, indices, dims.value("index_vector_dim"), index_map,
+        n, x, indices, dims.value("index_vector_dim"), dims.value("start_index_map"),
         batching, dims.value("start_indices_batching_dims"), sizes,
     ).clamped()  # fmt: skip
     # Dimensions that are taken whole but in part only are windows at 0.
@@ -179,7 +55,7 @@ def _gathered(n: HloLayer, x: Value, indices: Value, dims: Any, sizes: Any) -> V
     gone = {*dims.value("collapsed_slice_dims"), *batching}
     kept = [*whole.dims, *whole.rest]
     lead = len(whole.batch)
-    order = [lead + kept.index(i) for i in range(len(shape)) if i not in gone]
+    order = [lead + kept.index(i) for i in range(x.type.rank) if i not in gone]
     dropped = [lead + k for k, i in enumerate(kept) if i in gone]
     found = Term(n, squeezed(n, found.value, *dropped))
     order = [i - sum(d < i for d in dropped) for i in order]
@@ -189,45 +65,28 @@ def _gathered(n: HloLayer, x: Value, indices: Value, dims: Any, sizes: Any) -> V
     return found.transpose(*turned).value
 
 
-def _cut(n: HloLayer, x: Value, windows: Places, sizes: Sequence[int]) -> Value:
+def _cut(n: HloLayer, x: Value, windows: Places, sizes: Sequence[Size]) -> Value:
     """x with what lies beyond the windows in dimensions that no index moves them in cut off."""
-    shape = [sizes[i] if i in windows.rest else d for i, d in enumerate(windows.shape)]
-    if tuple(shape) == tuple(x.type.shape):
-        return x
-    out = TensorType(tuple(shape), x.type.element_type)
-    return n(nn.Slice(x, starts=(0,) * len(shape), out=out))
+    for i in windows.rest:
+        size = sizes[i]
+        if is_whole(x, i, size) or _is_extent_of(size, x, i):
+            continue
+        x = slice_axis(n, x, i, 0, size if isinstance(size, int) else size.value)
+    return x
 
 
-def _open_gather(n: HloLayer, x: Value, indices: Value, dims: Any, sizes: Any) -> Value:
-    """Rows of one dimension, of open shapes: as a table of embeddings is read."""
-    index_map, rank = dims.value("start_index_map"), x.type.rank
-    vector = dims.value("index_vector_dim")
-    whole = Term(n, as_i64(n, indices))
-    one = len(index_map) == 1 and tuple(dims.value("collapsed_slice_dims")) == tuple(index_map)
-    if not one or dims.value("operand_batching_dims"):
-        raise n.error(f"'{x.type}': this gather needs known shapes")
-    axis = index_map[0]
-    if any(s != d for i, (s, d) in enumerate(zip(sizes, x.type.shape, strict=True)) if i != axis):
-        raise n.error(f"'{x.type}': this gather needs known shapes")
-    if vector < whole.rank:
-        whole = Term(n, squeezed(n, whole.value, vector))
-    places = whole.max(0).min(extent_of(n, (x, axis)) - 1)
-    found = Term(n, x).gather(places, axis)
-    offsets = dims.value("offset_dims")
-    own = iter(i for i in range(found.rank) if not axis <= i < axis + places.rank)
-    rest = iter(range(axis, axis + places.rank))
-    turned = [next(own) if i in offsets else next(rest) for i in range(rank - 1 + places.rank)]
-    return found.transpose(*turned).value
+def _is_extent_of(size: Size, x: Value, axis: int) -> bool:
+    """Whether a computed size is an extent of x."""
+    return isinstance(size, Term) and source_of(size.value, 0) == (x, axis)
 
 
 # -- slices at starts that are computed ------------------------------------------------------------
 
 
-def _at_starts(n: HloLayer, x: Value, starts: Sequence[Value], sizes: Sequence[int]) -> Places:
-    shape = known_shape(n, x)
-    dims = [i for i, (size, extent) in enumerate(zip(sizes, shape, strict=True)) if size < extent]
+def _at_starts(n: HloLayer, x: Value, starts: Sequence[Value], sizes: Sequence[Size]) -> Places:
+    dims = [i for i, size in enumerate(sizes) if not is_whole(x, i, size)]
     terms = [Term(n, as_i64(n, starts[i])) for i in dims]
-    return Places(n, shape, dims, terms, [sizes[i] for i in dims], ()).clamped()
+    return Places(n, x, dims, terms, [sizes[i] for i in dims], ()).clamped()
 
 
 @rows("stablehlo.dynamic_slice")
@@ -250,11 +109,31 @@ def dynamic_slice(n: HloLayer, x: Value, *starts: Value) -> Value:
 @rows("stablehlo.dynamic_update_slice")
 @by_parts
 def dynamic_update_slice(n: HloLayer, x: Value, update: Value, *starts: Value) -> Value:
-    windows = _at_starts(n, x, starts, known_shape(n, update))
+    sizes = [size_of(n, update, i) for i in range(update.type.rank)]
+    windows = _at_starts(n, x, starts, sizes)
     if not windows.dims:
         return update
+    if None in x.type.shape or None in update.type.shape:
+        return _updated(n, x, update, windows)
     order = [*windows.dims, *windows.rest]
     return _put(n, x, Term(n, update).transpose(*order), windows, windows.places(), "none")
+
+
+def _updated(n: HloLayer, x: Value, update: Value, windows: Places) -> Value:
+    """x of an open shape with one window of it written: the update padded to x, where it lies."""
+    rank = x.type.rank
+    low, high = ([constant(n, np.zeros(1, np.int64))] * rank for _ in range(2))
+    inside: Term | None = None
+    rows_ = zip(windows.dims, windows.starts, windows.sizes, windows.extents, strict=True)
+    for i, start, size, extent in rows_:
+        low[i] = start.spread(0, 1)
+        high[i] = (-start + (extent - size)).spread(0, 1)
+        place = counting(n, extent_of(n, (x, i))).spread(0, rank - 1 - i)
+        fits = (place >= start) & (place < start + size)
+        inside = fits if inside is None else inside & fits
+    assert inside is not None
+    padded = pad_by_vector(n, update, joined([*low, *high], 0).value, n.scalar(0, x))
+    return inside.choose(Term(n, padded), Term(n, x)).value
 
 
 def _put(
@@ -321,34 +200,47 @@ def _reduction(n: HloLayer, i: int, count: int) -> str:
 
 
 def _scattered(n: HloLayer, x: Value, indices: Value, update: Value, reduction: str) -> Value:
-    dims = n.op.scatter_dimension_numbers
-    shape, known_shape_ = known_shape(n, x), known_shape(n, update)
-    if 0 in known_shape_:
+    dims, rank = n.op.scatter_dimension_numbers, x.type.rank
+    if 0 in update.type.shape:
         return x
     gone = {*dims.value("inserted_window_dims"), *dims.value("input_batching_dims")}
     window_dims = list(dims.value("update_window_dims"))
     kept = iter(window_dims)
-    at = {i: next(kept) for i in range(len(shape)) if i not in gone}
-    sizes = [known_shape_[at[i]] if i in at else 1 for i in range(len(shape))]
+    at = {i: next(kept) for i in range(rank) if i not in gone}
+    sizes = [size_of(n, update, at[i]) if i in at else 1 for i in range(rank)]
     windows = windows_of(
-        n, shape, indices, dims.value("index_vector_dim"),
+        n, x, indices, dims.value("index_vector_dim"),
         dims.value("scatter_dims_to_operand_dims"), dims.value("input_batching_dims"),
         dims.value("scatter_indices_batching_dims"), sizes,
     )  # fmt: skip
-    partly = [i for i in windows.rest if sizes[i] != shape[i]]
+    update = _of_open_extents(n, x, update, {i: at[i] for i in windows.rest})
+    shape = x.type.shape
+    partly = [i for i in windows.rest if sizes[i] != shape[i] and isinstance(sizes[i], int)]
     if partly:  # windows at 0 in dimensions that no index moves them in
-        zeros = constant(n, np.zeros(windows.batch, np.int64))
+        zeros = constant(n, 0, i64)
+        if windows.batch:
+            zeros = Term(n, broadcast_by(n, zeros.value, shape_vector(n, windows.batch)))
         starts = dict(zip(windows.dims, windows.starts, strict=True))
         starts |= dict.fromkeys(partly, zeros)
         dims_ = sorted(starts)
         ordered = [starts[d] for d in dims_]
-        windows = Places(n, shape, dims_, ordered, [sizes[d] for d in dims_], windows.batch)
-    lead = [i for i in range(len(known_shape_)) if i not in window_dims]
+        windows = Places(n, x, dims_, ordered, [sizes[d] for d in dims_], windows.batch)
+    lead = [i for i in range(update.type.rank) if i not in window_dims]
     order = [*lead, *(at[i] for i in (*windows.dims, *windows.rest) if i in at)]
     moved = Term(n, update).transpose(*order)
-    rest = [shape[i] for i in windows.rest]
-    moved = moved.reshape(*windows.batch, *windows.sizes, *rest)
+    own = [(update, at[i]) if i in at else 1 for i in (*windows.dims, *windows.rest)]
+    moved = moved.reshape(*((update, i) for i in lead), *own)
     return _placed(n, x, moved, windows, reduction)
+
+
+def _of_open_extents(n: HloLayer, x: Value, update: Value, axes: Mapping[int, int]) -> Value:
+    """The update, which has x's own extents in dimensions where neither's are known."""
+    for axis, at in axes.items():
+        if (x.type.shape[axis], update.type.shape[at]) == (None, None):
+            fits = extent_of(n, (update, at)).equals(extent_of(n, (x, axis)))
+            text = "an update of a part of a dimension of open extent is not supported"
+            update = n(nn.Assume(update, fits.value, text))
+    return update
 
 
 def _placed(n: HloLayer, x: Value, updates: Term, windows: Places, reduction: str) -> Value:
@@ -386,12 +278,13 @@ def torch_index_select(n: HloLayer, x: Value, index: Value) -> Value:
 
 
 def _one_by_one(
-    n: HloLayer, table: Value, updates: Term, places: Term, batch: Sequence[int]
+    n: HloLayer, table: Value, updates: Term, places: Term, batch: Sequence[Extent]
 ) -> Value:
     """The table after window by window has been combined with it by the region, in order."""
-    total, rank = math.prod(batch), len(batch)
-    rows = places.reshape(total, *known_shape(n, places.value)[rank:])
-    given = updates.reshape(total, *known_shape(n, updates.value)[rank:])
+    rank = len(batch)
+    total = math.prod(_known(n, e) for e in batch)
+    rows = places.reshape(total, *((places.value, i) for i in range(rank, places.rank)))
+    given = updates.reshape(total, *((updates.value, i) for i in range(rank, updates.rank)))
 
     def step(number: Value, flag: Value, states: list[Value]) -> Iteration:
         at = Term(n, number)
@@ -403,3 +296,8 @@ def _one_by_one(
 
     (found,), _ = while_loop(n, step, [table], n.constant(total, i64))
     return found
+
+
+def _known(n: HloLayer, extent: Extent) -> int:
+    """The extent of a batch, which has to be known."""
+    return extent if isinstance(extent, int) else n.extent(*extent)

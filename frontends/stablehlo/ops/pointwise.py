@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspect import signature
-from operator import and_, lshift, or_, pow, sub, truediv, xor
+from operator import and_, lshift, or_, pow, sub, xor
 
 from ...common.complexes import Pair, by_parts, pair, product, terms
 from ...common.formulas import width_of
@@ -48,7 +48,7 @@ FORMULAS: dict[str, tuple[Callable[..., Term], Callable[..., Pairs] | None]] = {
     "add": (formulas.add, _each(formulas.add)),
     "subtract": (sub, _each(sub)),
     "multiply": (formulas.multiply, product),
-    "divide": (truediv, formulas.quotient),
+    "divide": (formulas.divide, formulas.quotient),
     "remainder": (formulas.remainder, None),
     "maximum": (formulas.maximum, None),
     "minimum": (formulas.minimum, None),
@@ -179,13 +179,34 @@ def select(n: HloLayer, pred: Value, x: Value, y: Value) -> Value:
     return n(nn.Where(pred, x, y))
 
 
+_WIDTHS = {"bf16": (8, 7), "f16": (5, 10), "f32": (8, 23), "f64": (11, 52)}
+"""The bits of exponents and mantissas."""
+
+
 @rows("stablehlo.reduce_precision")
 def reduce_precision(n: HloLayer, x: Value) -> Value:
-    bits = n.op.exponent_bits.value, n.op.mantissa_bits.value
-    for kind, own in {"bf16": (8, 7), "f16": (5, 10), "f32": (8, 23), "f64": (11, 52)}.items():
-        if bits == own:
-            return n.cast(n.cast(x, FloatType(kind)), x.type.element_type)
-    raise n.error(f"there is no float of {bits[0]} exponent and {bits[1]} mantissa bits")
+    """x as a float of fewer bits has it: what is too large is infinite, what is subnormal 0.
+
+    Source: XLA's EmitReducePrecisionIR.
+    """
+    own = _WIDTHS.get(str(x.type.element_type))
+    if own is None:
+        raise n.error(f"elements of '{x.type}' are not supported")
+    exponent_bits, mantissa_bits = n.op.exponent_bits.value, n.op.mantissa_bits.value
+    bits, lost = _as_unsigned(n, x), own[1] - mantissa_bits
+    if lost > 0:  # to the nearest, of two to the even one
+        odd = (bits >> lost) & 1
+        bits = (bits + odd + ((1 << (lost - 1)) - 1)) >> lost << lost
+    if exponent_bits < own[0]:
+        sign = bits & (1 << sum(own))
+        exponent = (bits >> own[1]) & ((1 << own[0]) - 1)
+        bias, reduced = ((1 << (width - 1)) - 1 for width in (own[0], exponent_bits))
+        infinite = sign | (((1 << own[0]) - 1) << own[1])
+        bits = (exponent <= bias - reduced).choose(sign, bits)
+        bits = (exponent > bias + reduced).choose(infinite, bits)
+    found = bits.made(nn.Bitcast(bits.value, out=x.type))
+    given = Term(n, x)
+    return given.equals(given).choose(found, given).value  # NaN stays
 
 
 @rows("stablehlo.bitcast_convert")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from ....dialects.stablehlo.reductions import pairs
 from ....ir.comprehension import combiner_identity
 from ...common.complexes import Pair, flat, like
+from ...common.loops import Iteration, while_loop
+from ...common.terms import extent as extent_of
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
 from .formulas import add, maximum, minimum, multiply
@@ -26,14 +28,12 @@ COMBINE: dict[str, Callable[[Term, Term], Term]] = {
 
 def combiner(n: HloLayer, at: int = 0) -> str:
     """The operation of a region that applies one to its two arguments; else an empty string."""
-    block = n.op.regions[at].blocks[0]
-    if len(block.args) != 2:
+    graph = n.node.graphs[str(at)]
+    given, (_, found) = {one.name for one in graph.inputs}, graph.outputs[0]
+    made = next((node for node in graph.nodes if found in node.outputs), None)
+    if len(graph.inputs) != 2 or made is None or set(made.inputs) != given:
         return ""
-    made = getattr(n.last(at).operands[0], "owner", None)
-    name = getattr(made, "name", "")
-    if set(getattr(made, "operands", ())) != set(block.args):
-        return ""
-    return name.removeprefix("stablehlo.")
+    return made.kind.removeprefix("stablehlo.")
 
 
 # -- reductions ------------------------------------------------------------------------------------
@@ -66,7 +66,8 @@ def _reduced(n: HloLayer, x: Any, name: str, axes: Sequence[int]) -> Any:
         if name not in OF_TRUTH:
             return None
         numbers = n.cast(x, IntegerType(32))
-        return n.cast(n(OF_TRUTH[name](numbers, axes=axes)), i1)
+        # Not a cast: of no elements, the largest is the least integer.
+        return (Term(n, n(OF_TRUTH[name](numbers, axes=axes))) > 0).value
     return n(REDUCTIONS[name](x, axes=axes)) if name in REDUCTIONS else None
 
 
@@ -102,7 +103,7 @@ def _extreme(n: HloLayer) -> str | None:
     if names != _FIRST_EXTREME or len(n.op.dimensions) != 1:
         return None
     made: Any = getattr(n.op.operands[1], "owner", None)
-    counts = getattr(made, "name", "") == "stablehlo.iota"
+    counts = getattr(made, "name", "") in ("stablehlo.iota", "stablehlo.dynamic_iota")
     if not counts or made.iota_dimension != n.op.dimensions[0]:
         return None
     direction = ops[0].comparison_direction  # type: ignore[attr-defined]
@@ -122,10 +123,12 @@ def _argument(n: HloLayer, values: Sequence[Value], direction: str, axis: int) -
 def _by_halves(n: HloLayer, values: list[Any], inits: list[Any], axes: Sequence[int]) -> list[Any]:
     """By any region: the two halves of a dimension are combined until one element is left."""
     for axis in axes:
-        extent = n.extent(values[0], axis)
+        extent = flat(values)[0].type.shape[axis]
+        if extent is None:
+            values = _halved_at_run_time(n, values, inits, axis)
         if extent == 0:
             values = _filled(n, values, inits, axis)
-        while (extent := values[0].type.shape[axis]) > 1:
+        while (extent := flat(values)[0].type.shape[axis]) > 1:
             half = extent // 2
             first = [_part(n, v, axis, 0, half) for v in values]
             second = [_part(n, v, axis, half, 2 * half) for v in values]
@@ -134,9 +137,49 @@ def _by_halves(n: HloLayer, values: list[Any], inits: list[Any], axes: Sequence[
                 rest = [_part(n, v, axis, extent - 1, extent) for v in values]
                 found = [_joined(n, a, b, axis) for a, b in zip(found, rest, strict=True)]
             values = found
-    kept = [i for i in range(values[0].type.rank) if i not in axes]
+    kept = [i for i in range(flat(values)[0].type.rank) if i not in axes]
     values = [_each(v, lambda x: reshape(n, x, [(x, i) for i in kept])) for v in values]
     return n.region(0, *inits, *values)
+
+
+def _halved_at_run_time(n: HloLayer, values: list[Any], inits: list[Any], axis: int) -> list[Any]:
+    """The same along an axis of open extent, with the start instead of an element where none is."""
+
+    def part(value: Any, begin: Any, end: Any) -> Any:
+        return _each(value, lambda x: slice_axis(n, x, axis, begin, end))
+
+    first = flat(values)[0]
+    lacks = (-extent_of(n, (first, axis)) + 1).max(0)
+    zeros = [constant(n, np.zeros(1, np.int64))] * (2 * first.type.rank)
+    zeros[axis] = lacks.spread(0, 1)
+    pads = joined(zeros, 0).value
+    states = [
+        _each_with(v, i, lambda x, fill: pad_by_vector(n, x, pads, fill))
+        for v, i in zip(values, inits, strict=True)
+    ]
+
+    def step(number: Value, flag: Value, given: list[Value]) -> Iteration:
+        before = like(given, values)
+        count = extent_of(n, (given[0], axis))
+        half = (count / 2).value
+        both = (Term(n, half) + Term(n, half)).value
+        found = n.region(
+            0, *(part(v, 0, half) for v in before), *(part(v, half, both) for v in before)
+        )
+        rest = [part(v, both, FAR) for v in before]
+        found = [_joined(n, a, b, axis) for a, b in zip(found, rest, strict=True)]
+        more = extent_of(n, (flat(found)[0], axis)) > 1
+        return Iteration(flat(found), (), more.value)
+
+    going = extent_of(n, (flat(states)[0], axis)) > 1
+    results, _ = while_loop(n, step, flat(states), None, going.value)
+    ones = [part(v, 0, 1) for v in like(results, values)]
+    return [_each(v, lambda x: _of_one(n, x, axis)) for v in ones]
+
+
+def _of_one(n: HloLayer, x: Value, axis: int) -> Value:
+    """x, of which an extent is known to be 1."""
+    return reshape(n, x, [1 if i == axis else (x, i) for i in range(x.type.rank)])
 
 
 def _filled(n: HloLayer, values: list[Any], inits: list[Any], axis: int) -> list[Any]:
@@ -220,6 +263,8 @@ def _scanned(
     if plain and op is not None and _is_neutral(n, inits[0], name):
         return [n(op(x, axis=axis, reverse=reverse))]
     shift, extent = 1, x.type.shape[axis]
+    if extent is None:
+        return _scanned_at_run_time(n, values, inits, scan)
     while shift < extent:  # each element has those of twice as many places in it
         low = [0] * x.type.rank
         high = list(low)
@@ -231,6 +276,91 @@ def _scanned(
         values = n.region(0, *moved, *values)
         shift *= 2
     return values
+
+
+def _scanned_at_run_time(
+    n: HloLayer, values: list[Any], inits: list[Any], scan: tuple[int, bool]
+) -> list[Any]:
+    """The same along an axis of open extent."""
+    axis, reverse = scan
+    x = flat(values)[0]
+    extent, rank = extent_of(n, (x, axis)), x.type.rank
+    place = constant(n, np.arange(rank) == axis)
+
+    def step(number: Value, flag: Value, given: list[Value]) -> Iteration:
+        *states, shift = given
+        before, by = like(states, values), Term(n, shift)
+        low = place.choose(-by if reverse else by, 0)
+        pads = joined([low, -low], 0).value
+        moved = [
+            _each_with(v, i, lambda x, fill: pad_by_vector(n, x, pads, fill))
+            for v, i in zip(before, inits, strict=True)
+        ]
+        found = n.region(0, *moved, *before)
+        twice = by + by
+        return Iteration([*flat(found), twice.value], (), (twice < extent).value)
+
+    one = n.constant(1, i64)
+    results, _ = while_loop(n, step, [*flat(values), one], None, (extent > 1).value)
+    return like(results[:-1], values)
+
+
+@rows("custom_call @stablehlo.dynamic_reduce_window")
+def dynamic_reduce_window(n: HloLayer, *inputs: Any) -> list[Any]:
+    """Windows that all elements up to each one are in, or of numbers, padded as the run tells."""
+    count = (len(inputs) - 5) // 2
+    values, inits = list(inputs[:count]), list(inputs[count : 2 * count])
+    window, *steps, padding = (as_i64(n, v) for v in inputs[2 * count :])
+    strides, apart, dilations = (
+        n.known_ints(v, f"window {name}")
+        for v, name in zip(steps, ("strides", "base dilations", "dilations"), strict=True)
+    )
+    if any(step != 1 for step in apart):
+        raise n.error("base dilations are not supported in windows of computed extents")
+    rank, sizes = len(strides), n.ranked(window)
+    name, pads = combiner(n), n.extents(Term(n, padding).transpose(1, 0).flat().value)
+    low = Term(n, padding).column(0)
+    high = Term(n, padding).column(1)
+    if None in sizes:
+        scan, fits = _open_scan(n, values, window, (low, high), (*strides, *dilations), pads or ())
+        text = "a window of an extent that only the run tells must hold all before it, or behind it"
+        held = [_each(v, lambda x: n(nn.Assume(x, fits.value, text))) for v in values]
+        return _scanned(n, held, inits, scan, name)
+    by = joined([low, high], 0).value
+    values = [
+        _each_with(v, i, lambda x, fill: pad_by_vector(n, x, by, fill))
+        for v, i in zip(values, inits, strict=True)
+    ]
+    none = ((0, 0),) * rank
+    if count == 1 and _pools(values[0], name):
+        found = _pooled(n, values[0], name, sizes, strides, dilations, none)
+        return [_with_init(n, found, inits[0], name)]
+    return _by_offsets(n, values, inits, sizes, strides, dilations, none)
+
+
+def _open_scan(
+    n: HloLayer,
+    values: list[Any],
+    window: Value,
+    padding: tuple[Term, Term],
+    steps: Sequence[int],
+    pads: Sequence[Any],
+) -> tuple[tuple[int, bool], Term]:
+    """Axis and direction of running results; whether the run's numbers are those of some."""
+    sizes = n.ranked(window)
+    (axis, *others) = (i for i, size in enumerate(sizes) if size != 1)
+    rank = len(sizes)
+    if others or any(step != 1 for step in steps) or len(pads) != 2 * rank:
+        raise n.error("windows of computed extents are supported along one dimension only")
+    reverse = pads[axis] == 0
+    if pads[rank + axis] != 0 and not reverse:
+        raise n.error("windows of computed extents must be padded at one side only")
+    extent = extent_of(n, (flat(values)[0], axis))
+    size = Term(n, window).column(axis)
+    side, other = padding if not reverse else padding[::-1]
+    fits = size.equals(extent) & side.column(axis).equals(extent - 1)
+    total = (side.function(nn.Abs).sum(0) + other.function(nn.Abs).sum(0)).equals(extent - 1)
+    return (axis, reverse), fits & total
 
 
 def _pools(x: Any, name: str) -> bool:
@@ -292,17 +422,34 @@ def _by_offsets(
         _each_with(v, i, lambda x, fill: padded(n, x, low, high, fill))
         for v, i in zip(values, inits, strict=True)
     ]
-    shape = n.out().shape
     found = inits
     for place in np.ndindex(*window):
         starts = [p * d for p, d in zip(place, dilations, strict=True)]
-
-        def slice_(x: Value, starts: Any = starts) -> Value:
-            out = TensorType(shape, x.type.element_type)
-            return n(nn.Slice(x, starts=starts, steps=strides, out=out))
-
-        found = n.region(0, *found, *[_each(v, slice_) for v in values])
+        parts = [
+            _each(v, lambda x: _strided(n, x, starts, window, strides, dilations))  # noqa: B023
+            for v in values
+        ]
+        found = n.region(0, *found, *parts)
     return found
+
+
+def _strided(
+    n: HloLayer, x: Value, starts: Any, window: Any, strides: Any, dilations: Any
+) -> Value:
+    """The elements at one place of all windows."""
+    for axis, (begin, size, step, apart) in enumerate(
+        zip(starts, window, strides, dilations, strict=True)
+    ):
+        behind = (size - 1) * apart - begin  # how much of each window follows
+        known = x.type.shape[axis]
+        if known is not None:
+            x = slice_axis(n, x, axis, begin, known - behind, step)
+        elif step == 1 and not behind:
+            x = slice_axis(n, x, axis, begin, FAR)
+        else:
+            end = extent_of(n, (x, axis)) - behind
+            x = slice_axis(n, x, axis, begin, end.value, step)
+    return x
 
 
 @rows("stablehlo.select_and_scatter")

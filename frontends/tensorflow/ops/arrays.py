@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...common import tensorflow as tf
+from ...common.formulas import assured
 from ...common.shapes import product
 from ...common.strided_slice import Masks, strided_slice
 from ...common.vocabulary import *
@@ -88,7 +89,7 @@ def gather(n: TfLayer, x: Value, indices: Value, axis: Value | None = None) -> V
 
 
 def gather_nd(n: TfLayer, x: Value, indices: Value) -> Value:
-    return n(nn.GatherNd(x, indices, batch_dims=n.int("batch_dims", 0)))
+    return n(nn.GatherNd(x, tf.from_begin(n, indices), batch_dims=n.int("batch_dims", 0)))
 
 
 _SCATTERS = {"Update": "none", "Add": "add", "Sub": "sub", "Max": "max", "Min": "min"}
@@ -99,7 +100,7 @@ def tensor_scatter(n: TfLayer, x: Value, indices: Value, updates: Value) -> Valu
     how = _SCATTERS[n.kind.removeprefix("TensorScatter")]
     if how == "sub":
         how, updates = "add", n(nn.Neg(updates))
-    return n(nn.ScatterNd(x, indices, updates, reduction=how))
+    return n(nn.ScatterNd(x, tf.from_begin(n, indices), updates, reduction=how))
 
 
 # -- parts and orders ------------------------------------------------------------------------------
@@ -113,13 +114,17 @@ rows.add({
     "Transpose": tf.transpose,
     "ConjugateTranspose": tf.transpose,
     "ReverseV2": tf.reverse,
-    "ReverseSequence": lambda n, x, lengths: reverse_sequence(
-        n, x, lengths, n.int("seq_dim"), n.int("batch_dim", 0)
-    ),
     "Tile": lambda n, x, multiples: tiled(n, x, as_i64(n, multiples)),
     "SpaceToBatchND": tf.space_to_batch_nd,
     "BatchToSpaceND": tf.batch_to_space_nd,
 })  # fmt: skip
+
+
+@rows("ReverseSequence")
+def reverse_parts(n: TfLayer, x: Value, lengths: Value) -> Value:
+    given = Term(n, lengths)
+    given = assured(given, given >= 0, "a length is negative")
+    return reverse_sequence(n, x, given.value, n.int("seq_dim"), n.int("batch_dim", 0))
 
 
 @rows("ConcatV2")
@@ -137,7 +142,12 @@ def concat_by_first(n: TfLayer, axis: Value, *parts: Value) -> Value:
 
 @rows("InvertPermutation")
 def invert_permutation(n: TfLayer, x: Value) -> Value:
-    return n.constant(np.argsort(n.known_ints(x, "the permutation")), x.type.element_type)
+    if n.known(x) is not None:
+        order = np.argsort(n.known_ints(x, "the permutation"))
+        return n.constant(order, x.type.element_type)
+    places = reshape(n, tf.from_begin(n, x), [(x, 0), 1])
+    own = counting(n, extent(n, (x, 0))).cast(x.type.element_type)
+    return n(nn.ScatterNd(x, as_i64(n, places), own.value))
 
 
 @rows("Roll")
@@ -196,4 +206,11 @@ def band(n: TfLayer, x: Value, lower: Value, upper: Value) -> Value:
 def diagonal(n: TfLayer, x: Value, k: Value | None = None, *others: Value) -> Value:
     if k is not None and any(n.known_ints(k, "k")):
         raise n.error("only the main diagonal is supported")
-    return tf.diagonal(n, x)
+    extents = [n.known_int(v, "an extent") for v in others[:2]]
+    if any(d not in (-1, x.type.shape[-1]) for d in extents):
+        raise n.error(f"a matrix of extents {extents} is not supported")
+    found = Term(n, tf.diagonal(n, x))
+    if len(others) < 3:
+        return found.value
+    here = constant(n, np.eye(x.type.shape[-1], dtype=bool))  # type: ignore[arg-type]
+    return here.choose(found, Term(n, others[2])).value

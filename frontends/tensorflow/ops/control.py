@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from ....ir.core import Block
 from ...common.loops import Iteration, branch, while_loop
 from ...common.vocabulary import *
 from ..layer import TfLayer, rows
@@ -151,6 +152,7 @@ def unlisted_branch(
         with writing(n, states, before):
             outcome = one()
             found.append(outcome)
+            check_written(n, outcome, branches)
             values = [
                 v.stacked(n) if isinstance(v, TensorList) else v
                 for v in outcome
@@ -164,8 +166,26 @@ def unlisted_branch(
     return [v if isinstance(v, Variable) else _as_was(n, v, next(results)) for v in found[0]]
 
 
+def check_written(n: TfLayer, outcome: Sequence[Any], branches: Sequence[Any]) -> None:
+    """Raises NeedsStack for a list of a loop that a branch leaves alone and another one writes."""
+    left = [v.state for v in outcome if isinstance(v, TensorList) and v.state is not None]
+    if not left:
+        return
+    for one in branches:
+        aside = Block()
+        with n.builder.inside(aside):
+            found = one()
+            lists = [v for v in found if isinstance(v, TensorList) and v.written is not None]
+        needs = [NeedsStack(v.state, v.written) for v in lists]
+        aside.erase()
+        if needs:
+            raise needs[0]
+
+
 def _as_was(n: TfLayer, before: Any, value: Value) -> Any:
-    return TensorList.of(n, value) if isinstance(before, TensorList) else value
+    if isinstance(before, TensorList):
+        return replace(TensorList.of(n, value), grows=before.grows)
+    return value
 
 
 @rows("If", "StatelessIf")
@@ -229,12 +249,15 @@ class Loop:
                     return self._unrolled(plan.count)
                 return self._loop(plan)
             except NeedsStack as need:
-                (i,) = need.args
+                i, written = need.args[0], (*need.args, None)[1]
                 if i in self.reads:
                     raise self.n.error("it reads a list that is not there yet") from None
                 self.reads.add(i)
-                stack = self.inits[i].stacked(self.n)
-                self.inits[i] = replace(self.inits[i], stack=stack, items={})
+                init: TensorList = self.inits[i]
+                if written is not None:
+                    shape = written.item.type.shape if init.shape is None else init.shape
+                    init = replace(init, shape=shape, grows=init.grows or written.grows)
+                self.inits[i] = replace(init, stack=init.stacked(self.n), items={})
 
     def cond(self, states: Sequence[Any]) -> Value:
         """Whether there is a next iteration."""
@@ -267,7 +290,7 @@ class Loop:
         if isinstance(init, TensorList):
             if i in self.reads:
                 stack = next(arguments)
-                return replace(init, stack=stack, items={}, shape=stack.type.shape[1:])
+                return replace(TensorList.of(self.n, stack), grows=init.grows)
             return TensorList(init.element, init.count, init.shape, state=i)
         return next(arguments) if isinstance(init, Value) else init
 
@@ -291,14 +314,13 @@ class Loop:
         states, stacks = while_loop(n, step, inits, count, going)
         results = list(self.inits)
         for i, value in zip(carried, states, strict=True):
-            was = self.inits[i]
-            results[i] = (
-                replace(TensorList.of(n, value), count=was.count)
-                if isinstance(was, TensorList)
-                else value
-            )
+            was, results[i] = self.inits[i], value
+            if isinstance(was, TensorList):
+                grows = was.grows or last[i].grows
+                found = replace(TensorList.of(n, value), grows=grows)
+                results[i] = found if grows else replace(found, count=was.count)
         for i, stack in zip(written, stacks, strict=True):
-            results[i] = self._collected(i, plan, stack)
+            results[i] = self._collected(i, plan, stack, last[i].written.grows)
         return results
 
     def _carried(self) -> list[int]:
@@ -317,10 +339,12 @@ class Loop:
             raise self.n.error("a state of the loop is no tensor")
         return state
 
-    def _collected(self, i: int, plan: Counted, stack: Value) -> TensorList:
+    def _collected(self, i: int, plan: Counted, stack: Value, grows: bool) -> TensorList:
         """A list of the rows that the iterations wrote."""
         n, before = self.n, self.inits[i]
         shape = stack.type.shape[1:]
+        if grows and plan.written[i] is None and before.count == 0:
+            return replace(TensorList.of(n, stack), grows=True)
         if plan.written[i] is not None:  # each iteration writes the same element
             last = n(nn.Gather(stack, n.constant(-1, i64)))
             at = n.constant(plan.written[i], i64)
@@ -399,7 +423,7 @@ def list_item(n: TfLayer, x: TensorList, index: Value, shape: Value) -> Value:
 
 @rows("TensorListSetItem")
 def list_set(n: TfLayer, x: TensorList, index: Value, item: Value) -> TensorList:
-    return x.with_item(n, index, item)
+    return x.with_item(n, index, item, n.flag("resize_if_index_out_of_bounds"))
 
 
 @rows("TensorListLength")
@@ -436,7 +460,8 @@ def list_scatter(n: TfLayer, x: TensorList, items: Value, indices: Value) -> Ten
 def array(n: TfLayer, size: Value) -> list[Any]:
     known = n.known(size)
     number = n.cast(as_scalar(n, size), i64) if known is None else int(known)
-    found = TensorList(n.element("dtype"), number, n.shape("element_shape"))
+    grows = n.flag("dynamic_size")
+    found = TensorList(n.element("dtype"), number, n.shape("element_shape"), grows=grows)
     return [found, found]
 
 
@@ -447,7 +472,7 @@ def array_read(n: TfLayer, handle: Any, index: Value, flow: TensorList) -> Value
 
 @rows("TensorArrayWriteV3")
 def array_write(n: TfLayer, handle: Any, index: Value, item: Value, flow: TensorList) -> TensorList:
-    return flow.with_item(n, index, item)
+    return flow.with_item(n, index, item, flow.grows)
 
 
 @rows("TensorArraySizeV3")

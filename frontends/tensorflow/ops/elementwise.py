@@ -10,12 +10,12 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import ComplexType, TensorType, f32
+from ....ir.types import ComplexType, IntegerType, TensorType, f32
 from ...common import tensorflow as tf
 from ...common.complexes import Pair, is_complex, pair, product, terms
 from ...common.quantization import limits_of
-from ...common.shapes import normalize_axis, reshape
-from ...common.terms import Term
+from ...common.shapes import as_i64, reshape
+from ...common.terms import Term, extent
 from ..layer import TfLayer, rows
 
 
@@ -70,19 +70,19 @@ def formula(make: Callable[..., Term]) -> Callable[..., Value]:
 rows.add({name: unary(getattr(nn, name)) for name in (
     "Abs", "Log", "Sqrt", "Rsqrt", "Reciprocal", "Ceil", "Floor", "Sign", "Sin", "Cos",
     "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "Erf", "Erfc", "Tanh",
-    "Expm1", "Log1p", "Sigmoid", "Neg", "Relu", "Selu", "Softplus", "Softsign",
+    "Expm1", "Log1p", "Sigmoid", "Neg", "Relu", "Softplus", "Softsign",
 )} | {name: unary(op) for name, op in {
-    "Inv": nn.Reciprocal, "Rint": nn.Round, "Round": nn.Round, "LogicalNot": nn.Not,
+    "Inv": nn.Reciprocal, "Rint": nn.Round, "LogicalNot": nn.Not,
     "Invert": nn.Not, "IsNan": nn.IsNan, "IsInf": nn.IsInf,
 }.items()})  # fmt: skip
 
 rows.add({name: binary(op) for name, op in {
     "Add": nn.Add, "AddV2": nn.Add, "Sub": nn.Sub, "Mul": nn.Mul, "RealDiv": nn.Div,
-    "Div": nn.Div, "TruncateDiv": nn.Div, "FloorMod": nn.Mod, "Pow": nn.Pow, "Minimum": nn.Min,
+    "Div": nn.Div, "FloorMod": nn.Mod, "Pow": nn.Pow, "Minimum": nn.Min,
     "Maximum": nn.Max, "Equal": nn.Equal, "Less": nn.Less, "LessEqual": nn.LessEqual,
     "Greater": nn.Greater, "GreaterEqual": nn.GreaterEqual, "LogicalAnd": nn.And,
     "LogicalOr": nn.Or, "LogicalXor": nn.Xor, "BitwiseAnd": nn.And, "BitwiseOr": nn.Or,
-    "BitwiseXor": nn.Xor, "LeftShift": nn.ShiftLeft, "RightShift": nn.ShiftRight,
+    "BitwiseXor": nn.Xor,
 }.items()})  # fmt: skip
 
 rows.add({
@@ -96,7 +96,6 @@ rows.add({
     "Xdivy": formula(lambda x, y: x.equals(0).choose(0, x / y)),
     "Xlogy": formula(lambda x, y: x.equals(0).choose(0, x * y.function(nn.Log))),
     "Xlog1py": formula(lambda x, y: x.equals(0).choose(0, x * y.function(nn.Log1p))),
-    "ReluGrad": formula(lambda dy, y: (y > 0).choose(dy, 0)),
 })  # fmt: skip
 
 rows.add({
@@ -109,6 +108,28 @@ rows.add({
     "SelectV2": lambda n, condition, yes, no: n(nn.Where(condition, yes, no)),
     "Select": tf.select_rows,
 })  # fmt: skip
+
+
+@rows("LeftShift", "RightShift")
+def shifted(n: TfLayer, x: Value, by: Value) -> Value:
+    """By no less than 0 and no more than an element has, as TensorFlow's kernels do."""
+    op = nn.ShiftLeft if n.kind == "LeftShift" else nn.ShiftRight
+    steps, element = Term(n, by), x.type.element_type
+    assert isinstance(element, IntegerType)
+    return n(op(x, steps.max(0).min(element.width - 1).value))
+
+
+@rows("Round")
+def rounded(n: TfLayer, x: Value) -> Value:
+    return x if isinstance(x.type.element_type, IntegerType) else n(nn.Round(x))
+
+
+@rows("TruncateDiv")
+def truncated_quotient(n: TfLayer, x: Value, y: Value) -> Value:
+    if isinstance(x.type.element_type, IntegerType):
+        return n(nn.Div(x, tf.divisor(n, y)))
+    found = Term(n, x) / Term(n, y)
+    return (found < 0).choose(found.function(nn.Ceil), found.function(nn.Floor)).value
 
 
 @rows("Exp")
@@ -148,9 +169,12 @@ def bias_add(n: TfLayer, x: Value, bias: Value) -> Value:
 
 @rows("ClipByValue")
 def clip(n: TfLayer, x: Value, low: Value, high: Value) -> Value:
-    if low.type.rank == high.type.rank == 0:
+    """The lower limit where it is above the upper one."""
+    limits = n.known(low), n.known(high)
+    scalars = low.type.rank == high.type.rank == 0
+    if scalars and None not in limits and limits[0] <= limits[1]:  # type: ignore[operator]
         return n(nn.Clip(x, low, high))
-    return n(nn.Min(n(nn.Max(x, low)), high))
+    return n(nn.Max(n(nn.Min(x, high)), low))
 
 
 @rows("Bitcast")
@@ -199,8 +223,11 @@ def nearly_equal(n: TfLayer, x: Value, y: Value) -> Value:
 
 @rows("InTopKV2")
 def in_top_k(n: TfLayer, scores: Value, targets: Value, k: Value) -> Value:
-    """Whether fewer than k scores of a row are above the target's."""
-    index = reshape(n, targets, [(targets, 0), 1])
-    own = Term(n, n(nn.GatherElements(scores, index, axis=normalize_axis(n, -1, 2))))
+    """Whether fewer than k scores of a row are above the target's, and this is a finite number."""
+    target, count = Term(n, as_i64(n, targets)), extent(n, (scores, 1))
+    inside = (target >= 0) & (target < count)
+    index = inside.choose(target, 0).spread(0, 1)
+    own = Term(n, n(nn.GatherElements(scores, index.value, axis=1)))
     above = (Term(n, scores) > own).cast(k.type.element_type).sum(1)
-    return n(nn.Less(above.value, k))
+    is_finite = (own - own).equals(0).column(0)
+    return (Term(n, n(nn.Less(above.value, k))) & inside & is_finite).value

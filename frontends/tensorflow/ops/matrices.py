@@ -1,36 +1,15 @@
-"""Matrices: factors, systems of linear equations, diagonals, and special functions."""
+"""Matrices: factors, systems of linear equations, diagonals."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import f64
 from ...common import linear_algebra as algebra
-from ...common import special
 from ...common.movement import padded_by
 from ...common.terms import Term, constant
 from ..layer import TfLayer, rows
-
-
-def wide(formula: Callable[[Term], Term]) -> Callable[[TfLayer, Value], Value]:
-    """A function of floats, computed in f64."""
-
-    def convert(n: TfLayer, x: Value) -> Value:
-        return n.cast(formula(Term(n, n.cast(x, f64))).value, x.type.element_type)
-
-    return convert
-
-
-rows.add({
-    "Lgamma": wide(special.lgamma),
-    "Digamma": wide(special.digamma),
-    "Erfinv": wide(special.erfinv),
-    "Ndtri": wide(special.ndtri),
-})  # fmt: skip
 
 
 @rows("Cross")

@@ -6,6 +6,8 @@ batch.
 
 from __future__ import annotations
 
+from functools import reduce
+
 from ...common import tensorflow as tf
 from ...common.shapes import product
 from ...common.vocabulary import *
@@ -159,12 +161,35 @@ def average_pool(n: TfLayer, x: Value) -> Value:
 def fused_batch_norm(
     n: TfLayer, x: Value, scale: Value, offset: Value, mean: Value, spread: Value
 ) -> list:
-    if n.flag("is_training", True):
-        raise n.error("it is in training mode, expected an inference graph")
     epsilon = n.float("epsilon", 1e-4)
+    if n.flag("is_training", True):
+        return _by_own_statistics(n, x, (scale, offset, mean, spread), epsilon)
     parameters = (scale, offset, mean, spread)
     out = on_channels_first(n, x, lambda v: batch_norm(n, v, *parameters, epsilon))
     return [out, mean, spread, mean, spread, mean]
+
+
+def _by_own_statistics(
+    n: TfLayer, x: Value, parameters: Sequence[Value], epsilon: float
+) -> list[Any]:
+    """In training mode: by the batch's mean and variance, which are also given on.
+
+    The variance that is given on is that of a sample, both averaged with those before.
+    """
+    scale, offset, *before = parameters
+    first = channels_first(n, x) if n.nhwc(x) else x
+    y, mean, spread = batch_norm_now(n, first, scale, offset, scale.type.element_type, epsilon)
+    axes = [(first, i) for i in range(first.type.rank) if i != 1]
+    count = reduce(lambda total, one: total * extent(n, one), axes, Term(n, n.constant(1, i64)))
+    wide = count.cast(scale.type.element_type)
+    now = [Term(n, mean), Term(n, spread) * wide / (wide - 1).max(1)]
+    share = n.float("exponential_avg_factor", 1.0)
+    if share != 1.0:
+        now = [
+            Term(n, old) * (1 - share) + new * share for old, new in zip(before, now, strict=True)
+        ]
+    kept = [one.value for one in now]
+    return [channels_last(n, y) if n.nhwc(x) else y, *kept, mean, spread, mean]
 
 
 @rows("LRN")

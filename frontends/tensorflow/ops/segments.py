@@ -9,6 +9,7 @@ from ....ir.core import Value
 from ....ir.types import IntegerType, i64
 from ...common import scans
 from ...common import tensorflow as tf
+from ...common.formulas import assured
 from ...common.movement import reversed_axes
 from ...common.shapes import as_i64, as_scalar, normalize_axis, shape_of
 from ...common.terms import Term, counting
@@ -50,6 +51,7 @@ def _mean(n: TfLayer, x: Value, ids: Value, count: Value, root: bool = False) ->
 
 @rows(*(f"Segment{name}" for name in (*HOW, "Mean")))
 def segment(n: TfLayer, x: Value, ids: Value) -> Value:
+    ids = tf.from_begin(n, ids)
     how, count = n.kind.removeprefix("Segment"), _count(n, ids)
     if how == "Mean":
         return _mean(n, x, ids, count)
@@ -67,6 +69,7 @@ def sparse_segment(
     n: TfLayer, x: Value, indices: Value, ids: Value, count: Value | None = None
 ) -> Value:
     """Of some rows of x."""
+    ids = tf.from_begin(n, ids)
     picked, number = tf.gather(n, x, indices), _count(n, ids) if count is None else count
     kind = n.kind.removeprefix("SparseSegment").removesuffix("WithNumSegments")
     if kind == "Sum":
@@ -79,7 +82,8 @@ def bincount(n: TfLayer, x: Value, size: Value, weights: Value) -> Value:
     """How often each number below the size is there, or the sums of weights."""
     if x.type.rank != 1:
         raise n.error("counts of more than one row are not supported")
-    numbers, most = Term(n, as_i64(n, x)), Term(n, as_scalar(n, as_i64(n, size)))
+    numbers = assured(Term(n, as_i64(n, x)), Term(n, x) >= 0, "a number to be counted is negative")
+    most = Term(n, as_scalar(n, as_i64(n, size)))
     element = weights.type.element_type
     given = 0 not in weights.type.shape
     added = Term(n, weights) if given else (numbers * 0 + 1).cast(element)

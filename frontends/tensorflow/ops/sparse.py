@@ -10,6 +10,7 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import IntegerType, i64
 from ...common import tensorflow as tf
+from ...common.formulas import assured
 from ...common.shapes import as_i64, reshape
 from ...common.terms import Term, constant, joined
 from ..layer import TfLayer, rows
@@ -18,7 +19,7 @@ from ..layer import TfLayer, rows
 @rows("SparseToDense")
 def to_dense(n: TfLayer, indices: Value, shape: Value, values: Value, default: Value) -> Value:
     whole = tf.fill(n, shape, default)
-    places = Term(n, as_i64(n, indices))
+    places = Term(n, as_i64(n, tf.from_begin(n, indices)))
     if places.rank < 2:
         places = places.spread(0, 1) if places.rank else places.reshape(1, 1)
     if values.type.rank == 0:
@@ -44,7 +45,8 @@ def reduced(n: TfLayer, indices: Value, values: Value, shape: Value, axes: Value
     if n.kind == "SparseReduceMax":
         raise n.error("not supported")
     zeros = tf.fill(n, shape, n.scalar(0, values))
-    whole = n(nn.ScatterNd(zeros, as_i64(n, indices), values, reduction="add"))
+    places = as_i64(n, tf.from_begin(n, indices))
+    whole = n(nn.ScatterNd(zeros, places, values, reduction="add"))
     return tf.reduction(n, whole, axes, nn.ReduceSum, n.flag("keep_dims"))
 
 
@@ -71,9 +73,10 @@ def partition(n: TfLayer, x: Value, numbers: Value) -> list[Value]:
     """The rows that have each number."""
     if numbers.type.rank != 1:
         raise n.error("numbers of more than rows are not supported")
-    found = []
-    for i in range(n.int("num_partitions")):
-        here = Term(n, n(nn.NonZero(Term(n, numbers).equals(i).value))).column(0, 0)
+    count, given, found = n.int("num_partitions"), Term(n, numbers), []
+    given = assured(given, (given >= 0) & (given < count), "the number of a part is out of range")
+    for i in range(count):
+        here = Term(n, n(nn.NonZero(given.equals(i).value))).column(0, 0)
         found.append(Term(n, x).gather(here).value)
     return found
 
@@ -109,7 +112,9 @@ def cross_entropy(n: TfLayer, x: Value, labels: Value) -> list[Value]:
     target = Term(n, labels)
     if n.kind.startswith("Sparse"):
         classes = np.arange(x.type.shape[1])  # type: ignore[arg-type]
-        numbers = Term(n, as_i64(n, labels)).spread(0, 1)
+        label = Term(n, as_i64(n, labels))
+        inside = (label >= 0) & (label < len(classes))
+        numbers = assured(label, inside, "a label is no class").spread(0, 1)
         target = numbers.equals(constant(n, classes)).cast(x.type.element_type)
     scores = Term(n, n(nn.LogSoftmax(x, axis=1)))
     kept = target.equals(0.0).choose(0.0, -(target * scores))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...common.loops import reversed_along
 from ...common.shapes import product
 from ...common.vocabulary import *
-from ..layer import TfliteLayer, moved, real
+from ..layer import TfliteLayer, real
 from ..rows import ROWS
 
 PADDINGS = {0: "SAME_UPPER", 1: "VALID"}
@@ -28,76 +28,94 @@ def _windows(n: TfliteLayer, spatial: str) -> dict[str, Any]:
     o = n.options
     return {
         "strides": [getattr(o, f"stride_{d}") for d in spatial],
-        "dilations": [getattr(o, f"dilation_{d}") for d in spatial],
+        "dilations": [getattr(o, f"dilation_{d}", 1) for d in spatial],
         "padding": padding(n, o.padding),
     }
 
 
-def _conv(order: tuple[int, ...], spatial: str) -> Any:
-    """A convolution with weights that this order of dimensions makes [O, I, D..]."""
+Product = Callable[[TfliteLayer, Value, Value, Value | None], Value]
+"""Of an operand [N, D.., C], weights as the file has them and a bias: [N, D.., O]."""
 
-    def convert(n: TfliteLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
+
+def _conv(order: tuple[int, ...], spatial: str) -> Product:
+    """A convolution with weights that this order of dimensions makes [O, I, D..].
+
+    As many groups as the weights' inputs go into the channels.
+    """
+
+    def product(n: TfliteLayer, x: Value, weight: Value, bias: Value | None) -> Value:
         ranked(n, x, len(order), "the input")
         ranked(n, weight, len(order), "the weight")
-        return _convolved(n, x, transposed(n, weight, order), bias, _windows(n, spatial))
+        weight = transposed(n, weight, order)
+        channels, inner = x.type.shape[-1], weight.type.shape[1]
+        if channels is None or not inner or channels % inner:
+            raise n.error(f"{channels} channels do not fit weights for {inner}")
+        data, groups = channels_first(n, x), channels // inner
+        out = convolution(n, data, weight, bias, groups=groups, **_windows(n, spatial))
+        return channels_last(n, out)
+
+    return product
+
+
+CONVOLUTIONS: dict[str, Product] = {
+    "CONV_2D": _conv((0, 3, 1, 2), "hw"),
+    "DEPTHWISE_CONV_2D": _conv((3, 0, 1, 2), "hw"),
+    "CONV_3D": _conv((4, 3, 0, 1, 2), "dhw"),
+}
+
+
+def _convolved(product: Product) -> Any:
+    def convert(n: TfliteLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
+        return n.activated(product(n, x, weight, bias))
+
+    return real(convert)
+
+
+ROWS.add({kind: _convolved(product) for kind, product in CONVOLUTIONS.items()})
+
+
+def _transposed_conv(order: tuple[int, ...], spatial: str) -> Callable[..., Value]:
+    """A transposed convolution with weights that this order of dimensions makes [I, O, D..]."""
+
+    def product(n: TfliteLayer, shape: Value, weight: Value, x: Value, bias: Value | None) -> Value:
+        rank = len(order)
+        ranked(n, x, rank, "the input")
+        ranked(n, weight, rank, "the weight")
+        wanted = n.extents(shape) or (None,) * rank
+        if len(wanted) != rank:
+            raise n.error(f"the shape of the result is {list(wanted)}, expected {rank} numbers")
+        windows = _windows(n, spatial)
+        known = [d for d in wanted[1:-1] if d is not None]
+        if len(known) == rank - 2:
+            windows["extents"] = known
+        elif windows["padding"] != "VALID":
+            windows["extents"] = Term(n, as_i64(n, shape)).part(0, 1, rank - 1).value
+        out = transposed_convolution(
+            n, channels_first(n, x), transposed(n, weight, order), bias, **windows
+        )
+        return channels_last(n, out)
+
+    return product
+
+
+TRANSPOSED_CONVOLUTIONS = {
+    "TRANSPOSE_CONV": _transposed_conv((3, 0, 1, 2), "hw"),
+    "CONV_3D_TRANSPOSE": _transposed_conv((4, 3, 0, 1, 2), "dhw"),
+}
+
+
+def _transposed_convolved(product: Callable[..., Value]) -> Any:
+    def convert(
+        n: TfliteLayer, shape: Value, weight: Value, x: Value, bias: Value | None = None
+    ) -> Value:
+        return n.activated(product(n, shape, weight, x, bias))
 
     return real(convert)
 
 
 ROWS.add(
-    {
-        "CONV_2D": _conv((0, 3, 1, 2), "hw"),
-        "DEPTHWISE_CONV_2D": _conv((3, 0, 1, 2), "hw"),
-        "CONV_3D": _conv((4, 3, 0, 1, 2), "dhw"),
-    }
+    {kind: _transposed_convolved(product) for kind, product in TRANSPOSED_CONVOLUTIONS.items()}
 )
-
-
-def _convolved(
-    n: TfliteLayer, x: Value, weight: Value, bias: Value | None, windows: dict[str, Any]
-) -> Value:
-    """Of weights [O, I, D..]; as many groups as their inputs go into the channels."""
-    channels, inner = x.type.shape[-1], weight.type.shape[1]
-    if channels is None or not inner or channels % inner:
-        raise n.error(f"{channels} channels do not fit weights for {inner}")
-    data, groups = channels_first(n, x), channels // inner
-    out = convolution(n, data, weight, bias, groups=groups, **windows)
-    return n.activated(channels_last(n, out))
-
-
-@ROWS("TRANSPOSE_CONV")
-@real
-def transpose_conv(
-    n: TfliteLayer, shape: Value, weight: Value, x: Value, bias: Value | None = None
-) -> Value:
-    ranked(n, x, 4, "the input")
-    ranked(n, weight, 4, "the weight")
-    o, extents = n.options, n.known_ints(shape, "the shape of the result")
-    if len(extents) != 4:
-        raise n.error(f"the shape of the result is {list(extents)}, expected 4 numbers")
-    return n.activated(
-        transposed_image(
-            n, x, weight, bias, (o.stride_h, o.stride_w), padding(n, o.padding), extents[1:3]
-        )
-    )
-
-
-@ROWS("CONV_3D_TRANSPOSE")
-def transpose_conv_3d(
-    n: TfliteLayer, shape: Value, weight: Value, x: Value, bias: Value | None = None
-) -> Value:
-    ranked(n, x, 5, "the input")
-    ranked(n, weight, 5, "the weight")
-    extents = n.known_ints(shape, "the shape of the result")
-    out = transposed_convolution(
-        n,
-        channels_first(n, x),
-        transposed(n, weight, (4, 3, 0, 1, 2)),
-        bias,
-        extents=extents[1:4],
-        **_windows(n, "dhw"),
-    )
-    return n.activated(channels_last(n, out))
 
 
 def transposed_image(
@@ -123,9 +141,8 @@ def transposed_image(
     return channels_last(n, out)
 
 
-@ROWS("FULLY_CONNECTED")
-@real
-def fully_connected(n: TfliteLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
+def dense(n: TfliteLayer, x: Value, weight: Value) -> Value:
+    """The products of rows with a matrix [O, I]; what has other rows is read as such."""
     ranked(n, weight, 2, "the weight")
     if n.options.weights_format:
         raise n.error("shuffled weights are not supported")
@@ -136,7 +153,13 @@ def fully_connected(n: TfliteLayer, x: Value, weight: Value, bias: Value | None 
             raise n.error(f"{total} elements do not fit rows of {width}")
         rows = total // width if total is not None else None
         x = n(nn.Reshape(x, out=nn_type(x, (rows, width))))
-    out = n(nn.Matmul(x, swapped(n, weight, 0, 1)))
+    return n(nn.Matmul(x, swapped(n, weight, 0, 1)))
+
+
+@ROWS("FULLY_CONNECTED")
+@real
+def fully_connected(n: TfliteLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
+    out = dense(n, x, weight)
     return n.activated(out if bias is None else n(nn.Add(out, bias)))
 
 
@@ -145,9 +168,8 @@ def nn_type(x: Value, shape: tuple[int | None, ...]) -> Any:
     return type(x.type)(shape, x.type.element_type)
 
 
-@ROWS("BATCH_MATMUL")
-@real
-def batch_matmul(n: TfliteLayer, lhs: Value, rhs: Value) -> Value:
+def matrices(n: TfliteLayer, lhs: Value, rhs: Value) -> Value:
+    """The products of matrices, either of which may be transposed."""
     if min(lhs.type.rank, rhs.type.rank) < 2:
         raise n.error(f"operands of shapes {shape_text(lhs)} and {shape_text(rhs)}")
     if n.options.adj_x:
@@ -157,29 +179,33 @@ def batch_matmul(n: TfliteLayer, lhs: Value, rhs: Value) -> Value:
     return n(nn.Matmul(lhs, rhs))
 
 
+ROWS.add({"BATCH_MATMUL": real(matrices)})
+
+
 # -- pooling ---------------------------------------------------------------------------------------
 
 
-def _pooled(n: TfliteLayer, x: Value, pool: Callable[[Any, Value, Windows], Value]) -> Value:
+def pool_windows(n: TfliteLayer, x: Value) -> Windows:
+    """The windows of a pooling, of channels that stand first."""
     ranked(n, x, 4, "the input")
     o = n.options
     kernel, strides = (o.filter_h, o.filter_w), (o.stride_h, o.stride_w)
     if min(*kernel, *strides) < 1:
         raise n.error(f"windows of {kernel} with strides {strides}, expected 1 or more")
-    windows = Windows(kernel, strides, padding(n, o.padding))
+    return Windows(kernel, strides, padding(n, o.padding))
+
+
+def _pooled(n: TfliteLayer, x: Value, pool: Callable[[Any, Value, Windows], Value]) -> Value:
+    windows = pool_windows(n, x)
     return n.activated(channels_last(n, pool(n, channels_first(n, x), windows)))
 
 
-@ROWS("AVERAGE_POOL_2D")
-@real
-def average_pool(n: TfliteLayer, x: Value) -> Value:
-    return _pooled(n, x, average_pooled)
-
-
-@ROWS("MAX_POOL_2D")
-def max_pool(n: TfliteLayer, x: Value) -> Value:
-    convert = real if n.options.activation else moved
-    return convert(lambda n, x: _pooled(n, x, max_pooled))(n, x)
+ROWS.add(
+    {
+        "AVERAGE_POOL_2D": real(lambda n, x: _pooled(n, x, average_pooled)),
+        "MAX_POOL_2D": real(lambda n, x: _pooled(n, x, max_pooled)),
+    }
+)
 
 
 @ROWS("L2_POOL_2D")

@@ -69,14 +69,16 @@ def reshape_(n: TfliteLayer, x: Value, shape: Value | None = None) -> Value:
     return tf.reshape_to(n, x, shape, rank=declared_rank(n))
 
 
-@ROWS("CONCATENATION")
-@moved
-def concatenation(n: TfliteLayer, *inputs: Value) -> Value:
+def joined_inputs(n: TfliteLayer, *inputs: Value) -> Value:
+    """The inputs one after the other along the axis of the options."""
     rank = inputs[0].type.rank
     axis = normalize_axis(n, n.options.axis, rank)
     if any(value.type.rank != rank for value in inputs):
         raise n.error(f"inputs of ranks {[v.type.rank for v in inputs]}, expected one rank")
     return n.activated(concat(n, inputs, axis))
+
+
+ROWS.add({"CONCATENATION": moved(joined_inputs)})
 
 
 @ROWS("STRIDED_SLICE")

@@ -3,14 +3,15 @@
 A sequence starts with states of zeros, as the networks that it was made of do. Operators of a
 single step, and SVDF, leave their state to the next run; see `model`.
 
-Numerics: quantized networks are computed in f32 between their operands and results.
+Numerics: quantized networks but LSTMs of 8 bits are computed in f32 between their operands and
+results.
 """
 
 from __future__ import annotations
 
 from ...common.recurrent import add
 from ...common.vocabulary import *
-from ..layer import TfliteLayer
+from ..layer import TfliteLayer, real
 from ..rows import ROWS
 from .convolution import ranked
 
@@ -101,21 +102,22 @@ def _normalization(n: TfliteLayer, scales: dict[str, Any], biases: Operands) -> 
     return normalize
 
 
-def _by_time(n: TfliteLayer, x: Value, time_major: bool) -> Value:
+def by_time(n: TfliteLayer, x: Value, time_major: bool) -> Value:
     """[time, batch, ..] for [batch, time, ..], or back."""
     ranked(n, x, 3, "the input")
     return x if time_major else swapped(n, x, 0, 1)
 
 
 @ROWS("UNIDIRECTIONAL_SEQUENCE_LSTM")
+@real
 def sequence_lstm(n: TfliteLayer, *operands: Value | None) -> Value:
     if n.options.diagonal:
         raise n.error("diagonal recurrent weights are not supported")
     own = _real(n, operands)
-    x = _by_time(n, _needed(n, own, 0, "the sequence"), n.options.time_major)
+    x = by_time(n, _needed(n, own, 0, "the sequence"), n.options.time_major)
     direction = _lstm_direction(n, x, own[1:18], own[20:24], False, (None, None))
     (found,) = lstm(n, x, [direction], order=_GATES)
-    return n.quantized(0, _by_time(n, found.outputs, n.options.time_major))
+    return n.quantized(0, by_time(n, found.outputs, n.options.time_major))
 
 
 @ROWS("BIDIRECTIONAL_SEQUENCE_LSTM")
@@ -123,7 +125,7 @@ def bidirectional_lstm(n: TfliteLayer, *operands: Value | None) -> list[Value]:
     own = _real(n, operands)
     if any(x is not None for x in own[39:]):
         raise n.error("auxiliary inputs are not supported")
-    x = _by_time(n, _needed(n, own, 0, "the sequence"), n.options.time_major)
+    x = by_time(n, _needed(n, own, 0, "the sequence"), n.options.time_major)
     directions = [
         _lstm_direction(n, x, own[first : first + 17], (), first > 1, (None, None))
         for first in (1, 18)
@@ -133,7 +135,7 @@ def bidirectional_lstm(n: TfliteLayer, *operands: Value | None) -> list[Value]:
 
 def _both(n: TfliteLayer, outcomes: Sequence[Outcome]) -> list[Value]:
     """The outputs of both directions, as one where they are to be merged."""
-    found = [_by_time(n, one.outputs, n.options.time_major) for one in outcomes]
+    found = [by_time(n, one.outputs, n.options.time_major) for one in outcomes]
     if n.options.merge_outputs:
         found = [n(nn.Concat(found, axis=2))]
     return [n.quantized(i, x) for i, x in enumerate(found)]
@@ -215,9 +217,9 @@ def rnn_step(n: TfliteLayer, *operands: Value | None) -> list[Value]:
 @ROWS("UNIDIRECTIONAL_SEQUENCE_RNN")
 def sequence_rnn(n: TfliteLayer, *operands: Value | None) -> Value:
     own = _real(n, operands)
-    x = _by_time(n, _needed(n, own, 0, "the sequence"), n.options.time_major)
+    x = by_time(n, _needed(n, own, 0, "the sequence"), n.options.time_major)
     (found,) = rnn(n, x, [_rnn_direction(n, x, own[1:4])])
-    return n.quantized(0, _by_time(n, found.outputs, n.options.time_major))
+    return n.quantized(0, by_time(n, found.outputs, n.options.time_major))
 
 
 @ROWS("BIDIRECTIONAL_SEQUENCE_RNN")
@@ -225,7 +227,7 @@ def bidirectional_rnn(n: TfliteLayer, *operands: Value | None) -> list[Value]:
     own = _real(n, operands)
     if any(x is not None for x in own[9:]):
         raise n.error("auxiliary inputs are not supported")
-    x = _by_time(n, _needed(n, own, 0, "the sequence"), n.options.time_major)
+    x = by_time(n, _needed(n, own, 0, "the sequence"), n.options.time_major)
     directions = [_rnn_direction(n, x, own[1:4]), _rnn_direction(n, x, own[5:8], True)]
     return _both(n, rnn(n, x, directions))
 

@@ -231,14 +231,30 @@ def _converted(n: TfliteLayer, *inputs: Any) -> Any:
         results=[_Argument(type=type) for type in types],
         regions=regions,
     )
+    list(n.options.fields())  # all are read: as attributes, by their names in StableHLO
     op.attributes = {**op.attributes, **dict(zip(REGIONS.get(name, ()), regions, strict=True))}
     convert = hlo.find(op.name)
     if convert is None:
         raise n.error("not supported")
     try:
-        return convert(OptionsLayer(n.builder, replace(n.node, attributes=op)), *inputs)
+        graphs = {**n.node.graphs, **_by_number(n, name)}
+        node = replace(n.node, attributes=op, graphs=graphs)
+        return convert(OptionsLayer(n.builder, node), *inputs)
     except (AssertionError, StopIteration):
         raise n.error("its options do not fit its tensors") from None
+
+
+def _by_number(n: TfliteLayer, name: str) -> dict[str, Graph]:
+    """The graphs inside of an operation by their places, of nodes with StableHLO's names."""
+    graphs = [n.node.graphs[one] for one in REGIONS.get(name, ())]
+    return {
+        str(i): replace(graph, nodes=[replace(v, kind=_name(v.kind)) for v in graph.nodes])
+        for i, graph in enumerate(graphs)
+    }
+
+
+def _name(kind: str) -> str:
+    return f"stablehlo.{kind.removeprefix(PREFIX).lower()}"
 
 
 def _type(tensor: Table) -> TensorType:

@@ -55,6 +55,9 @@ class Contractions:
     def _fits(self, factors: tuple[Factor, Factor], axes: Sequence[Axis]) -> bool:
         if any(a.accumulates for a in axes) or not any(a.is_lane for a in axes):
             return False
+        for axis in axes:  # a contraction has each of its dimensions in an operand
+            if not any(f.access.coefficients[d] for f in factors for d in axis.root.dims):  # type: ignore[index]
+                return False
         lane = axes[-1].root.dims[-1]
         lanes = [f.access.coefficients[lane] != 0 for f in factors]  # type: ignore[index]
         return not all(lanes) or any(a.is_reduction for a in axes)

@@ -1,0 +1,86 @@
+"""CityHash's number of 64 bits for bytes, as its version 1.0 has it, by which CatBoost knows text.
+
+Source: CityHash 1.0 (Pike and Alakuijala, 2011).
+"""
+
+from __future__ import annotations
+
+from .fingerprints import ALL, K0, K1, K2, _folded, _turned, _weak, _word
+
+K3 = 0xC949D7C7509E6557
+FACTOR = 0x9DDFEA08EB382D69
+
+
+def city_hash(data: bytes) -> int:
+    """CityHash64 of version 1.0."""
+    size = len(data)
+    if size <= 16:
+        return _up_to_16(data)
+    if size <= 32:
+        return _up_to_32(data)
+    return _up_to_64(data) if size <= 64 else _longer(data)
+
+
+def _pair(u: int, v: int) -> int:
+    """Two words as one."""
+    u, v = u & ALL, v & ALL
+    a = _folded((u ^ v) * FACTOR)
+    return _folded((v ^ a) * FACTOR) * FACTOR & ALL
+
+
+def _up_to_16(data: bytes) -> int:
+    size = len(data)
+    if size > 8:
+        a, b = _word(data, 0), _word(data, -8)
+        return _pair(a, _turned(b + size, size)) ^ b
+    if size >= 4:
+        return _pair(size + (_word(data, 0, 4) << 3), _word(data, -4, 4))
+    if not size:
+        return K2
+    low, high = data[0] + (data[size // 2] << 8), size + (data[-1] << 2)
+    return _folded(low * K2 ^ high * K3) * K2 & ALL
+
+
+def _up_to_32(data: bytes) -> int:
+    a, b = _word(data, 0) * K1, _word(data, 8)
+    c, d = _word(data, -8) * K2, _word(data, -16) * K0
+    u = _turned(a - b, 43) + _turned(c, 30) + d
+    return _pair(u, a + _turned(b ^ K3, 20) - c + len(data))
+
+
+def _up_to_64(data: bytes) -> int:
+    z = _word(data, 24)
+    a = _word(data, 0) + (len(data) + _word(data, -16)) * K0
+    v, v2 = _sums(a, z, _word(data, 8), _word(data, 16))
+    z, a = _word(data, -8), _word(data, 16) + _word(data, -32)
+    w, w2 = _sums(a, z, _word(data, -24), _word(data, -16))
+    r = _folded((v + w2) * K2 + (w + v2) * K0)
+    return _folded(r * K0 + v2) * K2 & ALL
+
+
+def _sums(a: int, z: int, second: int, third: int) -> tuple[int, int]:
+    """Two sums of four words, of which the first and the last come as a and z."""
+    b, c = _turned(a + z, 52), _turned(a, 37)
+    a += second
+    c += _turned(a, 7)
+    a += third
+    return a + z, b + _turned(a, 31) + c
+
+
+def _longer(data: bytes) -> int:
+    """Blocks of 64 bytes, and what the last 64 are."""
+    size = len(data)
+    x, y, z = _word(data, 0), _word(data, -16) ^ K1, _word(data, -56) ^ K0
+    v, v2 = _weak(data, size - 64, size, y)
+    w, w2 = _weak(data, size - 32, size * K1, K0)
+    z += _folded(v2) * K1
+    x, y = _turned(z + x, 39) * K1, _turned(y, 33) * K1
+    for at in range(0, (size - 1) & ~63, 64):
+        x = _turned(x + y + v + _word(data, at + 16), 37) * K1
+        y = _turned(y + v2 + _word(data, at + 48), 42) * K1
+        x, y = (x ^ w2) & ALL, (y ^ v) & ALL
+        z = _turned(z ^ w, 33)
+        v, v2 = _weak(data, at, v2 * K1, x + w)
+        w, w2 = _weak(data, at + 32, z + w2, y)
+        z, x = x, z
+    return _pair(_pair(v, w) + _folded(y) * K1 + z, _pair(v2, w2) + x)

@@ -1,0 +1,136 @@
+"""Columns of numbers made of CatBoost's features of text.
+
+A feature of text counts as the lower 32 bits of its hash. A *statistic* of one or several features
+is a number that the model's file has for each combination of what they were in training: how often
+it was there, or how often with which labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...dialects import nn
+from ...ir.core import Value
+from ...ir.types import f32, f64, i64
+from ..common.layer import Layer
+from ..common.source import Source
+from ..common.terms import Term, constant
+from ..common.words import lookup
+
+FACTOR = 0x4906BA494954CB65
+"""Of the hash of a combination."""
+EMPTY = (1 << 64) - 1
+"""The hash that stands in places of a table where nothing is."""
+_LOW = (1 << 32) - 1
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a combination is made of: the text of a feature, or the answer to a question."""
+
+    kind: str
+    feature: int
+    value: float = 0.0
+    """The border, or the hash that is asked for."""
+
+    @staticmethod
+    def of(source: Source, given: Mapping[str, Any]) -> Part:
+        """As the file has it. Raises NncError."""
+        kind = str(given["combination_element"])
+        match kind:
+            case "cat_feature_value":
+                return Part(kind, int(given["cat_feature_index"]))
+            case "cat_feature_exact_value":
+                return Part(kind, int(given["cat_feature_index"]), int(given["value"]))
+            case "float_feature":
+                return Part(kind, int(given["float_feature_index"]), float(given["border"]))
+        raise source.error(f"statistics of '{kind}' are not supported")
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """A number for each combination, and one for those that training had not."""
+
+    parts: Sequence[Part]
+    hashes: np.ndarray
+    numbers: np.ndarray
+    other: float
+
+    @staticmethod
+    def of(source: Source, given: Mapping[str, Any], tables: Mapping[str, Any]) -> Statistic:
+        """As the file has it. Raises NncError."""
+        table, kind = tables[given["identifier"]], str(given["ctr_type"])
+        stride = int(table["hash_stride"])
+        rows = np.array(table["hash_map"], dtype=object).reshape(-1, stride)
+        rows = rows[[int(h) != EMPTY for h in rows[:, 0]]]
+        hashes = np.array([int(h) for h in rows[:, 0]], np.uint64).view(np.int64)
+        counts = rows[:, 1:].astype(np.float64)
+        border = int(given["target_border_idx"])
+        total: Any = counts.sum(axis=1)
+        unknown = 0.0
+        match kind:
+            case "Borders":
+                good = counts[:, border + 1 :].sum(axis=1)
+            case "Buckets":
+                good = counts[:, border]
+            case "BinarizedTargetMeanValue" | "FloatTargetMeanValue":
+                good, total = counts[:, 0], counts[:, 1]
+            case "Counter" | "FeatureFreq":
+                good, total = counts[:, 0], float(table["counter_denominator"])
+                unknown = total
+            case _:
+                raise source.error(f"statistics of the type '{kind}' are not supported")
+        shift, scale = float(given["shift"]), float(given["scale"])
+        above, below = float(given["prior_numerator"]), float(given["prior_denomerator"])
+
+        def number(count: Any, whole: Any) -> Any:
+            return (((count + above) / (whole + below)).astype(np.float32) + shift) * scale
+
+        other = number(np.float64(0.0), np.float64(unknown))
+        parts = [Part.of(source, part) for part in given["elements"]]
+        return Statistic(
+            parts, hashes, np.asarray(number(good, total), np.float32), float(np.float32(other))
+        )
+
+    def column(self, n: Layer, rows: Term, hashes: Term, places: Sequence[int]) -> Term:
+        """The number for each row, in f64: [B, 1]."""
+        whole = constant(n, 0, i64)
+        order = ("cat_feature_value", "float_feature", "cat_feature_exact_value")
+        for part in sorted(self.parts, key=lambda part: order.index(part.kind)):
+            if part.kind == "float_feature":
+                own = (rows.column(places[part.feature]) > part.value).cast(i64)
+            else:
+                own = hashes.column(part.feature)
+                if part.kind == "cat_feature_exact_value":
+                    own = own.equals(int(part.value)).cast(i64)
+            whole = (whole + own * _signed(FACTOR)) * _signed(FACTOR)
+        count = len(self.hashes)
+        at = lookup(n, whole.value, self.hashes, np.arange(count), np.array(count))
+        numbers = np.append(self.numbers, np.float32(self.other)).astype(np.float64)
+        return constant(n, numbers).gather(Term(n, at)).spread(0, 1)
+
+
+def _signed(word: int) -> int:
+    """The number with a sign that has the same 64 bits."""
+    return word - (1 << 64) if word >> 63 else word
+
+
+@dataclass
+class Categories:
+    """The features of text, and the columns that are made of them: hashes, then statistics."""
+
+    count: int
+    places: Sequence[int]
+    """The columns of the features that are numbers."""
+    statistics: list[Statistic] = field(default_factory=list)
+
+    def columns(self, n: Layer, rows: Term, words: Value) -> list[Term]:
+        """The columns in f64, each [B, C]."""
+        own = Term(n, n(nn.StringHash(words, function="city"))) & _LOW
+        own = (own > _LOW >> 1).choose(own - (_LOW + 1), own)
+        made = [one.column(n, rows.cast(f32), own, self.places) for one in self.statistics]
+        return [own.cast(f64), *made]

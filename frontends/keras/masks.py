@@ -1,0 +1,84 @@
+"""Which steps of a sequence count: the masks that Keras hangs on tensors while a model runs.
+
+A layer that is called looks for the masks of its tensors, and leaves one on what it gives. Layers
+that give back the very tensor that they got share its mask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+KEEPS_MASK = {
+    "Activation", "ActivityRegularization", "AlphaDropout", "BatchNormalization", "Dense",
+    "Dropout", "ELU", "GaussianDropout", "GaussianNoise", "GroupNormalization", "Identity",
+    "LayerNormalization", "LeakyReLU", "Normalization", "PReLU", "ReLU", "Rescaling", "Softmax",
+    "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "ThresholdedReLU",
+    "TimeDistributed", "UnitNormalization", "MultiHeadAttention", "GroupQueryAttention",
+    "GroupedQueryAttention", "Attention", "AdditiveAttention",
+}  # fmt: skip
+"""Layers whose first output has the mask of their first input."""
+GIVES_BACK = {
+    "ActivityRegularization", "AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise",
+    "Identity", "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D",
+}  # fmt: skip
+"""Layers whose output is their input, at inference."""
+MERGES_MASKS = {"Add", "Average", "Maximum", "Minimum", "Multiply", "Subtract"}
+"""Layers whose output counts where any input does, if all have masks."""
+RECURRENT = {"LSTM", "GRU", "SimpleRNN", "RNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"}
+QUERY = ("query", "value", "key")
+"""The arguments of attention, in order."""
+FIRST = ("query", "sequences", "inputs")
+"""How the first arguments of calls are named."""
+
+SIGNATURES = {
+    **dict.fromkeys(
+        (*RECURRENT, "Bidirectional"), ("sequences", "initial_state", "mask", "training")),
+    **dict.fromkeys(("Attention", "AdditiveAttention"), (
+        "inputs", "mask", "training", "return_attention_scores", "use_causal_mask")),
+    **dict.fromkeys(("BatchNormalization", "TimeDistributed"), ("inputs", "training", "mask")),
+    **dict.fromkeys(("Softmax", "GlobalAveragePooling1D"), ("inputs", "mask")),
+    **dict.fromkeys(GIVES_BACK, ("inputs", "training")),
+}  # fmt: skip
+"""The arguments of calls of Keras 3 that may stand by place."""
+
+
+def by_name(
+    kind: str, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of a call, with all but the first one by name where names are known."""
+    names = SIGNATURES.get(kind)
+    if names is None or len(args) < 2:
+        return list(args), dict(kwargs)
+    return [args[0]], {**dict(zip(names[1:], args[1:], strict=False)), **kwargs}
+
+
+def first_argument(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What a layer is called with first."""
+    if args:
+        return args[0]
+    return next((kwargs[name] for name in FIRST if name in kwargs), next(iter(kwargs.values()), ()))
+
+
+def makes_mask(kind: str, config: Mapping[str, Any], masks: Sequence[str | None]) -> bool:
+    """Whether a layer makes a mask of its own, for first inputs with these ones."""
+    if kind in MERGES_MASKS:
+        return len(masks) > 1 and None not in masks
+    if kind == "Concatenate":
+        return any(masks)
+    embeds = kind in ("Embedding", "ReversibleEmbedding")
+    return kind == "Masking" or (embeds and bool(config.get("mask_zero")))
+
+
+def masks_behind(
+    kind: str, config: Mapping[str, Any], masks: Sequence[str | None]
+) -> list[str | None]:
+    """The masks of a layer's first outputs that are one of its input's."""
+    mask = next(iter(masks), None)
+    if kind in KEEPS_MASK:
+        return [mask]
+    if kind == "Bidirectional":
+        inner = config["layer"]["config"]
+        both = 1 if config.get("merge_mode", "concat") else 2
+        return [mask] * both if inner.get("return_sequences") else []
+    return [mask] if kind in RECURRENT and config.get("return_sequences") else []

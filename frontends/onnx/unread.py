@@ -1,0 +1,57 @@
+"""What a converter of ONNX may leave unread of a node, and why."""
+
+from __future__ import annotations
+
+import reprlib
+from typing import TYPE_CHECKING, Any
+
+from onnx import helper
+
+from ..common.fields import Ignored, IgnoredFields
+
+if TYPE_CHECKING:
+    from .node import Node
+
+IGNORED = IgnoredFields(
+    Ignored("consumed_inputs", "which operands' memory could be used again"),
+    Ignored("output_sequence", "the outputs that are named tell it", "GRU LSTM RNN"),
+    Ignored("ratio seed is_test", "of training, which another operand tells", "Dropout"),
+    Ignored("momentum is_test", "of training, which more outputs tell", "BatchNormalization"),
+    Ignored("broadcast", "a matrix is added to by NumPy's rules in any case", "Gemm"),
+    Ignored("axis", "there is one scale for all elements", "DequantizeLinear QuantizeLinear"),
+    Ignored("saturate", "of floats of 8 bits and less", "Cast CastLike QuantizeLinear"),
+    Ignored("precision", "the division is in f32 in any case", "QuantizeLinear", (1,)),
+    Ignored("pads", "auto_pad tells them", "Conv *Pool ConvInteger QLinearConv"),
+    Ignored("then_branch else_branch", "a condition that is known chose the other one", "If"),
+    Ignored("dtype", "what is put into a sequence tells it", "SequenceEmpty"),
+    Ignored("locale", "how letters are made small or large there", "StringNormalizer", ("en_US",)),
+    Ignored("nodes_hitrates*", "how often rows pass a node", "ml.TreeEnsemble*"),
+    Ignored("multi_class", "post_transform tells what scores become", "ml.LinearClassifier"),
+    # com.microsoft
+    Ignored("block_size bits", "shapes and element types tell them", "*.QMoE *.GatherBlock*"),
+    Ignored("is_inner_broadcast", "the bias's shape tells it", "*.BiasSoftmax"),
+    Ignored("normalize_routing_weights", "shares of the router itself sum to 1", "*.QMoE"),
+    Ignored("num_heads rotary_embedding_dim", "the cosines' shape tells it", "*.MRotary*"),
+    Ignored("output_qk", "the outputs that are named tell it", "*.DecoderMasked*"),
+    Ignored("past_present_share_buffer", "a past length tells it", "*.DecoderMasked*", (1,)),
+    Ignored("reset_on_eos", "there is no end of a sequence", "*.NGramHashMapping", (0,)),
+    Ignored("top_k", "only scores are asked for", "*.MoEGroupRouter"),
+)
+
+
+def check_read(node: Node) -> None:
+    """Raises NncError where an attribute that may mean something was not read."""
+    unread = ((name, helper.get_attribute_value(proto)) for name, proto in node.attributes.unread())
+    kind = f"{node.proto.domain}.{node.op_type}".removeprefix("ai.onnx.").lstrip(".")
+    for name, value in IGNORED.refused(kind, unread):
+        if not _is_default(node.schema, name, value):
+            shown = reprlib.repr(value.decode() if isinstance(value, bytes) else value)
+            raise node.error(f"attribute '{name}' is {shown}, which is not supported")
+
+
+def _is_default(schema: Any, name: str, value: Any) -> bool:
+    """Whether the operator means the same without the attribute."""
+    if schema is None or name not in schema.attributes:
+        return False
+    default = schema.attributes[name].default_value
+    return bool(default.type) and helper.get_attribute_value(default) == value

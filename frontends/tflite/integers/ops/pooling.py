@@ -1,0 +1,30 @@
+"""Pooling of integers, whose steps stay."""
+
+from __future__ import annotations
+
+from ....common.pooling import max_pooled
+from ....common.vocabulary import *
+from ...layer import TfliteLayer
+from ...ops.convolution import pool_windows
+from ..rows import INTEGERS
+from ..steps import limited
+
+
+@INTEGERS("MAX_POOL_2D")
+def max_pool(n: TfliteLayer, x: Value) -> Value:
+    out = channels_last(n, max_pooled(n, channels_first(n, x), pool_windows(n, x)))
+    return limited(n, Term(n, out).cast(i32), n.options.activation) if n.options.activation else out
+
+
+@INTEGERS("AVERAGE_POOL_2D")
+def average_pool(n: TfliteLayer, x: Value) -> Value:
+    """The sum of each window by its elements in x, rounded, halves away from 0."""
+    windows = pool_windows(n, x)
+    data = Term(n, channels_first(n, x)).cast(i32)
+    operand, attributes = windows.on(n, data.value)
+    sums = Term(n, n(nn.SumPool(operand.x, **attributes)))
+    ones = Term(n, n.constant(1, i32)).filled(Term(n, shape_of(n, data.value)))
+    counts = Term(n, n(nn.SumPool(windows.on(n, ones.value)[0].x, **attributes)))
+    half = counts / 2
+    found = (sums > 0).choose(sums + half, sums - half) / counts
+    return limited(n, Term(n, channels_last(n, found.value)), n.options.activation)
