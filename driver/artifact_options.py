@@ -95,6 +95,8 @@ def check_output(path: Path, options: ArtifactOptions) -> None:
             raise NncError(f"--bindings writes a folder, but '{path}' is a file")
         if options.static:
             raise NncError("--static writes a .a file, --bindings a folder with a shared library")
+    elif not path.parent.is_dir():
+        raise NncError(f"cannot write '{path}': there is no folder '{path.parent}'")
     elif path.suffix not in SUFFIXES:
         found = f"'{path.suffix}'" if path.suffix else "none"
         raise NncError(f"the output's suffix is {_listed(SUFFIXES)}; found {found}")
@@ -126,8 +128,11 @@ def chosen_languages(text: str) -> tuple[str, ...]:
 
 
 def prefix_of(model: str) -> str:
-    """The start of C names that a model's file gives: `mobilenet_v2` of `mobilenet-v2.onnx`."""
-    words = words_of(model.removeprefix("onnx:").rpartition("/")[2].partition(".")[0])
+    """The start of C names that a model's file gives: `mobilenet_v2` of `mobilenet-v2.onnx`,
+    `model_v2_0` of `model.v2.0.onnx`.
+    """
+    name = model.removeprefix("onnx:").rstrip("/").rpartition("/")[2]
+    words = words_of(re.sub(r"(?<=.)\.[A-Za-z][A-Za-z0-9]*$", "", name))
     found = snake_case(words if words and words[0][0].isalpha() else ["model", *words])
     return f"{found}_model" if found in _TAKEN else found
 

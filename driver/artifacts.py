@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
+from ..ir.checked_files import Sums, mark, sums_of
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.files import Part, folder_beside, folders_of, write_together, write_whole
@@ -149,27 +150,31 @@ def write_binary(
         stem.with_suffix(".h"): (header,),
         stem.with_suffix(".json"): (json.dumps(found.as_json(), indent=2), "\n"),
     }
+    sums = Sums(0, 0) if inside else sums_of([program.weights])
     if not inside:
         beside[stem.with_suffix(".weights")] = (program.weights.data, stamp)
     for language in options.bindings:
         for name, text in files_of(language, found, path.name).items():
             beside[path.parent / language / name] = (text,)
     # Beside its place: it may be too large for the folder of temporary files.
-    with folders_of(beside), folder_beside(path) as folder:
+    folders = folders_of(beside if options.bindings else ())
+    with folders, folder_beside(path) as folder:
         made: Sequence[Part] | Path = (program.code,)
         if library:
             with timed("Link"):
-                made = _linked(program, folder, path.name, options.prefix, inside, stamp)
+                made = _linked(program, folder, path.name, options.prefix, inside, stamp, sums)
             imports = made.with_suffix(".lib")
             if imports.exists():
                 beside[path.with_suffix(".lib")] = imports
         with timed("Output"):
             write_together({path: made, **beside})
+    if not inside:
+        mark(stem.with_suffix(".weights"), sums)
     return [path, *beside]
 
 
 def _linked(
-    program: Program, folder: Path, name: str, prefix: str, inside: bool, stamp: bytes
+    program: Program, folder: Path, name: str, prefix: str, inside: bool, stamp: bytes, sums: Sums
 ) -> Path:
     """A library of a name of the code, its context and perhaps its weights, in the folder."""
     tools = program.target.toolchain()
@@ -179,6 +184,8 @@ def _linked(
         "WEIGHTS_BYTES": str(found.weights_bytes),
         "ARENA_BYTES": str(found.arena_bytes),
         "STAMP": f"0x{int.from_bytes(stamp, 'little'):016x}u",
+        "SUM": f"0x{sums.plain:016x}u",
+        "WEIGHTED_SUM": f"0x{sums.weighted:016x}u",
         "PARALLEL": str(int(program.parallel)),
         "INSIDE": str(int(inside)),
         "PREPARED_BYTES": str(found.prepared_bytes),
@@ -259,8 +266,9 @@ def _exports(program: Program, prefix: str) -> list[str]:
 def _memory(found: Signature) -> str:
     """What a run needs, and how near that is to the least that it could."""
     arena, live = found.arena_bytes / 1e6, found.live_bytes / 1e6
+    needed = f"an arena of {arena:,.2f} MB (at most {live:,.2f} MB in use at one time)"
+    if found.heap_bytes:
+        fixed = f" beside {needed}" if found.live_bytes else ""
+        needed = f"what the shapes of a call ask for{fixed}"
     made = f", {found.prepared_bytes / 1e6:,.2f} MB made of them" if found.prepared_bytes else ""
-    return (
-        f"memory: an arena of {arena:,.2f} MB (at most {live:,.2f} MB in use at one time), "
-        f"{found.weights_bytes / 1e6:,.2f} MB of weights{made}"
-    )
+    return f"memory: {needed}, {found.weights_bytes / 1e6:,.2f} MB of weights{made}"

@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.cache_home import cache_home
+from ..ir.checked_files import is_whole, mark, sums_from, sums_of
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.location import node_of
@@ -73,18 +75,18 @@ class ModelCache:
         its files are damaged.
         """
         folder = self.folder / key
-        try:
-            about = json.loads((folder / "model.json").read_text())
+        with _thrown_away_if_damaged(folder):
+            about = _unsealed((folder / "model.json").read_bytes())
             code = (folder / "model.o").read_bytes()
             found = _signature(about["signature"])
-            if sha256(code).hexdigest() != about["code"]:
-                raise ValueError("damaged")
-            weights = _mapped(folder / "weights", found.weights_bytes, "r")
+            _check(sha256(code).hexdigest() == about["code"], "model.o")
+            path = folder / "weights"
+            weights = _mapped(path, found.weights_bytes, "r")
+            if weights.size:
+                _check(is_whole(path, weights, sums_from(about["weights"])), "weights")
             os.utime(folder)
-        except (OSError, ValueError, KeyError, TypeError, NncError):
-            shutil.rmtree(folder, ignore_errors=True)
-            return None
-        return Program(found, code, weights, about["parallel"], target)
+            return Program(found, code, weights, about["parallel"], target)
+        return None
 
     def find_hosted(self, key: str) -> tuple[Operation, list[str]] | None:
         """What the host does of a model that was cut, and the keys of its parts; None where
@@ -95,15 +97,15 @@ class ModelCache:
         folder = self.folder / key
         if not (folder / "parts.json").exists():
             return None
-        try:
+        with _thrown_away_if_damaged(folder):
+            about = _unsealed((folder / "parts.json").read_bytes())
             path = folder / "host.mlir"
-            module = parse_module(path.read_text("utf-8"), str(path), resources=folder)
-            keys = json.loads((folder / "parts.json").read_text())
+            text = path.read_bytes()
+            _check(sha256(text).hexdigest() == about["host"], path.name)
+            module = parse_module(text.decode(), str(path), resources=folder)
             os.utime(folder)
-        except (OSError, ValueError, NncError):
-            shutil.rmtree(folder, ignore_errors=True)
-            return None
-        return module, keys
+            return module, about["parts"]
+        return None
 
     @contextmanager
     def new_entry(self, key: str) -> Iterator[NewEntry | None]:
@@ -188,14 +190,17 @@ class NewEntry:
         weights = program.weights
         if weights.size and not isinstance(weights, np.memmap):
             return
+        sums = sums_of([weights])
         about = {
             "signature": _described(program.signature),
             "code": sha256(program.code).hexdigest(),
+            "weights": str(sums),
             "parallel": program.parallel,
         }
         with suppress(OSError):
             (self._folder / "model.o").write_bytes(program.code)
-            (self._folder / "model.json").write_text(json.dumps(about))
+            (self._folder / "model.json").write_text(_sealed(about))
+            mark(self._folder / "weights", sums)
             self.complete = True
 
     def store_hosted(self, module: Operation, keys: Sequence[str]) -> None:
@@ -204,11 +209,44 @@ class NewEntry:
         from ..ir.weights_file import write_module
 
         with suppress(OSError, NncError):
-            write_module(
-                module, self._folder / "host.mlir", print=partial(print_op, debuginfo=True)
-            )
-            (self._folder / "parts.json").write_text(json.dumps(keys))
+            path = self._folder / "host.mlir"
+            write_module(module, path, print=partial(print_op, debuginfo=True))
+            about = {"host": sha256(path.read_bytes()).hexdigest(), "parts": list(keys)}
+            (self._folder / "parts.json").write_text(_sealed(about))
             self.complete = True
+
+
+def _sealed(about: dict[str, Any]) -> str:
+    """JSON with a digest of itself."""
+    digest = sha256(json.dumps(about).encode()).hexdigest()
+    return json.dumps({"about": about, "digest": digest})
+
+
+def _unsealed(text: bytes) -> dict[str, Any]:
+    """What was sealed. Raises ValueError where it is not as it was written."""
+    found = json.loads(text)
+    _check(sha256(json.dumps(found["about"]).encode()).hexdigest() == found["digest"], "its JSON")
+    return found["about"]
+
+
+def _check(holds: bool, what: str) -> None:
+    if not holds:
+        raise ValueError(f"{what} is not as it was written")
+
+
+@contextmanager
+def _thrown_away_if_damaged(folder: Path) -> Iterator[None]:
+    """Remove an entry that the block cannot read, and warn of what was changed in it.
+
+    What is not there has been removed by another process.
+    """
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, NncError) as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        if not isinstance(error, OSError):
+            text = f"the compiled model {folder} is damaged ({error}) and is made anew"
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
 def model_key(module: Operation, target: Target, *options: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -160,9 +161,11 @@ def run_stages(
     from ..lowering.pipelines import STAGES
     from ..lowering.pipelines import pipeline as parse
     from ..targets.attribute import attach, target_of
+    from .endless import check_ends
     from .hosting import check_compiled_whole
 
     check_compiled_whole(module)
+    check_ends(module)
     attach(module, target_of(module, target))
     for stage in STAGES:
         if progress is not None:
@@ -194,13 +197,15 @@ def compile_model(
     cache: bool = True,
     emulate: bool = True,
     progress: Progress | None = None,
+    accept: Callable[[Operation], None] | None = None,
 ) -> Model:
     """A callable from a model in any form that `load_module` takes: an executable in this process
     where the target's code runs here, else in an emulator, unless `emulate` forbids it.
 
     Without `fast_math` the floating-point operations are those of the model, in its order. With
     `cache`, a model that was compiled before is read from disk, see `driver/cache.py`. Where
-    a call's inputs have shapes that ask for other code, that is compiled in this call.
+    a call's inputs have shapes that ask for other code, that is compiled in this call. `accept` is
+    given the module before it is compiled, and may raise.
     """
     from .specializing import specializing
 
@@ -210,6 +215,7 @@ def compile_model(
         model,
         target,
         emulate,
+        accept,
         constants=constants,
         signature=signature,
         fast_math=fast_math,
@@ -225,6 +231,7 @@ def _compiled(
     model: Any,
     target: str | None,
     emulate: bool,
+    accept: Callable[[Operation], None] | None,
     *,
     shapes: Mapping[str, Sequence[int]] | None,
     constants: Mapping[str, Any] | None,
@@ -259,6 +266,8 @@ def _compiled(
         progress=compiler.progress,
     )
     check_runs(attach(module, target_of(module, target)), emulate)
+    if accept is not None:
+        accept(module)
     if key is not None and needs_other_files(model):
         key = None
     return (compiler.hosted if is_hosted(module) else compiler.model)(module, key)
@@ -350,9 +359,26 @@ def _compile(
     from .program import make_program
 
     run_stages(module, progress=progress)
-    if progress is not None:
-        progress("machine code: LLVM")
-    return make_program(module, new_weights)
+    return make_program(module, new_weights, timed=told(progress))
+
+
+_STEPS = {
+    "LLVM IR": "LLVM's text: LLVM IR",
+    "Passes": "LLVM's passes: simpler and vectorized",
+    "Code generation": "machine code: instructions and registers",
+    "Link": "link the library",
+}
+
+
+def told(progress: Progress | None, timed: Timed = untimed) -> Timed:
+    """The same clock, which tells of the steps of LLVM as they begin."""
+
+    def step(name: str) -> AbstractContextManager[None]:
+        if progress is not None and name in _STEPS:
+            progress(_STEPS[name])
+        return timed(name)
+
+    return step
 
 
 def write_stages(

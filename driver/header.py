@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..ir.types import TensorType
-from ..runtime.abi import FIRST_FAILURE
+from ..runtime.abi import FIRST_FAILURE, OTHER_SHAPE
 from ..runtime.program import Signature
 from .interface import BELOW_A_BYTE
 
@@ -152,10 +152,13 @@ void PREFIX_give_back(PREFIX_context *context, void *data, size_t bytes);
 void PREFIX_trim(PREFIX_context *context);
 """
 
-_ALWAYS = "Returns 0."
+_ALWAYS = f"""\
+Returns 0; 1 where
+   a pointer is NULL, {OTHER_SHAPE} where an input has a shape that the model does not take."""
 
 _MAY_FAIL = f"""\
-Returns 0, or the
+Returns 0; 1 where
+   a pointer is NULL, {OTHER_SHAPE} where an input has a shape that the model does not take; or the
    status of a check that failed, {FIRST_FAILURE} or more: sizes that do not fit, say. Outputs of
    fixed shape then hold anything, the `data` of others is what it was, nothing has to be freed, and
    the next call may work."""
@@ -196,7 +199,8 @@ enum {{
     {prefix.upper()}_NO_WEIGHTS = 3,     /* the weights file cannot be read */
     {prefix.upper()}_OTHER_WEIGHTS = 4,  /* the weights file is another model's, or damaged */
     {prefix.upper()}_NO_THREADS = 5,     /* the threads cannot be started */
-    {prefix.upper()}_OTHER_PROCESSOR = 6, /* the library has no code for this processor */
+    {prefix.upper()}_OTHER_PROCESSOR = 6, /* no code for this processor, or for NNC_LEVEL */
+    {prefix.upper()}_OTHER_SHAPE = {OTHER_SHAPE}, /* an input has another shape than the model's */
     {prefix.upper()}_FIRST_FAILURE = {FIRST_FAILURE}
 }};
 

@@ -38,8 +38,9 @@ from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.location import FileLineColLoc
 from .torch_call import Call, call_of, in_memory_order
-from .torch_outside import MADE_OF_DRAWN, drawing, placing, with_drawn, without_shared
+from .torch_outside import MADE_OF_DRAWN, drawing, with_drawn
 from .torch_recurrent import made_known, made_opaque
+from .torch_shared import Shared
 from .torch_states import States
 
 _PROGRAMS = 64
@@ -180,7 +181,7 @@ class CompiledGraph:
         call = self._programs[state]
         if call is None:
             return self.graph.forward(*arguments)
-        return call([arguments[i] for i in self.fed])
+        return call(list(arguments))
 
     def _prepare(self, arguments: Sequence[Any], state: Any) -> Any:
         """Compile for these weights; those that change again and again become inputs."""
@@ -200,8 +201,10 @@ class CompiledGraph:
         weights = {self.names[i]: arguments[i] for i in self.constant}
         try:
             self._check(arguments)
-            distinct, placed = without_shared(self.graph)
-            graph, draws = with_drawn(distinct)
+            shared = Shared(self.graph)
+            if not shared.count:
+                return shared.placing(None, self.fed)
+            graph, draws = with_drawn(shared.graph)
             stored = in_memory_order(graph, weights)
             model = compile_model(
                 _module(stored, weights),
@@ -210,7 +213,7 @@ class CompiledGraph:
                 cache=self.options.cache,
             )
             call = call_of(model, graph, [*(self.names[i] for i in self.fed), *draws])
-            return placing(drawing(call, [*draws.values()]), placed)
+            return shared.placing(drawing(call, [*draws.values()]), self.fed)
         except NncError as error:
             if not self.options.fallback:
                 raise

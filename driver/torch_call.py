@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 import torch  # pyright: ignore[reportMissingImports]
 
-from ..frontends.pytorch.live import as_array, hint_of
+from ..frontends.common.complexes import outside
+from ..frontends.pytorch.live import as_array, hint_of, type_of
 from ..ir.diagnostics import NncError
+from ..ir.types import TensorType, Type
 from ..runtime.executable import Executable
 from ..runtime.model import Model
 
@@ -25,11 +27,16 @@ _data_ptr = torch.Tensor.data_ptr
 
 
 def call_of(model: Model, graph: torch.fx.GraphModule, fed: Sequence[str]) -> Call:
-    """How a model is called that was compiled of `in_memory_order(graph, ..)`."""
+    """How a model is called that was compiled of `in_memory_order(graph, ..)`.
+
+    Raises NncError where what the model takes and gives is not what the graph says.
+    """
     nodes = {node.name: node for node in graph.graph.nodes}
     inputs = [nodes[name].meta["val"] for name in fed]
     results = _results(graph)
     made = [node.meta["val"] for node in results if isinstance(node, torch.fx.Node)]
+    _check(fed, model.input_types, inputs)
+    _check(model.output_names, model.output_types, made)
     if isinstance(model, Executable) and all(map(_is_static, [*inputs, *made])):
         return StaticCall(model, inputs, results)
     return OpenCall(model, fed, inputs, results)
@@ -38,6 +45,24 @@ def call_of(model: Model, graph: torch.fx.GraphModule, fed: Sequence[str]) -> Ca
 def _results(graph: torch.fx.GraphModule) -> list[Any]:
     (output,) = (node for node in graph.graph.nodes if node.op == "output")
     return list(output.args[0])
+
+
+def _check(names: Sequence[str], types: Sequence[TensorType], values: Sequence[Any]) -> None:
+    """Raises NncError for a value of another type than the model's, or of other extents."""
+    for name, type, value in zip(names, types, values, strict=True):
+        order = _memory_order(value)
+        expected = type_of(value if order is None else value.permute(order))
+        if expected is None or not _may_be_same(type, outside(expected)):
+            raise NncError(f"'{name}' is {expected} to PyTorch, but {type} in compiled code")
+
+
+def _may_be_same(one: TensorType, other: Type) -> bool:
+    return (
+        isinstance(other, TensorType)
+        and one.element_type is other.element_type
+        and one.rank == other.rank
+        and all(a == b or None in (a, b) for a, b in zip(one.shape, other.shape, strict=True))
+    )
 
 
 def _is_static(value: Any) -> bool:
@@ -52,19 +77,24 @@ class StaticCall:
 
     def __init__(self, model: Executable, inputs: Sequence[Any], results: Sequence[Any]) -> None:
         self.model = model
-        self._strides = [None if x.is_contiguous() else dense_strides(x) for x in inputs]
+        self._given = [_where(x) for x in inputs]
+        self._contiguous = [x.is_contiguous() for x in inputs]
         made = [node.meta["val"] for node in results if isinstance(node, torch.fx.Node)]
-        self._made = [(tuple(x.shape), dense_strides(x), x.dtype) for x in made]
+        self._made = [_where(x) for x in made]
         self._results = list(results) if len(made) < len(results) else None
         """Where some of them are no values of the graph."""
 
     def __call__(self, given: list[Any]) -> list[Any]:
         inputs = [
             x
-            if (x.is_contiguous() if strides is None else x.stride() == strides)
+            if (x.is_contiguous() if is_contiguous else x.stride() == strides)
+            and x.shape == shape
+            and x.dtype is dtype
             and not (x.is_neg() or x.is_conj())
-            else _laid_out(x, strides)
-            for x, strides in zip(given, self._strides, strict=True)
+            else _laid_out(x, shape, strides, dtype)
+            for x, is_contiguous, (shape, strides, dtype) in zip(
+                given, self._contiguous, self._given, strict=True
+            )
         ]
         outputs = [
             torch.empty_strided(shape, strides, dtype=dtype) for shape, strides, dtype in self._made
@@ -160,11 +190,17 @@ def dense_strides(value: torch.Tensor) -> tuple[int, ...]:
     return tuple(strides)
 
 
-def _laid_out(x: torch.Tensor, strides: tuple[int, ...] | None) -> torch.Tensor:
-    """A copy with the strides; None are those of a contiguous tensor."""
-    if strides is None:
-        return x.resolve_conj().resolve_neg().contiguous()
-    return torch.empty_strided(x.shape, strides, dtype=x.dtype).copy_(x)
+def _where(value: torch.Tensor) -> tuple[Any, ...]:
+    """Extents and strides of a tensor as compiled code has it, and the elements' type."""
+    return tuple(value.shape), dense_strides(value), value.dtype
+
+
+def _laid_out(x: torch.Tensor, shape: Any, strides: Any, dtype: torch.dtype) -> torch.Tensor:
+    """A copy with the strides. Raises NncError for a tensor of another shape or type."""
+    if x.shape != shape or x.dtype is not dtype:
+        found, wanted = (f"{d} {list(s)}" for d, s in ((x.dtype, x.shape), (dtype, shape)))
+        raise NncError(f"an input is {found}, but the code is for {wanted}")
+    return torch.empty_strided(shape, strides, dtype=dtype).copy_(x)
 
 
 def _fed(value: Any, order: tuple[int, ...] | None) -> np.ndarray:

@@ -1,7 +1,6 @@
-"""What stays outside of a compiled graph of PyTorch: random numbers, and results that share memory.
+"""Random numbers, which stay outside of a compiled graph of PyTorch.
 
-Random numbers are PyTorch's own, drawn before each call, so that its generator tells them. Of
-results that share memory, one is computed and the others are views of it.
+They are PyTorch's own, drawn before each call, so that its generator tells them.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import torch  # pyright: ignore[reportMissingImports]
 from torch.fx.node import map_arg  # pyright: ignore[reportMissingImports]
 
 from ..ir.diagnostics import NncError
-from .torch_call import Call, dense_strides
+from .torch_call import Call
 
 _LIKE = frozenset(
     f"aten.{name}"
@@ -38,8 +37,6 @@ MADE_OF_DRAWN = frozenset({"aten.native_dropout.default", "aten.bernoulli.defaul
 """Operators to be taken apart into random numbers and what is made of them."""
 
 Draw = Callable[[], torch.Tensor]
-Placed = Callable[[list[Any]], Any]
-"""A result, from those that are computed."""
 
 
 def with_drawn(graph: torch.fx.GraphModule) -> tuple[torch.fx.GraphModule, dict[str, Draw]]:
@@ -77,7 +74,7 @@ def _is_random(node: torch.fx.Node) -> bool:
 
 
 def _draw(node: torch.fx.Node) -> Draw:
-    target, args, value = node.target, list(node.args), _value(node)
+    target, args, value = node.target, list(node.args), node.meta["val"]
     is_like = str(target) in _LIKE
     values: list[torch.fx.Node] = []
     map_arg((args[is_like:], dict(node.kwargs)), values.append)
@@ -96,73 +93,4 @@ def _is_known(value: Any) -> bool:
     """Whether it is a tensor whose extents and strides are numbers."""
     return isinstance(value, torch.Tensor) and all(
         type(size) is int for size in (*value.shape, *value.stride(), value.storage_offset())
-    )
-
-
-# -- results that share memory ---------------------------------------------------------------------
-
-
-def without_shared(graph: torch.fx.GraphModule) -> tuple[torch.fx.GraphModule, list[Placed] | None]:
-    """The graph with those of its results that need memory, and all results by these.
-
-    None stands for a graph whose results share no memory.
-    """
-    results = list(graph.graph.output_node().args[0])  # type: ignore[arg-type]
-    wholes = {_storage(node): node for node in reversed(results) if _is_whole(node)}
-    kept: list[Any] = []
-    placed = []
-    for node in results:
-        whole = wholes.get(_storage(node), node)
-        if whole not in kept:
-            kept.append(whole)
-        placed.append(_placed(kept.index(whole), node, whole))
-    if len(kept) == len(results):
-        return graph, None
-    made = torch.fx.GraphModule(graph, copy.deepcopy(graph.graph))
-    own = dict(zip(graph.graph.nodes, made.graph.nodes, strict=True))
-    made.graph.output_node().args = ([own.get(node, node) for node in kept],)
-    made.graph.eliminate_dead_code()
-    return made, placed
-
-
-def placing(call: Call, placed: list[Placed] | None) -> Call:
-    """The call that gives all results."""
-    if placed is None:
-        return call
-
-    def whole(given: list[Any]) -> list[Any]:
-        found = call(given)
-        return [place(found) for place in placed]
-
-    return whole
-
-
-def _placed(i: int, node: Any, whole: Any) -> Placed:
-    if node is whole:
-        return lambda found: found[i]
-    value = node.meta["val"]
-    shape, strides, offset = value.shape, value.stride(), value.storage_offset()
-    return lambda found: found[i].as_strided(shape, strides, offset)
-
-
-def _value(node: Any) -> Any:
-    """An example of a node's result."""
-    return node.meta.get("val") if isinstance(node, torch.fx.Node) else None
-
-
-def _storage(node: Any) -> Any:
-    """What tells a tensor's memory from others'; each other result stands for itself."""
-    value = _value(node)
-    if not _is_known(value):
-        return node
-    return value.dtype, value.untyped_storage()._cdata
-
-
-def _is_whole(node: Any) -> bool:
-    """Whether a result has all elements of its memory, in the order in which a call makes them."""
-    value = _value(node)
-    return (
-        _is_known(value)
-        and value.stride() == dense_strides(value)
-        and value.untyped_storage().nbytes() == value.numel() * value.element_size()
     )

@@ -32,6 +32,12 @@ FIRST_FAILURE = 16
 """The status of `nnc_run` where the first check of the program fails, by 1 more for each other one.
 Smaller ones are for what is around the code, such as a library's context."""
 
+NO_ARGUMENT = 1
+"""The status where an argument is NULL or out of range."""
+
+OTHER_SHAPE = 7
+"""The status where an input's shape is not one that the model takes."""
+
 ALIGNMENT = 64
 """Units: bytes. Of arena, weights and buffers: a cache line, and the widest vector register."""
 

@@ -4,7 +4,8 @@
 
    Built with P defined as the prefix of all names, WEIGHTS_BYTES, ARENA_BYTES, STAMP (which
    the last eight bytes of a weights file repeat), PARALLEL (whether the code has a pool),
-   INSIDE (whether the weights are part of the library), PREPARED_BYTES (of weights that are made
+   SUM and WEIGHTED_SUM (the checksum of the weights, see checksum.h), INSIDE (whether they are part
+   of the library), PREPARED_BYTES (of weights that are made
    by the code, or 0), PREPARE_ARENA_BYTES (what making them needs), HEAP_BYTES (of the arena, at its
    start, for memory that stays from run to run, or 0), FAILURES (whether a run can fail), and
    LEVELS where the code is that of levels.c. */
@@ -32,8 +33,10 @@ typedef struct {
     void *pool;
 } context;
 
-enum { OK, NO_ARGUMENT, NO_MEMORY, NO_WEIGHTS, OTHER_WEIGHTS, NO_THREADS, OTHER_PROCESSOR };
+enum { OK, NO_ARGUMENT, NO_MEMORY, NO_WEIGHTS, OTHER_WEIGHTS, NO_THREADS, OTHER_PROCESSOR,
+       OTHER_SHAPE };
 
+#include "checksum.h"
 #include "system.h"
 
 extern int32_t NAME(_run)(const tensor *, tensor *, void *, const void *, void *);
@@ -69,7 +72,8 @@ PUBLIC const char *NAME(_message)(int32_t status) {
     case NO_WEIGHTS: return "the weights file cannot be read";
     case OTHER_WEIGHTS: return "the weights file belongs to another model, or is damaged";
     case NO_THREADS: return "the threads cannot be started";
-    case OTHER_PROCESSOR: return "the library has no code for this processor";
+    case OTHER_PROCESSOR: return "the library has no code for this processor, or for the level that NNC_LEVEL names";
+    case OTHER_SHAPE: return "an input has another shape than the model's";
     }
     const char *failure = NULL;
 #if FAILURES
@@ -79,9 +83,18 @@ PUBLIC const char *NAME(_message)(int32_t status) {
 }
 
 #if !INSIDE
+/* A file that was summed once is marked by the fraction of the second in its time, which whatever
+   writes to it changes. */
 static int32_t map_weights(context *made, const char *path) {
-    int32_t status = map_file(path, (size_t)WEIGHTS_BYTES + STAMP_BYTES, &made->weights);
+    const uint32_t mark = (uint32_t)((SUM ^ WEIGHTED_SUM) % TICKS);
+    uint32_t ticks;
+    int32_t status = map_file(path, (size_t)WEIGHTS_BYTES + STAMP_BYTES, &made->weights, &ticks);
     if (status) return status;
+    if (ticks != mark) {
+        const sums found = sums_of(made->weights, WEIGHTS_BYTES);
+        if (found.plain != SUM || found.weighted != WEIGHTED_SUM) return OTHER_WEIGHTS;
+        set_ticks(path, mark);
+    }
     const unsigned char *stamp = (const unsigned char *)made->weights + WEIGHTS_BYTES;
     uint64_t value = 0;
     for (size_t i = 0; i < STAMP_BYTES; i++) value |= (uint64_t)stamp[i] << (8 * i);

@@ -84,17 +84,28 @@ static int processor(void) {
     return has(kept, 0xe6) && has(wide, v4) ? 4 : 3;
 }
 
+/* The number of a level by its name, or -1. */
+static int level_named(const char *name) {
+    static const char family[] = "x86-64";
+    for (int i = 0; i < COUNT; i++)
+        if (!strcmp(name, levels[i].target)) return levels[i].number;
+    if (strncmp(name, family, sizeof family - 1)) return -1;
+    name += sizeof family - 1;
+    if (!*name) return 1;
+    const int is_version = name[0] == '-' && name[1] == 'v' && name[2] >= '1' && name[2] <= '4';
+    return is_version && !name[3] ? name[2] - '0' : -1;
+}
+
 /* The code to use, or NULL where the processor is below all levels. The environment's NNC_LEVEL
-   names a level that is not to be exceeded. */
+   names a level that is not to be exceeded; where it names none, there is no code either. */
 static const level *choose(void) {
     const char *most = getenv("NNC_LEVEL");
-    const int has_level = processor();
-    int last = -1;
-    for (int i = 0; i < COUNT; i++) {
-        if (levels[i].number > has_level) break;
-        last = i;
-        if (most && !strcmp(most, levels[i].target)) break;
+    int highest = processor(), last = -1;
+    if (most && *most) {
+        const int named = level_named(most);
+        if (named < highest) highest = named;
     }
+    for (int i = 0; i < COUNT && levels[i].number <= highest; i++) last = i;
     return last < 0 ? NULL : &levels[last];
 }
 

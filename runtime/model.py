@@ -27,13 +27,11 @@ class Model(ABC):
         self._named = _places(found.input_dims)
         self._fitted: list[tuple[int, ...]] = []
         self._starts = {
-            name: np.full(type.shape, float(text), type_to_numpy(type.element_type))
-            for name, type, text in zip(
-                found.input_names, found.input_types, found.input_starts, strict=False
-            )
-            if text and type.has_static_shape
+            name: text.split()
+            for name, text in zip(found.input_names, found.input_starts, strict=False)
+            if text
         }
-        """What states are before the first run."""
+        """What the elements of states are before the first run: each, or one number of all."""
         self._inputs: dict[str, _Input | _HostInput] = {
             name: _Input(name, type) if _is_memory(type) else _HostInput(name, type)
             for name, type in zip(found.input_names, found.input_types, strict=True)
@@ -53,6 +51,11 @@ class Model(ABC):
         """The outputs by name, from inputs by name; states that are left out start anew."""
         outputs = self._call(self._in_order((), inputs))
         return {name: outputs[i] for i, name in enumerate(self.output_names)}
+
+    @property
+    def states(self) -> Sequence[str]:
+        """The inputs that a caller may leave out."""
+        return tuple(self._starts)
 
     @property
     @abstractmethod
@@ -92,11 +95,34 @@ class Model(ABC):
             if name in given:
                 raise NncError(f"input '{name}' is given twice")
             given[name] = array
-        given = self._starts | given
+        if self._starts:
+            given = self._started(given)
         missing = [n for n in names if n not in given]
         if missing:
             raise NncError("missing input " + ", ".join(f"'{n}'" for n in missing))
         return self._fitting([one.checked(given[name]) for name, one in inputs.items()])
+
+    def _started(self, given: dict[str, Any]) -> dict[str, Any]:
+        """The inputs, and the states that are left out as they are before the first run.
+
+        A dimension of a state that is open is as long as that of its name of a given input. A name
+        that no given input has is one of states alone, as the length of a cache, which is empty.
+        """
+        dims = dict(zip(self.input_names, self.signature.input_dims, strict=False))
+        extents: dict[str, int] = {}
+        for name in given.keys() & dims.keys():
+            extents.update(zip(dims[name], np.shape(given[name]), strict=False))
+        started = {}
+        for name, type in zip(self.input_names, self.input_types, strict=True):
+            if name in given or name not in self._starts:
+                continue
+            names = dims.get(name) or [""] * type.rank
+            if all(d is not None or n for d, n in zip(type.shape, names, strict=True)):
+                pairs = zip(type.shape, names, strict=True)
+                shape = [extents.get(n, 0) if d is None else d for d, n in pairs]
+                kind = type_to_numpy(type.element_type)
+                started[name] = _filled(self._starts[name], shape, np.dtype(kind))
+        return given | started
 
     def _fitting(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         """The inputs, if dimensions of one name have one extent. Raises NncError."""
@@ -125,6 +151,14 @@ def _places(dims: Sequence[Sequence[str]]) -> dict[str, list[tuple[int, int]]]:
             if name:
                 found.setdefault(name, []).append((i, axis))
     return {name: places for name, places in found.items() if len(places) > 1}
+
+
+def _filled(numbers: list[str], shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+    """An array of numbers in text: one for each element, or one for all."""
+    values = [int(text) if text.lstrip("-").isdigit() else float(text) for text in numbers]
+    if len(values) == 1:
+        return np.full(shape, values[0], dtype)
+    return np.array(values, dtype).reshape(shape)
 
 
 def _is_memory(type: Type) -> bool:

@@ -24,7 +24,7 @@ class Signature:
     a run ends with `FIRST_FAILURE` or a later status. `input_dims` and `output_dims` have the
     names of unknown extents, empty for one without; they have no entries where no dimension has
     a name. `input_starts` has the number that an input is full of where a caller leaves it out,
-    empty for one that must be given.
+    or one for each element; empty for an input that must be given.
     """
 
     input_names: list[str]

@@ -22,17 +22,30 @@ static void release_pages(void *pages, size_t bytes) {
     VirtualFree(pages, 0, MEM_RELEASE);
 }
 
-/* A file of so many bytes, mapped to be read; else `*mapped` stays and the result says why. */
-static int32_t map_file(const char *path, size_t bytes, void **mapped) {
+#define TICKS 10000000u /* in a second */
+
+/* A handle of a file, or what says why there is none. */
+static int32_t open_file(const char *path, DWORD rights, HANDLE *opened) {
     const int length = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, NULL, 0);
     WCHAR *wide = length ? allocate((size_t)length * sizeof *wide) : NULL;
     if (!wide) return length ? NO_MEMORY : NO_WEIGHTS;
     MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, length);
-    HANDLE file = CreateFileW(wide, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL,
+    *opened = CreateFileW(wide, rights, FILE_SHARE_READ | FILE_SHARE_DELETE, NULL,
         OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, NULL);
     release(wide);
-    if (file == INVALID_HANDLE_VALUE) return NO_WEIGHTS;
+    return *opened == INVALID_HANDLE_VALUE ? NO_WEIGHTS : OK;
+}
+
+/* A file of so many bytes, mapped to be read, and the fraction of the second in the time when it was
+   last written; else `*mapped` stays and the result says why. */
+static int32_t map_file(const char *path, size_t bytes, void **mapped, uint32_t *ticks) {
+    HANDLE file;
+    const int32_t status = open_file(path, GENERIC_READ, &file);
+    if (status) return status;
     LARGE_INTEGER size;
+    FILETIME time = {0, 0};
+    GetFileTime(file, NULL, NULL, &time);
+    *ticks = (uint32_t)(((uint64_t)time.dwHighDateTime << 32 | time.dwLowDateTime) % TICKS);
     const int fits = GetFileSizeEx(file, &size) && (uint64_t)size.QuadPart == bytes;
     HANDLE mapping = fits ? CreateFileMappingW(file, NULL, PAGE_READONLY, 0, 0, NULL) : NULL;
     CloseHandle(file);
@@ -46,6 +59,20 @@ static int32_t map_file(const char *path, size_t bytes, void **mapped) {
 static void unmap_file(void *mapped, size_t bytes) {
     (void)bytes;
     UnmapViewOfFile(mapped);
+}
+
+/* Changes that fraction, if the system lets us. */
+static void set_ticks(const char *path, uint32_t ticks) {
+    HANDLE file;
+    FILETIME time;
+    if (open_file(path, FILE_READ_ATTRIBUTES | FILE_WRITE_ATTRIBUTES, &file)) return;
+    if (GetFileTime(file, NULL, NULL, &time)) {
+        uint64_t value = (uint64_t)time.dwHighDateTime << 32 | time.dwLowDateTime;
+        value += ticks - value % TICKS;
+        time.dwLowDateTime = (DWORD)value, time.dwHighDateTime = (DWORD)(value >> 32);
+        SetFileTime(file, NULL, NULL, &time);
+    }
+    CloseHandle(file);
 }
 
 #else
@@ -77,7 +104,14 @@ static void *new_pages(size_t bytes) {
 }
 static void release_pages(void *pages, size_t bytes) { munmap(pages, bytes); }
 
-static int32_t map_file(const char *path, size_t bytes, void **mapped) {
+#define TICKS 10000000u
+#ifdef __APPLE__
+#define MODIFIED st_mtimespec
+#else
+#define MODIFIED st_mtim
+#endif
+
+static int32_t map_file(const char *path, size_t bytes, void **mapped, uint32_t *ticks) {
     struct stat found;
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return NO_WEIGHTS;
@@ -89,9 +123,17 @@ static int32_t map_file(const char *path, size_t bytes, void **mapped) {
     close(file);
     if (made == MAP_FAILED) return NO_MEMORY;
     *mapped = made;
+    *ticks = (uint32_t)(found.MODIFIED.tv_nsec / 100);
     return OK;
 }
 static void unmap_file(void *mapped, size_t bytes) { munmap(mapped, bytes); }
+
+static void set_ticks(const char *path, uint32_t ticks) {
+    struct stat found;
+    if (stat(path, &found) != 0) return;
+    const struct timespec times[] = {{0, UTIME_OMIT}, {found.MODIFIED.tv_sec, (long)ticks * 100}};
+    (void)utimensat(AT_FDCWD, path, times, 0);
+}
 #endif
 
 /* Lets the system take pages of stored weights away, of which it has the file. */

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..driver.compile import compile_model
-from .inputs import gather_inputs
+from .inputs import check_inputs, gather_inputs
 
 if TYPE_CHECKING:
     from .session import Session
@@ -30,6 +30,7 @@ def bench_model(model: str, args: argparse.Namespace, session: Session) -> Itera
         cache=False,
         emulate=False,
         progress=session.progress,
+        accept=lambda module: check_inputs(module, args),
     )
     seconds = time.perf_counter() - started
     inputs = gather_inputs(executable, args, session.streams)

@@ -32,6 +32,10 @@ def text(found: Check) -> Iterator[str]:
     """The check as lines for people."""
     yield from _operators(found)
     yield from _faults(found)
+    if found.warnings:
+        yield ""
+        yield f"other runtimes compute something else ({len(found.warnings)}):"
+        yield from (f"  {one}" for one in found.warnings)
     if found.host_steps:
         yield ""
         count = len(found.host_steps)

@@ -6,13 +6,17 @@ one message: 1 is the user's or the model's fault, 2 a defect of nnc, 130 an int
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
+import re
 import sys
+import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 from ..ir.diagnostics import Diagnostic, NncError, SourceFile
 from ..ir.location import FileLineColLoc, FusedLoc, Location, NameLoc
@@ -33,6 +37,9 @@ class Streams:
     @staticmethod
     def standard() -> Streams:
         """The process's own; Python has None for one that was closed before it started."""
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):  # whose encoding may not have all characters
+                stream.reconfigure(errors="backslashreplace")
         return Streams(
             sys.stdin or _Closed("standard input is closed"),
             sys.stdout or _Closed("standard output is closed"),
@@ -42,6 +49,40 @@ class Streams:
 
     def path(self, name: str) -> Path:
         return self.directory / name
+
+    def for_people(self, *, output: bool) -> Streams:
+        """The same, without characters that a terminal takes as commands; of standard output too
+        where that is for people.
+        """
+        stdout = Visible(self.stdout) if output else self.stdout
+        return Streams(self.stdin, stdout, Visible(self.stderr), self.directory)
+
+
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Control characters but tabs and line ends, what turns the direction of text, surrogates."""
+
+
+def visible(text: str) -> str:
+    """The text with escapes in place of what a terminal does not show but obeys."""
+    return _HIDDEN.sub(lambda m: m[0].encode("unicode_escape").decode(), text)
+
+
+class Visible(io.TextIOBase, TextIO):
+    """A stream that is written to in `visible` text."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        return self.stream.write(visible(text))
+
+    def flush(self) -> None:
+        self.stream.flush()
+
+    def isatty(self) -> bool:
+        return self.stream.isatty()
 
 
 class _Closed(io.TextIOBase, TextIO):
@@ -59,29 +100,39 @@ class _Closed(io.TextIOBase, TextIO):
 
 Command = Callable[[Sequence[str], Streams], int]
 
+INTERRUPTED = 130
+"""The status of a command that Ctrl-C ended, as shells have it."""
+
 
 def run_command(name: str, command: Command, argv: Sequence[str], streams: Streams) -> int:
-    """Run a command and turn every exception into a message and an exit code."""
+    """Run a command and turn every warning into a line, every exception in addition into an exit
+    code.
+    """
+    said = streams.for_people(output=name == "nnc")
     try:
-        return command(argv, streams)
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_: print(
+                f"{name}: warning: {message}", file=said.stderr
+            )
+            return command(argv, said)
     except NncError as error:
-        print(with_source(error.diagnostic), file=streams.stderr)
+        print(with_source(error.diagnostic), file=said.stderr)
         return 1
     except KeyboardInterrupt:
-        print(f"{name}: interrupted", file=streams.stderr)
-        return 130
+        print(f"{name}: interrupted", file=said.stderr)
+        return INTERRUPTED
     except BrokenPipeError:
         _discard_output(streams)
         return 0
     except OSError as error:  # a full disk, say, below standard output
         _discard_output(streams)
-        print(f"{name}: error: {error.strerror or error}", file=streams.stderr)
+        print(f"{name}: error: {error.strerror or error}", file=said.stderr)
         return 1
     except RecursionError:
-        print(f"{name}: error: the input is nested too deeply", file=streams.stderr)
+        print(f"{name}: error: the input is nested too deeply", file=said.stderr)
         return 1
     except MemoryError:
-        print(f"{name}: error: out of memory", file=streams.stderr)
+        print(f"{name}: error: out of memory", file=said.stderr)
         return 1
     except Exception as error:
         if os.environ.get("NNC_DEBUG"):
@@ -90,9 +141,26 @@ def run_command(name: str, command: Command, argv: Sequence[str], streams: Strea
         print(
             f"{name}: internal error: {kind}: {error}\n"
             f"{name}: this is a defect of nnc; NNC_DEBUG=1 shows where it happened",
-            file=streams.stderr,
+            file=said.stderr,
         )
         return 2
+
+
+def leave(status: int) -> NoReturn:
+    """End the process with the status that a command gave.
+
+    LLVM may still work on what was interrupted; it does not stand the orderly end of a process.
+    """
+    if status == INTERRUPTED:
+        from ..targets.llvm.apart import is_working
+
+        if is_working():
+            atexit._run_exitfuncs()  # removes temporary folders
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(OSError, ValueError, AttributeError):
+                    stream.flush()
+            os._exit(status)
+    sys.exit(status)
 
 
 def _discard_output(streams: Streams) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import io
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,10 +15,14 @@ from zipfile import ZipFile
 import numpy as np
 
 from ..dialects import nn
+from ..dialects.marks import INPUT_NAMES, INPUT_STARTS
 from ..driver.comparing.difference import flattened
+from ..driver.hosting import entry_of
 from ..ir.diagnostics import NncError
 from ..ir.files import write_whole
 from ..ir.numpy_types import number_kind, type_to_numpy
+from ..ir.types import TensorType
+from .array_files import most_bytes_of, read_arrays
 from .command import Streams
 from .host_values import (
     MOST_SHOWN,
@@ -29,41 +34,76 @@ from .host_values import (
 )
 
 if TYPE_CHECKING:
-    from ..ir.types import TensorType
+    from ..ir.core import Operation
     from ..runtime.model import Model
 
 
 def gather_inputs(
     executable: Model, args: argparse.Namespace, streams: Streams
 ) -> dict[str, np.ndarray]:
-    """Every input by name, from `--input` and `--random`. Raises NncError for what is missing."""
+    """Inputs by name, from `--input` and `--random`, but states that a run may start with.
+
+    Raises NncError for what is missing.
+    """
     names = list(executable.input_names)
-    given: dict[str, np.ndarray] = {}
-    free = iter(names)
-    for text in args.input:
-        name, equals, file = text.partition("=")
-        if not equals or name not in names:
-            name, file = next((n for n in free if n not in given), ""), text
-            if not name:
-                raise NncError(f"nnc: '{text}' is one input too many; the model has {len(names)}")
-        given[name] = read_value(streams.path(file), executable.input_types[names.index(name)])
-    missing = [n for n in names if n not in given]
+    types = dict(zip(names, executable.input_types, strict=True))
+    files = _files(args.input, names)
+    given: dict[str, np.ndarray] = {
+        name: read_value(streams.path(file), types[name]) for name, file in files.items()
+    }
+    states = [n for n in executable.states if not (args.random and types[n].has_static_shape)]
+    missing = [n for n in names if n not in given and n not in states]
     if missing and not args.random:
-        listed = ", ".join(f"{n}: {executable.input_types[names.index(n)]}" for n in missing)
+        listed = ", ".join(f"{n}: {types[n]}" for n in missing)
         raise NncError(f"nnc: no value for {listed}; give --input or --random")
     generator = np.random.default_rng(args.seed)
     for name in missing:
-        type = executable.input_types[names.index(name)]
         make = partial(random_array, generator=generator, name=name)
-        given[name] = random_value(type, generator, make)
+        given[name] = random_value(types[name], generator, make)
     return given
+
+
+def _files(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+    """The files of `--input` by the names of inputs. Raises NncError for one too many."""
+    found: dict[str, str] = {}
+    free = iter(names)
+    for text in texts:
+        name, equals, file = text.partition("=")
+        if not equals or name not in names:
+            name, file = next((n for n in free if n not in found), ""), text
+            if not name:
+                raise NncError(f"nnc: '{text}' is one input too many; the model has {len(names)}")
+        found[name] = file
+    return found
+
+
+def check_inputs(module: Operation, args: argparse.Namespace) -> None:
+    """Raises NncError where `gather_inputs` will, as far as a module tells it."""
+    entry = entry_of(module)
+    if entry is None or INPUT_NAMES not in entry.attributes:
+        return
+    names = [name.value for name in entry.attributes[INPUT_NAMES]]
+    starts = [text.value for text in entry.attributes.get(INPUT_STARTS, ())]
+    files = _files(args.input, names)
+    # Behind the inputs, an entry on buffers has its outputs.
+    for i, (name, type) in enumerate(zip(names, entry.function_type.inputs, strict=False)):
+        if name in files or (starts and starts[i]) or not isinstance(type, TensorType):
+            continue
+        if not args.random:
+            raise NncError(f"nnc: no value for {name}: {type}; give --input or --random")
+        _check_shape(type, name)
+
+
+def _check_shape(type: TensorType, name: str) -> None:
+    if not type.has_static_shape:
+        raise NncError(f"input '{name}' is {type}: give its shape with --shape {name}=..")
 
 
 def read_value(path: Path, type: Any) -> Any:
     """A value of a type from a file, see `host_values`. Raises NncError."""
     if path.suffix == ".json":
         return from_json(read_json(path), type, path.name)
-    arrays = list(read_arrays(path).values())
+    arrays = list(read_arrays(path, most_bytes_of(type)).values())
     if isinstance(type, nn.OptionalType):
         type = type.element
     if isinstance(type, nn.SequenceType):
@@ -75,40 +115,24 @@ def read_value(path: Path, type: Any) -> Any:
 
 def random_array(type: TensorType, generator: np.random.Generator, name: str) -> np.ndarray:
     """Standard normal floats, integers and bools of 0 and 1 (valid as indices and masks)."""
-    if not type.has_static_shape:
-        raise NncError(f"input '{name}' is {type}: give its shape with --shape {name}=..")
+    _check_shape(type, name)
     dtype = type_to_numpy(type.element_type)
     try:
         if number_kind(dtype) in "biu":
             return generator.integers(0, 2, type.shape).astype(dtype)
         return generator.standard_normal(type.shape, dtype=np.float32).astype(dtype)
     except (MemoryError, ValueError):  # NumPy's two ways to say it
-        message = f"input '{name}' ({type}) needs more memory than there is"
+        size = math.prod(type.shape) * dtype.itemsize  # type: ignore[arg-type]
+        message = f"input '{name}' ({type}) takes {size / 1e9:,.0f} GB, more than there is"
         raise NncError(message) from None
-
-
-def read_arrays(path: Path) -> dict[str, np.ndarray]:
-    """The arrays of an .npy, .npz or ONNX TensorProto (.pb) file. Raises NncError."""
-    try:
-        if path.suffix == ".pb":
-            import onnx
-
-            tensor = onnx.TensorProto.FromString(path.read_bytes())
-            return {tensor.name: onnx.numpy_helper.to_array(tensor)}
-        loaded = np.load(path, allow_pickle=False)
-    except OSError as error:
-        raise NncError(f"cannot read '{path}': {error.strerror or error}") from None
-    except Exception as error:  # NumPy and protobuf raise many kinds for a broken file
-        raise NncError(f"{path}: not a readable array file: {error}") from None
-    if isinstance(loaded, np.ndarray):
-        return {path.stem: loaded}
-    return {name: loaded[name] for name in loaded.files}
 
 
 def read_expected(path: Path, executable: Model) -> dict[str, Any]:
     """The outputs by name that a file holds. Raises NncError."""
     if path.suffix != ".json":
-        return dict(read_arrays(path))
+        sizes = [most_bytes_of(type) for type in executable.output_types]
+        known = sum(size or 0 for size in sizes) if None not in sizes else None
+        return dict(read_arrays(path, known))
     types = dict(zip(executable.output_names, executable.output_types, strict=True))
     found = read_json(path)
     if not isinstance(found, dict):

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from .. import __version__
-from .command import Streams, file_place, load_operators, read_text, run_command, with_source
+from .command import Streams, file_place, leave, load_operators, read_text, run_command, with_source
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None, streams: Streams | None = None) -> i
 
 def cli() -> None:
     """Entry point of the installed script."""
-    sys.exit(main())
+    leave(main())
 
 
 def _main(argv: Sequence[str], streams: Streams) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from ..ir.diagnostics import NncError
-from .command import OPS_HELP, Streams, load_operators, read_text, run_command
+from .command import OPS_HELP, Streams, leave, load_operators, read_text, run_command
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None, streams: Streams | None = None) -> i
 
 def cli() -> None:
     """Entry point of the installed script."""
-    sys.exit(main())
+    leave(main())
 
 
 class _Parser(argparse.ArgumentParser):
@@ -132,7 +132,8 @@ def _read(args: argparse.Namespace, streams: Streams) -> Operation:
 
 def _finish(values: dict[str, Any], args: argparse.Namespace, streams: Streams) -> int:
     """Print, write and compare; the exit code."""
-    from .inputs import read_arrays, save_outputs
+    from .array_files import read_arrays
+    from .inputs import save_outputs
     from .run_printing import compare_values, key_of, print_values, storable
 
     streams.stdout.write(print_values(values, args.print))

@@ -24,7 +24,7 @@ from ..ir.diagnostics import NncError
 from ..ir.timing import untimed
 from ..numerics.options import options_of
 from ..targets.base import all_targets, find_host
-from .command import Streams, run_command
+from .command import Streams, leave, run_command
 from .nnc_options import argument_parser
 from .session import Session
 
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None, streams: Streams | None = None) -> i
 
 def cli() -> None:
     """Entry point of the installed script."""
-    sys.exit(main())
+    leave(main())
 
 
 def _main(argv: Sequence[str], streams: Streams) -> int:
@@ -68,7 +68,11 @@ def _main(argv: Sequence[str], streams: Streams) -> int:
         return _cache(args, streams)
     if args.command == "targets":
         return _targets(streams)
-    return _COMMANDS[args.command](args, Session(args, streams))
+    session = Session(args, streams)
+    try:
+        return _COMMANDS[args.command](args, session)
+    finally:
+        session.end_progress()
 
 
 def _one_of(given: Sequence[str], names: Sequence[str]) -> str | None:
@@ -89,7 +93,7 @@ def _import(args: argparse.Namespace, session: Session) -> int:
 
 def _compile(args: argparse.Namespace, session: Session) -> int:
     from ..driver.artifacts import check_linker, write_artifact, write_binary
-    from ..driver.compile import run_stages
+    from ..driver.compile import run_stages, told
     from ..driver.levels import check_levels, make_levels
     from ..driver.specializing import notes_on_shapes
     from ..targets.attribute import target_of
@@ -107,6 +111,7 @@ def _compile(args: argparse.Namespace, session: Session) -> int:
     check = _numerics(args, session)
     timing = Timing() if args.mlir_timing else None
     timed = timing.scope if timing is not None else untimed
+    timed = told(None if session.quiet else session.progress, timed)
     with timed("Import"):
         module = session.load()
     if args.target and not levels:
@@ -163,7 +168,7 @@ def _numerics(args: argparse.Namespace, session: Session) -> CheckNumerics | Non
 
 def _run(args: argparse.Namespace, session: Session) -> int:
     from ..driver.compile import compile_model
-    from .inputs import describe, gather_inputs, read_expected, save_outputs
+    from .inputs import check_inputs, describe, gather_inputs, read_expected, save_outputs
 
     executable = compile_model(
         session.model,
@@ -173,6 +178,7 @@ def _run(args: argparse.Namespace, session: Session) -> int:
         fast_math=session.fast_math,
         cache=args.cache,
         progress=session.progress,
+        accept=lambda module: check_inputs(module, args),
     )
     inputs = gather_inputs(executable, args, session.streams)
     started = time.perf_counter()
@@ -189,6 +195,8 @@ def _run(args: argparse.Namespace, session: Session) -> int:
         complaints = compare(outputs, expected, args.tolerance)
         for line in complaints:
             print(line, file=session.streams.stderr)
+        if not complaints:
+            session.say(f"agrees with {args.expect} within {args.tolerance:g}")
         return 1 if complaints else 0
     return 0
 
@@ -209,14 +217,16 @@ def _profile(args: argparse.Namespace, session: Session) -> int:
     from ..driver.profiling.page import html_page
     from ..driver.profiling.report import chrome_trace, table
     from ..ir.files import write_whole
-    from .inputs import gather_inputs
+    from .inputs import check_inputs, gather_inputs
 
     if args.runs < 1:
         raise NncError(f"nnc: --runs is at least 1, not {args.runs}")
     args.random = True
+    module = session.load()
+    check_inputs(module, args)
     profile = profile_model(
         Path(session.model).name,
-        session.load(),
+        module,
         lambda executable: gather_inputs(executable, args, session.streams),
         threads=args.threads,
         target=args.target,

@@ -25,7 +25,7 @@ from ..dialects.llvm import PointerType
 from ..ir.diagnostics import NncError
 from ..ir.numpy_types import number_kind, numpy_to_type, type_to_numpy
 from ..ir.types import FLOAT_KINDS, FloatType, IndexType, IntegerType, ScalarType, ShapedType, Type
-from .inputs import read_arrays
+from .array_files import read_arrays
 
 _TYPE = re.compile(r"(?P<element>index|[su]?i\d+|[a-z]+\d+\w*)(?P<shape>\[[\dx]*\])?$", re.I)
 _WORDS = ("random", "zeros", "ones", "arange")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..ir.diagnostics import NncError
 from ..ir.location import FileLineColLoc
 from .command import Streams, load_operators
+from .progress import Progress
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
@@ -23,8 +23,8 @@ class Session:
 
     def __init__(self, args: argparse.Namespace, streams: Streams) -> None:
         self.streams = streams
-        self.started = time.perf_counter()
         self.quiet = args.quiet
+        self._progress = Progress(streams)
         self.fast_math = args.fast_math == "on"
         self.choices: dict[str, Any] = {
             "shapes": _shapes(args.shape),
@@ -42,8 +42,11 @@ class Session:
 
     def progress(self, message: str) -> None:
         if not self.quiet:
-            elapsed = time.perf_counter() - self.started
-            print(f"[{elapsed:6.1f} s] {message}", file=self.streams.stderr, flush=True)
+            self._progress(message)
+
+    def end_progress(self) -> None:
+        """Leave the terminal to what is said next."""
+        self._progress.end()
 
     def load(self) -> Operation:
         """The model as a module."""
@@ -62,6 +65,7 @@ class Session:
             raise NncError(error.message, place, notes) from None
 
     def say(self, text: str) -> None:
+        self.end_progress()
         print(text, file=self.streams.stdout)
 
 
@@ -87,9 +91,12 @@ def _shapes(options: Sequence[str]) -> dict[str, tuple[int, ...]]:
         try:
             shape = tuple(int(d) for d in dims.replace("x", ",").split(",") if d.strip())
         except ValueError:
-            shape = (-1,)
-        if not equals or any(d < 0 for d in shape):
+            equals = ""
+            shape = ()
+        if not equals:
             raise NncError(f"nnc: --shape takes NAME=1,3,224,224, not '{option}'")
+        if fault := next((d for d in shape if d < 0), None):
+            raise NncError(f"nnc: --shape {option}: no tensor has an extent of {fault}")
         shapes[name] = shape
     return shapes
 
@@ -109,7 +116,7 @@ def _constants(options: Sequence[str], streams: Streams) -> dict[str, Any]:
 def _constant(option: str, text: str, streams: Streams) -> Any:
     """A number, a truth value, a list of them, or what a file has. Raises NncError."""
     if text.endswith(".npy"):
-        from .inputs import read_arrays
+        from .array_files import read_arrays
 
         return next(iter(read_arrays(streams.path(text)).values()))
     try:

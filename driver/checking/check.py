@@ -28,6 +28,7 @@ class Check:
     """What a model needs and what it would get.
 
     `producer` is what wrote it, as far as it says so, `notes` what else it says of itself.
+    `warnings` say where other runtimes are known to compute something else.
     `host_steps` are the nodes that only a host in Python computes, so that there is no library.
     `assumed` are the shapes of open inputs that the figures are for. `seconds` has a time for each
     target, by name. Without figures, `work` is None and `seconds` is empty.
@@ -39,6 +40,7 @@ class Check:
     operators: tuple[OperatorUse, ...]
     faults: tuple[str, ...]
     unexamined: int
+    warnings: tuple[str, ...]
     host_steps: tuple[str, ...]
     open_dimensions: tuple[OpenDimension, ...]
     assumed: dict[str, tuple[int, ...]]
@@ -56,6 +58,7 @@ class Check:
             "operators": [asdict(one) for one in self.operators],
             "unsupported": list(self.faults),
             "unexamined": self.unexamined,
+            "warnings": list(self.warnings),
             "host_steps": list(self.host_steps),
             "open_dimensions": [asdict(one) for one in self.open_dimensions],
             "assumed_shapes": self.assumed,
@@ -103,6 +106,7 @@ def check(
         found.operators,
         found.faults,
         found.unexamined,
+        found.warnings,
         steps,
         tuple(dimensions),
         assumed,

@@ -118,6 +118,11 @@ class KernelRun:
         """Bytes in 10^9 a second."""
         return None if self.cost.bytes is None else self.cost.bytes / self.median
 
+    @property
+    def footprint(self) -> float | None:
+        """Bytes of the arguments of one call."""
+        return None if self.cost.bytes is None else self.cost.bytes / (self.inner_calls or 1)
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -196,6 +201,17 @@ class Profile:
     def outside(self) -> Spread:
         """What a run takes beside its kernels."""
         return Spread.of([run.outside for run in self.runs])
+
+    def part_of_arithmetic(self, kernel: KernelRun) -> float | None:
+        """How near a kernel's operations come to what the arithmetic units can do."""
+        return None if kernel.gflops is None else kernel.gflops / self.peaks.gflops
+
+    def part_of_reading(self, kernel: KernelRun) -> tuple[float, str] | None:
+        """How near its bytes come to what the memory that holds them can give, and which it is."""
+        if kernel.gigabytes is None or kernel.footprint is None:
+            return None
+        level = self.peaks.level(kernel.footprint)
+        return kernel.gigabytes / level.gigabytes, level.name
 
     @property
     def operations(self) -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 
 from .collect import KernelRun, Profile, Spread
-from .report import shares, summary, waited
+from .report import EXCESS, exceeds, percent, reading, shares, summary, waited
 
 _WIDTH, _HEIGHT = 960, 420
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 20, 20, 44
@@ -18,12 +18,17 @@ _STYLE = """
 @media (prefers-color-scheme: dark) { :root { --text: #bbb; } }
 body { font: 15px/1.45 system-ui, sans-serif; max-width: 1000px; margin: 2em auto; padding: 0 1em; }
 h1 { font-size: 1.5em; margin-bottom: 0; } h2 { font-size: 1.15em; margin-top: 2em; }
-p { color: var(--text); } svg { width: 100%; height: auto; display: block; }
+p { color: var(--text); } svg { width: 100%; min-width: 620px; height: auto; display: block; }
+.wide { overflow-x: auto; } /* on a narrow screen it scrolls by itself */
 svg text { font: 12px system-ui, sans-serif; fill: var(--text); }
 table { border-collapse: collapse; width: 100%; font-size: 13px; }
 td, th { padding: 3px 8px; text-align: right; border-bottom: 1px solid var(--line); }
-td:nth-child(n+9), th:nth-child(n+9) { text-align: left; }
-td.nodes { color: var(--text); max-width: 24em; overflow-wrap: anywhere; }
+td:first-child, th:first-child, td.nodes, th:last-child { text-align: left; }
+td { white-space: nowrap; }
+td:first-child { position: sticky; left: 0; background: Canvas; max-width: 14em; overflow: hidden;
+  text-overflow: ellipsis; }
+td.nodes { color: var(--text); min-width: 12em; white-space: normal; overflow-wrap: anywhere; }
+@media (max-width: 600px) { td:first-child { max-width: 8em; } body { margin-top: 1em; } }
 circle:hover, rect.k:hover { stroke: currentColor; stroke-width: 2; }
 """
 
@@ -35,24 +40,34 @@ def html_page(profile: Profile) -> str:
     return "\n".join(
         [
             "<!doctype html>",
-            f'<html lang="en"><head><meta charset="utf-8"><title>{title}: nnc profile</title>',
+            '<html lang="en"><head><meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{title}: nnc profile</title>",
             f"<style>{_STYLE}</style></head><body>",
             f"<h1>{title}</h1><p>{escape(summary(profile))}</p>",
             "<h2>Roofline</h2><p>Each kernel by the operations it does for a byte of its arguments,"
-            " and by its speed. Under the slope the memory is the limit, under the flat part the"
-            " arithmetic units. The area of a circle is its share of the time.</p>",
-            *_roofline(profile, colours),
+            " and by its speed. Under a slope that memory is the limit, under the flat part the"
+            " arithmetic units. The area of a circle is its share of the time."
+            f"{' ' + EXCESS if exceeds(profile) else ''}</p>",
+            *_scrolling(_roofline(profile, colours)),
             "<h2>Time line</h2><p>The fastest run. Point at a part to see what it is.</p>",
-            *_timeline(profile, colours),
+            *_scrolling(_timeline(profile, colours)),
             "<h2>Runs</h2><p>Each run as it was measured: its kernels, and above them, lighter,"
             " what it took beside them.</p>",
-            *_runs(profile),
+            *_scrolling(_runs(profile)),
             "<h2>Kernels</h2>",
-            *_table(profile, colours),
+            *_scrolling(_table(profile, colours)),
             "</body></html>",
             "",
         ]
     )
+
+
+def _scrolling(rows: Iterable[str]) -> Iterator[str]:
+    """Something wide, which scrolls inside the page."""
+    yield '<div class="wide">'
+    yield from rows
+    yield "</div>"
 
 
 def _family(kernel: KernelRun) -> str:
@@ -92,23 +107,30 @@ def _roofline(profile: Profile, colours: dict[str, str]) -> Iterator[str]:
         if k.cost.operations and k.cost.bytes and k.gflops
     ]
     peaks = profile.peaks
-    ridge = peaks.gflops / peaks.gigabytes
+    ridge = peaks.gflops / peaks.gigabytes  # where the memory's slope meets the flat part
     xs = [x for _, x, _ in points] + [ridge / 8, ridge * 8]
     ys = [y for _, _, y in points] + [peaks.gflops / 30, peaks.gflops]
     x_axis = _Axis(min(xs) / 1.5, max(xs) * 1.5, _LEFT, _WIDTH - _RIGHT)
     y_axis = _Axis(min(ys) / 1.5, max(ys) * 1.6, _HEIGHT - _BOTTOM, _TOP)
     yield f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="roofline">'
     yield from _grid(x_axis, y_axis)
-    low = max(x_axis.low, y_axis.low / peaks.gigabytes)
-    corner = (x_axis(ridge), y_axis(peaks.gflops))
+    for level in peaks.levels:
+        low = max(x_axis.low, y_axis.low / level.gigabytes)
+        x, y = x_axis(low), y_axis(low * level.gigabytes)
+        corner = x_axis(peaks.gflops / level.gigabytes), y_axis(peaks.gflops)
+        yield (
+            f'<polyline fill="none" stroke="currentColor" points="{x:.1f},{y:.1f} '
+            f'{corner[0]:.1f},{corner[1]:.1f} {_WIDTH - _RIGHT},{corner[1]:.1f}"/>'
+        )
+        place = f"translate({(x + corner[0]) / 2:.1f} {(y + corner[1]) / 2 - 5:.1f})"
+        turn = math.degrees(math.atan2(corner[1] - y, corner[0] - x))
+        yield (
+            f'<text transform="{place} rotate({turn:.1f})" text-anchor="middle">'
+            f"{level.name}, {level.gigabytes:.0f} GB/s</text>"
+        )
     yield (
-        f'<polyline fill="none" stroke="currentColor" points="{x_axis(low):.1f},'
-        f"{y_axis(low * peaks.gigabytes):.1f} {corner[0]:.1f},{corner[1]:.1f} "
-        f'{_WIDTH - _RIGHT},{corner[1]:.1f}"/>'
-    )
-    yield (
-        f'<text x="{_WIDTH - _RIGHT}" y="{corner[1] - 6:.1f}" text-anchor="end">'
-        f"{peaks.gflops:.0f} GFLOP/s</text>"
+        f'<text x="{_WIDTH - _RIGHT}" y="{y_axis(peaks.gflops) - 6:.1f}" text-anchor="end">'
+        f"{peaks.gflops:.0f} GFLOP/s of float32</text>"
     )
     total = sum(k.median for k in profile.kernels)
     for kernel, x, y in sorted(points, key=lambda p: -p[0].median):
@@ -194,6 +216,7 @@ def _runs(profile: Profile) -> Iterator[str]:
 
 def _table(profile: Profile, colours: dict[str, str]) -> Iterator[str]:
     heads = (
+        "kernel",
         "ms",
         "10 % to 90 %",
         "share",
@@ -202,31 +225,29 @@ def _table(profile: Profile, colours: dict[str, str]) -> Iterator[str]:
         "of peak",
         "GB/s",
         "of peak",
-        "kernel",
         "nodes",
     )
     yield "<table><tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr>"
     total = sum(k.median for k in profile.kernels)
     for kernel in sorted(profile.kernels, key=lambda k: -k.median):
-        known = kernel.cost.operations is not None and kernel.cost.bytes is not None
         cells = [f"{kernel.median / 1e6:.3f}", _range(kernel.time), f"{kernel.median / total:.1%}"]
-        if known:
-            gflops, gigabytes = kernel.gflops or 0.0, kernel.gigabytes or 0.0
-            cells += [
-                f"{(kernel.cost.operations or 0) / 1e6:.2f}",
-                f"{gflops:.1f}",
-                f"{gflops / profile.peaks.gflops:.0%}",
-                f"{gigabytes:.1f}",
-                f"{gigabytes / profile.peaks.gigabytes:.0%}",
-            ]
-        else:
-            cells += ["?"] * 5
+        cells += [
+            _number(kernel.cost.operations, 1e6, 2),
+            _number(kernel.gflops, 1, 1),
+            percent(profile.part_of_arithmetic(kernel)),
+            _number(kernel.gigabytes, 1, 1),
+            reading(profile, kernel),
+        ]
         mark = f'<span style="color:{colours[_family(kernel)]}">&#9632;</span> '
         row = "".join(f"<td>{cell}</td>" for cell in cells)
         nodes = escape(", ".join(kernel.nodes))
-        yield f'<tr>{row}<td>{mark}{escape(kernel.label)}</td><td class="nodes">{nodes}</td></tr>'
+        yield f'<tr><td>{mark}{escape(kernel.label)}</td>{row}<td class="nodes">{nodes}</td></tr>'
     spreads = {"outside of kernels": profile.outside, "a whole run": profile.whole}
     for name, time in spreads.items():
         row = f"<td>{time.median / 1e6:.3f}</td><td>{_range(time)}</td>" + "<td></td>" * 6
-        yield f"<tr>{row}<td>{name}</td><td></td></tr>"
+        yield f"<tr><td>{name}</td>{row}<td></td></tr>"
     yield "</table>"
+
+
+def _number(value: float | None, unit: float, digits: int) -> str:
+    return "?" if value is None else f"{value / unit:.{digits}f}"

@@ -20,7 +20,7 @@ def table(profile: Profile, rows: int | None = 20) -> Iterator[str]:
     yield summary(profile)
     yield (
         f"{'ms':>9}{'10 %':>9}{'90 %':>9}{'share':>7}"
-        f"{'GFLOP/s':>9}{'of peak':>8}{'GB/s':>8}{'of peak':>8}"
+        f"{'GFLOP/s':>9}{'of peak':>8}{'GB/s':>8}{'of peak':>12}"
         f"{heads}  kernel, and the nodes it came from"
     )
     ordered = sorted(profile.kernels, key=lambda k: -k.median)
@@ -28,19 +28,20 @@ def table(profile: Profile, rows: int | None = 20) -> Iterator[str]:
         nodes = ", ".join(kernel.nodes)
         yield (
             f"{_times(kernel.time)}{kernel.median / total:7.1%}"
-            f"{_number(kernel.gflops, 1):>9}{_share(kernel.gflops, profile.peaks.gflops):>8}"
-            f"{_number(kernel.gigabytes, 1):>8}"
-            f"{_share(kernel.gigabytes, profile.peaks.gigabytes):>8}"
+            f"{_number(kernel.gflops, 1):>9}{percent(profile.part_of_arithmetic(kernel)):>8}"
+            f"{_number(kernel.gigabytes, 1):>8}{reading(profile, kernel):>12}"
             f"{f'{shares(kernel):>{width}}{waited(kernel):>11}' if shared else ''}"
             f"  {kernel.label}: {nodes}"
         )
     left = ordered[len(ordered) if rows is None else rows :]
     if left:
         rest = sum(k.median for k in left)
-        gap = " " * (35 + len(heads))
+        gap = " " * (39 + len(heads))
         yield f"{rest / 1e6:9.3f}{'':18}{rest / total:7.1%}{gap}{len(left)} more"
-    gap = " " * (42 + len(heads))
+    gap = " " * (46 + len(heads))
     yield f"{_times(profile.outside)}{gap}outside of kernels: each run less its own kernels"
+    if exceeds(profile):
+        yield EXCESS
 
 
 def summary(profile: Profile) -> str:
@@ -52,8 +53,30 @@ def summary(profile: Profile) -> str:
         f"{whole.low / 1e6:.3f} to {whole.high / 1e6:.3f} from the 10th to the 90th percentile), "
         f"{profile.threads} thread(s), {len(profile.kernels)} kernels, "
         f"{profile.operations / 1e9:.3f} GFLOP, {rate:.1f} GFLOP/s; the machine: "
-        f"{profile.peaks.gflops:.0f} GFLOP/s, {profile.peaks.gigabytes:.0f} GB/s from memory"
+        f"{profile.peaks.gflops:.0f} GFLOP/s of float32, "
+        + ", ".join(f"{one.gigabytes:.0f} GB/s from {one.name}" for one in profile.peaks.levels)
     )
+
+
+EXCESS = (
+    "More than 100 %: the peak of arithmetic is that of float32, and integers of 8 bits have up to "
+    "four operations in its place; the peak of bytes is that of the nearest memory that holds all "
+    "arguments of a call, and a part of them may be in a nearer one."
+)
+"""What explains kernels above the peaks."""
+
+
+def exceeds(profile: Profile) -> bool:
+    """Whether a kernel is above a peak."""
+    parts = [profile.part_of_arithmetic(kernel) or 0 for kernel in profile.kernels]
+    parts += [(profile.part_of_reading(kernel) or (0, ""))[0] for kernel in profile.kernels]
+    return max(parts, default=0) > 1
+
+
+def reading(profile: Profile, kernel: KernelRun) -> str:
+    """The part of a memory's speed, and which memory it is: `87% L2`."""
+    found = profile.part_of_reading(kernel)
+    return "?" if found is None else f"{found[0]:.0%} {found[1]}"
 
 
 def shares(kernel: KernelRun) -> str:
@@ -111,5 +134,6 @@ def _number(value: float | None, digits: int) -> str:
     return "?" if value is None else f"{value:.{digits}f}"
 
 
-def _share(value: float | None, peak: float) -> str:
-    return "?" if value is None else f"{value / peak:.0%}"
+def percent(part: float | None) -> str:
+    """A part of a peak."""
+    return "?" if part is None else f"{part:.0%}"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...ir.diagnostics import NncError
 from ...ir.timing import Timed, untimed
 from ..base import host
+from .apart import interruptible
 from .target import LlvmTarget
 
 if TYPE_CHECKING:
@@ -138,6 +139,7 @@ def _check_names(text: str, target: LlvmTarget) -> None:
             target.names.check_processor(name)
 
 
+@interruptible
 def emit_object(
     text: str,
     target: LlvmTarget,
@@ -157,6 +159,7 @@ def emit_object(
         raise _fault("no code could be made", error) from None
 
 
+@interruptible
 def emit_assembly(
     text: str, target: LlvmTarget, scalar_loops: bool = True, opt_level: int = 2
 ) -> str:

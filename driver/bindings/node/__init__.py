@@ -26,6 +26,7 @@ LANGUAGE = Language(
     files={
         "package.json": "package.json",
         "binding.gyp": "binding.gyp",
+        "build.mjs": "build.mjs",
         "addon.c": "addon.c",
         "index.mjs": "index.mjs",
         "index.d.ts": "index.d.ts",
@@ -33,7 +34,7 @@ LANGUAGE = Language(
     },
     elements=_ARRAYS,
     reserved=words("fs test node_modules favicon_ico"),
-    needs="Node 18 or newer and a C compiler",
+    needs="Node 18 or newer with its headers, and a C compiler",
     build="npm install",
     run="node example.mjs",
     identifier=None,

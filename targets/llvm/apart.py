@@ -1,0 +1,50 @@
+"""LLVM beside the main thread, which so hears Ctrl-C while LLVM works."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+NAME = "nnc-llvm"
+"""Of the threads that LLVM works in."""
+
+
+def interruptible(function: Callable[P, R]) -> Callable[P, R]:
+    """The function such that Ctrl-C in the main thread ends the wait for it at once.
+
+    What LLVM has begun cannot be stopped: it goes on in a thread that nobody waits for.
+    """
+
+    @wraps(function)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        if threading.current_thread() is not threading.main_thread():
+            return function(*args, **kwargs)
+        results: list[R] = []
+        errors: list[BaseException] = []
+        done = threading.Event()
+
+        def work() -> None:
+            try:
+                results.append(function(*args, **kwargs))
+            except BaseException as error:
+                errors.append(error)
+            finally:
+                done.set()
+
+        threading.Thread(target=work, name=NAME, daemon=True).start()
+        done.wait()
+        if errors:
+            raise errors[0]
+        return results[0]
+
+    return run
+
+
+def is_working() -> bool:
+    """Whether LLVM still works on what was interrupted."""
+    return any(thread.name == NAME for thread in threading.enumerate())

@@ -1,0 +1,71 @@
+"""Arrays in files: .npy, .npz, and ONNX's TensorProto (.pb)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import numpy as np
+
+from ..dialects import nn
+from ..ir.diagnostics import NncError
+from ..ir.types import TensorType
+
+_LARGE = 1 << 30
+_TIMES = 100
+"""An archive with more than _LARGE bytes in it, and so many times its own, is refused where nobody
+knows how much there should be: zeros may be packed so well, and numbers of a model are not."""
+
+
+def read_arrays(path: Path, most_bytes: int | None = None) -> dict[str, np.ndarray]:
+    """The arrays of a file; those of an archive have `most_bytes` together, where that is known.
+
+    Raises NncError, before it unpacks anything that is larger.
+    """
+    try:
+        if path.suffix == ".pb":
+            import onnx
+
+            tensor = onnx.TensorProto.FromString(path.read_bytes())
+            return {tensor.name: onnx.numpy_helper.to_array(tensor)}
+        loaded = np.load(path, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return {path.stem: loaded}
+        with loaded:
+            _check_size(path, loaded.zip, most_bytes)
+            arrays = {name: loaded[name] for name in loaded.files}
+    except OSError as error:
+        raise NncError(f"cannot read '{path}': {error.strerror or error}") from None
+    except NncError:
+        raise
+    except Exception as error:  # NumPy and protobuf raise many kinds for a broken file
+        raise NncError(f"{path}: not a readable array file: {error}") from None
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray):
+            raise NncError(f"{path}: '{name}' is no array")
+    return arrays
+
+
+def _check_size(path: Path, archive: ZipFile, most_bytes: int | None) -> None:
+    """Raises NncError where there is more in an archive than there should be."""
+    inside = sum(one.file_size for one in archive.infolist())
+    packed = path.stat().st_size
+    heads = 4096 * len(archive.infolist())
+    most = max(_LARGE, _TIMES * packed) if most_bytes is None else max(most_bytes, packed) + heads
+    if inside > most:
+        raise NncError(
+            f"{path}: {packed:,} bytes that unpack to {inside:,}, where {most:,} are the most "
+            "that is expected"
+        )
+
+
+WIDEST = 16
+"""Bytes of an element in a file, whatever type the model has for it."""
+
+
+def most_bytes_of(type: Any) -> int | None:
+    """What the elements of a type take in a file at most; None where nobody knows."""
+    if not isinstance(type, TensorType) or not type.has_static_shape or nn.is_strings(type):
+        return None
+    return type.num_elements * WIDEST
