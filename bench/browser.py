@@ -46,8 +46,10 @@ class _Handler(SimpleHTTPRequestHandler):
         folders: Mapping[str, Path],
         headers: Mapping[str, str],
         posted: queue.Queue[Any],
+        missed: list[str],
     ) -> None:
         self.folders, self.more_headers, self.posted = folders, headers, posted
+        self.missed = missed
         super().__init__(*arguments)
 
     def translate_path(self, path: str) -> str:
@@ -66,16 +68,23 @@ class _Handler(SimpleHTTPRequestHandler):
         self.send_response(204)
         self.end_headers()
 
+    def send_error(self, *arguments: Any, **words: Any) -> None:
+        self.missed.append(self.path)
+        super().send_error(*arguments, **words)
+
     def log_message(self, *arguments: Any) -> None:
         pass
 
 
 class Server:
-    """Serves folders by name; `address` is what URLs start with."""
+    """Serves folders by name; `address` is what URLs start with, `missed` what was not there."""
 
     def __init__(self, folders: Mapping[str, Path], headers: Mapping[str, str]) -> None:
         self._posted: queue.Queue[Any] = queue.Queue()
-        handler = partial(_Handler, folders=folders, headers=headers, posted=self._posted)
+        self.missed: list[str] = []
+        handler = partial(
+            _Handler, folders=folders, headers=headers, posted=self._posted, missed=self.missed
+        )
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self.address = f"http://127.0.0.1:{self.server.server_port}"
 

@@ -39,8 +39,6 @@ def run(folder: Path, tools: Path) -> Done:
 def _shell(command: str, folder: Path, tools: Path) -> Done:
     environment = dict(os.environ, CARGO_NET_OFFLINE="true")
     environment["PATH"] = f"{tools}{os.pathsep}{environment['PATH']}"
-    if Path("/usr/include/node/node_api.h").exists():
-        environment["npm_config_nodedir"] = "/usr"  # the distribution's headers, no download
     if folder.name == "java":
         _java_22(tools)
     if folder.name == "python":

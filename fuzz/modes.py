@@ -14,6 +14,7 @@ from .models import graph_case, model_case
 from .mutate import mutated
 from .op_text import op_text
 from .pipelines import random_pipeline
+from .typed_ops import typed_case
 
 
 def modes(folders: tuple[str, ...]) -> Mapping[str, Maker]:
@@ -42,6 +43,7 @@ def modes(folders: tuple[str, ...]) -> Mapping[str, Maker]:
     return {
         "grammar": lambda choice: text_case(choice, grammar_text(choice)),
         "ops": lambda choice: text_case(choice, op_text(choice)),
+        "typed": typed_case,
         "mutate": mutate,
         "pipeline": pipeline,
         "onnx": model_case,
@@ -51,5 +53,5 @@ def modes(folders: tuple[str, ...]) -> Mapping[str, Maker]:
     }
 
 
-DEFAULT = ("grammar", "ops", "mutate", "pipeline", "onnx", "graphs", "flags")
+DEFAULT = ("grammar", "ops", "typed", "mutate", "pipeline", "onnx", "graphs", "flags")
 """What runs when no mode is named; `upstream` needs mlir-opt."""

@@ -1,0 +1,125 @@
+"""Subjects of the sweep, and the configurations of each: all pairs of values of its parameters."""
+
+from __future__ import annotations
+
+import json
+import random
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, islice, product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Config = Mapping[str, Any]
+Arrays = Mapping[str, Any] | Sequence[Any]
+
+
+class UnmakableError(Exception):
+    """The framework itself does not take this configuration."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """A model of a configuration, and what the framework computes with it.
+
+    `model` is what `nnc.compile` takes, mostly a path. Each run has the inputs, by name or in
+    order, and the outputs in order; models of open extents have several. `options` are further
+    arguments of `nnc.compile`; `tolerance` replaces those by element type, see `judge.py`. What is
+    `interpreted` is judged without being compiled: its subjects are about reading files.
+    """
+
+    model: Any
+    runs: Sequence[tuple[Arrays, Sequence[Any]]]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    tolerance: float | None = None
+    interpreted: bool = False
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An operator or a layer.
+
+    `choices` has for each parameter the values to try, which JSON can hold, the plainest first.
+    `make(config, rng, folder)` makes the model of a configuration in an empty folder, or raises
+    UnmakableError. `allowed` leaves out configurations that cannot be.
+    """
+
+    name: str
+    choices: Mapping[str, Sequence[Any]]
+    make: Callable[[Config, np.random.Generator, Path], Made]
+    allowed: Callable[[Config], bool] = lambda config: True
+
+    def configurations(self, strength: int = 2, most: int = 10_000) -> Iterator[Config]:
+        """So few configurations that each pair (or so many) of values is in one of them."""
+        first = {name: values[0] for name, values in self.choices.items()}
+        if not self.allowed(first):
+            raise ValueError(f"{self.name}: the first values of all parameters are not allowed")
+        free = {name: values for name, values in self.choices.items() if len(values) > 1}
+        seen = set()
+        for row in islice(self._rows(free, first, min(strength, len(free))), most):
+            config = first | row
+            if (key := json.dumps(config, sort_keys=True)) not in seen:
+                seen.add(key)
+                yield config
+
+    def _rows(self, free: Config, first: Config, strength: int) -> Iterator[Config]:
+        """The plainest row, those of the covering array that are allowed, and for each combination
+        that these lack one that chance completes.
+        """
+        from allpairspy import AllPairs  # not there where stored cases are tested
+
+        yield {}
+        if strength < 2:
+            for name, values in free.items():
+                yield from ({name: v} for v in values if self.allowed(first | {name: v}))
+            return
+        names = list(free)
+        missing = {
+            tuple(zip(chosen, indices, strict=True))
+            for chosen in combinations(names, strength)
+            for indices in product(*(range(len(free[name])) for name in chosen))
+        }
+        for indices in AllPairs([range(len(free[name])) for name in names], n=strength):
+            row = dict(zip(names, indices, strict=True))
+            if self.allowed(first | _values(free, row)):
+                missing -= set(combinations(row.items(), strength))
+                yield _values(free, row)
+        draw = random.Random(1)
+        for combination in sorted(missing):
+            if combination not in missing:
+                continue  # a row that another one needed has it
+            for _ in range(TRIALS):
+                row = {n: draw.randrange(len(free[n])) for n in names} | dict(combination)
+                if self.allowed(first | _values(free, row)):
+                    missing -= set(combinations(row.items(), strength))
+                    yield _values(free, row)
+                    break
+
+
+TRIALS = 100
+"""How often chance may try to complete a combination; most that fail cannot be."""
+
+
+def _values(choices: Config, row: Mapping[str, int]) -> dict[str, Any]:
+    return {name: choices[name][i] for name, i in row.items()}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A configuration of a subject."""
+
+    subject: Subject
+    config: Config
+
+    @property
+    def id(self) -> str:
+        """What names it, the same in each run."""
+        return f"{self.subject.name} {json.dumps(self.config, sort_keys=True)}"
+
+    def make(self, folder: Path) -> Made:
+        """Its model in an empty folder, from numbers that its name gives. Raises UnmakableError."""
+        rng = np.random.default_rng(zlib.crc32(self.id.encode()))
+        return self.subject.make(self.config, rng, folder)

@@ -1,0 +1,129 @@
+"""How a configuration of Keras becomes a file and what Keras computes with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+
+import keras
+import numpy as np
+
+from .cases import Config, Made, Subject
+
+L = keras.layers
+Shape = Sequence[int | None]
+
+FORMS = {"form": ["keras", "h5"]}
+POLICIES = {"policy": ["float32", "mixed_float16", "float64", "mixed_bfloat16"]}
+BATCHES = {"batch": [3, 1, 0]}
+OPEN = {"open": [False, True]}
+COMMON = FORMS | POLICIES | BATCHES
+"""Parameters that all layers are crossed with."""
+TOLERANCES = {"mixed_float16": 2**-8, "mixed_bfloat16": 2**-5}
+"""Of policies by which Keras rounds each step of a layer."""
+EXTENT = 3
+"""By how much an open extent is larger in the second run."""
+
+
+class Inputs:
+    """The inputs of a model, and their values."""
+
+    def __init__(self, config: Config, rng: np.random.Generator) -> None:
+        self.rng = rng
+        self.batch = config.get("batch", 3)
+        self.open = config.get("open", False)
+        self.tensors: list[Any] = []
+        self._fills: list[tuple[Sequence[int], Callable[[tuple[int, ...]], np.ndarray]]] = []
+
+    def add(self, shape: Sequence[int], fill: Any, dtype: str, batch: int | None = None) -> Any:
+        """A new input; open extents are those behind the batch but the last one."""
+        known = [None if self.open and i < len(shape) - 1 else d for i, d in enumerate(shape)]
+        how = {"batch_shape": (batch, *known)} if batch else {"shape": known}
+        tensor = keras.Input(**how, dtype=dtype, name=f"x{len(self.tensors)}")
+        self.tensors.append(tensor)
+        self._fills.append((shape, fill))
+        return tensor
+
+    def floats(self, *shape: int, batch: int | None = None, dtype: str = "float32") -> Any:
+        """Normal numbers."""
+        return self.add(shape, lambda s: self.rng.standard_normal(s).astype(dtype), dtype, batch)
+
+    def integers(self, *shape: int, least: int = 0, most: int = 5, dtype: str = "int32") -> Any:
+        """From `least` to below `most`."""
+        fill = lambda s: self.rng.integers(least, most, s).astype(dtype)  # noqa: E731
+        return self.add(shape, fill, dtype)
+
+    def given(self, larger: bool) -> list[np.ndarray]:
+        """Values of all inputs; open extents are larger in the second run."""
+        found = []
+        for (shape, fill), tensor in zip(self._fills, self.tensors, strict=True):
+            more = [d + EXTENT * (larger and own is None)
+                    for d, own in zip(shape, tensor.shape[1:], strict=True)]  # fmt: skip
+            batch = self.batch if tensor.shape[0] is None else tensor.shape[0]
+            found.append(fill((batch, *more)))
+        return found
+
+
+Build = Callable[[Config, Inputs], Any]
+"""From a configuration to the outputs, a tensor or any structure of them."""
+
+
+def made(build: Build, config: Config, rng: np.random.Generator, folder: Path) -> Made:
+    """The model's file, and what Keras computes with it."""
+    keras.backend.clear_session(free_memory=False)
+    keras.config.set_dtype_policy(config.get("policy", "float32"))
+    inputs = Inputs(config, rng)
+    outputs = keras.tree.flatten(build(config, inputs))
+    model = keras.Model(inputs.tensors, outputs)
+    for weight in model.weights:
+        weight.assign(_values(weight, rng))
+    path = folder / f"model.{config.get('form', 'keras')}"
+    model.save(path)
+    runs = []
+    for larger in (False, True)[: 1 + inputs.open]:
+        values = inputs.given(larger)
+        found = [*keras.tree.flatten(model(values)), *_states(model)]
+        runs.append((_named(inputs, values), [keras.ops.convert_to_numpy(y) for y in found]))
+    return Made(path, runs, tolerance=TOLERANCES.get(config.get("policy")))
+
+
+def _states(model: Any) -> list[Any]:
+    """What stateful layers have learned from the last call."""
+    layers = [layer for layer in model.layers if getattr(layer, "stateful", False)]
+    return [state.value for layer in layers for state in keras.tree.flatten(layer.states)]
+
+
+def _named(inputs: Inputs, values: list[np.ndarray]) -> Mapping[str, np.ndarray]:
+    return {f"x{i}": value for i, value in enumerate(values)}
+
+
+def _values(weight: Any, rng: np.random.Generator) -> np.ndarray:
+    """Numbers that make a difference; variances are positive."""
+    own = keras.ops.convert_to_numpy(weight)
+    if "float" not in str(weight.dtype):
+        return own
+    found = rng.standard_normal(own.shape) * (0.4 if own.ndim > 1 else 0.5)
+    if "variance" in weight.path:
+        found = np.abs(found) + 0.5
+    return found.astype(own.dtype)
+
+
+def subject(
+    name: str,
+    build: Build,
+    choices: Mapping[str, Sequence[Any]],
+    allowed: Callable[[Config], bool] = lambda config: True,
+    common: Mapping[str, Sequence[Any]] = COMMON,
+) -> Subject:
+    """A subject whose models `build` makes, in both forms of files."""
+    make = lambda config, rng, folder: made(build, config, rng, folder)  # noqa: E731
+    return Subject(name, {**choices, **common}, make, allowed)
+
+
+def arguments(config: Config, *names: str) -> dict[str, Any]:
+    """Those of a configuration's parameters that a layer is made with."""
+    return {name: config[name] for name in names}

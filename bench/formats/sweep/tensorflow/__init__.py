@@ -1,0 +1,16 @@
+"""TensorFlow's raw operators, by their signatures, and functions of its modules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..cases import Subject
+from . import elementwise
+
+ROOMS = (elementwise,)
+
+
+def subjects() -> Iterator[Subject]:
+    """All subjects."""
+    for room in ROOMS:
+        yield from room.subjects()

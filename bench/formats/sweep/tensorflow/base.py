@@ -1,0 +1,162 @@
+"""Models of TensorFlow from functions, and numbers for them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+
+import numpy as np
+import tensorflow as tf
+
+from ..cases import Config, Made, Subject, UnmakableError
+
+Given = tuple[Callable[..., Any], Sequence[np.ndarray]]
+"""A function of tensors, and what it is called with."""
+
+FLOATS = ["float32", "float64", "float16", "bfloat16"]
+INTEGERS = ["int32", "int64", "uint8", "int8"]
+ALL = [*FLOATS, *INTEGERS]
+OPEN = {"open": [False, True], "form": ["frozen", "saved"]}
+"""Whether extents are open, and the file's form."""
+
+raw = tf.raw_ops
+
+
+def numbers(
+    rng: np.random.Generator, shape: Sequence[int], dtype: str, how: str = "plain"
+) -> np.ndarray:
+    """An array: plain numbers; "odd" with NaN, infinities and limits; "ties"; "positive" ones."""
+    wanted = tf.as_dtype(dtype).as_numpy_dtype
+    x = rng.standard_normal(shape) * 2
+    if dtype == "bool":
+        return np.asarray(x > 0)
+    if how == "positive":
+        x = np.abs(x) + 0.1
+    if how == "ties":
+        x = np.round(x)
+    if how == "unit":
+        x = np.tanh(x)
+    if tf.as_dtype(dtype).is_integer:
+        info = np.iinfo(wanted)
+        x = np.abs(x) if info.min == 0 else x
+        if how == "odd" and np.size(x):
+            at = rng.integers(0, np.size(x), 2)
+            flat = np.asarray(x * 3).astype(wanted).reshape(-1)
+            flat[at] = [info.max, info.min]
+            return flat.reshape(shape)
+        return np.asarray(x * (1 if how == "ties" else 3)).astype(wanted)
+    x = np.asarray(x).astype(wanted)
+    if how == "odd" and x.size:
+        flat = x.reshape(-1)
+        odd = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -2.5]
+        flat[: len(odd)] = np.asarray(odd).astype(wanted)[: flat.size]
+        x = rng.permutation(flat).reshape(shape)
+    return x
+
+
+def made(
+    folder: Path, function: Callable[..., Any], inputs: Sequence[np.ndarray], config: Config
+) -> Made:
+    """The function as a file, and what it gives. Raises UnmakableError where it refuses."""
+    is_open = config.get("open", False)
+    inputs = [np.asarray(x) for x in inputs]
+    specs = [
+        tf.TensorSpec([None] * x.ndim if is_open else x.shape, _dtype(x), name=f"x{i}")
+        for i, x in enumerate(inputs)
+    ]
+
+    def flat(*xs: Any) -> list[Any]:
+        found = tf.nest.flatten(function(*xs), expand_composites=True)
+        return [tf.identity(tf.convert_to_tensor(v)) for v in found]
+
+    try:
+        traced = tf.function(flat, input_signature=specs)
+        concrete = traced.get_concrete_function()
+        expected = [v.numpy() for v in concrete(*(tf.constant(x) for x in inputs))]
+    except Exception as error:
+        raise UnmakableError(f"{type(error).__name__}: {str(error)[:150]}") from None
+    if not expected:
+        raise UnmakableError("no outputs")
+    named = {f"x{i}": x for i, x in enumerate(inputs)}
+    if config.get("form") == "saved":
+        module = tf.Module()
+        module.run = traced
+        tf.saved_model.save(module, str(folder / "model"), signatures=_named(traced, specs))
+        return Made(folder / "model", [(named, expected)])
+    path = folder / "model.pb"
+    path.write_bytes(concrete.graph.as_graph_def().SerializeToString())
+    return Made(path, [(named, expected)])
+
+
+def _named(traced: Any, specs: Sequence[tf.TensorSpec]) -> Any:
+    """The function with outputs that have names, as signatures want them."""
+    return tf.function(
+        lambda *xs: {f"output_{i}": v for i, v in enumerate(traced(*xs))}, input_signature=specs
+    ).get_concrete_function()
+
+
+def _dtype(x: np.ndarray) -> Any:
+    return tf.string if x.dtype.kind in "OUS" else x.dtype
+
+
+def subject(name: str, give: Callable[..., Given], **choices: Sequence[Any]) -> Subject:
+    """A subject whose function `give(rng, **config)` makes; forms and open extents are added."""
+
+    def make(config: Config, rng: np.random.Generator, folder: Path) -> Made:
+        own = {k: v for k, v in config.items() if k not in OPEN}
+        function, inputs = give(rng, **own)
+        return made(folder, function, inputs, config)
+
+    return Subject(name, {**choices, **OPEN}, make)
+
+
+class Raw:
+    """A raw operator."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, *inputs: Any, **given: Any) -> Any:
+        """Its results, of operands in the order of its signature."""
+        names = [a.name for a in definition(self.name).input_arg]
+        return getattr(raw, self.name)(**dict(zip(names, inputs, strict=False)), **given)
+
+
+def definition(name: str) -> Any:
+    """What TensorFlow's registry says of an operator."""
+    from tensorflow.python.framework import op_def_registry
+
+    return op_def_registry.get(name)
+
+
+def subjects_of(
+    names: str, give: Callable[..., Given], **choices: Sequence[Any]
+) -> Iterator[Subject]:
+    """A subject for each of several raw operators, whose name `give` gets first."""
+    for name in names.split():
+        yield subject(name, partial(_with_op, give, name), **choices)
+
+
+def _with_op(give: Callable[..., Given], name: str, rng: np.random.Generator, **own: Any) -> Given:
+    return give(rng, Raw(name), **own)
+
+
+def types_of(name: str, attribute: str = "T", most: Sequence[str] = ALL) -> list[str]:
+    """The element types that an operator's signature allows, of those that there are."""
+    found = next(a for a in definition(name).attr if a.name == attribute)
+    allowed = {tf.as_dtype(t).name for t in found.allowed_values.list.type}
+    return [t for t in most if not allowed or t in allowed]
+
+
+def functions(
+    table: Mapping[str, tuple[Callable[..., Given], Mapping[str, Sequence[Any]]]],
+) -> Iterator[Subject]:
+    """A subject for each row: a name, what gives its function, and choices."""
+    for name, (give, choices) in table.items():
+        yield subject(name, give, **choices)

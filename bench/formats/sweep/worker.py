@@ -1,0 +1,100 @@
+"""Runs cases of one framework in this process, a line of JSON before and after each.
+
+A model that ends the process is found by the line before it, see `run.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from .cases import Case, Subject, UnmakableError
+from .judge import Verdict, judge
+
+
+def subjects(framework: str) -> Sequence[Subject]:
+    """The subjects of a framework."""
+    return list(import_module(f"{__package__}.{framework}").subjects())
+
+
+def cases(framework: str, pattern: str, strength: int, most: int) -> Iterator[Case]:
+    """All cases of the subjects whose names fit a pattern, at most so many of each."""
+    from fnmatch import fnmatchcase
+
+    for subject in subjects(framework):
+        if any(fnmatchcase(subject.name, one) for one in pattern.split()):
+            yield from (Case(subject, one) for one in subject.configurations(strength, most))
+
+
+def verdict_of(case: Case, interpreted: bool = False) -> Verdict:
+    """Make the case's model and judge it."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            made = case.make(Path(folder))
+        except UnmakableError as reason:
+            return Verdict("unmakable", str(reason))
+        except Exception as error:
+            return Verdict("unmakable", f"{type(error).__name__}: {error}")
+        return judge(made, interpreted)
+
+
+class Minimizer:
+    """Finds the plainest configuration that is as wrong, and remembers those of each subject."""
+
+    def __init__(self, interpreted: bool = False) -> None:
+        self.interpreted = interpreted
+        self.known: dict[str, list[dict[str, Any]]] = {}
+
+    def minimal(self, case: Case, verdict: Verdict) -> dict[str, Any]:
+        """Those parameters without whose values the case is no fault."""
+        known = self.known.setdefault(case.subject.name, [])
+        for one in known:
+            if all(case.config[name] == value for name, value in one.items()):
+                return one
+        config = dict(case.config)
+        plain = {name: values[0] for name, values in case.subject.choices.items()}
+        for name, value in plain.items():
+            if config[name] == value:
+                continue
+            tried = config | {name: value}
+            if case.subject.allowed(tried):
+                found = verdict_of(Case(case.subject, tried), self.interpreted)
+                config = tried if found.kind == verdict.kind else config
+        found = {name: value for name, value in config.items() if value != plain[name]}
+        known.append(found)
+        return found
+
+
+def say(**row: Any) -> None:
+    """Print a line of JSON."""
+    sys.__stdout__.write(json.dumps(row) + "\n")  # type: ignore[union-attr]
+    sys.__stdout__.flush()  # type: ignore[union-attr]
+
+
+def main(
+    framework: str, pattern: str, strength: int, most: int, interpreted: bool, done: set[str]
+) -> None:
+    """Run all cases but those done."""
+    sys.stdout = sys.stderr
+    minimizer = Minimizer(interpreted)
+    for case in cases(framework, pattern, strength, most):
+        if case.id in done:
+            continue
+        row: dict[str, Any] = {"subject": case.subject.name, "config": case.config}
+        say(begin=case.id, **row)
+        verdict = verdict_of(case, interpreted)
+        row |= {"verdict": verdict.kind, "detail": verdict.detail[:400]}
+        if verdict.kind in ("wrong", "crash"):
+            row["minimal"] = minimizer.minimal(case, verdict)
+        say(end=case.id, **row)
+    say(all=True)
+
+
+if __name__ == "__main__":
+    given = json.loads(sys.stdin.readline())
+    main(*given["arguments"], done=set(given["done"]))
