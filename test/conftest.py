@@ -34,6 +34,11 @@ os.environ["NNC_CACHE_LIMIT"] = "0"
 if (processor := os.environ.get("NNC_TEST_PROCESSOR") or typical()) != "native":
     pretend(processor)
 
+if os.environ.get("NNC_GUARDED"):
+    from .guarded import install
+
+    install()
+
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -83,3 +83,12 @@ def test_plain_install(tmp_path: Path) -> None:
     }
     missing = sorted(str(file) for file in wanted if not (target / "nnc" / file).exists())
     assert not missing
+
+
+def test_it_starts_without_docstrings():
+    """`python -OO` takes them away, which declarations ask for otherwise."""
+    code = "from nnc.tools.nn_opt import main; main(['--lower-all', 'examples/in.mlir'])"
+    command = [sys.executable, "-OO", "-B", "-c", code]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "llvm.func" in done.stdout
+    assert not done.stderr

@@ -18,8 +18,8 @@ GRAPHS = [
     ('float[2,3] x => float y { y = Einsum<equation = "ij,jk">(x) }', "has 2 terms for 1 inputs"),
     ('float[2,3] x => float y { y = Einsum<equation = "i1->i">(x) }', "is no list of letters"),
     (
-        'float[N,M] x => float y { y = Einsum<equation = "ii->i">(x) }',
-        "a repeated letter needs equal, known extents",
+        'float[2,3] x => float y { y = Einsum<equation = "ii->i">(x) }',
+        "a repeated letter needs equal extents",
     ),
     (
         'float[2,3] x => float y { y = Einsum<equation = "ij,ij->ij">(x, z) z = Transpose(x) }',

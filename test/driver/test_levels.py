@@ -1,5 +1,6 @@
 """One library for several levels of x86: which code it chooses, what it stores, what it refuses."""
 
+import ctypes
 import json
 import os
 import platform
@@ -86,7 +87,7 @@ def test_each_level_gives_what_its_own_library_gives(folder: Path, level: str):
 
 
 def test_the_best_that_this_processor_has_is_used(folder: Path):
-    assert call(folder, "packed.so", "x86-64-v2")[1] == HERE[-1]
+    assert call(folder, "packed.so", "")[1] == HERE[-1]
 
 
 def test_weights_are_stored_once(folder: Path):
@@ -199,3 +200,22 @@ def test_a_processor_below_all_levels(tmp_path: Path):
     np.zeros(SHAPE, np.float32).tofile(tmp_path / "x.bin")
     said = run_on("qemu64,-ssse3,-sse4.1,-sse4.2", tmp_path, "model", np.prod(SHAPE))
     assert said == "the library has no code for this processor"
+
+
+def test_a_level_that_there_is_not_is_an_error(folder: Path):
+    command = [sys.executable, "-c", CALL, "./packed.so", "", "1", "y.npy"]
+    environment = {**os.environ, "NNC_LEVEL": "nonsense"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
+    assert done.returncode == 6, "OTHER_PROCESSOR"
+    code = ctypes.CDLL(str(folder / "packed.so"))
+    code.nnc_message.restype = ctypes.c_char_p
+    assert code.nnc_message(6).endswith(b"or for the level that NNC_LEVEL names")
+
+
+def test_a_level_between_those_of_the_library_is_not_exceeded(folder: Path, tmp_path: Path):
+    """The library has versions 2 and 4 of x86-64, and the environment allows 3."""
+    path = tmp_path / "two.so"
+    targets = ["--target", "x86-64-v2,x86-64-v4", "-o", str(path)]
+    assert compile_to(folder / "model.onnx", *targets) == 0
+    (tmp_path / "x.npy").write_bytes((folder / "x.npy").read_bytes())
+    assert call(tmp_path, "two.so", "x86-64-v3")[1] == "x86-64-v2"

@@ -1,6 +1,7 @@
 """nnc profile: kernels counted and timed, in a table, a page and a trace."""
 
 import json
+import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +12,11 @@ import onnx
 import pytest
 from nnc.dialects import func
 from nnc.driver.compile import compile_model, load_module, mark_entry, run_stages
+from nnc.driver.profiling import peaks as peaks_module
 from nnc.driver.profiling.collect import Profile, Run, Spread, measure, node_names, profile_model
 from nnc.driver.profiling.page import html_page
-from nnc.driver.profiling.peaks import Peaks, measure_peaks
-from nnc.driver.profiling.report import chrome_trace, summary, table
+from nnc.driver.profiling.peaks import Level, Peaks, measure_peaks
+from nnc.driver.profiling.report import EXCESS, chrome_trace, summary, table
 from nnc.ir.location import UNKNOWN, FileLineColLoc, FusedLoc, NameLoc
 from nnc.ir.passes import PassContext, PassManager
 from nnc.lowering.instrument_kernels import INNER, TIMES
@@ -70,6 +72,7 @@ def test_profile_names_the_nodes_of_the_model():
 
 
 MS = 1_000_000
+LEVELS = (Level("L2", 1000.0, 200.0), Level("memory", float("inf"), 50.0))
 # Kernel, kernel, outside. Every run but the first is disturbed, each at another place.
 MEASURED = [(10, 20, 1), (60, 20, 1), (10, 70, 1), (10, 20, 41), (10, 20, 2)]
 
@@ -82,7 +85,7 @@ def disturbed() -> Profile:
         for i, (a, b, rest) in enumerate(MEASURED)
     ]
     calls = [("first", ("n",), Cost(10 * MS, 5 * MS)), ("second", (), Cost(None, None))]
-    return Profile.of("model", 1, calls, runs, Peaks(100.0, 50.0))
+    return Profile.of("model", 1, calls, runs, Peaks(100.0, LEVELS))
 
 
 def test_what_is_outside_of_kernels_is_measured_run_by_run():
@@ -116,6 +119,7 @@ def test_what_varies_is_shown_as_variation():
     page = html_page(profile)
     assert "<td>20.000</td><td>20.000 to 50.000</td><td>66.7%</td>" in page
     assert "<td>1.000</td><td>1.000 to 25.400</td>" in page
+    assert EXCESS not in page
     assert "run 4: 71.000 ms, 41.000 of it outside of kernels" in page
     (first, _) = json.loads(chrome_trace(profile))["traceEvents"]
     assert (first["ts"], first["dur"]) == (0, 10_000)
@@ -224,10 +228,38 @@ def test_a_loop_with_a_clock_gives_the_same():
     assert inner[:, 0].sum() <= np.diff(outputs[TIMES])[1]
 
 
-def test_peaks_are_plausible():
+def test_bytes_are_judged_by_the_memory_that_holds_them():
+    calls = [
+        ("near", (), Cost(10, 1000)),  # 1,000 bytes in 4 ns: 250 GB/s, from L2
+        ("far", (), Cost(10, 4000)),  # 4,000 in 100 ns: 40 GB/s
+        ("many", (), Cost(10, None)),
+    ]
+    profile = Profile.of("model", 1, calls, [Run(130, (0, 4, 104, 124))], Peaks(1.0, LEVELS))
+    assert [profile.part_of_reading(k) for k in profile.kernels] == [
+        (1.25, "L2"), (0.8, "memory"), None
+    ]  # fmt: skip
+    assert [profile.part_of_arithmetic(k) for k in profile.kernels] == [2.5, 0.1, 0.5]
+    lines = list(table(profile))
+    assert "125% L2" in lines[-3] and lines[-1] == EXCESS
+    page = html_page(profile)
+    assert "<td>80% memory</td>" in page and EXCESS in page and "L2, 200 GB/s" in page
+    inner = replace(profile.kernels[1], inner_calls=4)
+    assert profile.part_of_reading(inner) == (0.2, "L2")
+
+
+def test_peaks_are_plausible_and_are_the_best_of_all_runs(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     peaks = measure_peaks()
     assert 1 < peaks.gflops < 2000
     assert 0.5 < peaks.gigabytes < 2000
+    assert [level.name for level in peaks.levels] == ["L1", "L2", "L3", "memory"]
+    assert peaks.level(1).name == "L1" and peaks.level(1e12).name == "memory"
+    # A machine that is disturbed from here on: a hundred times slower.
+    quiet = peaks_module._best
+    monkeypatch.setattr(peaks_module, "_best", lambda *given: 100 * quiet(*given))
+    assert measure_peaks() == peaks
+    (tmp_path / "nnc" / "peaks.json").write_text('{"x": 1, "y": {"L1": "fast"}')
+    assert measure_peaks().gflops < peaks.gflops / 10  # what is damaged is as if not there
 
 
 def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -236,13 +268,13 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     page, trace = tmp_path / "p.html", tmp_path / "p.json"
     arguments = ["profile", str(model), "--runs", "2", "-q", "--all"]
     assert main([*arguments, "--html", str(page), "--trace", str(trace)]) == 0
-    out = capsys.readouterr().out
+    out = capsys.readouterr().out.removesuffix(f"{EXCESS}\n")
     assert "n_conv_0 (Conv), n_relu_2 (Relu)" in out
     assert "ms a run (median of 2; " in out and "), 1 thread(s)" in out
     events = json.loads(trace.read_text())["traceEvents"]
     assert all(e["ph"] == "X" and e["dur"] >= 0 for e in events)
     assert len(events) == len(out.splitlines()) - 3  # a summary, heads, and what is no kernel
-    text = page.read_text().replace("<!doctype html>", "").replace('<meta charset="utf-8">', "")
+    text = re.sub(r"<!doctype html>|<meta [^>]*>", "", page.read_text())
     root = ElementTree.fromstring(text)  # every element is closed
     assert len(list(root.iter("svg"))) == 3
     assert len(list(root.iter("tr"))) == len(events) + 3  # heads, outside of kernels, a run

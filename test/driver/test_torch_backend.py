@@ -468,3 +468,117 @@ def test_extents_that_values_tell(torch, compiled):
         for x in (torch.randn(9), torch.randn(5), -torch.ones(3)):
             for one, other in zip(run(x), function(x), strict=True):
                 torch.testing.assert_close(one, other)
+
+
+def test_results_of_mixed_types(torch, compiled):
+    """The type of half floats with integers is that of the floats, also where neither is one."""
+    half, number = torch.randn(64).bfloat16(), torch.randint(-3, 4, (64,))
+    with torch.no_grad():
+        for function in (torch.hypot, torch.atan2, torch.copysign, torch.xlogy):
+            for a in (half, half.half()):
+                for b in (number, number > 0, number.to(torch.uint8)):
+                    for x, y in ((a, b), (b, a)):
+                        torch.testing.assert_close(
+                            compiled(function, fallback=False)(x, y), function(x, y), equal_nan=True
+                        )
+
+
+def test_what_is_compiled_is_what_pytorch_declares(torch, compiled, monkeypatch):
+    """A result of another type or shape is no result: nothing is written through it."""
+    from nnc.dialects import nn
+    from nnc.frontends.pytorch.rows import ROWS
+    from nnc.ir.types import i32
+
+    def longer(n, self, other):
+        return n(nn.Concat([self, self], axis=0))
+
+    def whole(n, self, other):
+        return n.cast(self, i32)
+
+    ROWS.find("aten.hypot")  # loads the table
+    x = torch.rand(8)
+    for row, message in ((longer, r"tensor<16xf32> in compiled code"), (whole, "gives elements")):
+        monkeypatch.setitem(ROWS._table, "aten.hypot", row)
+        torch.compiler.reset()
+        with pytest.raises(Exception, match=message):
+            compiled(torch.hypot, fallback=False, cache=False)(x, x)
+
+
+def test_tensors_that_nothing_guards(torch, compiled):
+    """A tensor of another shape or type than the code's is an error; one that lies otherwise not."""
+    x = torch.rand(8, 3)
+    with torch.no_grad():
+        run = compiled.backend(torch.fx.symbolic_trace(lambda x: (x + 1,)), [x])
+        for other in (x, torch.rand(16, 3)[::2], torch.rand(3, 8).t()):
+            torch.testing.assert_close(run(other), (other + 1,))
+        for other in (x[:4], x.half(), x.double(), x[0]):
+            with pytest.raises(Exception, match=r"an input is .*, but the code is for"):
+                run(other)
+
+
+def _diagonal_filled(x):
+    return x.t().clone().fill_diagonal_(3.0)
+
+
+def _written_by_strides(x):
+    y = x.t().clone()
+    y.as_strided((2, 3), (1, 2), 1).add_(5.0)
+    return y
+
+
+def _scattered_by_strides(x):
+    return x.t().as_strided_scatter(x[:2, :2] + 1, (2, 2), (1, 2), 1)
+
+
+def test_views_of_open_extents(torch, compiled):
+    """Views lie where PyTorch has them, and what is read by strides is read where it lies."""
+    functions = [
+        lambda x: x[:, : x.shape[1] // 2],
+        lambda x: x[:, :1].expand(-1, x.shape[1] + 1),
+        lambda x: (x[:, x.shape[1] // 2 :], x[: x.shape[0] // 2] * 2, x.view(-1)[1:], x.t()),
+        lambda x: x.hsplit(2),
+        lambda x: x.t().as_strided((3, 2), (2, 1), 1) * 2,
+        _diagonal_filled,
+        _written_by_strides,
+        _scattered_by_strides,
+    ]
+    for function in functions:
+        torch.compiler.reset()
+        run = torch.compile(
+            function, backend=compiled.backend, dynamic=True, options={"fallback": False}
+        )
+        for shape in ((3, 6), (5, 8), (4, 4)):
+            x = torch.randn(shape)
+            with torch.no_grad():
+                found, wanted = run(x.clone()), function(x.clone())
+            torch.testing.assert_close(found, wanted)
+            if function is functions[0]:
+                assert found.stride() == wanted.stride()
+
+
+def test_views_of_arguments_share_their_memory(torch, compiled):
+    run = torch.compile(
+        lambda x: (x[:, : x.shape[1] // 2], x + 1), backend=compiled.backend, dynamic=True
+    )
+    whole = torch.zeros(4, 5, 6)
+    with torch.no_grad():
+        run(torch.zeros(3, 4))
+        part, _ = run(whole[2])  # begins inside its memory
+        part.fill_(1)
+    assert whole.sum() == whole[2, :, :3].sum() == 15
+
+
+def test_written_arguments_and_their_views(torch, compiled):
+    """A view of what is written lies in the caller's tensor."""
+
+    def function(x):
+        x.add_(1)
+        return x[:, 1 : x.shape[1] // 2]
+
+    run = torch.compile(function, backend=compiled.backend, dynamic=True)
+    for shape in ((3, 6), (5, 9)):
+        x = torch.randn(shape)
+        y = x.clone()
+        with torch.no_grad():
+            torch.testing.assert_close(run(x), function(y))
+        torch.testing.assert_close(x, y)

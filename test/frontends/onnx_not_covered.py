@@ -42,7 +42,6 @@ NOT_COVERED_OPEN: dict[str, str] = {
     "test_reduce_log_sum_exp_do_not_keepdims_*_expanded": _RANK,
     "test_causal_conv_with_state_*[!d]": _WEIGHT,  # but not those that are expanded
     "test_*deform_conv_with*": _WEIGHT,
-    "test_einsum_batch_diagonal": "an open matrix need not be square, which a diagonal needs",
 }
 """Those that are not passed with open shapes, either."""
 

@@ -1,7 +1,9 @@
 """What no model's file should be, in each format: one error that names the file, at once."""
 
+import io
 import os
 import shutil
+import zipfile
 from pathlib import Path
 
 import nnc
@@ -104,3 +106,31 @@ def test_the_list_of_a_package(tmp_path, path, entry):
     fails(home)
     (home / "Manifest.json").write_text('{"itemInfoEntries": "abc", "rootModelIdentifier": 7}')
     assert "the package's list names no model" in fails(home)
+
+
+def message_of(path: Path) -> str:
+    with pytest.raises(nnc.NncError) as found:
+        nnc.compile(path, cache=False)
+    return str(found.value)
+
+
+def test_files_that_are_cut_off_are_called_that(tmp_path: Path) -> None:
+    whole = (HERE / "pytorch/files/net.pt2").read_bytes()
+    (tmp_path / "net.pt2").write_bytes(whole[: len(whole) // 2])
+    assert "the archive is cut off" in message_of(tmp_path / "net.pt2")
+    # What `jax.export` writes is a flatbuffer whose first byte may be "<".
+    (tmp_path / "f.jax").write_bytes(b"<\0\0\0" + bytes(200) + b"ML\xefR\rStableHLO_v1.0.0")
+    assert "part of what jax.export writes, cut off or damaged" in message_of(tmp_path / "f.jax")
+    (tmp_path / "page").write_bytes(b"<html><body>404</body></html>" + bytes([10]) * 99)
+    assert "XML or HTML text" in message_of(tmp_path / "page")
+
+
+def test_an_archive_of_which_only_one_inside_has_its_end_is_cut_off(tmp_path: Path) -> None:
+    inner, outer = io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as file:
+        file.writestr("w/data.pkl", b"x")
+    with zipfile.ZipFile(outer, "w") as file:
+        file.writestr("models/model.json", b"{}")
+        file.writestr("data/weights/w.pt", inner.getvalue())
+    (tmp_path / "net.pt2").write_bytes(outer.getvalue()[: zipfile.ZipFile(outer).start_dir])
+    assert "the archive is cut off: its own end is missing" in message_of(tmp_path / "net.pt2")

@@ -255,3 +255,26 @@ def test_scattered_rows_of_other_elements(dtype):
     expected[1, 2], expected[4, 0] = rows
     found = compiled("ScatterND", "host", x, np.array([[1, 2], [4, 0]]), rows)
     np.testing.assert_array_equal(found, expected)
+
+
+@MACHINES
+@pytest.mark.parametrize("batch", [2, 3])
+@pytest.mark.parametrize(("m", "k", "n"), [(4, 5, 2), (9, 5, 1), (1, 7, 33), (5, 3, 20)])
+def test_product_of_operands_that_both_repeat(machine: str, batch: int, m: int, k: int, n: int):
+    """The batch is a dimension of neither operand, only of the result."""
+    x, w = numbers(1, m, k), numbers(1, k, n)
+    shapes = {"s": (batch, m, k), "t": (batch, k, n)}
+    nodes = [
+        helper.make_node("Expand", ["x", "s"], ["a"]),
+        helper.make_node("Expand", ["w", "t"], ["b"]),
+        helper.make_node("MatMul", ["a", "b"], ["y"]),
+    ]
+    inputs = [
+        helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, value.shape)
+        for name, value in {"x": x, "w": w}.items()
+    ]
+    constants = [numpy_helper.from_array(np.array(v), name) for name, v in shapes.items()]
+    out = helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, (batch, m, n))
+    graph = helper.make_graph(nodes, "g", inputs, [out], constants)
+    found = nnc.compile(helper.make_model(graph), target=machine)(x, w)
+    np.testing.assert_allclose(found, np.broadcast_to(x @ w, (batch, m, n)), rtol=1e-4, atol=1e-5)

@@ -494,7 +494,8 @@ try {
   document.ondrop({ preventDefault() {}, dataTransfer });
   while (at("state").textContent === state) await new Promise((resolve) => setTimeout(resolve, 20));
   const fault = at("state").textContent;
-  await post({ found, state, fault, progress: at("progress").value, asks: !!at("file") });
+  const shown = [!!at("drop").querySelector("img"), at("results").children.length];
+  await post({ found, state, fault, shown, progress: at("progress").value, asks: !!at("file") });
 } catch (error) {
   await post({ failure: String(error.stack) });
 }
@@ -542,7 +543,9 @@ def test_the_demo(tmp_path: Path):
     np.testing.assert_allclose([best[0][0] for best in found["found"]], want, rtol=1e-5)
     assert found["progress"] == 1 and "ms on" in found["state"]
     assert found["fault"] == "notes.txt is no picture that this browser reads"
+    assert found["shown"] == [False, 0], "the picture before, or what was found in it, stays"
     assert found["asks"]  # still: for another file
+    assert not server.missed
 
 
 def test_loads_take_offsets(tmp_path: Path):

@@ -82,7 +82,7 @@ def test_onnx_runtime_gets_the_value_of_an_input_that_has_one(model):
 
 def test_a_planted_bug(model, monkeypatch):
     registry.find_converter("", "Elu", 18)
-    plant(monkeypatch, "Elu", lambda n, x: n(nn.Elu(x, alpha=0.25)))
+    plant(monkeypatch, "Elu", lambda n, x: n(nn.Elu(x, alpha=n.float("alpha") / 2)))
     code, lines, err = compare(model)
     assert code == 1
     assert lines[0].startswith("y: differs: ") and "ONNX Runtime" in lines[0]
@@ -102,7 +102,7 @@ def test_a_planted_bug_of_shapes(model, monkeypatch):
 
 def test_tolerances(model, monkeypatch):
     registry.find_converter("", "Elu", 18)
-    plant(monkeypatch, "Elu", lambda n, x: n(nn.Elu(x, alpha=0.4999)))
+    plant(monkeypatch, "Elu", lambda n, x: n(nn.Elu(x, alpha=n.float("alpha") - 1e-4)))
     assert compare(model, "-q", "--rtol", "0", "--atol", "1e-3")[0] == 0
     code, lines, _ = compare(model, "-q", "--rtol", "0", "--atol", "1e-6", "--outputs-only")
     assert code == 1 and len(lines) == 2
@@ -185,7 +185,7 @@ def test_a_sequence(model, monkeypatch):
         err
     )
     registry.find_converter("", "Elu", 18)
-    plant(monkeypatch, "Elu", lambda n, x: n(nn.Elu(x, alpha=0.25)))
+    plant(monkeypatch, "Elu", lambda n, x: n(nn.Elu(x, alpha=n.float("alpha") / 2)))
     code, lines, _ = compare(model, "-q")
     assert code == 1
     assert "first difference, from operands that agree: node 'elu' (Elu)" in lines

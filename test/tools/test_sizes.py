@@ -159,7 +159,7 @@ def test_inputs_that_do_not_fit_into_memory():
         def standard_normal(self, *args, **kwargs):
             raise MemoryError
 
-    expected = r"input 'x' \(tensor<99999999999x3xf32>\) needs more memory than there is"
+    expected = r"input 'x' \(tensor<99999999999x3xf32>\) takes 1,200 GB, more than there is"
     with pytest.raises(NncError, match=expected):
         random_array(TensorType((99999999999, 3), f32), Poor(), "x")  # type: ignore[arg-type]
 

@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from nnc.ir.diagnostics import NncError
+from nnc.targets.base import host
+from nnc.targets.llvm.native import emit_object
 
 TEXT = "func.func @f(%a: i32) -> i32 {\n  return %a : i32\n}\n"
 NN_OPT = [sys.executable, "-m", "nnc.tools.nn_opt"]
@@ -84,6 +87,38 @@ def test_interruption(tmp_path: Path, warm_cache: Path) -> None:
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
     assert (process.returncode, said) == (130, "nn-opt: interrupted\n")
+
+
+_BUSY = """
+import tempfile, threading, time
+from nnc.targets.llvm.apart import interruptible
+from nnc.tools.command import Streams, leave, run_command
+
+def work(argv, streams):
+    with tempfile.TemporaryDirectory(dir=".") as folder:
+        print("begun", flush=True)
+        interruptible(threading.Event().wait)(600)
+
+leave(run_command("nnc", work, [], Streams.standard()))
+"""
+
+
+def test_interruption_of_llvm(tmp_path: Path) -> None:
+    """Ctrl-C does not wait for what cannot be stopped, and folders in use go."""
+    with subprocess.Popen(
+        [sys.executable, "-c", _BUSY],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None and process.stdout.readline() == "begun\n"
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (130, "nnc: interrupted\n")
+    assert not list(tmp_path.iterdir())
+
+
+def test_errors_of_llvm_come_through() -> None:
+    with pytest.raises(NncError, match="not valid"):
+        emit_object("define void @f() { what }", host())
 
 
 @pytest.mark.parametrize("target", ["no/such/folder/out.mlir", "folder", "file/out.mlir"])

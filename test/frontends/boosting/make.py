@@ -63,7 +63,7 @@ def xgb(name, objective, kind, suffix=".json", target=None, **more):
         data = xgboost.DMatrix(X, labels(kind) if target is None else target)
     choices = {"max_depth": 3, "eta": 0.5, "tree_method": "hist", "max_cat_to_onehot": 3, **more}
     if more.get("booster") == "gblinear":
-        choices = {"booster": "gblinear"}
+        choices = more
     model = xgboost.train({"objective": objective, **choices}, data, 3)
     model.save_model(FOLDER / f"{name}{suffix}")
     given = xgboost.DMatrix(
@@ -77,7 +77,7 @@ def xgb(name, objective, kind, suffix=".json", target=None, **more):
 def lgb(name, objective, kind, **more):
     choices = {"objective": objective, "num_leaves": 6, "min_data_in_leaf": 5, "verbose": -1}
     choices |= {"min_data_per_group": 5, "cat_smooth": 1, **more}
-    categories = more.pop("categories", [4, 5])
+    categories = choices.pop("categories", [4, 5])
     group = [40] * 4 if kind == "rank" else None
     data = lightgbm.Dataset(X, labels(kind), categorical_feature=categories, group=group)
     model = lightgbm.train(choices, data, 3)
@@ -104,7 +104,33 @@ def cat(name, loss, kind, how=None, **more):
     np.savez_compressed(FOLDER / f"{name}.json.npz", x=GIVEN, y=y)
 
 
+def words(name, loss, kind, how="RawFormulaVal", **more):
+    """A model of CatBoost with three features of text, of which one has long ones."""
+    columns = [np.nan_to_num(X[:, 4]).astype(int) % 3, X[:, 5].astype(int), X[:, 4].astype(int)]
+    text = np.array([[f"{a}", f"kind {b}", f"{c} " * c * 9] for a, b, c in zip(*columns)])
+    frame = [[*row[:2], *own] for row, own in zip(X.tolist(), text.tolist())]
+    choices = {"iterations": 5, "depth": 3, "verbose": 0, "allow_writing_files": False, **more}
+    model = catboost.CatBoost({"loss_function": loss, "one_hot_max_size": 4, **choices})
+    model.fit(catboost.Pool(frame, labels(kind), cat_features=[2, 3, 4]))
+    path = FOLDER / f"{name}.json"
+    model.save_model(str(path), format="json")
+    found = json.loads(path.read_text())
+    params = {"loss_function": found["model_info"]["params"]["loss_function"]}
+    found["model_info"] = {"params": params}
+    path.write_text(json.dumps(found))
+    given = [*frame[:40], [0.5, np.nan, "none", "of", "these"]]
+    y = model.predict(given, prediction_type=how)
+    y = y[:, 1] if how == "Probability" and y.shape[1] == 2 else y
+    x = np.float32([row[:2] for row in given])
+    np.savez_compressed(FOLDER / f"{name}.json.npz", x=x, y=y, words=[row[2:] for row in given])
+
+
 def main():
+    words("cat_words", "RMSE", "real")
+    words("cat_words_two", "Logloss", "two", "Probability", simple_ctr=["Buckets", "Counter"])
+    words("cat_words_three", "MultiClass", "three", "Probability", grow_policy="Depthwise")
+    mean = {"simple_ctr": ["BinarizedTargetMeanValue"], "max_ctr_complexity": 3}
+    words("cat_words_mean", "RMSE", "real", combinations_ctr=["Borders"], depth=5, **mean)
     cat("cat_square", "RMSE", "real")
     cat("cat_two", "Logloss", "two", "Probability")
     cat("cat_three", "MultiClass", "three", "Probability")
@@ -124,16 +150,13 @@ def main():
     xgb("xgb_rank", "rank:ndcg", "rank", max_depth=2)
     xgb("xgb_dart", "reg:squarederror", "real", booster="dart", rate_drop=0.5)
     xgb("xgb_linear", "reg:squarederror", "real", booster="gblinear")
+    three = {"booster": "gblinear", "num_class": 3}
+    xgb("xgb_linear_three", "multi:softprob", "three", **three)
     two = np.stack([SCORE, SCORE**2], 1)
     xgb("xgb_targets", "reg:squarederror", "real", target=two, max_depth=2)
-    xgb(
-        "xgb_vectors",
-        "reg:squarederror",
-        "real",
-        target=two,
-        max_depth=2,
-        multi_strategy="multi_output_tree",
-    )
+    vectors = {"target": two, "max_depth": 2, "multi_strategy": "multi_output_tree"}
+    xgb("xgb_vectors", "reg:squarederror", "real", **vectors)
+    xgb("xgb_vectors_median", "reg:absoluteerror", "real", **vectors)
     lgb("lgb_binary", "binary", "two", sigmoid=0.7)
     lgb("lgb_multiclass", "multiclass", "three", num_class=3)
     lgb("lgb_ova", "multiclassova", "three", num_class=3)
@@ -147,6 +170,9 @@ def main():
     lgb("lgb_no_missing", "regression", "real", use_missing=False)
     forest = {"boosting": "rf", "bagging_freq": 1, "bagging_fraction": 0.7}
     lgb("lgb_forest", "regression", "real", **forest)
+    lgb("lgb_lines", "regression", "real", linear_tree=True, categories=[])
+    lines = {"linear_tree": True, "num_class": 3}
+    lgb("lgb_lines_three", "multiclass", "three", categories=[5], **lines)
 
 
 if __name__ == "__main__":

@@ -144,6 +144,14 @@ def test_operators_as_numpy(tmp_path, op, wanted):
     agree(model.run({"data": X})["y"], wanted)
 
 
+def test_normalization_that_is_not_told_to_infer_takes_the_batch_statistics(tmp_path):
+    save(tmp_path, [operator("SpatialBN", "data s b m v", "y", epsilon=1e-3)],
+         {"s": Y, "b": Y, "m": Y, "v": np.abs(Y)})  # fmt: skip
+    mean, var = X.mean((0, 2, 3), keepdims=True), X.var((0, 2, 3), keepdims=True)
+    wanted = (X - mean) / np.sqrt(var + 1e-3) * Y[:, None, None] + Y[:, None, None]
+    agree(nnc.compile(tmp_path, shapes={"data": X.shape}).run({"data": X})["y"], wanted)
+
+
 def test_split(tmp_path):
     save(tmp_path, [operator("Split", "data", "a b", axis=1, split=[1, 3])], {}, outputs="a b")
     found = nnc.compile(tmp_path, shapes={"data": X.shape}).run({"data": X})
@@ -157,6 +165,12 @@ def test_split(tmp_path):
         ([operator("FC", "data w b", "y")], {}, "uses 'w', which nothing makes"),
         ([operator("Relu", "data", "z")], {}, "output 'y' is made by no operator"),
         ([operator("Conv", "data w b", "y", order="NHWC")], {"w": X, "b": Y}, "expected NCHW"),
+        (
+            [operator("Conv", "data w b", "y", kernel=3)],
+            {"w": X, "b": Y},
+            "differs from the weight",
+        ),
+        ([operator("Relu", "data", "y", ceiling=6)], {}, r"\(Relu\): 'ceiling' is 6, which is not"),
     ],
 )
 def test_errors(tmp_path, ops, weights, message):

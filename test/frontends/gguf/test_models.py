@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from nnc.frontends.formats import import_model
 from nnc.numerics.interpreter import Interpreter
+from nnc.tools.nnc import main
 
 from ..models import main_of
 
@@ -67,3 +68,17 @@ def test_compiled(name):
     model = Model(name, compiled=True)
     parts = [model(TOKENS[:, a:b]) for a, b in ((0, 11), (11, 12))]
     check(np.concatenate(parts, 1), EXPECTED[name])
+
+
+def test_a_cache_that_is_left_out_is_empty(tmp_path):
+    model = nnc.compile(FILES / "llama.gguf")
+    found = model(TOKENS[:, :7])[0]
+    check(found, EXPECTED["llama"][:, :7])
+    first = model.run({"tokens": TOKENS[:, :4]})
+    past = {name.replace("present", "past"): v for name, v in first.items() if name != "logits"}
+    check(model.run({"tokens": TOKENS[:, 4:]} | past)["logits"], EXPECTED["llama"][:, 4:])
+    np.save(tmp_path / "tokens.npy", TOKENS)
+    wanted = tmp_path / "wanted.npz"
+    arguments = [str(FILES / "llama.gguf"), f"--input=tokens={tmp_path}/tokens.npy"]
+    assert main(["run", *arguments, "-q", f"--output={wanted}"]) == 0
+    check(np.load(wanted)["logits"], EXPECTED["llama"])

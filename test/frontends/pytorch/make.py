@@ -20,6 +20,7 @@ from torch._higher_order_ops import scan, while_loop
 from torch.export import Dim
 from torch.utils._pytree import tree_leaves
 
+from .extremes import extreme_cases
 from .operators import Leaves, operator_cases
 from .walked import walked_cases
 
@@ -287,7 +288,7 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
     torch.manual_seed(0)
     r = torch.randn
     open_ = ({0: Dim("rows", min=3), 1: Dim("columns", min=3)},)
-    named = operator_cases() | walked_cases()
+    named = operator_cases() | walked_cases() | extreme_cases()
     single = {name: (Leaves(f), given, None, []) for name, (f, given) in named.items()}
     whole: dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]] = {
         "net": (Net(), [r(2, 3, 8, 8)], None, []),

@@ -605,3 +605,11 @@ llvm.func @f(%x: i32) {
   %0 = llvm.landingpad (filter %x : i32) : i32
   llvm.return
 }
+
+// -----
+
+func.func @a(%a: vector<i32>) {
+  // expected-error @+1 {{'llvm.intr.vector.insert' op takes vectors of one dimension}}
+  %0 = "llvm.intr.vector.insert"(%a, %a) <{pos = 0 : i64}> : (vector<i32>, vector<i32>) -> vector<i32>
+  return
+}

@@ -215,3 +215,40 @@ func.func @a(%m: memref<8x8xf32>, %i: memref<1xindex>) {
   %0 = memref.reshape %m(%i) : (memref<8x8xf32>, memref<1xindex>) -> memref<?x?xf32>
   return
 }
+
+// -----
+
+func.func @a() {
+  // expected-error @+1 {{'memref.alloca_scope' op region #0 ('bodyRegion') failed to verify constraint: region with 1 blocks}}
+  "memref.alloca_scope"() ({}) : () -> ()
+  return
+}
+
+// -----
+
+func.func @a() {
+  // expected-error @+1 {{'memref.alloca_scope' op region should have no arguments}}
+  "memref.alloca_scope"() ({
+  ^bb0(%a: i32):
+    "memref.alloca_scope.return"() : () -> ()
+  }) : () -> ()
+  return
+}
+
+// -----
+
+func.func @a() -> i32 {
+  // expected-error @+1 {{'memref.alloca_scope' op along control flow edge from Operation memref.alloca_scope.return to parent: region branch point has 0 operands, but region successor needs 1 inputs}}
+  %0 = "memref.alloca_scope"() ({
+    "memref.alloca_scope.return"() : () -> ()
+  }) : () -> (i32)
+  return %0 : i32
+}
+
+// -----
+
+func.func @a(%m: memref<?xf32>) {
+  // expected-error @+1 {{attribute 'reassociation' failed to satisfy constraint: Array of 64-bit integer array attributes}}
+  %0 = "memref.collapse_shape"(%m) <{reassociation = [1]}> : (memref<?xf32>) -> memref<?xf32>
+  return
+}

@@ -566,3 +566,35 @@ func.func @f(%m: memref<4xf32>, %i: index, %k: vector<5xi1>, %v: vector<4xf32>) 
   %0 = vector.expandload %m[%i], %k, %v : memref<4xf32>, vector<5xi1>, vector<4xf32> into vector<4xf32>
   return
 }
+
+// -----
+
+func.func @to_elements(%a: vector<2x2xi32>) {
+  // expected-error @+1 {{'vector.to_elements' op failed to verify that shaped type 'source' matches 'elements' element count and types}}
+  %0:3 = "vector.to_elements"(%a) : (vector<2x2xi32>) -> (i32, i32, i32)
+  return
+}
+
+// -----
+
+func.func @from_elements(%a: i32) {
+  // expected-error @+1 {{'vector.from_elements' op failed to verify that shaped type 'dest' matches 'elements' element count and types}}
+  %0 = "vector.from_elements"(%a) : (i32) -> vector<1x1xf32>
+  return
+}
+
+// -----
+
+func.func @insert_strided_slice(%a: vector<f16>) {
+  // expected-error @+1 {{'vector.insert_strided_slice' op operand #0 must be vector of any type values, but got 'vector<f16>'}}
+  %0 = "vector.insert_strided_slice"(%a, %a) <{offsets = [], strides = []}> : (vector<f16>, vector<f16>) -> vector<f16>
+  return
+}
+
+// -----
+
+func.func @mask(%a: vector<4xi1>) {
+  // expected-error @+1 {{'vector.mask' op region #0 ('maskRegion') failed to verify constraint: region with 1 blocks}}
+  "vector.mask"(%a) ({}) : (vector<4xi1>) -> ()
+  return
+}

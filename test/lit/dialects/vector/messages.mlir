@@ -92,9 +92,9 @@ func.func @f(%m: memref<2x2xi16>, %i: index, %k: vector<4xi1>, %x: vector<4xf32>
 
 // -----
 
-func.func @f(%x: vector<index>) {
+func.func @f(%x: vector<8xindex>) {
 // expected-error@+1 {{'vector.extract_strided_slice' op expected offsets attribute of rank no greater than vector rank}}
-  %0 = vector.extract_strided_slice %x {offsets = [0], sizes = [2], strides = [2]} : vector<index> to vector<2x8xf32>
+  %0 = vector.extract_strided_slice %x {offsets = [0, 0], sizes = [2, 8], strides = [1, 1]} : vector<8xindex> to vector<2x8xf32>
   return
 }
 

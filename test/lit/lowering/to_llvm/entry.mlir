@@ -22,14 +22,24 @@ func.func @main(%x: memref<?xf32>, %arena: memref<256xi8> {nn.arena}) -> memref<
 
 // CHECK-LABEL: llvm.func @nnc_run(
 // CHECK-SAME:      %[[IN:[a-z0-9]+]]: !llvm.ptr, %[[OUT:[a-z0-9]+]]: !llvm.ptr, %[[ARENA:[a-z0-9]+]]: !llvm.ptr,
+// What is NULL, or has other extents, is a status: here the arena, then arrays, shapes and data.
+// CHECK:         %[[NULL:.*]] = llvm.mlir.zero : !llvm.ptr
+// CHECK:         llvm.icmp "eq" %[[ARENA]], %[[NULL]] : !llvm.ptr
+// CHECK:         llvm.cond_br %{{.*}}, ^[[BAD:.*]], ^[[GOOD:.*]]
+// CHECK:         ^[[BAD]]:
+// CHECK:         llvm.return %{{.*}} : i32
+// CHECK:         %[[EXTENT:.*]] = llvm.load %{{.*}} -> i64
+// CHECK:         llvm.icmp "slt" %[[EXTENT]], %{{.*}} : i64
+// CHECK:         llvm.fcmp "ogt"
 // CHECK:         %[[BEHIND:.*]] = llvm.getelementptr inbounds %[[ARENA]][512]
 // CHECK:         %[[P:.*]] = llvm.getelementptr inbounds %[[IN]][0, 0]
 // CHECK:         %[[DATA:.*]] = llvm.load %[[P]]
 // CHECK:         %[[N:.*]] = llvm.load %{{.*}} -> i64
 // CHECK:         %[[MADE:.*]] = llvm.call @main(%[[DATA]], %[[N]], %[[BEHIND]], %[[ARENA]])
 // CHECK:         %[[STATUS:.*]] = llvm.extractvalue %[[MADE]][0]
-// CHECK:         %[[WELL:.*]] = llvm.icmp "eq" %[[STATUS]], %{{.*}} : i32
-// CHECK:         llvm.cond_br %[[WELL]], ^[[ON:.*]], ^bb1
+// CHECK:         %[[ILL:.*]] = llvm.icmp "ne" %[[STATUS]], %{{.*}} : i32
+// CHECK:         llvm.cond_br %[[ILL]], ^[[FAILURE:.*]], ^[[ON:.*]]
+// CHECK:       ^[[FAILURE]]:
 // CHECK:         %[[FAILED:.*]] = llvm.add %[[STATUS]], %{{.*}} : i32
 // CHECK:         llvm.return %[[FAILED]] : i32
 // CHECK:       ^[[ON]]:

@@ -1,0 +1,43 @@
+"""Functions of symbolic shapes give what JAX computed, for inputs of several shapes."""
+
+import io
+
+import numpy as np
+import pytest
+from nnc.driver.compile import compile_model
+from nnc.frontends.formats import import_model
+from nnc.numerics.interpreter import Interpreter
+
+from .cases import archive
+
+NAMES = sorted(name.removesuffix(".mlir") for name in archive("open") if name.endswith(".mlir"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_they_agree_with_jax(name):
+    module = import_model(archive("open")[f"{name}.mlir"])
+    module.verify()
+    for inputs, wanted in runs(name):
+        check(Interpreter(module).call("main", inputs), wanted)
+
+
+@pytest.mark.parametrize("name", ["cumsum_0", "cummax_1", "along_axis", "rows_added", "diff"])
+def test_some_compiled(name):
+    model = compile_model(archive("open")[f"{name}.mlir"], cache=False)
+    for inputs, wanted in runs(name):
+        check([model(*inputs)], wanted)
+
+
+def runs(name):
+    """Inputs and results of each shape."""
+    stored = archive("open")
+    for key in sorted(key for key in stored if key.startswith(f"{name}-")):
+        arrays = np.load(io.BytesIO(stored[key]))
+        sides = ([arrays[k] for k in arrays.files if k.startswith(side)] for side in ("in", "out"))
+        yield tuple(sides)
+
+
+def check(found, wanted):
+    for got, want in zip(found, wanted, strict=True):
+        assert (got.shape, got.dtype) == (want.shape, want.dtype)
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)

@@ -1,0 +1,163 @@
+"""Writes the files of `files/` with numbers at the edges: negative ids, tables, orders of outputs.
+
+python test/frontends/tensorflow/make_edges.py      # needs TensorFlow
+"""
+
+import shutil
+
+import keras
+import make
+import numpy as np
+import tensorflow as tf
+
+F32 = np.float32
+
+
+def segments(x, ids):
+    """x [5, 3], ids [5] of which some are negative, and are dropped"""
+    reduce = tf.math
+    return (
+        *(reduce.unsorted_segment_sum(x, ids, 4), reduce.unsorted_segment_max(x, ids, 4)),
+        *(reduce.unsorted_segment_min(x, ids, 4), reduce.unsorted_segment_prod(x, ids, 4)),
+        *(reduce.unsorted_segment_mean(x, ids, 4), reduce.unsorted_segment_sqrt_n(x, ids, 4)),
+        reduce.unsorted_segment_sum(x, [-1, 0, 0, -2, 1], 3),
+        *(tf.one_hot(ids, 3), reduce.in_top_k(ids, x, 1)),
+    )
+
+
+def resized(x, size):
+    """x [1, H, W, 2], by weights of a table; with antialiasing not."""
+    legacy = tf.raw_ops.ResizeBicubic
+    return (
+        tf.image.resize(x, [9, 13], "bicubic"),
+        tf.image.resize(x, size, "bicubic"),
+        legacy(images=x, size=[9, 13]),
+        legacy(images=x, size=size, align_corners=True),
+        tf.image.resize(x, [4, 3], "bicubic", antialias=True),
+        tf.image.resize(x, [9, 13], "bicubic", antialias=True),
+    )
+
+
+def out_of_range(x, i, which):
+    """Kinds of lookups, one of which runs."""
+    picked = [
+        lambda: tf.gather(x, i),
+        lambda: tf.gather_nd(x, i[:, None]),
+        lambda: tf.scatter_nd(i[:, None], x, [3, 2]),
+        lambda: tf.tensor_scatter_nd_add(x, i[:, None], x),
+        lambda: x + tf.nn.sparse_softmax_cross_entropy_with_logits(i, tf.ones([3, 3]))[:, None],
+        lambda: tf.nn.embedding_lookup(x, i),
+        lambda: x + tf.reshape(tf.dynamic_partition(x, i, 3)[0], [-1])[0],
+    ]
+    return tf.switch_case(which, picked)
+
+
+def grown(x):
+    """x [N, 3], into arrays that begin empty: by a counter, until a break, some rows, and read."""
+    every, until, some = (tf.TensorArray(tf.float32, 0, dynamic_size=True) for _ in range(3))
+    sums = tf.TensorArray(tf.float32, 1, dynamic_size=True, clear_after_read=False)
+    sums = sums.write(0, x[0])
+    count = 0
+    for i in tf.range(tf.shape(x)[0]):
+        every = every.write(i, x[i] * tf.cast(i, tf.float32))
+        if x[i, 0] > 0:
+            some = some.write(count, x[i])
+            count += 1
+    for i in tf.range(tf.shape(x)[0]):
+        if x[i, 1] < -1:
+            break
+        until = until.write(i, x[i] + 1)
+    for i in tf.range(1, tf.shape(x)[0]):
+        sums = sums.write(i, sums.read(i - 1) * 0.5 + x[i])
+    return every.stack(), until.stack(), some.stack(), sums.stack(), count
+
+
+def special(x, a, b):
+    """Functions of all kinds of numbers, and shares of integrals of positive ones."""
+    op = tf.raw_ops
+    ops = [op.BesselI0, op.BesselI1e, op.BesselJ0, op.BesselJ1, op.BesselK0, op.BesselK1e]
+    ops += [op.BesselY0, op.BesselY1, op.Lgamma, op.Digamma]
+    return (
+        *(one(x=x) for one in ops),
+        *(op.Igamma(a=a, x=b), op.Igammac(a=a, x=b[:1]), op.Igamma(a=x, x=b)),
+        *(op.Betainc(a=a, b=b, x=tf.sigmoid(x)), op.Betainc(a=a, b=b, x=x)),
+        *(op.SigmoidGrad(y=x, dy=a), op.EluGrad(gradients=a, outputs=x)),
+        *(op.ReluGrad(gradients=x, features=-b), op.TruncateDiv(x=x, y=a)),
+    )
+
+
+def normalized(x, c):
+    """x [N, H, W, 3] by the statistics of the batch, and by given ones"""
+    norm = tf.raw_ops.FusedBatchNormV3
+    given = {"x": x, "scale": c, "offset": c, "epsilon": 1e-3}
+    return (
+        *norm(mean=[], variance=[], is_training=True, **given)[:3],
+        *norm(mean=c, variance=c, is_training=True, exponential_avg_factor=0.3, **given)[:3],
+        norm(mean=c, variance=c, is_training=False, **given)[0],
+    )
+
+
+def limited(x, low):
+    """x [5] with NaN, by limits of which the lower one is above, and on a diagonal among sevens"""
+    clip = tf.raw_ops.ClipByValue
+    return (
+        clip(t=x, clip_value_min=2.0, clip_value_max=-1.0),
+        clip(t=x, clip_value_min=low, clip_value_max=-low),
+        tf.raw_ops.Bucketize(input=x, boundaries=[-1.0, 0.0, 2.0]),
+        tf.linalg.diag(x[:3], padding_value=7.0),
+    )
+
+
+def counting():
+    """A SavedModel of Keras with dropout that is on, whose seed is a state of two numbers."""
+    x = keras.Input((4,))
+    model = keras.Model(x, keras.layers.Dropout(0.5, seed=3)(x))
+    archive = keras.export.ExportArchive()
+    archive.track(model)
+    spec = tf.TensorSpec([2, 4])
+    archive.add_endpoint("serve", lambda x: model(x, training=True), input_signature=[spec])
+    path = make.FILES / "seeded"
+    shutil.rmtree(path, ignore_errors=True)
+    archive.write_out(path, verbose=False)
+    (path / "fingerprint.pb").unlink()
+    shutil.rmtree(path / "assets")
+    run = tf.saved_model.load(path).signatures["serve"]
+    x = np.ones((2, 4), F32)
+    found = [run(tf.constant(x))["output_0"].numpy() for _ in range(3)]
+    np.savez_compressed(make.FILES / "seeded_runs.npz", x=x, found=found)
+
+
+def main():
+    counting()
+    ids = np.array([1, -1, 0, 1, -7], np.int32)
+    make.graph("segments", segments, make.normal(5, 3), ids)
+    size = np.array([11, 4], np.int32)
+    make.graph("tables_of_bicubic", resized, make.normal(1, 7, 5, 2), size)
+    one = (make.normal(3, 2), np.array([0, 1, 2], np.int32), np.array(0, np.int32))
+    make.graph("out_of_range", out_of_range, *one)
+
+    rows = make.normal(6, 3)
+    rows[:, 1], rows[4, 1] = 0, -2
+    make.graph("grown", tf.autograph.experimental.do_not_convert(tf.function(grown)), rows,
+               shapes=[[None, 3]])  # fmt: skip
+    odd = np.array([-np.inf, -2, -1.5, 0, 0.5, 2, 30, np.inf, np.nan, 1], F32)
+    positive = make.rng.uniform(0.1, 9, (2, 10)).astype(F32)
+    make.graph("special", special, odd, *positive)
+    make.graph("normalized", normalized, make.normal(2, 4, 5, 3), np.array([0.5, 1, 2], F32))
+
+    odd = np.array([1, -3, 5, np.nan, -9], F32)
+    make.graph("limited", limited, odd, np.array(2, F32))
+    spec = tf.TensorSpec([2])
+    holder = tf.Module()
+    holder.run = tf.function(
+        lambda zoom, angle: [zoom * i - angle for i in range(12)], input_signature=[spec, spec]
+    )
+    path = make.FILES / "many_outputs"
+    shutil.rmtree(path, ignore_errors=True)
+    tf.saved_model.save(holder, path, signatures=holder.run)
+    shutil.rmtree(path / "assets")
+    (path / "fingerprint.pb").unlink()
+
+
+if __name__ == "__main__":
+    main()
