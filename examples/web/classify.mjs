@@ -52,12 +52,17 @@ function shares(scores) {
   return powers.map((power) => power / sum);
 }
 
+// What the page shows of the picture before goes when another one is chosen, also one that fails.
+const hint = at("drop").querySelector("span");
+const showInDrop = (element) => at("drop").querySelector("span, img").replaceWith(element);
+
 async function classify(file) {
+  showInDrop(hint);
+  at("results").replaceChildren();
   const bitmap = await createImageBitmap(file).catch(() => {
     throw new Error(`${file.name} is no picture that this browser reads`);
   });
-  const image = Object.assign(new Image(), { src: URL.createObjectURL(file) });
-  at("drop").querySelector("span, img").replaceWith(image);
+  showInDrop(Object.assign(new Image(), { src: URL.createObjectURL(file) }));
   const planes = pixelsOf(bitmap);
   const start = performance.now();
   const outputs = await model.run({ [input.name]: planes });
