@@ -7,6 +7,7 @@ from typing import Any
 
 from ...dialects import nn
 from ...ir.core import Value
+from ...ir.types import f64
 from .layer import Layer
 from .movement import split_evenly
 from .terms import Term
@@ -27,6 +28,14 @@ def affine(n: Layer, x: Value, scale: float, bias: float) -> Value:
     if scale != 1:
         x = n(nn.Mul(x, n.scalar(scale, x)))
     return x if bias == 0 else n(nn.Add(x, n.scalar(bias, x)))
+
+
+def _elu(n: Layer, x: Value, a: float, b: float = 1) -> Value:
+    """b * x where x is positive, else b * a * (e**x - 1)."""
+    if x.type.element_type is f64:  # parameters of the ops have 32 bits
+        t = Term(n, x)
+        return ((t > 0.0).choose(t, t.function(nn.Expm1) * a) * b).value
+    return n(nn.Elu(x, alpha=a)) if b == 1 else n(nn.Selu(x, alpha=a, gamma=b))
 
 
 def _scaled_tanh(n: Layer, x: Value, a: float, b: float) -> Value:
@@ -73,13 +82,9 @@ FUNCTIONS: dict[str, tuple[float, float, Activation]] = {
     "gelu": (0, 0, _plain(nn.Gelu)),
     "silu": (1, 0, _scaled(nn.Swish)),
     "leakyrelu": (0.01, 0, _scaled(nn.LeakyRelu)),
-    "elu": (1, 0, _scaled(nn.Elu)),
+    "elu": (1, 1, _elu),
     "celu": (1, 0, _scaled(nn.Celu)),
-    "selu": (
-        1.6732632423543772,
-        1.0507009873554805,
-        lambda n, x, a, b: n(nn.Selu(x, alpha=a, gamma=b)),
-    ),
+    "selu": (1.6732632423543772, 1.0507009873554805, _elu),
     "thresholdedrelu": (1, 0, _scaled(nn.ThresholdedRelu)),
     "hardsigmoid": (0.2, 0.5, lambda n, x, a, b: n(nn.HardSigmoid(x, alpha=a, beta=b))),
     "affine": (1, 0, affine),

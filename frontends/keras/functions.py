@@ -48,13 +48,14 @@ def _sparse_plus(n: KerasLayer, x: Value) -> Value:
 def hard_shrink(n: KerasLayer, x: Value, threshold: float = 0.5) -> Value:
     """x where it is far from 0."""
     t = Term(n, x)
-    return (t.function(nn.Abs) <= threshold).choose(0.0, t).value
+    return (t.function(nn.Abs) > threshold).choose(t, 0.0).value
 
 
 def soft_shrink(n: KerasLayer, x: Value, threshold: float = 0.5) -> Value:
     """x nearer to 0."""
     t = Term(n, x)
-    return ((t - threshold).max(0.0) + (t + threshold).min(0.0)).value
+    below = (t < -threshold).choose(t + threshold, 0.0)
+    return (t > threshold).choose(t - threshold, below).value
 
 
 def glu(n: KerasLayer, x: Value, axis: int = -1) -> Value:
@@ -185,14 +186,17 @@ def far_below(element: Type) -> float:
 
 
 def softmax(n: KerasLayer, x: Value, axes: int | list[int], mask: Value | None) -> Value:
-    """Along one axis or several, where a mask says what counts."""
-    if mask is not None:
-        x = n(nn.Where(n.cast(mask, i1), x, n.scalar(far_below(x.type.element_type), x)))
+    """Along one axis or several, where a mask says what counts; the rest is 0 since Keras 3."""
+    shown = None if mask is None else n.cast(mask, i1)
+    if shown is not None:
+        x = n(nn.Where(shown, x, n.scalar(far_below(x.type.element_type), x)))
     if isinstance(axes, list) and len(axes) == 1:
         axes = axes[0]
     if isinstance(axes, int):
-        return _softmax(n, x, axes)
-    places = tuple(sorted(axis % x.type.rank for axis in axes))
-    t = Term(n, x)
-    powers = (t - t.largest(*places, keep=True)).function(nn.Exp)
-    return (powers / powers.sum(*places, keep=True)).value
+        found = _softmax(n, x, axes)
+    else:
+        places = tuple(sorted(axis % x.type.rank for axis in axes))
+        t = Term(n, x)
+        powers = (t - t.largest(*places, keep=True)).function(nn.Exp)
+        found = (powers / powers.sum(*places, keep=True)).value
+    return found if shown is None or n.is_old else Term(n, shown).choose(Term(n, found), 0.0).value

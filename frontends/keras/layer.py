@@ -19,6 +19,7 @@ IGNORED = IgnoredFields(
     Ignored("*_initializer *_regularizer *_constraint initializer trainable", "of training"),
     Ignored("seed rate stddev noise_shape dropout recurrent_dropout", "of training"),
     Ignored("momentum *renorm*", "of training"),
+    Ignored("mask", "of training", kinds="BatchNormalization"),
     Ignored("training", "what predicts gives False, whatever the call says"),
     Ignored("name dtype batch_input_shape input_shape *_input_shape autocast", "of the graph"),
     Ignored("build_config *_shape", "of the weights", kinds="*Attention EinsumDense"),

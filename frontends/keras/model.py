@@ -18,10 +18,11 @@ from ...ir.types import TensorType, Type, f32
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.source import Source
+from .calls import calls_of, counted_from_zero, order_of_calls, outputs_wanted, resolved
 from .container import Weights, is_operation, name_of, open_container, unique_names
 from .layer import Call, Slot, element_type
 from .masks import GIVES_BACK, QUERY, by_name, first_argument, makes_mask, masks_behind
-from .structures import Reference, decoded, flat, mapped, output_of
+from .structures import decoded, flat, mapped
 
 DEEPEST = 60
 """Models in models."""
@@ -72,7 +73,7 @@ class _Layer:
     weights: Weights
     label: str
     """The name with those of the models around it."""
-    calls: list[Sequence[Tensor]] = field(default_factory=list)
+    calls: dict[int, Sequence[Tensor]] = field(default_factory=dict)
     names: list[str] | None = None
     """Of the weights in the graph, as soon as they are read."""
 
@@ -212,24 +213,23 @@ class _Reader:
             layer = table[head.layer]
             if layer.kind != "InputLayer":
                 raise self._error(layer, "an input of a model must be an InputLayer")
-            layer.calls = [[self._input(layer, layer.name) if given is None else given[i]]]
-        pending = {layer.name: _calls(layer, table) for layer in layers}
-        tails = _counted_from_zero(pending, tails, table)
-        wanted = _outputs_wanted(pending, tails)
-        while any(pending.values()):
-            before = sum(map(len, pending.values()))
-            for layer in layers:
-                calls = pending[layer.name]
-                while calls and all(_is_there(ref, table) for ref in flat(calls[0])):
-                    args, kwargs = (_resolved(part, table) for part in calls.pop(0))
-                    count = wanted.get((layer.name, len(layer.calls)), 1)
-                    layer.calls.append(self._call(layer, args, kwargs, count))
-            if sum(map(len, pending.values())) == before:
-                stuck = next(table[name] for name, calls in pending.items() if calls)
-                raise self._error(stuck, "its inputs are never computed")
+            layer.calls = {0: [self._input(layer, layer.name) if given is None else given[i]]}
+        pending = {layer.name: calls_of(layer.kind, layer.whole, table) for layer in layers}
+        tails = counted_from_zero(pending, tails, table)
+        wanted = outputs_wanted(pending, tails)
+        try:
+            order = order_of_calls(pending, tails)
+        except LookupError as stuck:
+            raise self._error(table[stuck.args[0]], "its inputs are never computed") from None
+        for name, i in order:
+            if table[name].kind == "InputLayer":
+                continue
+            args, kwargs = (resolved(part, table) for part in pending[name][i])
+            count = wanted.get((name, i), 1)
+            table[name].calls[i] = self._call(table[name], args, kwargs, count)
         named = isinstance(ends, dict) and len(ends) == len(tails)
         names = list(ends) if named else [tail.layer for tail in tails]
-        return [_resolved(tail, table) for tail in tails], names
+        return [resolved(tail, table) for tail in tails], names
 
     # -- calls ------------------------------------------------------------------------------------
 
@@ -246,10 +246,7 @@ class _Reader:
         if layer.kind in WRAPPERS:
             inner = self._layer(layer.config["layer"], layer.weights.inside("layer"), "")
             inner.label = layer.label
-            found = self._call(inner, args, kwargs, count)
-            for tensor in found:
-                self.masks.pop(tensor.identity, None)
-            return found
+            return self._call(inner, args, kwargs, count)
         if not self._is_old:
             args, kwargs = by_name(layer.kind, args, kwargs)
         names = list(dict.fromkeys(t.name for t in tensors))
@@ -372,88 +369,6 @@ def _is_model(layer: _Layer) -> bool:
     return layer.kind in MODELS or (
         isinstance(layer.config, dict) and {"layers", "input_layers"} <= set(layer.config)
     )
-
-
-# -- references ------------------------------------------------------------------------------------
-
-
-def _calls(layer: _Layer, table: Mapping[str, _Layer]) -> list[tuple[list, dict]]:
-    """The calls of a layer, as arguments by position and by name."""
-    found = []
-    if layer.kind == "InputLayer":
-        return found
-    for node in layer.whole.get("inbound_nodes") or ():
-        if isinstance(node, dict):
-            found.append((decoded(node["args"], table), decoded(node["kwargs"], table)))
-            continue
-        # Keras 2: [[layer, call, output, kwargs], ..], or one of these for an operation.
-        entries = [node] if node and isinstance(node[0], str) else node
-        tensors: list[Any] = []
-        kwargs: dict[str, Any] = {}
-        for entry in entries:
-            name, call, output, *more = entry
-            constant = name == "_CONSTANT_VALUE"
-            tensors.append(output if constant else output_of(name, call, output))
-            kwargs |= decoded(more[0], table) if more else {}
-        found.append(([tensors[0] if len(tensors) == 1 else tensors], kwargs))
-    return found
-
-
-def _counted_from_zero(
-    pending: Mapping[str, list], tails: list[Reference], table: Mapping[str, _Layer]
-) -> list[Reference]:
-    """Calls of models are counted from 1 in Keras 2, and in the outputs of Keras 3: a model had
-    a call before, that with its own inputs.
-    """
-    least: dict[str, int] = {}
-    old = any(
-        not isinstance(node, dict)
-        for layer in table.values()
-        for node in layer.whole.get("inbound_nodes") or ()
-    )
-    if not old:
-        return [
-            Reference(t.layer, t.call - ("input_layers" in table[t.layer].config), t.output)
-            for t in tails
-        ]
-    references = [r for calls in pending.values() for r in flat(calls)] + tails
-    for reference in references:
-        if isinstance(reference, Reference):
-            most = least.get(reference.layer, reference.call)
-            least[reference.layer] = min(most, reference.call)
-
-    def shifted(value: Any) -> Any:
-        if isinstance(value, Reference):
-            return Reference(value.layer, value.call - least[value.layer], value.output)
-        return mapped(value, shifted)
-
-    for name, calls in pending.items():
-        calls[:] = [shifted(call) for call in calls]
-        if table[name].kind == "InputLayer":
-            calls.clear()
-    return [shifted(tail) for tail in tails]
-
-
-def _outputs_wanted(pending: Mapping[str, list], tails: Sequence[Reference]) -> dict:
-    """How many outputs of each call are used."""
-    wanted: dict[tuple[str, int], int] = {}
-    for reference in [*(r for calls in pending.values() for r in flat(calls)), *tails]:
-        if isinstance(reference, Reference):
-            key = reference.layer, reference.call
-            wanted[key] = max(wanted.get(key, 1), reference.output + 1)
-    return wanted
-
-
-def _is_there(reference: Any, table: Mapping[str, _Layer]) -> bool:
-    if not isinstance(reference, Reference):
-        return True
-    return reference.call < len(table[reference.layer].calls)
-
-
-def _resolved(value: Any, table: Mapping[str, _Layer]) -> Any:
-    if isinstance(value, Reference):
-        return table[value.layer].calls[value.call][value.output]
-    return mapped(value, lambda item: _resolved(item, table))
 
 
 def _slotted(value: Any, slots: Mapping[str, Slot]) -> Any:

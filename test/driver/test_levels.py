@@ -199,7 +199,7 @@ def test_a_processor_below_all_levels(tmp_path: Path):
     assert compile_to(tmp_path / "model.onnx", *options) == 0
     np.zeros(SHAPE, np.float32).tofile(tmp_path / "x.bin")
     said = run_on("qemu64,-ssse3,-sse4.1,-sse4.2", tmp_path, "model", np.prod(SHAPE))
-    assert said == "the library has no code for this processor"
+    assert said.startswith("the library has no code for this processor, ")
 
 
 def test_a_level_that_there_is_not_is_an_error(folder: Path):

@@ -12,7 +12,10 @@ from .cases import Config, Subject
 from .keras_base import BATCHES, COMMON, FORMS, OPEN, Inputs, L, arguments, subject
 
 YES = [False, True]
-PLACES = (9, 8, 7)
+PLACES = (9, 10, 7)
+"""Extents of images, none of which is a number of channels: where one is, Keras 3.15 may add a bias
+along it.
+"""
 FORMATS = {"data_format": ["channels_last", "channels_first"]}
 ACTIVATIONS = [
     None, "relu", "relu6", "elu", "selu", "gelu", "softmax", "softplus", "softsign", "tanh",
@@ -413,6 +416,8 @@ def subjects() -> Iterator[Subject]:
          "rank": [2, 1, 3, 0], "output_mode": ["multi_hot", "one_hot", "count", "int"],
          "dtype": ["int32", "int64", "uint8"], "weights": YES, "mask": YES, "oov": [1, 2],
          "salt": [None, 7]} | OPEN,
+        # Its file says f32 whatever the policy was.
+        lambda c: c["kind"] != "Discretization" or not c["policy"].startswith("mixed"),
     )  # fmt: skip
     yield subject("random", _random, {"kind": RANDOM} | FORMATS, common=FORMS | BATCHES)
     yield subject(
@@ -423,6 +428,7 @@ def subjects() -> Iterator[Subject]:
          "periodic": YES, "window": ["hann", "hamming", None], "expand_dims": YES,
          "fft_length": [128, 256], "num_mel_bins": [20, 8], "min_power": [1e-10, 0.1],
          "mag_exp": [1.0, 2.0]} | FORMATS,
+        lambda c: c["kind"] != "stft" or c["batch"] > 0,  # Keras gives an empty batch back
     )  # fmt: skip
     yield subject("Dot", _dot, {"axes": [1, 2, -1, [1, 2], [2, 1]], "normalize": YES} | OPEN)
     shapes = [[[4, 3], [4, 3]], [[4, 3], [1, 3]], [[2, 4, 3], [4, 3]], [[3], [4, 3]]]

@@ -104,15 +104,26 @@ class _Axes:
 def _attended(
     n: KerasLayer, axes: _Axes, q: Term, k: Term, v: Term, scale: float, mask: Term | None
 ) -> tuple[Term, Term]:
-    """Outputs and scores of heads [B, .., H, C]."""
+    """Outputs and scores of heads [B, .., H, C].
+
+    Keras has two ways: by its operation, which gives a query that sees no key the mean of all, and
+    by its Softmax layer, which gives it none.
+    """
     queries, keys, values = (axes.attended(heads) for heads in (q, k, v))
     keys = keys.transpose(*range(keys.rank - 2), keys.rank - 1, keys.rank - 2)
     scores = (queries * scale) @ keys
     if mask is not None:
         mask = axes.spread(n, mask, q, k)
         scores = mask.choose(scores, far_below(scores.element))
-    scores = scores.made(nn.Softmax(scores.value, axis=scores.rank - 1))
-    return axes.restored(scores @ values, q), axes.pairs(scores, q, k)
+    by_layer = (
+        (n.option("dropout", None) or 0) > 0
+        or bool(n.argument(7, "return_attention_scores", False))
+        or q.rank != 4
+    )
+    shares = scores.made(nn.Softmax(scores.value, axis=scores.rank - 1))
+    if mask is not None and by_layer and not n.is_old:
+        shares = mask.choose(shares, 0.0)
+    return axes.restored(shares @ values, q), axes.pairs(shares, q, k)
 
 
 def _projected(n: KerasLayer, x: Value, weights: list[Value], has_bias: bool) -> Term:

@@ -161,7 +161,9 @@ def time_distributed(n: KerasLayer) -> Value:
 @layer("CategoryEncoding")
 def category_encoding(n: KerasLayer) -> Value:
     x, weights = n.tensor(), n.argument(1, "count_weights")
-    return encoded(n, x, n.integer("num_tokens"), n.option("output_mode", "multi_hot"), weights)
+    found = encoded(n, x, n.integer("num_tokens"), n.option("output_mode", "multi_hot"), weights)
+    n.keeps_types = weights is None  # results have the type of variables, but of weighted counts
+    return n.cast(found, n.element) if n.keeps_types else found
 
 
 def encoded(n: KerasLayer, x: Value, depth: int, mode: str, weights: Value | None = None) -> Value:
@@ -182,7 +184,7 @@ def encoded(n: KerasLayer, x: Value, depth: int, mode: str, weights: Value | Non
         column = reshape(n, weights, [*((weights, i) for i in range(weights.type.rank)), 1])
         hot = n(nn.Mul(hot, n.cast(column, hot.type.element_type)))
     reduce = nn.ReduceMax if mode == "multi_hot" else nn.ReduceSum
-    return n(reduce(hot, axes=(rank - 1,))) if rank > 1 else hot
+    return n(reduce(hot, axes=(min(1, rank - 1),))) if rank else hot
 
 
 @layer("Discretization")
@@ -192,4 +194,5 @@ def discretization(n: KerasLayer) -> Value:
     column = Term(n, x).reshape(*((x, i) for i in range(x.type.rank)), 1)
     above = column >= Term(n, n.constant(bounds, column.element))
     bins = above.cast(i32).sum(column.rank - 1)
-    return encoded(n, bins.value, len(bounds) + 1, n.option("output_mode", "int"))
+    found = encoded(n, bins.value, len(bounds) + 1, n.option("output_mode", "int"))
+    return found if found.type.element_type is i32 else n.cast(found, n.result)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from ...common.formulas import is_negative
+from ...common.layer import Layer
 from ...common.vocabulary import *
 from ..functions import FUNCTIONS, gelu, glu, hard_shrink, log_softmax, soft_shrink, softmax
 from ..layer import ROWS, KerasLayer, called, element_type, layer
+from ..promotion import result_type, type_of
 
 Function = Callable[[KerasLayer], Any]
 
@@ -20,17 +23,16 @@ def add(table: dict[str, Function]) -> None:
 # -- elements --------------------------------------------------------------------------------------
 
 
-def pair(n: KerasLayer, a: Any, b: Any) -> tuple[Term, Term]:
-    """Two operands in one element type; numbers and arrays take that of the tensor."""
-    elements = [v.type.element_type for v in (a, b) if isinstance(v, Value)]
-    if len(elements) == 2:
-        floats = [e for e in elements if isinstance(e, FloatType)]
-        wide = max(floats or elements, key=lambda e: e.width)
+def pair(n: KerasLayer, a: Any, b: Any, *others: type, is_weak: bool = True) -> tuple[Term, Term]:
+    """Two operands in one element type, which also holds that of `others`.
+
+    Numbers have no type of their own if `is_weak`, see `promotion.py`.
+    """
+    if n.kind.startswith("tf."):  # where numbers become what the tensor is
+        types = [v.type.element_type for v in (a, b) if isinstance(v, Value)]
     else:
-        (wide,) = elements or [f32]
-        given = np.asarray(b if isinstance(a, Value) else a)
-        if given.dtype.kind == "f" and not isinstance(wide, FloatType):
-            wide = f32
+        types = [type_of(v, is_weak) for v in (a, b)]
+    wide = result_type(*types, *others)
     return operand(n, a, wide), operand(n, b, wide)
 
 
@@ -44,23 +46,54 @@ def operand(n: KerasLayer, value: Any, element: Type) -> Term:
         raise n.error(f"an argument is {value!r}, expected a tensor or numbers") from None
 
 
-def two(n: KerasLayer) -> tuple[Term, Term]:
-    """The two operands of a call."""
+WEAK = frozenset(
+    [
+        "Add",
+        "Subtract",
+        "Multiply",
+        "Maximum",
+        "Minimum",
+        "Fmax",
+        "Fmin",
+        "Divide",
+        "TrueDivide",
+        "DivideNoNan",
+        "Power",
+        "FloorDivide",
+        "Where",
+    ]
+)
+"""The operations in which a number has no type of its own."""
+
+
+def two(n: KerasLayer, *others: type) -> tuple[Term, Term]:
+    """The two operands of a call, in a type that also holds that of `others`."""
     names = [name for name in n.attributes.kwargs if name not in ("name", "dtype")]
     given = [*n.args, *(n.keyword(name) for name in names)][:2]
     if len(given) != 2:
         raise n.error("it is called with one operand, expected two")
-    return pair(n, *given)
+    return pair(n, *given, *others, is_weak=n.kind.removeprefix("ops.") in WEAK)
 
 
-def binary(op: Callable[[Value, Value], Any]) -> Function:
-    """An op of two operands."""
+def binary(op: Callable[[Value, Value], Any], *others: type) -> Function:
+    """An op of two operands, in a type that also holds that of `others`."""
 
     def convert(n: KerasLayer) -> Value:
-        a, b = two(n)
+        a, b = two(n, *others)
         return n(op(a.value, b.value))
 
     return convert
+
+
+def product(n: KerasLayer) -> Value:
+    """A product of matrices; of two of int8 it has 32 bits."""
+    a, b = two(n)
+    kept = a.element
+    if n.kind == "ops.Matmul" and kept is i8 and a.rank > 1 and b.rank > 1:
+        kept = i32
+    if kept in (i1, i32):
+        a, b = a.cast(i32), b.cast(i32)
+    return n.cast(n(nn.Matmul(a.value, b.value)), kept)
 
 
 def unary(op: Callable[[Value], Any]) -> Function:
@@ -78,10 +111,23 @@ def formula(function: Callable[[Term], Term]) -> Function:
     return lambda n: function(Term(n, floating(n, n.tensor()))).value
 
 
+def counted(n: Layer, x: Value) -> Value:
+    """x, truth values as numbers."""
+    return n.cast(x, i32) if x.type.element_type is i1 else x
+
+
+def summed(n: KerasLayer, x: Value) -> Value:
+    """x in the type that its sums and products have: of few bits as 32."""
+    element = x.type.element_type
+    if not isinstance(element, IntegerType) or element.width > 16:
+        return x
+    return n.cast(x, IntegerType(32, element.signedness))
+
+
 def divided(n: KerasLayer) -> Value:
     """A quotient of floats."""
-    a, b = two(n)
-    return n(nn.Div(floating(n, a.value), floating(n, b.value)))
+    a, b = two(n, float)
+    return (a / b).value
 
 
 def floor_divided(n: KerasLayer) -> Value:
@@ -119,10 +165,9 @@ def _truth(n: KerasLayer, x: Term) -> Term:
 _BINARY = {
     "Add math.add __operators__.add": nn.Add, "Subtract math.subtract": nn.Sub,
     "Multiply math.multiply": nn.Mul, "Maximum math.maximum": nn.Max,
-    "Minimum math.minimum": nn.Min, "Power math.pow": nn.Pow, "Mod": nn.Mod,
+    "Minimum math.minimum": nn.Min, "Power math.pow": nn.Pow,
     "Equal math.equal": nn.Equal, "Greater math.greater": nn.Greater, "Less math.less": nn.Less,
     "GreaterEqual": nn.GreaterEqual, "LessEqual": nn.LessEqual,
-    "Matmul Dot linalg.matmul": nn.Matmul,
 }  # fmt: skip
 _UNARY = {
     "Exp math.exp": nn.Exp, "Log math.log": nn.Log, "Sqrt math.sqrt": nn.Sqrt,
@@ -149,7 +194,7 @@ _ACTIVATIONS = {
 
 def with_alpha(op: Any, name: str, default: float) -> Function:
     """An activation with a slope."""
-    return lambda n: n(op(n.tensor(), alpha=float(n.argument(1, name, default))))
+    return lambda n: n(op(floating(n, n.tensor()), alpha=float(n.argument(1, name, default))))
 
 
 add({kind: binary(op) for kind, op in _BINARY.items()})
@@ -165,15 +210,18 @@ add(
     {
         "Divide TrueDivide math.divide math.truediv": divided,
         "FloorDivide": floor_divided,
+        "Matmul linalg.matmul": product,
         "NotEqual": unequal,
         "LogicalAnd": logical(nn.And),
         "LogicalOr": logical(nn.Or),
         "LogicalXor": logical(nn.Xor),
         "LogicalNot": lambda n: (~_truth(n, Term(n, n.tensor()))).value,
-        "Square math.square": lambda n: n(nn.Mul(n.tensor(), n.tensor())),
+        "Square math.square": lambda n: (Term(n, counted(n, n.tensor())) ** 2).value,
         "Log2": formula(lambda x: x.function(nn.Log) * (1 / np.log(2.0))),
         "Log10": formula(lambda x: x.function(nn.Log) * (1 / np.log(10.0))),
-        "Elu": with_alpha(nn.Elu, "alpha", 1.0),
+        "Elu": lambda n: activation(
+            n, "elu", floating(n, n.tensor()), float(n.argument(1, "alpha", 1.0))
+        ),
         "Celu": with_alpha(nn.Celu, "alpha", 1.0),
         "LeakyRelu": with_alpha(nn.LeakyRelu, "negative_slope", 0.2),
         "nn.leaky_relu": with_alpha(nn.LeakyRelu, "alpha", 0.2),
@@ -183,7 +231,9 @@ add(
         "HardShrink": lambda n: hard_shrink(n, n.tensor(), n.number("threshold", 0.5)),
         "SoftShrink": lambda n: soft_shrink(n, n.tensor(), n.number("threshold", 0.5)),
         "LogSoftmax": lambda n: log_softmax(n, n.tensor(), int(n.argument(1, "axis", -1))),
-        "Clip": lambda n: clipped(n, n.tensor(), n.argument(1, "x_min"), n.argument(2, "x_max")),
+        "Clip": lambda n: clipped(
+            n, counted(n, n.tensor()), n.argument(1, "x_min"), n.argument(2, "x_max")
+        ),
         "clip_by_value": lambda n: clipped(
             n, n.tensor(), n.argument(1, "clip_value_min"), n.argument(2, "clip_value_max")
         ),
@@ -274,12 +324,22 @@ def along(op: Callable[..., Any]) -> Function:
 
 def arg_extreme(op: Any) -> Function:
     """Where the largest or smallest element is."""
+    return lambda n: extreme_place(n, op, n.tensor())
 
-    def place(n: KerasLayer, x: Value, axis: int) -> Value:
-        keep = bool(n.argument(2, "keepdims", False))
-        return n.cast(n(op(x, axis=axis, keep_dims=keep)), i32)
 
-    return along(place)
+def extreme_place(n: KerasLayer, op: Any, x: Value) -> Value:
+    """Where an axis has its largest or smallest element, for which -0 is less than 0."""
+    given, t = n.argument(1, "axis"), Term(n, x)
+    rank, keep = t.rank, bool(n.argument(2, "keepdims", False))
+    if isinstance(t.element, FloatType):
+        wide = t.cast(result_type(t.element, f32))
+        least = float(np.finfo(type_to_numpy(wide.element)).tiny)
+        t = (wide.equals(0.0) & is_negative(wide)).choose(-least, wide)
+    if given is None:
+        t = t.flat()
+    axis = normalize_axis(n, 0 if given is None else given, t.rank)
+    found = Term(n, n(op(t.value, axis=axis, keep_dims=keep))).cast(i32)
+    return found.reshape(*[1] * rank).value if given is None and keep else found.value
 
 
 def _truths(n: KerasLayer, x: Value) -> Value:
@@ -289,8 +349,9 @@ def _truths(n: KerasLayer, x: Value) -> Value:
 add(
     {
         "Mean math.reduce_mean": reduction(nn.ReduceMean, floating),
-        "Sum math.reduce_sum": reduction(nn.ReduceSum),
-        "Prod": reduction(nn.ReduceProd),
+        "Sum": reduction(nn.ReduceSum, summed),
+        "math.reduce_sum": reduction(nn.ReduceSum),
+        "Prod": reduction(nn.ReduceProd, summed),
         "Max Amax math.reduce_max": reduction(nn.ReduceMax),
         "Min Amin math.reduce_min": reduction(nn.ReduceMin),
         "Logsumexp": reduction(nn.ReduceLogSumExp, floating),
@@ -300,15 +361,15 @@ add(
         "Std": spread(root=True),
         "Argmax": arg_extreme(nn.Argmax),
         "Argmin": arg_extreme(nn.Argmin),
-        "Cumsum": along(lambda n, x, axis: n(nn.Cumsum(x, axis=axis))),
-        "Cumprod": along(lambda n, x, axis: n(nn.Cumprod(x, axis=axis))),
+        "Cumsum": along(lambda n, x, axis: n(nn.Cumsum(counted(n, x), axis=axis))),
+        "Cumprod": along(lambda n, x, axis: n(nn.Cumprod(counted(n, x), axis=axis))),
     }
 )
 
 
 @layer("ops.Norm")
 def norm(n: KerasLayer) -> Value:
-    x, order = n.tensor(), n.argument(1, "ord")
+    x, order = floating(n, n.tensor()), n.argument(1, "ord")
     ops = {None: nn.ReduceL2, 2: nn.ReduceL2, 1: nn.ReduceL1}
     if order not in ops:
         raise n.error(f"'ord' is {order!r}, expected 1 or 2")
@@ -342,7 +403,10 @@ def einsum_operation(n: KerasLayer) -> Value:
     equation, *given = n.args
     if not isinstance(equation, str):
         equation, given = n.option("subscripts"), n.args
-    return einsum(n, equation, [v for v in given if isinstance(v, Value)])
+    operands = [v for v in given if isinstance(v, Value)]
+    if all(v.type.element_type is i8 for v in operands):  # whose sums have 32 bits
+        operands = [n.cast(v, i32) for v in operands]
+    return einsum(n, equation, operands)
 
 
 @layer("ops.Tensordot")

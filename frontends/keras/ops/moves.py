@@ -7,7 +7,7 @@ from ...common.vocabulary import *
 from ..layer import KerasLayer, layer
 from .core import encoded
 from .functions import axes_of, operand
-from .reshaping import in_ratio, resized_image
+from .reshaping import resized_in_ratio
 
 
 @layer("ops.Reshape", "tf.reshape")
@@ -281,7 +281,4 @@ def _indexed(n: KerasLayer, x: Value, axis: int, key: Any) -> Value:
 
 @layer("ops.Resize")
 def resize(n: KerasLayer) -> Value:
-    more = {"antialias": True} if n.option("antialias", False) else {}
-    size = [int(v) for v in n.option("size")]
-    x = in_ratio(n, n.tensor(), size)
-    return resized_image(n, x, size, n.option("interpolation", "bilinear"), **more)
+    return resized_in_ratio(n, [int(v) for v in n.option("size")])

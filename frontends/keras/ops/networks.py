@@ -6,6 +6,7 @@ from ...common.attention import attend, causal
 from ...common.tensorflow import segments
 from ...common.vocabulary import *
 from ..layer import KerasLayer, layer
+from ..promotion import result_type
 from .functions import add, axes_of, floating, operand
 
 # -- normalization ---------------------------------------------------------------------------------
@@ -34,7 +35,12 @@ def _of_mean(x: Term, axes: Sequence[int], least: float) -> Term:
 
 @layer("ops.RMSNorm", "ops.LayerNorm")
 def layer_norm(n: KerasLayer) -> Value:
-    x = Term(n, floating(n, n.tensor()))
+    """In f32 or f64; the result has the type of the operand, of integers too."""
+    kept = n.tensor().type.element_type
+    return n.cast(_layer_norm(n, Term(n, n.cast(n.tensor(), result_type(kept, f32)))), kept)
+
+
+def _layer_norm(n: KerasLayer, x: Term) -> Value:
     axes = axes_of(n, x.value, n.option("axis", -1))
     given = n.option("epsilon", None)
     least = 1e-7 if given is None else float(given)

@@ -11,25 +11,24 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import f32, f64, i32, i64
+from ....ir.types import FloatType, f16, f32, f64, i32, i64
 from ...common import formulas, linear_algebra, special
+from ...common.activations import clipped
 from ...common.einsum import einsum
 from ...common.movement import reversed_axes, slice_axis, swapped
 from ...common.reductions import largest
 from ...common.shapes import normalize_axis, reshape
 from ...common.terms import Term, constant, extent, joined
 from ..layer import KerasLayer, layer
-from .functions import add, axes_of, floating, formula, operand, pair, two
+from ..promotion import greatest, result_type, wide_floating
+from .functions import add, axes_of, counted, floating, formula, operand, pair, summed, two
 
 
 def of_two(make: Callable[[Term, Term], Term], real: bool = False) -> Callable[[KerasLayer], Value]:
     """A formula of two operands, which may have to be floats."""
 
     def convert(n: KerasLayer) -> Value:
-        a, b = two(n)
-        if real:
-            a, b = (Term(n, floating(n, v.value)) for v in (a, b))
-        return make(a, b).value
+        return make(*two(n, *((float,) if real else ()))).value
 
     return convert
 
@@ -39,16 +38,56 @@ def wide(make: Callable[[Term], Term]) -> Callable[[KerasLayer], Value]:
     return formula(lambda x: make(x.cast(f64)).cast(x.element))
 
 
-def _log_of_sum(a: Term, b: Term) -> Term:
-    apart = -(a - b).function(nn.Abs)
-    return a.max(b) + apart.function(nn.Exp).function(nn.Log1p)
+def of_wide(make: Callable[..., Term]) -> Callable[[KerasLayer], Value]:
+    """A formula of one or two operands, of which integers of 64 bits become f64."""
+
+    def convert(n: KerasLayer) -> Value:
+        given = (
+            two(n)
+            if len(n.attributes.args) + len(n.attributes.kwargs) > 1
+            else (Term(n, n.tensor()),)
+        )
+        return make(*(v.cast(wide_floating(v.element)) for v in given)).value
+
+    return convert
+
+
+def _log_of_sum(a: Term, b: Term, unit: float = 1.0) -> Term:
+    """The logarithm of the sum of two powers, which are given by their logarithms."""
+    apart = a - b
+    near = (-apart.function(nn.Abs) * unit).function(nn.Exp).function(nn.Log1p)
+    return _is_nan(apart).choose(a + b, a.max(b) + near / unit)
+
+
+def _hypot(a: Term, b: Term) -> Term:
+    a, b = a.function(nn.Abs), b.function(nn.Abs)
+    most, least = a.max(b), a.min(b)
+    part = most.equals(0.0).choose(0.0, least / most)
+    return most * (part * part + 1.0).function(nn.Sqrt)
+
+
+def _extreme(make: Callable[[Term, Term], Term]) -> Callable[[Term, Term], Term]:
+    """Of two numbers, without NaN where one is none."""
+
+    def chosen(a: Term, b: Term) -> Term:
+        if not isinstance(a.element, FloatType):
+            return make(a, b)
+        return _is_nan(a).choose(b, _is_nan(b).choose(a, make(a, b)))
+
+    return chosen
 
 
 def _heaviside(a: Term, b: Term) -> Term:
     return a.equals(0.0).choose(b, (a > 0.0).cast(b.element))
 
 
+def _counted(x: Term) -> Term:
+    return Term(x.n, counted(x.n, x.value))
+
+
 def _truncated(x: Term) -> Term:
+    if not isinstance(x.element, FloatType):
+        return x
     return (x < 0.0).choose(x.function(nn.Ceil), x.function(nn.Floor))
 
 
@@ -67,29 +106,28 @@ def _is_nan(x: Term) -> Term:
 
 add({
     "Arctan2": of_two(formulas.atan2, real=True),
-    "Hypot": of_two(lambda a, b: (a * a + b * b).function(nn.Sqrt), real=True),
+    "Hypot": of_wide(_hypot),
     "Logaddexp": of_two(_log_of_sum, real=True),
-    "Logaddexp2": of_two(
-        lambda a, b: _log_of_sum(a * math.log(2), b * math.log(2)) / math.log(2), real=True
-    ),
+    "Logaddexp2": of_two(lambda a, b: _log_of_sum(a, b, math.log(2)), real=True),
     "DivideNoNan": of_two(
         lambda a, b: b.equals(0.0).choose(0.0, a / b.equals(0.0).choose(1.0, b)), real=True
     ),
-    "Heaviside": of_two(_heaviside, real=True),
-    "Fmax": of_two(lambda a, b: _is_nan(a).choose(b, _is_nan(b).choose(a, a.max(b))), real=True),
-    "Fmin": of_two(lambda a, b: _is_nan(a).choose(b, _is_nan(b).choose(a, a.min(b))), real=True),
-    "Fmod": of_two(_fmod),
+    "Heaviside": of_wide(_heaviside),
+    "Fmax": of_two(_extreme(Term.max)),
+    "Fmin": of_two(_extreme(Term.min)),
+    "Mod": of_two(lambda a, b: _counted(a) % _counted(b)),
+    "Fmod": of_two(lambda a, b: _fmod(_counted(a), _counted(b))),
     "BitwiseAnd": of_two(lambda a, b: a & b),
     "BitwiseOr": of_two(lambda a, b: a | b),
     "BitwiseXor": of_two(lambda a, b: a ^ b),
     "BitwiseLeftShift LeftShift": of_two(lambda a, b: a << b),
     "BitwiseRightShift RightShift": of_two(lambda a, b: a >> b),
     "BitwiseNot BitwiseInvert": lambda n: n(nn.Not(n.tensor())),
-    "Deg2rad": formula(lambda x: x * (math.pi / 180)),
-    "Rad2deg": formula(lambda x: x * (180 / math.pi)),
+    "Deg2rad": of_wide(lambda x: x * (math.pi / 180)),
+    "Rad2deg": of_wide(lambda x: x * (180 / math.pi)),
     "Exp2": formula(lambda x: (x * math.log(2)).function(nn.Exp)),
-    "Cbrt": formula(formulas.cbrt),
-    "Trunc": formula(_truncated),
+    "Cbrt": of_wide(formulas.cbrt),
+    "Trunc": lambda n: _truncated(Term(n, n.tensor())).value,
     "Fabs": formula(lambda x: x.function(nn.Abs)),
     "Signbit": formula(formulas.is_negative),
     "Sinc": formula(_sinc),
@@ -99,7 +137,7 @@ add({
     "Isreal": formula(lambda x: x.equals(x) | _is_nan(x)),
     "Real Conj Conjugate": lambda n: n.tensor(),
     "Erfinv": wide(special.erfinv),
-    "Ndim": lambda n: n.constant(n.tensor().type.rank, i32),
+    "Ndim": lambda n: n.constant(n.tensor().type.rank, i64),
 })  # fmt: skip
 
 
@@ -107,6 +145,8 @@ add({
 def is_close(n: KerasLayer) -> Value:
     a, b = two(n)
     relative, absolute = float(n.argument(2, "rtol", 1e-5)), float(n.argument(3, "atol", 1e-8))
+    if not isinstance(a.element, FloatType):
+        return a.equals(b).value
     near = (a - b).function(nn.Abs) <= b.function(nn.Abs) * relative + absolute
     finite = ~b.function(nn.IsInf)
     return ((near & finite) | a.equals(b)).value
@@ -114,9 +154,11 @@ def is_close(n: KerasLayer) -> Value:
 
 @layer("ops.NanToNum")
 def nan_to_num(n: KerasLayer) -> Value:
-    x = Term(n, floating(n, n.tensor()))
+    x = Term(n, n.tensor())
     numbers = [n.argument(i, name) for i, name in ((1, "nan"), (2, "posinf"), (3, "neginf"))]
-    limit = float(np.finfo(np.float32).max)
+    if not isinstance(x.element, FloatType):
+        return x.value
+    limit = greatest(x.element)
     none, most, least = (
         d if v is None else float(v) for v, d in zip(numbers, (0.0, limit, -limit), strict=True)
     )
@@ -157,11 +199,13 @@ def sort(n: KerasLayer) -> Value:
 def quantile(n: KerasLayer) -> Value:
     """Between the elements of the sorted axis on both sides of a share of it."""
     x, given = floating(n, n.tensor()), n.kind == "ops.Median"
-    share = 0.5 if given else n.argument(1, "q")
-    shares = np.asarray(share, np.float64) / (100 if n.kind == "ops.Percentile" else 1)
+    share = np.float32(0.5 if given else n.argument(1, "q"))  # as Keras rounds it
+    shares = np.asarray(share / np.float32(100 if n.kind == "ops.Percentile" else 1), np.float64)
     axes = axes_of(n, x, n.argument(1 if given else 2, "axis"))
     keep = bool(n.argument(2 if given else 4, "keepdims", False))
-    method = "linear" if given else str(n.argument(3, "method", "linear"))
+    method = str(n.argument(3, "method", "linear"))
+    if n.kind != "ops.Percentile":
+        method = "linear"  # that of a quantile gets lost in a model of Keras 3
     rest = [i for i in range(x.type.rank) if i not in axes]
     count = math.prod(x.type.shape[i] or 0 for i in axes)
     if not count:
@@ -169,7 +213,9 @@ def quantile(n: KerasLayer) -> Value:
     moved = n(nn.Transpose(x, permutation=(*rest, *axes)))
     rows = reshape(n, moved, [*((moved, i) for i in range(len(rest))), count])
     ordered = Term(n, sorted_along(n, rows, len(rest))[0])
+    missing = _is_nan(Term(n, rows)).cast(i32).largest(len(rest)) > 0
     parts = [_between(ordered, q * (count - 1), method) for q in shares.reshape(-1).tolist()]
+    parts = [missing.choose(math.nan, part) for part in parts]
     if keep:
         own = {axis: (rows, i) for i, axis in enumerate(rest)}
         extents = [own.get(i, 1) for i in range(x.type.rank)]
@@ -189,7 +235,9 @@ def _between(ordered: Term, place: float, method: str) -> Term:
         case "midpoint":
             return (below + above) * 0.5
         case "linear":
-            return below + (above - below) * (place - math.floor(place))
+            upper = max(math.ceil(place), min(1, (ordered.shape[-1] or 1) - 1))
+            part = upper - place
+            return ordered.column(upper) * (1 - part) + ordered.column(max(upper - 1, 0)) * part
     raise ordered.n.error(f"'method' is '{method}'")
 
 
@@ -204,7 +252,8 @@ def count_nonzero(n: KerasLayer) -> Value:
 def span(n: KerasLayer) -> Value:
     x = Term(n, n.tensor())
     axes, keep = axes_of(n, x.value, n.argument(1, "axis")), bool(n.argument(2, "keepdims", False))
-    return (x.largest(*axes, keep=keep) + (-x).largest(*axes, keep=keep)).value
+    least = n(nn.ReduceMin(x.value, axes=axes, keep_dims=keep))
+    return (x.largest(*axes, keep=keep) - Term(n, least)).value
 
 
 @layer("ops.Average")
@@ -222,28 +271,39 @@ def average(n: KerasLayer) -> Value:
 
 @layer("ops.Moments")
 def moments(n: KerasLayer) -> list[Value]:
-    x = Term(n, floating(n, n.tensor()))
+    """Of halves computed in f32, and no number beyond the largest of f16."""
+    kept = n.tensor().type.element_type
+    if not isinstance(kept, FloatType):
+        raise n.error("moments of integers are not supported")
+    x = Term(n, n.cast(n.tensor(), result_type(kept, f32)))
     axes, keep = axes_of(n, x.value, n.argument(1, "axes")), bool(n.argument(2, "keepdims", False))
     mean = Term(n, n(nn.ReduceMean(x.value, axes=axes, keep_dims=True)))
     apart = x - mean
     found = [n(nn.ReduceMean(v.value, axes=axes, keep_dims=keep)) for v in (x, apart * apart)]
-    return found
+    if kept is x.element:
+        return found
+    most = greatest(f16)
+    return [n.cast(clipped(n, v, -most, most), kept) for v in found]
 
 
 @layer("ops.Nansum", "ops.Nanmax", "ops.Nanmin", "ops.Nanmean", "ops.Nanprod")
 def without_nans(n: KerasLayer) -> Value:
-    x = Term(n, floating(n, n.tensor()))
+    """Integers have no NaN and keep their types, those of sums and products in 32 bits or more."""
+    kind = n.kind.removeprefix("ops.Nan")
+    given = summed(n, n.tensor()) if kind in ("sum", "prod") else n.tensor()
+    x = Term(n, floating(n, given) if kind == "mean" else given)
     axes, keep = axes_of(n, x.value, n.argument(1, "axis")), bool(n.argument(2, "keepdims", False))
-    missing, kind = _is_nan(x), n.kind.removeprefix("ops.Nan")
-    filled = missing.choose({"max": -math.inf, "min": math.inf, "prod": 1.0}.get(kind, 0.0), x)
     ops = {"max": nn.ReduceMax, "min": nn.ReduceMin, "prod": nn.ReduceProd}
-    found = Term(n, n(ops.get(kind, nn.ReduceSum)(filled.value, axes=axes, keep_dims=keep)))
+    op = ops.get(kind, nn.ReduceSum)
+    if not isinstance(x.element, FloatType):
+        return n(op(x.value, axes=axes, keep_dims=keep))
+    missing = _is_nan(x)
+    filled = missing.choose({"max": -math.inf, "min": math.inf, "prod": 1.0}.get(kind, 0.0), x)
+    found = Term(n, n(op(filled.value, axes=axes, keep_dims=keep)))
+    if kind in ("sum", "prod"):
+        return found.value
     count = (~missing).cast(x.element).sum(*axes, keep=keep)
-    if kind == "mean":
-        return (found / count).value
-    return (
-        found.value if kind in ("sum", "prod") else count.equals(0.0).choose(math.nan, found).value
-    )
+    return (found / count if kind == "mean" else count.equals(0.0).choose(math.nan, found)).value
 
 
 @layer("ops.SearchSorted", "ops.Digitize")
@@ -316,7 +376,9 @@ def diagonal(n: KerasLayer) -> Value:
     steps = np.arange(max(min(rows - down, columns - right), 0), dtype=np.int64)
     places = (steps + down) * columns + steps + right
     found = flat.gather(constant(n, places), flat.rank - 1)
-    return found.value if n.kind == "ops.Diagonal" else found.sum(found.rank - 1).value
+    if n.kind == "ops.Diagonal":
+        return found.value
+    return Term(n, summed(n, found.value)).sum(found.rank - 1).value
 
 
 @layer("ops.Outer")
@@ -325,8 +387,9 @@ def outer(n: KerasLayer) -> Value:
     return (a.flat().spread(0, 1) * b.flat()).value
 
 
-@layer("ops.Inner", "ops.Vdot")
+@layer("ops.Inner", "ops.Vdot", "ops.Dot")
 def inner(n: KerasLayer) -> Value:
+    """The sums run along the last axes, of a second matrix in `dot` along the one before it."""
     a, b = two(n)
     if n.kind == "ops.Vdot":
         a, b = a.flat(), b.flat()
@@ -334,7 +397,10 @@ def inner(n: KerasLayer) -> Value:
         return (a * b).value
     left = "".join(chr(97 + i) for i in range(a.rank - 1))
     right = "".join(chr(65 + i) for i in range(b.rank - 1))
-    return einsum(n, f"{left}z,{right}z->{left}{right}", [a.value, b.value])
+    second = f"{right}z"
+    if n.kind == "ops.Dot" and b.rank > 1:
+        second = f"{right[:-1]}z{right[-1]}"
+    return einsum(n, f"{left}z,{second}->{left}{right}", [a.value, b.value])
 
 
 @layer("ops.Cross")
@@ -360,7 +426,7 @@ def mesh(n: KerasLayer) -> list[Value]:
     found = []
     for x in placed:
         for other in placed:
-            x = x + other * 0
+            x = x + other.zeros()
         found.append(x.value)
     return found
 

@@ -125,7 +125,11 @@ def interpolation(n: KerasLayer, name: str) -> dict:
 
 @layer("Resizing")
 def resizing(n: KerasLayer) -> Value:
-    size = [n.integer("height"), n.integer("width")]
+    return resized_in_ratio(n, [n.integer("height"), n.integer("width")])
+
+
+def resized_in_ratio(n: KerasLayer, size: list[int]) -> Value:
+    """Images in a size, cropped or padded to its ratio before, where the layer says so."""
     x = in_ratio(n, n.tensor(), size)
     how, smooth = n.option("interpolation", "bilinear"), n.option("antialias", False)
     if how in ("nearest", "bilinear", "bicubic") and (not smooth or how == "nearest"):

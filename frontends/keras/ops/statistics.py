@@ -8,7 +8,8 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import TensorType, f32, i1, i32, i64
+from ....ir.numpy_types import type_to_numpy
+from ....ir.types import TensorType, f32, f64, i1, i32, i64
 from ...common import formulas
 from ...common.bessel import bessel_i
 from ...common.diagonals import diagonal, on_diagonal
@@ -18,8 +19,9 @@ from ...common.shapes import normalize_axis, shape_of
 from ...common.terms import Term, constant, counting, extent, joined
 from ...common.unique import unique_rows
 from ..layer import KerasLayer, element_type, layer
-from .functions import add, axes_of, floating, formula, operand, pair, two
-from .numeric import sorted_along
+from ..promotion import wide_floating
+from .functions import add, axes_of, extreme_place, floating, formula, operand, pair, two
+from .numeric import of_wide, sorted_along
 
 
 def _nan(x: Term) -> Term:
@@ -29,7 +31,7 @@ def _nan(x: Term) -> Term:
 def _common(n: KerasLayer, multiple: bool) -> Value:
     """The greatest common divisor, by Euclid, or the least common multiple."""
     a, b = (v.function(nn.Abs) for v in two(n))
-    a, b = a + b * 0, b + a * 0
+    a, b = a + b.zeros(), b + a.zeros()
 
     def step(number: Value, flag: Value, states: list[Value]) -> Iteration:
         x, y = (Term(n, state) for state in states)
@@ -51,15 +53,19 @@ def _some(x: Term) -> Value:
 
 
 def _next_after(n: KerasLayer) -> Value:
-    """The next number on the way from the first to the second operand."""
-    a, b = (Term(n, n.cast(v.value, f32)) for v in two(n))
-    bits = a.made(nn.Bitcast(a.value, out=TensorType(a.shape, i32)))
+    """The next number of 32 or 64 bits on the way from the first to the second operand."""
+    first, second = two(n, float)
+    wide = f64 if first.element is f64 else f32
+    a, b = first.cast(wide), second.cast(wide)
+    integer = i64 if wide is f64 else i32
+    bits = a.made(nn.Bitcast(a.value, out=TensorType(a.shape, integer)))
     away = (b > a).equals(a > 0.0)
-    moved = bits + away.choose(constant(n, 1, i32), -1)
-    moved = moved.made(nn.Bitcast(moved.value, out=TensorType(moved.shape, f32)))
-    least = float(np.finfo(np.float32).smallest_subnormal)
-    moved = a.equals(0.0).choose((b > 0.0).choose(constant(n, least, f32), -least), moved)
-    return (_nan(a) | _nan(b)).choose(math.nan, a.equals(b).choose(b, moved)).value
+    moved = bits + away.choose(constant(n, 1, integer), -1)
+    moved = moved.made(nn.Bitcast(moved.value, out=TensorType(moved.shape, wide)))
+    least = float(np.finfo(type_to_numpy(wide)).smallest_subnormal)
+    moved = a.equals(0.0).choose((b > 0.0).choose(constant(n, least, wide), -least), moved)
+    found = (_nan(a) | _nan(b)).choose(math.nan, a.equals(b).choose(b, moved))
+    return found.cast(first.element).value
 
 
 def _all_close(n: KerasLayer) -> Value:
@@ -79,9 +85,9 @@ def _is_in(n: KerasLayer) -> Value:
 
 
 add({
-    "Angle": formula(lambda x: (x < 0.0).choose(math.pi, x * 0.0)),
-    "Imag EmptyLike": lambda n: (Term(n, n.tensor()) * 0).value,
-    "I0": formula(bessel_i(0, False)),
+    "Angle": formula(lambda x: (x < 0.0).choose(math.pi, x.zeros())),
+    "Imag EmptyLike": lambda n: Term(n, n.tensor()).zeros().value,
+    "I0": of_wide(bessel_i(0, False)),
     "Gcd": lambda n: _common(n, multiple=False),
     "Lcm": lambda n: _common(n, multiple=True),
     "Ldexp": lambda n: _scaled(n),
@@ -93,8 +99,9 @@ add({
 
 def _scaled(n: KerasLayer) -> Value:
     """The first operand times two to the power of the second."""
-    a, b = (Term(n, floating(n, v)) for v in (n.tensor(), n.tensor(1)))
-    return (a * constant(n, 2.0, a.element) ** b).value
+    a, b = two(n, float)
+    kept = a.equals(0.0) | a.function(nn.IsInf)
+    return kept.choose(a, a * constant(n, 2.0, a.element) ** b).value
 
 
 # -- counts and sets -------------------------------------------------------------------------------
@@ -189,15 +196,11 @@ def partitioned(n: KerasLayer) -> Value:
 
 @layer("ops.Nanargmax", "ops.Nanargmin")
 def nan_extreme(n: KerasLayer) -> Value:
-    x, axis = Term(n, floating(n, n.tensor())), n.option("axis", None)
-    if axis is None:
-        x, axis = x.flat(), 0
-    axis, keep = normalize_axis(n, axis, x.rank), bool(n.option("keepdims", False))
-    most = n.kind == "ops.Nanargmax"
+    x, most = Term(n, floating(n, n.tensor())), n.kind == "ops.Nanargmax"
     filled = _nan(x).choose(-math.inf if most else math.inf, x)
-    op = nn.Argmax if most else nn.Argmin
-    found = Term(n, n(op(filled.value, axis=axis, keep_dims=keep))).cast(i32)
-    some = (~_nan(x)).cast(i32).largest(axis, keep=keep) > 0
+    found = Term(n, extreme_place(n, nn.Argmax if most else nn.Argmin, filled.value))
+    axes, keep = axes_of(n, x.value, n.argument(1, "axis")), bool(n.argument(2, "keepdims", False))
+    some = (~_nan(x)).cast(i32).largest(*axes, keep=keep) > 0
     return some.choose(found, -1).value
 
 
@@ -238,13 +241,14 @@ def _at_share(ordered: Term, share: float, count: Term, method: str) -> Term:
     """The element at a share of so many in each row."""
     n, axis = ordered.n, ordered.rank - 1
     place = (count - 1.0).max(0.0) * share
-    below, above = place.function(nn.Floor), place.function(nn.Ceil)
+    above = place.function(nn.Ceil)
+    below = (above - 1.0).max(0.0) if method == "linear" else place.function(nn.Floor)
     index = counting(n, extent(n, (ordered.value, axis))).cast(ordered.element)
     low, high = (index.equals(at).choose(ordered, 0.0).sum(axis) for at in (below, above))
     part = (place - below).column(0, axis)
     match method:
-        case "linear":
-            found = low + (high - low) * part
+        case "linear":  # as Keras sums it, which is NaN beside an infinity
+            found = high * part + low * (1.0 - part)
         case "lower":
             found = low
         case "higher":
@@ -271,7 +275,7 @@ def correlations(n: KerasLayer) -> Value:
 @layer("ops.Correlate")
 def correlate(n: KerasLayer) -> Value:
     """Of two vectors, the second one moved along the first, which is not shorter."""
-    a, b = (Term(n, floating(n, v.value)) for v in two(n))
+    a, b = (v.cast(wide_floating(v.element)) for v in two(n))
     long, short = n.extent(a.value, 0), n.extent(b.value, 0)
     if short > long:
         raise n.error("a second vector that is longer is not supported")
@@ -328,10 +332,11 @@ def _range(n: KerasLayer, start: Term, stop: Term) -> Term:
 
 
 def _ends(n: KerasLayer) -> tuple[Term, Term]:
-    element = element_type(n.option("dtype", None)) or f32
-    a, b = pair(n, *(n.argument(i, name) for i, name in enumerate(("start", "stop"))))
-    a, b = (v.cast(element) for v in (a, b))
-    return a + b * 0, b + a * 0
+    named, ends = n.option("dtype", None), (n.argument(0, "start"), n.argument(1, "stop"))
+    a, b = pair(n, *ends, float)
+    if named is not None:
+        a, b = (v.cast(element_type(named) or f32) for v in (a, b))
+    return a + b.zeros(), b + a.zeros()
 
 
 @layer("ops.Linspace")

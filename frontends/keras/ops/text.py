@@ -118,7 +118,8 @@ def _encoded(n: KerasLayer, places: Value, known: Vocabulary, mode: str) -> Valu
     padded = n.option("pad_to_max_tokens", False)
     size = n.integer("max_tokens") if padded else known.size
     if mode not in ("tf_idf", "tf-idf"):
-        return encoded(n, places, size, {"binary": "multi_hot"}.get(mode, mode))
+        found = encoded(n, places, size, {"binary": "multi_hot"}.get(mode, mode))
+        return found if n.is_old else n.cast(found, i64)
     found = Term(n, encoded(n, places, size, "count"))
     return (found * Term(n, _frequencies(n, known, size))).value
 
