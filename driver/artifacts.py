@@ -265,10 +265,14 @@ def _exports(program: Program, prefix: str) -> list[str]:
 
 def _memory(found: Signature) -> str:
     """What a run needs, and how near that is to the least that it could."""
-    arena, live = found.arena_bytes / 1e6, found.live_bytes / 1e6
-    needed = f"an arena of {arena:,.2f} MB (at most {live:,.2f} MB in use at one time)"
+    arena, live = map(_size, (found.arena_bytes, found.live_bytes))
+    needed = f"an arena of {arena} (at most {live} in use at one time)"
     if found.heap_bytes:
         fixed = f" beside {needed}" if found.live_bytes else ""
         needed = f"what the shapes of a call ask for{fixed}"
-    made = f", {found.prepared_bytes / 1e6:,.2f} MB made of them" if found.prepared_bytes else ""
-    return f"memory: {needed}, {found.weights_bytes / 1e6:,.2f} MB of weights{made}"
+    made = f", {_size(found.prepared_bytes)} made of them" if found.prepared_bytes else ""
+    return f"memory: {needed}, {_size(found.weights_bytes)} of weights{made}"
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e6:,.2f} MB" if count >= 100_000 else f"{count:,} bytes"

@@ -138,7 +138,8 @@ _KEPT_MEMORY = """
 /* Memory stays in an arena from run to run, as much as the run that needed most. The first
    HEAP_BYTES of an arena are zero before the first run with it. PREFIX_release frees what is kept,
    after which the arena is as new. PREFIX_reuse hands the memory of an output, of so many bytes
-   rounded up to a multiple of 64, to the next run, which takes it for an output or frees it. */
+   rounded up to a multiple of 64, to the next run, which takes it for an output or frees it. With
+   NULL they do nothing. */
 void PREFIX_release(void *arena);
 void PREFIX_reuse(void *arena, void *data, size_t bytes);
 """

@@ -214,8 +214,10 @@ PUBLIC void NAME(_free)(void *data) { release(data); }
 /* The same, for the next call with a context. */
 PUBLIC void NAME(_give_back)(context *made, void *data, size_t bytes) {
     const size_t line = 64; /* blocks are as long */
-    if (data) NAME(_reuse)(made->arena, data, bytes ? (bytes + line - 1) / line * line : line);
+    if (made && data) NAME(_reuse)(made->arena, data, bytes ? (bytes + line - 1) / line * line : line);
 }
 
-PUBLIC void NAME(_trim)(context *made) { NAME(_release)(made->arena); }
+PUBLIC void NAME(_trim)(context *made) {
+    if (made) NAME(_release)(made->arena);
+}
 #endif

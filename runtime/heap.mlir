@@ -357,14 +357,23 @@ llvm.func internal @nnc_heap_result(%heap: !llvm.ptr, %bytes: !size) -> !llvm.pt
   llvm.return %made : !llvm.ptr
 }
 
-// Takes the memory of a result, of so many bytes, for the next call that has this arena.
+// Takes the memory of a result, of so many bytes, for the next call that has this arena. Nothing
+// where one of them is null.
 llvm.func @nnc_reuse(%arena: !llvm.ptr, %block: !llvm.ptr, %bytes: !size) {
+  %null = llvm.mlir.zero : !llvm.ptr
+  %no_arena = llvm.icmp "eq" %arena, %null : !llvm.ptr
+  %no_block = llvm.icmp "eq" %block, %null : !llvm.ptr
+  %nothing = llvm.or %no_arena, %no_block : i1
+  llvm.cond_br %nothing, ^end, ^take
+^take:
   %first_place = llvm.getelementptr %arena[0, 7] : (!llvm.ptr) -> !llvm.ptr, !heap
   %length_place = llvm.getelementptr %block[0, 1] : (!llvm.ptr) -> !llvm.ptr, !result
   %first = llvm.load %first_place : !llvm.ptr -> !llvm.ptr
   llvm.store %first, %block : !llvm.ptr, !llvm.ptr
   llvm.store %bytes, %length_place : !size, !llvm.ptr
   llvm.store %block, %first_place : !llvm.ptr, !llvm.ptr
+  llvm.br ^end
+^end:
   llvm.return
 }
 
@@ -386,10 +395,13 @@ llvm.func internal @nnc_heap_forget(%heap: !llvm.ptr) {
   llvm.return
 }
 
-// Gives back what is kept in an arena, which then is as new.
+// Gives back what is kept in an arena, which then is as new; of null, nothing.
 llvm.func @nnc_release(%arena: !llvm.ptr) {
   %none = llvm.mlir.constant(0 : !size) : !size
   %null = llvm.mlir.zero : !llvm.ptr
+  %nothing = llvm.icmp "eq" %arena, %null : !llvm.ptr
+  llvm.cond_br %nothing, ^end, ^free
+^free:
   llvm.call @nnc_heap_end(%arena) : (!llvm.ptr) -> ()
   %region_place = llvm.getelementptr %arena[0, 4] : (!llvm.ptr) -> !llvm.ptr, !heap
   %length_place = llvm.getelementptr %arena[0, 5] : (!llvm.ptr) -> !llvm.ptr, !heap
@@ -399,5 +411,7 @@ llvm.func @nnc_release(%arena: !llvm.ptr) {
   llvm.store %none, %length_place : !size, !llvm.ptr
   llvm.store %none, %needed_place : !size, !llvm.ptr
   llvm.call @free(%region) : (!llvm.ptr) -> ()
+  llvm.br ^end
+^end:
   llvm.return
 }

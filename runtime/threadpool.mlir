@@ -18,6 +18,9 @@
 // A pool runs one job at a time. A job that is started while another runs, from inside it or by
 // another thread that shares the pool, is done by its caller alone.
 //
+// A child of `fork` has the pool, but none of its workers. The caller then does all of a job; and the
+// pool's end is that of its memory, for the child may have other threads of the same numbers.
+//
 // A worker on its caller's processor would not run before its caller sleeps. Linux wakes it there
 // on virtual machines: a virtual processor that idles has halted, and to the scheduler a halted one
 // looks taken by the host (`vcpu_is_preempted`). So a worker that is woken, or that is late, is kept
@@ -43,7 +46,8 @@
   array<64 x i8>,
   i32,                  // 11: busy: whether a job runs
   i32,                  // 12: stop: the next generation is the end
-  i64                   // 13: waited: how long callers waited for others, by `nnc_pool_clock`
+  i64,                  // 13: waited: how long callers waited for others, by `nnc_pool_clock`
+  i32                   // 14: process that has the workers
 )>
 
 // One for each thread, after the pool; the first is the caller's.
@@ -73,6 +77,7 @@ llvm.func @sem_wait(!llvm.ptr) -> i32
 llvm.func @sem_post(!llvm.ptr) -> i32
 llvm.func @sem_destroy(!llvm.ptr) -> i32
 llvm.func @sched_yield() -> i32
+llvm.func @getpid() -> i32
 llvm.func @sched_getcpu() -> i32
 llvm.func @pthread_getaffinity_np(!size, !size, !llvm.ptr) -> i32
 llvm.func @pthread_setaffinity_np(!size, !size, !llvm.ptr) -> i32
@@ -106,6 +111,9 @@ llvm.func @nnc_pool_create(%threads: i32) -> !llvm.ptr {
   llvm.cond_br %failed, ^nothing, ^initialize
 ^initialize:
   "llvm.intr.memset"(%pool, %zero, %bytes) <{isVolatile = false}> : (!llvm.ptr, i8, !size) -> ()
+  %process_at = llvm.getelementptr %pool[0, 14] : (!llvm.ptr) -> !llvm.ptr, !pool
+  %process = llvm.call @getpid() : () -> i32
+  llvm.store %process, %process_at : i32, !llvm.ptr
   %workers = llvm.getelementptr %pool[1] : (!llvm.ptr) -> !llvm.ptr, !pool
   %start = llvm.mlir.addressof @nnc_pool_worker : !llvm.ptr
   %callers = llvm.getelementptr %workers[0, 9] : (!llvm.ptr) -> !llvm.ptr, !worker
@@ -141,7 +149,13 @@ llvm.func @nnc_pool_destroy(%pool: !llvm.ptr) {
   %caller = llvm.mlir.constant(0 : i32) : i32
   %one = llvm.mlir.constant(1 : i32) : i32
   %none = llvm.icmp "eq" %pool, %null : !llvm.ptr
-  llvm.cond_br %none, ^end, ^stop
+  llvm.cond_br %none, ^end, ^look
+^look:
+  %process_at = llvm.getelementptr %pool[0, 14] : (!llvm.ptr) -> !llvm.ptr, !pool
+  %process = llvm.load %process_at : !llvm.ptr -> i32
+  %this = llvm.call @getpid() : () -> i32
+  %own = llvm.icmp "eq" %process, %this : i32
+  llvm.cond_br %own, ^stop, ^free
 ^stop:
   %generation = llvm.getelementptr %pool[0, 7] : (!llvm.ptr) -> !llvm.ptr, !pool
   %stop = llvm.getelementptr %pool[0, 12] : (!llvm.ptr) -> !llvm.ptr, !pool

@@ -156,6 +156,7 @@ int32_t pthread_join(size_t thread, void **result) {
 EXPORT(nnc_thread) void nnc_thread(void *(*start)(void *), void *argument) { start(argument); }
 
 int32_t sched_yield(void) { return 0; }
+int32_t getpid(void) { return 0; }
 
 /* -- semaphores: how often they may be passed -------------------------------------------------- */
 

@@ -102,3 +102,13 @@ def test_other_shapes(caller: Caller, shapes) -> None:
 )
 def test_null(caller: Caller, null: str) -> None:
     assert caller.status(null=(null,)) == NO_ARGUMENT
+
+
+def test_null_where_there_is_nothing_to_do(caller: Caller) -> None:
+    code, some = caller.code, ctypes.c_void_p(ctypes.addressof((ctypes.c_char * 64)()))
+    for function in (code.nnc_destroy, code.nnc_free, code.nnc_trim, code.nnc_release):
+        function(None)
+    for function in (code.nnc_give_back, code.nnc_reuse):
+        for arguments in ((None, None), (None, some), (caller.context, None)):
+            function(*arguments, ctypes.c_size_t(64))
+    assert caller.status() == 0

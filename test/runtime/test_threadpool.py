@@ -405,3 +405,18 @@ def test_the_pool_for_other_processors(target, system):
     code = machine.emit_object(parsed)
     assert code[:4] == b"\x7fELF"
     assert (code[4], int.from_bytes(code[18:20], "little")) == target.head
+
+
+def test_the_end_of_a_pool_that_a_fork_copied(pool_code):
+    """The child's own thread may have the number of one that stayed behind."""
+    pool = pool_code.create(2)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        own = pool_code.create(2)
+        pool_code.destroy(pool)
+        pool_code.destroy(own)
+        os._exit(7)
+    _, status = os.waitpid(child, 0)
+    pool_code.destroy(pool)
+    assert os.waitstatus_to_exitcode(status) == 7
