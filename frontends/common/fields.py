@@ -136,7 +136,7 @@ class Ignored:
         """Whether this row speaks of the field."""
         if not _fits(self.names, name) or not _fits(self.kinds, kind):
             return False
-        return self.values is None or any(_same(value, one) for one in self.values)
+        return self.values is None or any(same(value, one) for one in self.values)
 
 
 @cache
@@ -144,10 +144,10 @@ def _fits(patterns: str, name: str) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns.split())
 
 
-def _same(a: Any, b: Any) -> bool:
+def same(a: Any, b: Any) -> bool:
     """Equal, and of the same kind: 0 is not False, a list may be a tuple."""
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
-        return len(a) == len(b) and all(map(_same, a, b))
+        return len(a) == len(b) and all(map(same, a, b))
     return isinstance(a, bool) == isinstance(b, bool) and bool(a == b)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable
 from functools import cache
 from inspect import Parameter, signature
@@ -10,7 +11,8 @@ from typing import Any
 from ...ir.core import Value
 from ..common.complexes import by_parts, has_pairs
 from ..common.rows import Convert, Rows
-from .arguments import BY_PARTS, BY_PARTS_OF_FIRST, IGNORED, with_refs
+from .arguments import BY_PARTS, BY_PARTS_OF_FIRST, with_refs
+from .ignored import IGNORED, unread
 
 
 class AtenRows(Rows):
@@ -50,13 +52,14 @@ def _called_by_names(function: Convert) -> Convert:
 
     def convert(n: Any, *inputs: Any) -> Any:
         values = dict(zip(n.node.inputs, inputs, strict=True))
-        given = {}
+        given, left = {}, {}
         for name, value in n.attributes.items():
             name = name.replace(".", "_") + ("_" if name in _WORDS else "")
-            if name in names or open_:
-                given[name] = with_refs(value, lambda ref: values[ref.name])
-            elif name not in IGNORED and value is not None:
-                raise n.error(f"argument '{name}' is not supported")
+            taken = given if name in names or open_ else left
+            taken[name] = with_refs(value, lambda ref: values[ref.name])
+        for name, value in IGNORED.refused(n.kind, (left | unread(function, given)).items()):
+            what = "a tensor" if isinstance(value, Value) else reprlib.repr(value)
+            raise n.error(f"argument '{name}' is {what}, which is not supported")
         for name in needed:
             if name not in given:
                 raise n.error(f"argument '{name}' is missing")

@@ -192,13 +192,14 @@ def softmax(
         top = Term(n, n(nn.ReduceMax(x, axes=(axis,), keep_dims=True)))
         return (top > -np.inf).choose(Term(n, out), 0.0).value
 
-    return _along(n, self, dim, dtype, work)
+    return _along(n, self, dim, f32 if half_to_float else dtype, work)
 
 
 @ROWS("aten.log_softmax", "aten._log_softmax", "aten.special_log_softmax")
 def log_softmax(
     n: AtenLayer, self: Value, dim: int, dtype: Type | None = None, half_to_float: bool = False
 ) -> Value:
+    dtype = f32 if half_to_float else dtype
     return _along(n, self, dim, dtype, lambda x, axis: n(nn.LogSoftmax(x, axis=axis)))
 
 

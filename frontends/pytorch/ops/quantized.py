@@ -160,7 +160,11 @@ def fake_quantize(
     # What no i64 has is the least one.
     steps = (steps < 2.0**63 if axis is not None else steps.equals(steps)).choose(steps, low)
     found = ((steps.max(low).min(high) - zero) * scale).cast(x.type.element_type)
-    return [found.value, ((steps >= low) & (steps <= high)).value]
+    inside = (steps >= low) & (steps <= high)
+    if fake_quant_enabled is not None:
+        on = Term(n, fake_quant_enabled).reshape() > 0
+        found, inside = on.choose(found, Term(n, x)), inside | ~on
+    return [found.value, inside.value]
 
 
 @ROWS("aten._int_mm")

@@ -115,3 +115,16 @@ def test_what_is_no_model_is_one_error(torch, linear):
     ):
         with pytest.raises(NncError, match=message):
             nnc.load(given, inputs)
+
+
+@pytest.mark.parametrize("enabled", [0, 1])
+def test_fake_quantization_that_a_tensor_turns_on(torch, enabled):
+    def quantized(x, scale, zero, on):
+        rounded = torch.ops.aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams
+        return rounded(x, scale, zero, on, -8, 7)
+
+    x, scale = torch.linspace(-3, 3, 13), torch.tensor([0.25])
+    given = (x, scale, torch.tensor([1], dtype=torch.int32), torch.tensor([enabled]))
+    found = nnc.compile(quantized, given, cache=False)(*given)
+    for one, other in zip(found, quantized(*given), strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -14,6 +14,7 @@ import nnc
 import numpy as np
 import pytest
 from nnc import NncError
+from nnc.frontends.pytorch.ignored import unread
 
 from ..mutate import mutated
 
@@ -302,3 +303,36 @@ def _load(data):
         nnc.load(data)
     except NncError as error:
         assert "\n  File " not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "message"),
+    [
+        ("dropout_p", {"as_float": 0.5}, r"attention.*: argument 'dropout_p' is 0.5, which is not"),
+        ("dropout_q", {"as_float": 0.0}, r"attention.*: argument 'dropout_q' is 0.0, which is not"),
+    ],
+)
+def test_arguments_that_no_row_reads_are_refused(argument, value, message):
+    def change(program):
+        for node in program["graph_module"]["graph"]["nodes"]:
+            for one in node["inputs"]:
+                if one["name"] == "dropout_p":
+                    one.update(name=argument, arg=value)
+
+    with pytest.raises(NncError, match=message):
+        nnc.load(_with("attention", **{"models/model.json": _changed(change)}))
+
+
+def test_what_a_row_never_loads():
+    """Of what is given: not what the signature has anyway, and the names in `**rest` too."""
+
+    def row(n, self, scale=1.0, train=False, **rest):
+        return lambda: self + scale
+
+    def open_row(n, self, **rest):
+        return self, rest
+
+    given = {"self": 1, "scale": 2.0, "train": True, "seed": 3}
+    assert unread(row, given) == {"train": True, "seed": 3}
+    assert unread(row, {"train": False, "scale": 0}) == {}
+    assert unread(open_row, given) == {}

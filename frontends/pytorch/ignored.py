@@ -1,0 +1,58 @@
+"""The arguments of PyTorch's operators that a row need not read, each with its reason.
+
+A row names the arguments that it takes, so that what its code never loads is what it does not read.
+"""
+
+from __future__ import annotations
+
+import dis
+from functools import cache
+from inspect import Parameter, signature
+from typing import Any
+
+from ..common.fields import Ignored, IgnoredFields, same
+from ..common.rows import Convert
+
+IGNORED = IgnoredFields(
+    Ignored("device layout pin_memory memory_format generator non_blocking copy names stride",
+            "where a tensor lies and what its dimensions are called, not what is in it"),
+    Ignored("momentum padding_idx scale_grad_by_freq sparse sparse_grad max_norm norm_type",
+            "of training"),
+    Ignored("cudnn_enable* cudnn_enabled benchmark deterministic allow_tf32 driver path "
+            "compute_mode",
+            "how PyTorch computes it"),
+    Ignored("check_errors unsafe assume_unique implicit", "what is checked, or need not be"),
+    Ignored("sorted stable", "sorted results and stable orders are right too"),
+    Ignored("compute_v unpack_data unpack_pivots compute_log_sumexp return_debug_mask "
+            "return_counts return_inverse",
+            "an output that is not used"),
+    Ignored("average_attn_weights", "of weights that are not given"),
+    Ignored("N C HxW embed_dim", "as the operands have it", "*norm* *transformer* *attention*"),
+    Ignored("padding", "as the result's extents tell", "aten.max_unpool*"),
+    Ignored("quant_min quant_max dtype", "as the operand has it", "quantized_decomposed.*"),
+    Ignored("*", "what is checked, not what is computed", "aten.*assert* aten.*constrain_range*"),
+    Ignored("*", "how a graph is trained", "higher_order.*"),
+    Ignored("self", "all tensors lie alike", "aten.*storage_offset aten.*is_contiguous"),
+)  # fmt: skip
+
+
+def unread(function: Convert, given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that a row's code never loads, but those that are as if they were not given."""
+    names, rest = _unloaded(function)
+    parameters = signature(function).parameters
+    return {
+        name: value
+        for name, value in given.items()
+        if (name in names and not same(value, names[name])) or (rest and name not in parameters)
+    }
+
+
+@cache
+def _unloaded(function: Convert) -> tuple[dict[str, Any], bool]:
+    """The parameters that code never loads with their defaults, and whether `**rest` is one."""
+    code: Any = function.__code__  # type: ignore[attr-defined]
+    loaded = {i.argval for i in dis.get_instructions(code) if i.opname.startswith("LOAD_")}
+    loaded.update(code.co_cellvars)
+    unloaded = [p for p in signature(function).parameters.values() if p.name not in loaded]
+    names = {p.name: p.default for p in unloaded if p.kind is not Parameter.VAR_KEYWORD}
+    return names, len(names) < len(unloaded)
