@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..ir.diagnostics import NncError
+from ..ir.files import check_folder
 from ..targets.system import LINUX, SYSTEMS
 from .bindings import LANGUAGES
 from .bindings.names import snake_case, words_of
@@ -90,13 +91,12 @@ def check_bindings(target: Target, options: ArtifactOptions) -> None:
 
 def check_output(path: Path, options: ArtifactOptions) -> None:
     """Refuse what cannot be written, before any work. Raises NncError."""
+    check_folder(path)
     if options.bindings:
         if path.exists() and not path.is_dir():
             raise NncError(f"--bindings writes a folder, but '{path}' is a file")
         if options.static:
             raise NncError("--static writes a .a file, --bindings a folder with a shared library")
-    elif not path.parent.is_dir():
-        raise NncError(f"cannot write '{path}': there is no folder '{path.parent}'")
     elif path.suffix not in SUFFIXES:
         found = f"'{path.suffix}'" if path.suffix else "none"
         raise NncError(f"the output's suffix is {_listed(SUFFIXES)}; found {found}")

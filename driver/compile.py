@@ -407,7 +407,7 @@ def write_stages(
         progress=progress,
     )
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(exist_ok=True)
     except OSError as error:
         raise NncError(f"cannot make folder '{folder}': {error.strerror or error}") from None
     paths = [folder / "0-import.mlir"]

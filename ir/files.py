@@ -37,6 +37,14 @@ def write_together(contents: Mapping[Path, Sequence[Part] | Path]) -> None:
         publish(writes)
 
 
+def check_folder(path: Path) -> None:
+    """Raise NncError where nothing can be written into the folder of a file to be written."""
+    if not path.parent.is_dir():
+        raise NncError(f"cannot write '{path}': there is no folder '{path.parent}'")
+    if not is_special(path) and not os.access(path.parent, os.W_OK):
+        raise unwritable(path, OSError(errno.EACCES, os.strerror(errno.EACCES)))
+
+
 def is_special(path: Path) -> bool:
     """Whether there is a device such as /dev/null, a pipe or a folder, which no file replaces."""
     return path.exists() and not path.is_file()

@@ -14,7 +14,7 @@ from ..driver.comparing.sides import CompiledSide, OnnxRuntimeSide, Side
 from ..frontends.formats import examine_model
 from ..frontends.onnx import constant_values
 from ..ir.diagnostics import NncError
-from .inputs import gather_inputs
+from .inputs import check_inputs, gather_inputs
 from .run_printing import number_text
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def compare_model(args: argparse.Namespace, session: Session) -> int:
     other = session.path(args.against) if args.against else session.model
     reference = _reference(args, session, ours)
     session.progress(f"compile {session.model}")
-    executable = ours.compile(session.model)
+    executable = ours.compile(session.model, lambda module: check_inputs(module, args))
     inputs = gather_inputs(executable, args, session.streams)
     feed = inputs
     if session.model.endswith(".onnx"):

@@ -194,6 +194,8 @@ def compare(
 ) -> list[str]:
     """Complaints where outputs differ by more than `tolerance` of the largest expected value."""
     outputs, expected = flattened(outputs), flattened(expected)
+    if not expected:
+        return ["no output is expected"]
     if len(outputs) == len(expected) == 1:
         expected = {next(iter(outputs)): next(iter(expected.values()))}
     complaints = []
@@ -207,8 +209,20 @@ def compare(
             if got.tolist() != want.tolist():
                 complaints.append(f"{name}: other text than expected")
             continue
-        scale = float(np.max(np.abs(want), initial=0.0)) or 1.0
-        error = float(np.max(np.abs(got.astype(np.float64) - want), initial=0.0)) / scale
-        if not error <= tolerance:
+        if not (error := _relative_error(got, want)) <= tolerance:
             complaints.append(f"{name}: relative error {error:.3g} exceeds {tolerance:g}")
     return complaints
+
+
+def _relative_error(got: np.ndarray, want: np.ndarray) -> float:
+    """The largest difference, as a share of the largest finite value; infinite where one of two
+    values is NaN or an infinity that the other is not.
+    """
+    kind = np.complex128 if "c" in (got.dtype.kind, want.dtype.kind) else np.float64
+    got, want = got.astype(kind), want.astype(kind)
+    finite = np.isfinite(got) & np.isfinite(want)
+    same = (got == want) | (np.isnan(got) & np.isnan(want))
+    if not (finite | same).all():
+        return math.inf
+    scale = float(np.max(np.abs(want[finite]), initial=0.0)) or 1.0
+    return float(np.max(np.abs(got - want)[finite], initial=0.0)) / scale

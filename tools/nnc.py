@@ -21,6 +21,7 @@ from ..driver.artifact_options import (
     prefix_of,
 )
 from ..ir.diagnostics import NncError
+from ..ir.files import check_folder
 from ..ir.timing import untimed
 from ..numerics.options import options_of
 from ..targets.base import all_targets, find_host
@@ -68,6 +69,9 @@ def _main(argv: Sequence[str], streams: Streams) -> int:
         return _cache(args, streams)
     if args.command == "targets":
         return _targets(streams)
+    for written in (getattr(args, name, None) for name in ("output", "html", "trace")):
+        if written:
+            check_folder(streams.path(written))
     session = Session(args, streams)
     try:
         return _COMMANDS[args.command](args, session)
@@ -196,7 +200,8 @@ def _run(args: argparse.Namespace, session: Session) -> int:
         for line in complaints:
             print(line, file=session.streams.stderr)
         if not complaints:
-            session.say(f"agrees with {args.expect} within {args.tolerance:g}")
+            part = "" if len(expected) >= len(outputs) else f"{len(expected)} of {len(outputs)}: "
+            session.say(f"{part}agrees with {args.expect} within {args.tolerance:g}")
         return 1 if complaints else 0
     return 0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from ...ir.diagnostics import NncError
 from ...ir.location import FileLineColLoc
 
 if TYPE_CHECKING:
+    from ...ir.core import Operation
     from ...runtime.model import Model
 
 Values = dict[str, np.ndarray]
@@ -41,8 +42,8 @@ class CompiledSide(Side):
     choices: dict[str, Any] = field(default_factory=dict)
     """What is said of the whole model's inputs: shapes and constants."""
 
-    def compile(self, model: Any) -> Model:
-        """The model as a callable."""
+    def compile(self, model: Any, accept: Callable[[Operation], None] | None = None) -> Model:
+        """The model as a callable; `accept` may raise NncError of what was read."""
         from ...targets.attribute import attach, target_of
         from ..compile import compile_model, load_module
         from ..emulation import check_runs, running
@@ -63,12 +64,15 @@ class CompiledSide(Side):
                 fast_math=self.fast_math,
                 threads=self.threads,
                 cache=False,
+                accept=accept,
                 **choices,
             )
         from ...ir.passes import PassContext, PassManager
         from ...lowering.pipelines import pipeline
 
         module = load_module(model, fast_math=self.fast_math, **choices)
+        if accept is not None:
+            accept(module)
         check_runs(attach(module, target_of(module, self.target)))
         PassManager(pipeline(self.passes), PassContext(), (), False).run(module)
         return running(make_program(module), self.threads)
