@@ -27,20 +27,23 @@ def filling(module: Operation, buffer: np.ndarray, timed: Timed = untimed) -> It
     """Puts every weight where the code expects it, while the block runs; done at its end.
 
     A weight may have to be computed, which NumPy does without the interpreter's lock. `timed` is
-    told of the time that the end takes. Raises NncError for data that is missing or does not fit.
+    told of the time that the end takes. Ctrl-C does not wait for weights that are begun. Raises NncError for data that is missing or does not fit.
     """
     places = list(_places(module, buffer))
     places.sort(key=lambda place: -place[1].size)
     threads = min(_THREADS, os.cpu_count() or 1)
-    with ThreadPoolExecutor(threads, "nnc-weights") as workers:
+    workers, wait = ThreadPoolExecutor(threads, "nnc-weights"), True
+    try:
         work = [workers.submit(_copy, key, data, part) for key, part, data in places]
-        try:
-            yield
-            with timed("Weights"):
-                for one in work:
-                    one.result()
-        finally:
-            workers.shutdown(cancel_futures=True)
+        yield
+        with timed("Weights"):
+            for one in work:
+                one.result()
+    except KeyboardInterrupt:
+        wait = False  # a large weight takes seconds
+        raise
+    finally:
+        workers.shutdown(wait, cancel_futures=True)
 
 
 def fill_weights(module: Operation, buffer: np.ndarray, table: str = WEIGHTS) -> None:

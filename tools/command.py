@@ -149,17 +149,15 @@ def run_command(name: str, command: Command, argv: Sequence[str], streams: Strea
 def leave(status: int) -> NoReturn:
     """End the process with the status that a command gave.
 
-    LLVM may still work on what was interrupted; it does not stand the orderly end of a process.
+    After an interruption LLVM may still work, which does not stand the orderly end of a process;
+    that would also wait for weights that are being computed.
     """
     if status == INTERRUPTED:
-        from ..targets.llvm.apart import is_working
-
-        if is_working():
-            atexit._run_exitfuncs()  # removes temporary folders
-            for stream in (sys.stdout, sys.stderr):
-                with suppress(OSError, ValueError, AttributeError):
-                    stream.flush()
-            os._exit(status)
+        atexit._run_exitfuncs()  # removes temporary folders
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError, AttributeError):
+                stream.flush()
+        os._exit(status)
     sys.exit(status)
 
 

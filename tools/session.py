@@ -58,8 +58,10 @@ class Session:
 
     def run(self, executable: Model, inputs: dict[str, Any]) -> dict[str, Any]:
         """The outputs by name; an error of the run names the model."""
+        from ..targets.llvm.apart import interruptible
+
         try:
-            return executable.run(inputs)
+            return interruptible(executable.run)(inputs)
         except NncError as error:
             place, notes = FileLineColLoc(self.model, 0, 0), error.diagnostic.notes
             raise NncError(error.message, place, notes) from None

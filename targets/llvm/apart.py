@@ -1,4 +1,4 @@
-"""LLVM beside the main thread, which so hears Ctrl-C while LLVM works."""
+"""LLVM and compiled code beside the main thread, which so hears Ctrl-C while they work."""
 
 from __future__ import annotations
 
@@ -10,14 +10,11 @@ from typing import ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
-NAME = "nnc-llvm"
-"""Of the threads that LLVM works in."""
-
 
 def interruptible(function: Callable[P, R]) -> Callable[P, R]:
     """The function such that Ctrl-C in the main thread ends the wait for it at once.
 
-    What LLVM has begun cannot be stopped: it goes on in a thread that nobody waits for.
+    What has begun cannot be stopped: it goes on in a thread that nobody waits for.
     """
 
     @wraps(function)
@@ -36,15 +33,10 @@ def interruptible(function: Callable[P, R]) -> Callable[P, R]:
             finally:
                 done.set()
 
-        threading.Thread(target=work, name=NAME, daemon=True).start()
+        threading.Thread(target=work, daemon=True).start()
         done.wait()
         if errors:
             raise errors[0]
         return results[0]
 
     return run
-
-
-def is_working() -> bool:
-    """Whether LLVM still works on what was interrupted."""
-    return any(thread.name == NAME for thread in threading.enumerate())

@@ -91,22 +91,40 @@ def test_interruption(tmp_path: Path, warm_cache: Path) -> None:
 
 _BUSY = """
 import tempfile, threading, time
+import numpy as np
+from nnc.driver import weights
 from nnc.targets.llvm.apart import interruptible
 from nnc.tools.command import Streams, leave, run_command
+from nnc.tools.session import Session
+
+def wait(*arguments):
+    threading.Event().wait(600)
 
 def work(argv, streams):
     with tempfile.TemporaryDirectory(dir=".") as folder:
         print("begun", flush=True)
-        interruptible(threading.Event().wait)(600)
+        {work}
 
 leave(run_command("nnc", work, [], Streams.standard()))
 """
 
+_WEIGHTS = """
+        weights._copy, weights._places = wait, lambda *_: [("w", np.zeros(8, np.uint8), None)]
+        with weights.filling(None, None):
+            time.sleep(600)
+"""
 
-def test_interruption_of_llvm(tmp_path: Path) -> None:
+_RUN = """
+        model = type("Model", (), {"run": wait})()
+        Session.run(None, model, {})
+"""
+
+
+@pytest.mark.parametrize("work", ["interruptible(wait)()", _WEIGHTS, _RUN])
+def test_interruption_of_what_takes_long(work: str, tmp_path: Path) -> None:
     """Ctrl-C does not wait for what cannot be stopped, and folders in use go."""
     with subprocess.Popen(
-        [sys.executable, "-c", _BUSY],
+        [sys.executable, "-c", _BUSY.replace("{work}", work.strip())],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path, text=True,
     ) as process:  # fmt: skip
         assert process.stdout is not None and process.stdout.readline() == "begun\n"
