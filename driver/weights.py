@@ -27,7 +27,9 @@ def filling(module: Operation, buffer: np.ndarray, timed: Timed = untimed) -> It
     """Puts every weight where the code expects it, while the block runs; done at its end.
 
     A weight may have to be computed, which NumPy does without the interpreter's lock. `timed` is
-    told of the time that the end takes. Ctrl-C does not wait for weights that are begun. Raises NncError for data that is missing or does not fit.
+    told of the time that the end takes. Ctrl-C does not wait for weights that are begun.
+
+    Raises NncError for data that is missing or does not fit.
     """
     places = list(_places(module, buffer))
     places.sort(key=lambda place: -place[1].size)
