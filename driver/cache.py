@@ -304,8 +304,8 @@ def _value_text(value: Any) -> str:
 
 def _digest(target: Target, *parts: str):
     """A digest of the compiler, the target and the parts, to which more may be added."""
-    digest = sha256()
-    for part in (*_compiler(), repr(target), *parts):
+    digest = _compiler().copy()
+    for part in (repr(target), *parts):
         digest.update(f"{len(part)}:{part}".encode("utf-8", "surrogatepass"))
     return digest
 
@@ -318,8 +318,10 @@ _FLOORS = (
 
 
 @cache
-def _compiler() -> tuple[str, ...]:
-    """What tells two compilers apart: LLVM's version, each source file's size and time."""
+def _compiler():
+    """A digest of what tells two compilers apart: LLVM's version, each source file's size and
+    time.
+    """
     root = Path(__file__).parent.parent
     parts = [version("llvmlite")]
     for floor in _FLOORS:
@@ -327,7 +329,7 @@ def _compiler() -> tuple[str, ...]:
             if path.suffix in (".py", ".mlir", ".lark"):
                 state = path.stat()
                 parts.append(f"{path.relative_to(root)} {state.st_size} {state.st_mtime_ns}")
-    return tuple(parts)
+    return sha256("\n".join(parts).encode("utf-8", "surrogatepass"))
 
 
 def _mapped(path: Path, size: int, mode: str) -> np.ndarray:
