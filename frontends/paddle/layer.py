@@ -53,9 +53,8 @@ IGNORED = IgnoredFields(
     ),
     Ignored("stable", "nnc's orders are", values=(False, True)),
     Ignored("out_dtype", "that of the input", values=(-1,)),
-    Ignored(
-        "momentum trainable_statistics fuse_with_relu", "of training", "batch_norm batch_norm_"
-    ),
+    Ignored("momentum trainable_statistics", "of training", "batch_norm batch_norm_"),
+    Ignored("fuse_with_relu", "not asked for", "batch_norm batch_norm_", (False,)),
     Ignored("is_test seed fix_seed dropout_prob", "of training", "dropout rnn *quantize_linear"),
     Ignored("hidden_size input_size", "as the weights have it", "rnn"),
     Ignored(
