@@ -20,7 +20,7 @@ from .convolution import channels_first, channels_last
 from .gathering import gathered
 from .late_axes import all_where_none, along, axes_mask, given_sizes, parts_of_sizes
 from .layer import Layer
-from .movement import FAR, column, padded_by, slice_axis, split_into, transposed
+from .movement import FAR, Index, column, padded_by, slice_axis, split_into, transposed
 from .reductions import largest, reduced
 from .reshaping import expand_by, reshape_by
 from .resize import resized
@@ -30,12 +30,13 @@ from .shapes import (
     normalize_axes,
     normalize_axis,
     of_length,
+    part_of_vector,
     reshape,
     shape_of,
     shape_text,
 )
 from .strided_slice import elements
-from .terms import Term, constant, joined
+from .terms import Term, constant, counting, extent, joined
 from .windows import pad_by_vector
 
 # -- shapes ----------------------------------------------------------------------------------------
@@ -202,10 +203,11 @@ def batch_to_space_nd(n: Layer, x: Value, block: Value, crops: Value) -> Value:
     return batch_to_space(n, x, sizes, _pairs(n, crops, len(sizes)))
 
 
-def _pairs(n: Layer, value: Value, count: int) -> list[tuple[int, int]]:
-    found = n.known_ints(value, "paddings and crops")
-    if len(found) != 2 * count:
-        raise n.error(f"{len(found)} paddings for {count} dimensions")
+def _pairs(n: Layer, value: Value, count: int) -> list[tuple[Index, Index]]:
+    """A row for each dimension of space, which may be computed."""
+    if value.type.shape not in ((count, 2), (None, 2), (None, None)):
+        raise n.error(f"paddings or crops are '{value.type}', expected {count} pairs")
+    found = elements(n, reshape(n, value, [2 * count]), 2 * count)
     return list(zip(found[::2], found[1::2], strict=True))
 
 
@@ -379,10 +381,12 @@ def resize_image(n: Layer, x: Value, size: Value, mode: str, corners: bool, half
     if x.type.rank != 4:
         raise n.error(f"the input has shape {shape_text(x)}, expected rank 4")
     sizes = n.extents(size) or (None, None)
-    if mode == "nearest" and _is_uneven(x.type.shape[1:3], sizes):
-        for axis, count in zip((1, 2), sizes, strict=True):
-            places = _nearest(int(x.type.shape[axis]), int(count or 0), corners, half)
-            x = n(nn.Gather(x, n.constant(places), axis=axis))
+    if mode == "nearest" and not _is_even(x.type.shape[1:3], sizes):
+        wide = as_i64(n, size)
+        for axis in (1, 2):
+            count = Term(n, part_of_vector(n, wide, axis - 1, axis)).reshape()
+            places = _nearest(extent(n, (x, axis)), count, corners, half)
+            x = n(nn.Gather(x, places.value, axis=axis))
         return x
     how: dict[str, Any] = {
         "mode": mode,
@@ -400,16 +404,19 @@ def resize_image(n: Layer, x: Value, size: Value, mode: str, corners: bool, half
     return channels_last(n, resized(n, channels_first(n, x), as_i64(n, size), (2, 3), how))
 
 
-def _is_uneven(own: Sequence[Dim], sizes: Sequence[Dim]) -> bool:
-    """Whether extents are known, and results lie at places that rounding decides on."""
+def _is_even(own: Sequence[Dim], sizes: Sequence[Dim]) -> bool:
+    """Whether extents are known, and no result lies at a place that rounding decides on."""
     pairs = list(zip(own, sizes, strict=True))
-    return all(d and w for d, w in pairs) and any(w % d for d, w in pairs)  # type: ignore[operator]
+    return all(d and w for d, w in pairs) and not any(w % d for d, w in pairs)  # type: ignore[operator]
 
 
-def _nearest(own: int, count: int, corners: bool, half: bool) -> np.ndarray:
+def _nearest(own: Term, count: Term, corners: bool, half: bool) -> Term:
     """Which element each of the result's is, in numbers of 32 bits as the kernels have them."""
-    corners = corners and count > 1
-    scale = np.float32(own - corners) / np.float32(count - corners)
-    at = (np.arange(count, dtype=np.float32) + np.float32(0.5 if half else 0)) * scale
-    whole = np.floor(at + np.float32(0.5)) if corners else np.floor(at)
-    return np.clip(whole, 0, own - 1).astype(np.int64)
+    n, offset = own.n, 0.5 if half else 0.0
+    scale = own.cast(f32) / count.cast(f32)
+    if corners:
+        apart = (own - 1).cast(f32) / (count - 1).max(1).cast(f32)
+        scale = (count > 1).choose(apart, scale)
+    at = (counting(n, count).cast(f32) + offset) * scale
+    whole = (at + 0.5 if corners else at).function(nn.Floor).cast(i64)
+    return whole.max(0).min(own - 1)

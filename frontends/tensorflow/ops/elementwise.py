@@ -121,7 +121,9 @@ def shifted(n: TfLayer, x: Value, by: Value) -> Value:
 
 @rows("Round")
 def rounded(n: TfLayer, x: Value) -> Value:
-    return x if isinstance(x.type.element_type, IntegerType) else n(nn.Round(x))
+    if isinstance(x.type.element_type, IntegerType):
+        raise n.error("what integers become differs between TensorFlow's versions")
+    return n(nn.Round(x))
 
 
 @rows("TruncateDiv")

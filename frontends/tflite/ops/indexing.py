@@ -9,7 +9,6 @@ from ..layer import TfliteLayer, moved, real
 from ..rows import ROWS
 
 _REDUCTIONS = {
-    "MEAN": nn.ReduceMean,
     "SUM": nn.ReduceSum,
     "REDUCE_PROD": nn.ReduceProd,
     "REDUCE_MAX": nn.ReduceMax,
@@ -28,7 +27,9 @@ _SEGMENTS = {
 ROWS.add(
     {
         kind: real(
-            lambda n, x, axes, *, op=op: tf.reduction(n, x, axes, op, bool(n.options.keep_dims))
+            lambda n, x, axes, *, op=op: tf.reduction(
+                n, x, n.axes(x, axes), op, bool(n.options.keep_dims)
+            )
         )
         for kind, op in _REDUCTIONS.items()
     }
@@ -55,6 +56,20 @@ ROWS.add(
         "WHERE": tf.where,
     }
 )
+
+
+@ROWS("MEAN")
+@real
+def mean(n: TfliteLayer, x: Value, axes: Value) -> Value:
+    """The mean; that of no integers is 0."""
+    axes, keep = n.axes(x, axes), bool(n.options.keep_dims)
+    if not isinstance(x.type.element_type, IntegerType):
+        return tf.reduction(n, x, axes, nn.ReduceMean, keep)
+    count = Term(n, n.constant(1, i64))
+    for axis in n.known_ints(axes, "axes"):
+        count = count * extent(n, (x, axis))
+    total = Term(n, tf.reduction(n, as_i64(n, x), axes, nn.ReduceSum, keep))
+    return (total / count.max(1)).cast(x.type.element_type).value
 
 
 @ROWS("UNIQUE")

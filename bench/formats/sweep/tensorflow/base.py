@@ -22,6 +22,8 @@ Given = tuple[Callable[..., Any], Sequence[np.ndarray]]
 FLOATS = ["float32", "float64", "float16", "bfloat16"]
 INTEGERS = ["int32", "int64", "uint8", "int8"]
 ALL = [*FLOATS, *INTEGERS]
+MOVED = [*ALL, "bool", "int16", "uint16", "string"]
+"""What elements may be that are only moved."""
 OPEN = {"open": [False, True], "form": ["frozen", "saved"]}
 """Whether extents are open, and the file's form."""
 
@@ -36,6 +38,8 @@ def numbers(
     x = rng.standard_normal(shape) * 2
     if dtype == "bool":
         return np.asarray(x > 0)
+    if dtype == "string":
+        return np.vectorize("{:.1f}é".format, otypes=[object])(x)
     if how == "positive":
         x = np.abs(x) + 0.1
     if how == "ties":
@@ -78,7 +82,7 @@ def made(
     try:
         traced = tf.function(flat, input_signature=specs)
         concrete = traced.get_concrete_function()
-        expected = [v.numpy() for v in concrete(*(tf.constant(x) for x in inputs))]
+        expected = [_decoded(v.numpy()) for v in concrete(*(tf.constant(x) for x in inputs))]
     except Exception as error:
         raise UnmakableError(f"{type(error).__name__}: {str(error)[:150]}") from None
     if not expected:
@@ -99,6 +103,14 @@ def _named(traced: Any, specs: Sequence[tf.TensorSpec]) -> Any:
     return tf.function(
         lambda *xs: {f"output_{i}": v for i, v in enumerate(traced(*xs))}, input_signature=specs
     ).get_concrete_function()
+
+
+def _decoded(x: Any) -> Any:
+    """Bytes as text."""
+    if np.asarray(x).dtype.kind not in "OS":
+        return x
+    texts = [text.decode("utf-8", "surrogateescape") for text in np.ravel(np.asarray(x, object))]
+    return np.array(texts, object).reshape(np.shape(x))
 
 
 def _dtype(x: np.ndarray) -> Any:
@@ -135,6 +147,38 @@ def definition(name: str) -> Any:
     return op_def_registry.get(name)
 
 
+class Room:
+    """The subjects of a file, each made by a decorated function of its choices.
+
+        @room("Roll", type=MOVED, by=[0, 2])
+        def roll(rng, op, type, by):
+            return (lambda x: op(x, by, 0)), [numbers(rng, [3, 4], type)]
+
+    The function gets the raw operator of the subject's name, or the name where there is none.
+    """
+
+    def __init__(self) -> None:
+        self._made: list[Subject] = []
+
+    def __call__(self, names: str, **choices: Sequence[Any]) -> Callable[..., Any]:
+        def register(give: Callable[..., Given]) -> Callable[..., Given]:
+            self._made += subjects_of(names, give, **choices)
+            return give
+
+        return register
+
+    def subjects(self) -> Iterator[Subject]:
+        """Those that were registered."""
+        yield from self._made
+
+
+def positions(
+    rng: np.random.Generator, shape: Sequence[int], below: int, dtype: str = "int32"
+) -> np.ndarray:
+    """Numbers of elements, below a count, often repeated."""
+    return rng.integers(0, max(below, 1), shape).astype(dtype)
+
+
 def subjects_of(
     names: str, give: Callable[..., Given], **choices: Sequence[Any]
 ) -> Iterator[Subject]:
@@ -152,11 +196,3 @@ def types_of(name: str, attribute: str = "T", most: Sequence[str] = ALL) -> list
     found = next(a for a in definition(name).attr if a.name == attribute)
     allowed = {tf.as_dtype(t).name for t in found.allowed_values.list.type}
     return [t for t in most if not allowed or t in allowed]
-
-
-def functions(
-    table: Mapping[str, tuple[Callable[..., Given], Mapping[str, Sequence[Any]]]],
-) -> Iterator[Subject]:
-    """A subject for each row: a name, what gives its function, and choices."""
-    for name, (give, choices) in table.items():
-        yield subject(name, give, **choices)
