@@ -9,7 +9,7 @@ from ...ir.core import Value
 from ...ir.types import TensorType
 from .layer import Layer
 from .movement import FAR, Index, as_vector, bounds, slice_axis
-from .shapes import Extent, as_i64, as_scalar, part_of_vector, reshape
+from .shapes import Extent, as_i64, as_scalar, of_length, part_of_vector, reshape
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ def strided_slice(
 
 def elements(n: Layer, vector: Value, count: int) -> list[Index]:
     """The elements of a vector: numbers, or 0-d tensors where they are computed."""
+    vector = of_length(n, vector, count)
     known = n.extents(vector)
     if known is None or len(known) != count:
         raise n.error(f"begin, end and strides of a slice must be {count} numbers each")

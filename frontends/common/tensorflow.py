@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from ...dialects import nn
@@ -25,8 +26,10 @@ from .reductions import largest, reduced
 from .reshaping import expand_by, reshape_by
 from .resize import resized
 from .shapes import (
+    Extent,
     as_i64,
     as_scalar,
+    limits_of,
     normalize_axes,
     normalize_axis,
     of_length,
@@ -176,9 +179,10 @@ def reverse(n: Layer, x: Value, axes: Value) -> Value:
 
 def pad(n: Layer, x: Value, pads: Value, value: Value | None, *, mode: str = "constant") -> Value:
     """Pads are pairs, a row for each dimension; of mode symmetric the border is repeated."""
-    if pads.type.shape not in ((x.type.rank, 2), (None, 2)):
+    if pads.type.shape not in ((x.type.rank, 2), (None, 2), (None, None)):
         raise n.error(f"pads are '{pads.type}', expected pairs for {x.type.rank} dimensions")
-    by = reshape(n, n(nn.Transpose(as_i64(n, pads), permutation=(1, 0))), [2 * x.type.rank])
+    pairs = reshape(n, as_i64(n, pads), [x.type.rank, 2])
+    by = reshape(n, n(nn.Transpose(pairs, permutation=(1, 0))), [2 * x.type.rank])
     value = n.scalar(0, x) if value is None else as_scalar(n, value)
     if mode != "symmetric" and n.known(by) is None:
         return pad_by_vector(n, x, by, value if mode == "constant" else None, mode)
@@ -255,12 +259,26 @@ def where(n: Layer, condition: Value) -> Value:
 
 def diagonal(n: Layer, x: Value) -> Value:
     """x [.., N] on the diagonals of [.., N, N]."""
-    count = x.type.shape[-1]
-    if count is None:
-        raise n.error("the extent of the diagonal must be known")
-    lead = [(x, i) for i in range(x.type.rank - 1)]
-    spread = Term(n, x).reshape(*lead, 1, count)
-    return constant(n, np.eye(count, dtype=bool)).choose(spread, 0).value
+    last = x.type.rank - 1
+    lead = [(x, i) for i in range(last)]
+    spread = Term(n, x).reshape(*lead, 1, (x, last))
+    return on_main_diagonal(n, (x, last), (x, last)).choose(spread, 0).value
+
+
+def on_main_diagonal(n: Layer, rows: Extent, columns: Extent) -> Term:
+    """True where row and column of a matrix of these extents are the same."""
+    row, column = (counting(n, extent(n, one)) for one in (rows, columns))
+    return row.spread(0, 1).equals(column)
+
+
+def with_diagonal(n: Layer, x: Value, diagonal: Value) -> Value:
+    """Matrices x [.., M, N] with diagonals [.., min(M, N)]."""
+    t, rank = Term(n, diagonal), x.type.rank
+    last = extent(n, (diagonal, t.rank - 1)) - 1
+    row = counting(n, extent(n, (x, rank - 2))).min(last.max(0))
+    tall = t.gather(row, t.rank - 1).spread(0, 1)
+    here = on_main_diagonal(n, (x, rank - 2), (x, rank - 1))
+    return here.choose(tall, Term(n, x)).value
 
 
 _EMPTY = {"add": lambda least, most: 0, "mul": lambda least, most: 1,
@@ -268,8 +286,13 @@ _EMPTY = {"add": lambda least, most: 0, "mul": lambda least, most: 1,
 """What a segment of no rows is, by the least and the largest number."""
 
 
-def segments(n: Layer, x: Value, ids: Value, count: Value | None, reduction: str) -> Value:
-    """Rows that have the same number are combined; negative numbers count for none."""
+def segments(
+    n: Layer, x: Value, ids: Value, count: Value | None, reduction: str, infinite: bool = False
+) -> Value:
+    """Rows that have the same number are combined; negative numbers count for none.
+
+    An extreme of floats is no less than the least number, or than infinity if `infinite`.
+    """
     if count is None:
         last = n.known(ids)
         if last is None:
@@ -283,9 +306,8 @@ def segments(n: Layer, x: Value, ids: Value, count: Value | None, reduction: str
     rows = [(wanted + int(drops)).reshape(1)]
     if x.type.rank > ids.type.rank:
         rows.append(Term(n, shape_of(n, x)).part(0, ids.type.rank, x.type.rank))
-    dtype: Any = type_to_numpy(x.type.element_type)
-    info = np.finfo(dtype) if isinstance(x.type.element_type, FloatType) else np.iinfo(dtype)
-    start = n.scalar(_EMPTY[reduction](info.min, info.max), x)
+    ends = limits_of(x.type.element_type) if infinite else finite_limits(x.type.element_type)
+    start = n.scalar(_EMPTY[reduction](*ends), x)
     filled = Term(n, start).filled(joined(rows, 0)).value
     found = n(nn.ScatterNd(filled, index.spread(0, 1).value, x, reduction=reduction))
     if not drops:
@@ -294,6 +316,14 @@ def segments(n: Layer, x: Value, ids: Value, count: Value | None, reduction: str
 
 
 # -- reductions ------------------------------------------------------------------------------------
+
+
+def finite_limits(element: Type) -> tuple[float, float]:
+    """The smallest and the largest finite number of an element type."""
+    if not isinstance(element, FloatType):
+        return limits_of(element)
+    info = ml_dtypes.finfo(type_to_numpy(element))
+    return float(info.min), float(info.max)
 
 
 def reduction(n: Layer, x: Value, axes: Value, op: Any, keep: bool) -> Value:
@@ -307,10 +337,24 @@ def reduction(n: Layer, x: Value, axes: Value, op: Any, keep: bool) -> Value:
     return reduced(n, x, op, tuple(sorted(found)), keep) if found else x
 
 
-def arg_extreme(n: Layer, x: Value, axis: Value, op: Any, element: Type) -> Value:
-    """Where the largest or smallest element along an axis is."""
-    place = normalize_axis(n, n.known_int(axis, "axis"), x.type.rank)
-    return n.cast(n(op(x, axis=place, keep_dims=False)), element)
+def arg_extreme(
+    n: Layer, x: Value, axis: Value, op: Any, element: Type, nan_is_first: bool = False
+) -> Value:
+    """Where the first of the largest or smallest elements along an axis is.
+
+    What is no number is passed over, but as the first element where `nan_is_first`.
+    """
+    place, given = normalize_axis(n, n.known_int(axis, "axis"), x.type.rank), Term(n, x)
+    if not isinstance(given.element, FloatType):
+        return n.cast(n(op(x, axis=place, keep_dims=False)), element)
+    least, most = finite_limits(given.element)
+    is_nan = given.function(nn.IsNan)
+    kept = given.max(least) if op is nn.Argmax else given.min(most)
+    kept = is_nan.choose(least if op is nn.Argmax else most, kept)
+    found = Term(n, n(op(kept.value, axis=place, keep_dims=False)))
+    if nan_is_first and x.type.shape[place] != 0:
+        found = is_nan.column(0, place).choose(0, found)
+    return found.cast(element).value
 
 
 def running(n: Layer, x: Value, axis: Value, op: Any, exclusive: bool, backward: bool) -> Value:

@@ -42,8 +42,8 @@ ROWS.add(
 )
 ROWS.add(
     {
-        "ARG_MAX": lambda n, x, axis: tf.arg_extreme(n, x, axis, nn.Argmax, n.output_type()),
-        "ARG_MIN": lambda n, x, axis: tf.arg_extreme(n, x, axis, nn.Argmin, n.output_type()),
+        "ARG_MAX": lambda n, x, axis: tf.arg_extreme(n, x, axis, nn.Argmax, n.output_type(), True),
+        "ARG_MIN": lambda n, x, axis: tf.arg_extreme(n, x, axis, nn.Argmin, n.output_type(), True),
         "CUMSUM": lambda n, x, axis: tf.running(
             n, x, axis, nn.Cumsum, n.options.exclusive, n.options.reverse
         ),
@@ -120,12 +120,4 @@ def dynamic_update_slice(n: TfliteLayer, x: Value, update: Value, start: Value) 
 
 @ROWS("MATRIX_SET_DIAG")
 def matrix_set_diag(n: TfliteLayer, x: Value, diagonal: Value) -> Value:
-    rows, columns = x.type.shape[-2:]
-    if rows is None or columns is None:
-        raise n.error("the extents must be known")
-    mask = np.eye(rows, columns, dtype=bool)
-    place = n.constant(np.minimum(np.arange(columns), min(rows, columns) - 1))
-    spread = n(nn.Gather(diagonal, place, axis=diagonal.type.rank - 1))
-    lead = [(spread, i) for i in range(spread.type.rank - 1)]
-    row = reshape(n, spread, [*lead, 1, columns])
-    return n(nn.Where(n.constant(mask), row, x))
+    return tf.with_diagonal(n, x, diagonal)

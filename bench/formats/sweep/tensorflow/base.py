@@ -94,7 +94,7 @@ def made(
         tf.saved_model.save(module, str(folder / "model"), signatures=_named(traced, specs))
         return Made(folder / "model", [(named, expected)])
     path = folder / "model.pb"
-    path.write_bytes(concrete.graph.as_graph_def().SerializeToString())
+    path.write_bytes(_needed(concrete).SerializeToString())
     return Made(path, [(named, expected)])
 
 
@@ -103,6 +103,15 @@ def _named(traced: Any, specs: Sequence[tf.TensorSpec]) -> Any:
     return tf.function(
         lambda *xs: {f"output_{i}": v for i, v in enumerate(traced(*xs))}, input_signature=specs
     ).get_concrete_function()
+
+
+def _needed(concrete: Any) -> Any:
+    """The graph without checks that no output needs, which would look like outputs."""
+    graph = concrete.graph.as_graph_def()
+    wanted = [tensor.op.name for tensor in concrete.outputs]
+    found = tf.compat.v1.graph_util.extract_sub_graph(graph, wanted)
+    kept = {node.name for node in found.node}
+    return found if all(x.op.name in kept for x in concrete.inputs) else graph
 
 
 def _decoded(x: Any) -> Any:

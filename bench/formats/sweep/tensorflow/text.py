@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..cases import UnmakableError
 from .base import Given, Room, numbers, tf
 
 room = Room()
@@ -134,6 +135,8 @@ def ngrams(
 @room("UnicodeDecode UnicodeDecodeWithOffsets", shape=[[4], [0], [1]], errors=["replace", "ignore"],
       controls=[False, True], splits=["int64", "int32"])  # fmt: skip
 def decoded(rng: Any, op: Any, shape: list[int], errors: str, controls: bool, splits: str) -> Given:
+    if op.name.endswith("Offsets") and splits == "int32":
+        raise UnmakableError("a check of TensorFlow's kernel ends the process")
     how = {"input_encoding": "UTF-8", "errors": errors, "replace_control_characters": controls}
     return (lambda x: op(x, Tsplits=tf.as_dtype(splits), **how)), [_texts(rng, shape)]
 

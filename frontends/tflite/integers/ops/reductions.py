@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ....common import tensorflow as tf
-from ....common.fixed_point import Multiplier, nearest
+from ....common.fixed_point import Multiplier
 from ....common.loops import Iteration, while_loop
 from ....common.vocabulary import *
 from ...layer import TfliteLayer
@@ -45,21 +45,8 @@ def _of_some(n: TfliteLayer, count: Term, found: Value) -> Value:
 
 @INTEGERS("SUM")
 def sum_(n: TfliteLayer, x: Value, axes: Value) -> Value:
-    """The sum in the result's steps; where steps of 8 bits change, by floats of 32 bits.
-
-    Unsigned ones get a half more than rounding asks for. Source: QuantizedMeanOrSum in
-    reference/reduce.h of TensorFlow Lite.
-    """
-    about, result, count = of_input(n, 0), of_output(n), _count(n, x, axes)
-    is_same = (about.scale, about.zero) == (result.scale, result.zero)
-    if about.element.width == 16 or is_same:
-        total = Term(n, _reduced(n, centred(n, 0, x).value, axes, nn.ReduceSum))
-        return _of_some(n, count, stored(n, _between_steps(n)(total)))
-    total = Term(n, _reduced(n, n.cast(x, i32), axes, nn.ReduceSum)).cast(f32)
-    scale = float(about.scale / result.scale)
-    bias = count.cast(f32) * float(np.float32(-about.zero) * np.float32(scale))
-    bias = bias + 0.5 if about.element.signedness == "u" else bias
-    return _of_some(n, count, stored(n, nearest(total * scale + bias)))
+    total = Term(n, _reduced(n, centred(n, 0, x).value, axes, nn.ReduceSum))
+    return _of_some(n, _count(n, x, axes), stored(n, _between_steps(n)(total)))
 
 
 @INTEGERS("MEAN")
