@@ -92,8 +92,9 @@ def reduced_texts(n: TfLayer, x: Value, axes: Value) -> Value:
     kept = extents
     if not n.flag("keep_dims"):
         kept = [d for axis, d in enumerate(extents) if axis not in places]
+    separator = n.text("separator")
     for axis in places:
-        x = n(nn.StringReduce(x, axes=(axis,), separator=n.text("separator"), keep_dims=True))
+        x = n(nn.StringReduce(x, axes=(axis,), separator=separator, keep_dims=True))
     return reshape(n, x, kept) if places else x
 
 
@@ -193,7 +194,8 @@ def decoded(n: TfLayer, x: Value) -> list[Value]:
     if n.text("input_encoding").upper() not in UTF8:
         raise n.error(f"encoding '{n.text('input_encoding')}' is not supported")
     how = n.text("errors", "replace", ("replace", "ignore"))
-    replacement = n.int("replacement_char", REPLACEMENT) if how == "replace" else None
+    replacement = n.int("replacement_char", REPLACEMENT)
+    replacement = replacement if how == "replace" else None
     controls = n.flag("replace_control_characters")
     found = n(nn.CodePoints(x, replacement=replacement, controls=controls))
     element = n.element("Tsplits") if n.has("Tsplits") else i64
