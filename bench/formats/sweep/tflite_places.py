@@ -134,7 +134,7 @@ def _written() -> Iterator[Subject]:
     def scattered(b: Built) -> Sequence[int]:
         shape, last = b.config["shape"], b.config["last"]
         at = b.rng.integers(0, min(shape[:last]), [b.config["count"], last])
-        updates = b.x([b.config["count"], *shape[last:]], **{"scale": None})
+        updates = b.x([b.config["count"], *shape[last:]], scale=None)
         indices = b.w.constant(at) if b.config["known"] else b.x(at.shape, "i32", at, scale=None)
         operands = [indices, updates, b.ints(*shape)]
         return b.w.operator("SCATTER_ND", operands, [b.out(scale=None)], "ScatterNdOptions")

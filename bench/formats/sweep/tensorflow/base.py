@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -145,8 +146,12 @@ class Raw:
 
     def __call__(self, *inputs: Any, **given: Any) -> Any:
         """Its results, of operands in the order of its signature."""
-        names = [a.name for a in definition(self.name).input_arg]
-        return getattr(raw, self.name)(**dict(zip(names, inputs, strict=False)), **given)
+        function, about = getattr(raw, self.name), definition(self.name)
+        names, others = [a.name for a in about.input_arg], {a.name for a in about.attr} | {"name"}
+        offered = [name for name in signature(function).parameters if name not in others]
+        renamed = iter([name for name in offered if name not in names])
+        names = [name if name in offered else next(renamed) for name in names]
+        return function(**dict(zip(names, inputs, strict=False)), **given)
 
 
 def definition(name: str) -> Any:

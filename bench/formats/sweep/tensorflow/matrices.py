@@ -98,19 +98,29 @@ def _parts(z: Any) -> Any:
 
 
 COMPLEX = {
-    "abs": lambda z, w: tf.abs(z), "angle": lambda z, w: tf.math.angle(z),
-    "conj": lambda z, w: _parts(tf.math.conj(z)), "add": lambda z, w: _parts(z + w),
-    "sub": lambda z, w: _parts(z - w), "mul": lambda z, w: _parts(z * w),
-    "exp": lambda z, w: _parts(tf.exp(z)), "neg": lambda z, w: _parts(-z),
-    "transpose": lambda z, w: _parts(tf.transpose(z)), "div": lambda z, w: _parts(z / w),
+    "abs": lambda z, w: tf.abs(z),
+    "angle": lambda z, w: tf.math.angle(z),
+    "conj": lambda z, w: _parts(tf.math.conj(z)),
+    "add": lambda z, w: _parts(z + w),
+    "sub": lambda z, w: _parts(z - w),
+    "mul": lambda z, w: _parts(z * w),
+    "exp": lambda z, w: _parts(tf.exp(z)),
+    "neg": lambda z, w: _parts(-z),
+    "transpose": lambda z, w: _parts(tf.transpose(z)),
+    "div": lambda z, w: _parts(z / w),
     "matmul": lambda z, w: _parts(tf.matmul(z, w, transpose_b=True)),
-    "sum": lambda z, w: _parts(tf.reduce_sum(z, -1)), "concat": lambda z, w: _parts(tf.concat([z, w], 0)),
-    "square": lambda z, w: _parts(tf.square(z)), "reshape": lambda z, w: _parts(tf.reshape(z, [-1])),
-    "gather": lambda z, w: _parts(tf.gather(z, [1, 0, 1])), "slice": lambda z, w: _parts(z[1:, ::2]),
-    "equal": lambda z, w: tf.equal(z, w), "sqrt": lambda z, w: _parts(tf.sqrt(z)),
+    "sum": lambda z, w: _parts(tf.reduce_sum(z, -1)),
+    "concat": lambda z, w: _parts(tf.concat([z, w], 0)),
+    "square": lambda z, w: _parts(tf.square(z)),
+    "reshape": lambda z, w: _parts(tf.reshape(z, [-1])),
+    "gather": lambda z, w: _parts(tf.gather(z, [1, 0, 1])),
+    "slice": lambda z, w: _parts(z[1:, ::2]),
+    "equal": lambda z, w: tf.equal(z, w),
+    "sqrt": lambda z, w: _parts(tf.sqrt(z)),
     "where": lambda z, w: _parts(tf.where(tf.math.real(z) > 0, z, w)),
-    "stack": lambda z, w: _parts(tf.stack([z, w])), "pad": lambda z, w: _parts(tf.pad(z, [[1, 0], [0, 2]])),
-}  # fmt: skip
+    "stack": lambda z, w: _parts(tf.stack([z, w])),
+    "pad": lambda z, w: _parts(tf.pad(z, [[1, 0], [0, 2]])),
+}
 
 
 @room("complex numbers", function=list(COMPLEX), type=REAL, values=["plain", "odd"])
@@ -188,9 +198,13 @@ def mfcc(rng: Any, op: Any, upper: float, lower: float, channels: int, coefficie
 SEEDS = [[3, 5], [0, 0], [-7, 2**31 - 1]]
 
 
-@room("StatelessRandomUniform StatelessRandomNormal StatelessTruncatedNormal",
-      type=["float32", "float64", "float16", "bfloat16"], shape=[[2, 5], [], [0, 3], [300]], seed=SEEDS,
-      given=[False, True])  # fmt: skip
+@room(
+    "StatelessRandomUniform StatelessRandomNormal StatelessTruncatedNormal",
+    type=["float32", "float64", "float16", "bfloat16"],
+    shape=[[2, 5], [], [0, 3], [300]],
+    seed=SEEDS,
+    given=[False, True],
+)
 def random(rng: Any, op: Any, type: str, shape: list[int], seed: list[int], given: bool) -> Given:
     how, key = {"dtype": tf.as_dtype(type)}, np.array(seed, np.int64)
     if given:
@@ -198,8 +212,12 @@ def random(rng: Any, op: Any, type: str, shape: list[int], seed: list[int], give
     return (lambda k: op(np.array(shape, np.int32), k, **how)), [key]
 
 
-@room("StatelessRandomUniformV2 StatelessRandomNormalV2 StatelessTruncatedNormalV2",
-      type=["float32", "float64", "float16", "bfloat16"], shape=[[2, 5], [], [0, 3], [300]], seed=SEEDS)  # fmt: skip
+@room(
+    "StatelessRandomUniformV2 StatelessRandomNormalV2 StatelessTruncatedNormalV2",
+    type=["float32", "float64", "float16", "bfloat16"],
+    shape=[[2, 5], [], [0, 3], [300]],
+    seed=SEEDS,
+)
 def random_by_key(rng: Any, op: Any, type: str, shape: list[int], seed: list[int]) -> Given:
     def run(s: Any) -> Any:
         key, counter = raw.StatelessRandomGetKeyCounter(seed=s)

@@ -1,4 +1,4 @@
-"""Products, convolutions, pooling, normalization and their fused forms."""
+"""Products, convolutions, pooling and normalization."""
 
 from __future__ import annotations
 
@@ -13,8 +13,14 @@ HALF_AND_REAL = ["float32", "float64", "float16", "bfloat16"]
 PADDINGS = ["SAME", "VALID"]
 
 
-@room("MatMul", type=[*FLOATS, "int32", "int64"], sizes=[[2, 3, 4], [1, 1, 1], [0, 3, 2], [2, 0, 3], [5, 64, 2]],
-      a=[False, True], b=[False, True], known=[False, True])  # fmt: skip
+@room(
+    "MatMul",
+    type=[*FLOATS, "int32", "int64"],
+    sizes=[[2, 3, 4], [1, 1, 1], [0, 3, 2], [2, 0, 3], [5, 64, 2]],
+    a=[False, True],
+    b=[False, True],
+    known=[False, True],
+)
 def matmul(rng: Any, op: Any, type: str, sizes: list[int], a: bool, b: bool, known: bool) -> Given:
     m, k, n = sizes
     x = numbers(rng, [k, m] if a else [m, k], type, "unit" if "float" in type else "plain")
@@ -23,9 +29,14 @@ def matmul(rng: Any, op: Any, type: str, sizes: list[int], a: bool, b: bool, kno
     return ((lambda x: op(x, y, **how)), [x]) if known else ((lambda x, y: op(x, y, **how)), [x, y])
 
 
-@room("BatchMatMul BatchMatMulV2", type=[*FLOATS, "int32", "int64"], a=[False, True], b=[False, True],
-      lead=[[[2], [2]], [[], []], [[3, 1], [2]], [[], [2]], [[0], [0]]],
-      sizes=[[2, 3, 4], [1, 1, 1], [2, 0, 3]])  # fmt: skip
+@room(
+    "BatchMatMul BatchMatMulV2",
+    type=[*FLOATS, "int32", "int64"],
+    a=[False, True],
+    b=[False, True],
+    lead=[[[2], [2]], [[], []], [[3, 1], [2]], [[], [2]], [[0], [0]]],
+    sizes=[[2, 3, 4], [1, 1, 1], [2, 0, 3]],
+)
 def batch_matmul(
     rng: Any, op: Any, type: str, a: bool, b: bool, lead: Any, sizes: list[int]
 ) -> Given:
@@ -47,12 +58,22 @@ def batch_matmul_to(rng: Any, op: Any, type: str, to: str, a: bool, b: bool) -> 
 
 
 EQUATIONS = {
-    "ij,jk->ik": [[2, 3], [3, 4]], "ij->ji": [[2, 3]], "ij->": [[2, 3]], "ii->i": [[3, 3]],
-    "bij,bjk->bik": [[2, 2, 3], [2, 3, 2]], "...ij,...jk->...ik": [[2, 1, 2, 3], [4, 3, 2]],
-    "i,j->ij": [[3], [2]], "ij,ij->i": [[2, 3], [2, 3]], "abc,cd->abd": [[2, 2, 3], [3, 2]],
-    "...i->...": [[2, 3, 2]], "ij,kj->ik": [[0, 3], [2, 3]], "bhqd,bhkd->bhqk": [[2, 2, 3, 4], [2, 2, 3, 4]],
-    "i,i->": [[3], [3]], "aij,bij->ab": [[2, 3, 2], [4, 3, 2]], "iij->j": [[2, 2, 3]],
-}  # fmt: skip
+    "ij,jk->ik": [[2, 3], [3, 4]],
+    "ij->ji": [[2, 3]],
+    "ij->": [[2, 3]],
+    "ii->i": [[3, 3]],
+    "bij,bjk->bik": [[2, 2, 3], [2, 3, 2]],
+    "...ij,...jk->...ik": [[2, 1, 2, 3], [4, 3, 2]],
+    "i,j->ij": [[3], [2]],
+    "ij,ij->i": [[2, 3], [2, 3]],
+    "abc,cd->abd": [[2, 2, 3], [3, 2]],
+    "...i->...": [[2, 3, 2]],
+    "ij,kj->ik": [[0, 3], [2, 3]],
+    "bhqd,bhkd->bhqk": [[2, 2, 3, 4], [2, 2, 3, 4]],
+    "i,i->": [[3], [3]],
+    "aij,bij->ab": [[2, 3, 2], [4, 3, 2]],
+    "iij->j": [[2, 2, 3]],
+}
 
 
 @room("Einsum", type=[*FLOATS, "int32", "int64"], equation=list(EQUATIONS))
@@ -75,28 +96,42 @@ def _image(rng: Any, batch: int, size: list[int], channels: int, type: str, layo
 
 
 def _pads(padding: str, layout: str) -> dict[str, Any]:
-    pairs = (
-        [[0, 0], [1, 2], [0, 1], [0, 0]] if layout[-1] == "C" else [[0, 0], [0, 0], [1, 2], [0, 1]]
-    )
-    return {"padding": padding} | (
-        {"explicit_paddings": sum(pairs, [])} if padding == "EXPLICIT" else {}
-    )
+    if padding != "EXPLICIT":
+        return {"padding": padding}
+    space, others = [1, 2, 0, 1], [0, 0]
+    pads = [*others, *space, *others] if layout[-1] == "C" else [*others, *others, *space]
+    return {"padding": padding, "explicit_paddings": pads}
 
 
 IMAGES: dict[str, Any] = {
-    "size": [[6, 7], [5, 5], [1, 1], [9, 4]], "batch": [2, 1, 0], "kernel": [[3, 3], [1, 1], [2, 3]],
-    "stride": [[1, 1], [2, 2], [1, 3]], "dilation": [[1, 1], [2, 1], [2, 3]],
-    "padding": [*PADDINGS, "EXPLICIT"], "known": [True, False],
-}  # fmt: skip
+    "size": [[6, 7], [5, 5], [1, 1], [9, 4]],
+    "batch": [2, 1, 0],
+    "kernel": [[3, 3], [1, 1], [2, 3]],
+    "stride": [[1, 1], [2, 2], [1, 3]],
+    "dilation": [[1, 1], [2, 1], [2, 3]],
+    "padding": [*PADDINGS, "EXPLICIT"],
+    "known": [True, False],
+}
 
 
 @room(
     "Conv2D", type=[*HALF_AND_REAL, "int32"], inputs=[3, 1], outputs=[4, 1], groups=[1, 2], **IMAGES
 )
 def conv(
-    rng: Any, op: Any, type: str, inputs: int, outputs: int, groups: int, size: list[int],
-    batch: int, kernel: list[int], stride: list[int], dilation: list[int], padding: str, known: bool,
-) -> Given:  # fmt: skip
+    rng: Any,
+    op: Any,
+    type: str,
+    inputs: int,
+    outputs: int,
+    groups: int,
+    size: list[int],
+    batch: int,
+    kernel: list[int],
+    stride: list[int],
+    dilation: list[int],
+    padding: str,
+    known: bool,
+) -> Given:
     x = _image(rng, batch, size, inputs * groups, type, "NHWC")
     w = numbers(rng, [*kernel, inputs, outputs * groups], type, "unit")
     how = {"strides": [1, *stride, 1], "dilations": [1, *dilation, 1], **_pads(padding, "NHWC")}
@@ -117,17 +152,31 @@ def depthwise(
 @room("Conv2DBackpropInput", type=HALF_AND_REAL, inputs=[3, 1], outputs=[4, 1], less=[0, 1],
       sizes=["known", "given", "computed"], **IMAGES)  # fmt: skip
 def transposed(
-    rng: Any, op: Any, type: str, inputs: int, outputs: int, less: int, sizes: str, size: list[int],
-    batch: int, kernel: list[int], stride: list[int], dilation: list[int], padding: str, known: bool,
-) -> Given:  # fmt: skip
+    rng: Any,
+    op: Any,
+    type: str,
+    inputs: int,
+    outputs: int,
+    less: int,
+    sizes: str,
+    size: list[int],
+    batch: int,
+    kernel: list[int],
+    stride: list[int],
+    dilation: list[int],
+    padding: str,
+    known: bool,
+) -> Given:
     """The sizes are those of an image whose convolution has this one's."""
     y = [s * d - (less if d > 1 else 0) for s, d in zip(size, stride, strict=True)]
     if padding == "VALID":
         y = [(s - 1) * d + (k - 1) * t + 1 + (less if d > 1 else 0)
              for s, d, k, t in zip(size, stride, kernel, dilation, strict=True)]  # fmt: skip
     if padding == "EXPLICIT":
-        y = [(s - 1) * d + (k - 1) * t + 1 - p
-             for s, d, k, t, p in zip(size, stride, kernel, dilation, [3, 1], strict=True)]  # fmt: skip
+        y = [
+            (s - 1) * d + (k - 1) * t + 1 - p
+            for s, d, k, t, p in zip(size, stride, kernel, dilation, [3, 1], strict=True)
+        ]
     x = _image(rng, batch, size, outputs, type, "NHWC")
     w = numbers(rng, [*kernel, inputs, outputs], type, "unit")
     how = {"strides": [1, *stride, 1], "dilations": [1, *dilation, 1], **_pads(padding, "NHWC")}
@@ -140,8 +189,16 @@ def transposed(
         (lambda w, x: op(whole, w, x, **how)), [w, x])  # fmt: skip
 
 
-@room("Conv3D", type=HALF_AND_REAL, size=[[3, 5, 4], [2, 2, 2]], batch=[2, 0], kernel=[[2, 3, 3], [1, 1, 1]],
-      stride=[[1, 1, 1], [1, 2, 2]], dilation=[[1, 1, 1], [1, 2, 1]], padding=PADDINGS)  # fmt: skip
+@room(
+    "Conv3D",
+    type=HALF_AND_REAL,
+    size=[[3, 5, 4], [2, 2, 2]],
+    batch=[2, 0],
+    kernel=[[2, 3, 3], [1, 1, 1]],
+    stride=[[1, 1, 1], [1, 2, 2]],
+    dilation=[[1, 1, 1], [1, 2, 1]],
+    padding=PADDINGS,
+)
 def conv_3d(
     rng: Any, op: Any, type: str, size: list[int], batch: int, kernel: list[int], stride: list[int],
     dilation: list[int], padding: str,
@@ -172,9 +229,12 @@ def transposed_3d(
 # -- pooling and normalization ---------------------------------------------------------------------
 
 WINDOWS: dict[str, Any] = {
-    "size": [[6, 7], [5, 5], [1, 1], [9, 4]], "batch": [2, 0], "kernel": [[2, 2], [3, 3], [1, 1], [1, 4], [7, 7]],
-    "stride": [[1, 1], [2, 2], [3, 1]], "values": ["unit", "odd"],
-}  # fmt: skip
+    "size": [[6, 7], [5, 5], [1, 1], [9, 4]],
+    "batch": [2, 0],
+    "kernel": [[2, 2], [3, 3], [1, 1], [1, 4], [7, 7]],
+    "stride": [[1, 1], [2, 2], [3, 1]],
+    "values": ["unit", "odd"],
+}
 
 
 @room("MaxPool AvgPool", type=[*FLOATS, *INTEGERS], padding=[*PADDINGS, "EXPLICIT"], **WINDOWS)
@@ -187,8 +247,14 @@ def pooled(
     return (lambda x: op(x, **how)), [x]
 
 
-@room("MaxPoolWithArgmax", type=FLOATS, padding=PADDINGS, out=["int64", "int32"], whole=[False, True],
-      **WINDOWS)  # fmt: skip
+@room(
+    "MaxPoolWithArgmax",
+    type=FLOATS,
+    padding=PADDINGS,
+    out=["int64", "int32"],
+    whole=[False, True],
+    **WINDOWS,
+)
 def pooled_with_places(
     rng: Any, op: Any, type: str, padding: str, out: str, whole: bool, size: list[int], batch: int,
     kernel: list[int], stride: list[int], values: str,
@@ -199,8 +265,15 @@ def pooled_with_places(
     return (lambda x: op(x, **how)), [x]
 
 
-@room("MaxPool3D AvgPool3D", type=FLOATS, padding=PADDINGS, batch=[2, 0], kernel=[[2, 2, 2], [1, 3, 3]],
-      stride=[[1, 1, 1], [2, 1, 2]], values=["unit", "odd"])  # fmt: skip
+@room(
+    "MaxPool3D AvgPool3D",
+    type=FLOATS,
+    padding=PADDINGS,
+    batch=[2, 0],
+    kernel=[[2, 2, 2], [1, 3, 3]],
+    stride=[[1, 1, 1], [2, 1, 2]],
+    values=["unit", "odd"],
+)
 def pooled_3d(
     rng: Any, op: Any, type: str, padding: str, batch: int, kernel: list[int], stride: list[int],
     values: str,
@@ -210,9 +283,15 @@ def pooled_3d(
     return (lambda x: op(x, **how)), [x]
 
 
-@room("FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3", type=["float32", "float16", "bfloat16"],
-      training=[False, True], factor=[1.0, 0.3], epsilon=[1e-3, 1e-5], shape=[[2, 4, 5, 3], [1, 1, 1, 3], [0, 2, 2, 3]],
-      layout=["NHWC", "NCHW"])  # fmt: skip
+@room(
+    "FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3",
+    type=["float32", "float16", "bfloat16"],
+    training=[False, True],
+    factor=[1.0, 0.3],
+    epsilon=[1e-3, 1e-5],
+    shape=[[2, 4, 5, 3], [1, 1, 1, 3], [0, 2, 2, 3]],
+    layout=["NHWC", "NCHW"],
+)
 def normalized(
     rng: Any, op: Any, type: str, training: bool, factor: float, epsilon: float, shape: list[int],
     layout: str,
@@ -232,67 +311,21 @@ def normalized(
     return run, [numbers(rng, size, type)]
 
 
-@room("LRN", type=["float32", "float16", "bfloat16"], shape=[[1, 2, 3, 9], [2, 1, 1, 3], [0, 2, 2, 4]],
-      radius=[5, 1, 2], bias=[1.0, 0.5], alpha=[1.0, 0.1], beta=[0.5, 0.75, 1.0])  # fmt: skip
+@room(
+    "LRN",
+    type=["float32", "float16", "bfloat16"],
+    shape=[[1, 2, 3, 9], [2, 1, 1, 3], [0, 2, 2, 4]],
+    radius=[5, 1, 2],
+    bias=[1.0, 0.5],
+    alpha=[1.0, 0.1],
+    beta=[0.5, 0.75, 1.0],
+)
 def responded(
     rng: Any, op: Any, type: str, shape: list[int], radius: int, bias: float, alpha: float,
     beta: float,
 ) -> Given:  # fmt: skip
     how = {"depth_radius": radius, "bias": bias, "alpha": alpha, "beta": beta}
     return (lambda x: op(x, **how)), [numbers(rng, shape, type)]
-
-
-@room("_FusedConv2D _FusedDepthwiseConv2dNative _FusedMatMul",
-      then=["Relu", "none", "Relu6", "Elu", "LeakyRelu", "Tanh", "Sigmoid", "BatchNorm"],
-      batch=[2, 0], stride=[1, 2], padding=PADDINGS)  # fmt: skip
-def fused(rng: Any, op: Any, then: str, batch: int, stride: int, padding: str) -> Given:
-    """What TensorFlow's optimizer has made, which has no function in Python."""
-    from tensorflow.python.framework import ops
-
-    if then == "BatchNorm" and op.name == "_FusedMatMul":
-        raise ValueError("not fused")
-    product = op.name == "_FusedMatMul"
-    size = {"_FusedConv2D": [3, 3, 2, 4], "_FusedMatMul": [5, 4]}.get(op.name, [3, 3, 4, 1])
-    w = numbers(rng, size, "float32", "unit")
-    x = numbers(rng, [batch, 5] if product else [batch, 5, 6, size[2]], "float32")
-    more = [
-        numbers(rng, [4], "float32", "positive") for _ in range(4 if then == "BatchNorm" else 1)
-    ]
-    names = ["FusedBatchNorm"] if then == "BatchNorm" else ["BiasAdd"]
-    names += [then] if then not in ("none", "BatchNorm") else []
-    how: dict[str, Any] = {"fused_ops": names, "epsilon": 1e-3, "leakyrelu_alpha": 0.3}
-    how |= {"num_args": len(more)} | (
-        {} if product else {"strides": [1, stride, stride, 1], "padding": padding}
-    )
-
-    def run(x: Any) -> Any:
-        graph: Any = ops.get_default_graph()
-
-        def attribute(value: Any) -> Any:
-            found = tf.compat.v1.AttrValue()
-            if isinstance(value, str):
-                found.s = value.encode()
-            elif isinstance(value, float):
-                found.f = value
-            elif isinstance(value, int):
-                found.i = value
-            elif isinstance(value[0], str):
-                found.list.s.extend(v.encode() for v in value)
-            else:
-                found.list.i.extend(value)
-            return found
-
-        kinds = {"T": tf.compat.v1.AttrValue(type=1)}
-        if op.name == "_FusedConv2D":
-            kinds["TArgs"] = tf.compat.v1.AttrValue()
-            kinds["TArgs"].list.type.extend([1] * len(more))
-        operands = [x, tf.constant(w), *map(tf.constant, more)]
-        attributes = {k: attribute(v) for k, v in how.items()} | kinds
-        if op.name == "_FusedConv2D":
-            attributes["num_host_args"] = attribute(0)
-        return graph.create_op(op.name, operands, [tf.float32], attrs=attributes).outputs[0]
-
-    return run, [x]
 
 
 subjects = room.subjects

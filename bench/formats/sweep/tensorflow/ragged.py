@@ -21,8 +21,14 @@ def _sparse(rng: Any, shape: list[int], count: int, type: str) -> list[np.ndarra
     return [index, numbers(rng, [len(at)], type), np.array(shape, np.int64)]
 
 
-@room("SparseToDense", type=[*NUMBERS, "bool", "string"], shape=[[3, 4], [5], [2, 2, 3]], count=[4, 0],
-      index=["int64", "int32"], one=[False, True])  # fmt: skip
+@room(
+    "SparseToDense",
+    type=[*NUMBERS, "bool", "string"],
+    shape=[[3, 4], [5], [2, 2, 3]],
+    count=[4, 0],
+    index=["int64", "int32"],
+    one=[False, True],
+)
 def to_dense(
     rng: Any, op: Any, type: str, shape: list[int], count: int, index: str, one: bool
 ) -> Given:
@@ -90,8 +96,15 @@ def sparse_slice(
     return (lambda i, v, s, b, c: op(i, v, s, b, c)), [*_sparse(rng, [3, 4], count, type), *parts]
 
 
-@room("SparseBincount", type=NUMBERS, rows=[True, False], size=[5, 0, 12], weighted=[False, True], binary=[False, True],
-      count=[6, 0])  # fmt: skip
+@room(
+    "SparseBincount",
+    type=NUMBERS,
+    rows=[True, False],
+    size=[5, 0, 12],
+    weighted=[False, True],
+    binary=[False, True],
+    count=[6, 0],
+)
 def sparse_counts(
     rng: Any, op: Any, type: str, rows: bool, size: int, weighted: bool, binary: bool, count: int
 ) -> Given:
@@ -128,8 +141,15 @@ def ragged_counts(
     ]
 
 
-@room("RaggedTensorToTensor", type=[*ALL, "bool", "string"], rows=ROWS, shape=[-1, [-1, -1], [4, 2], [2, -1]],
-      by=["ROW_SPLITS", "VALUE_ROWIDS"], inner=[[], [2]], index=["int64", "int32"])  # fmt: skip
+@room(
+    "RaggedTensorToTensor",
+    type=[*ALL, "bool", "string"],
+    rows=ROWS,
+    shape=[-1, [-1, -1], [4, 2], [2, -1]],
+    by=["ROW_SPLITS", "VALUE_ROWIDS"],
+    inner=[[], [2]],
+    index=["int64", "int32"],
+)
 def to_tensor(
     rng: Any, op: Any, type: str, rows: list[int], shape: Any, by: str, inner: list[int], index: str
 ) -> Given:
@@ -161,8 +181,14 @@ def to_sparse(rng: Any, op: Any, type: str, rows: list[int], inner: list[int], i
     return (lambda s, v: op([s], v)), [np.array(rows, index), values]
 
 
-@room("RaggedGather", type=[*ALL, "bool", "string"], rows=ROWS[:3], at=[[0, 0], [], [1, 0]], index=["int64", "int32"],
-      splits=["int64", "int32"])  # fmt: skip
+@room(
+    "RaggedGather",
+    type=[*ALL, "bool", "string"],
+    rows=ROWS[:3],
+    at=[[0, 0], [], [1, 0]],
+    index=["int64", "int32"],
+    splits=["int64", "int32"],
+)
 def ragged_gather(
     rng: Any, op: Any, type: str, rows: list[int], at: list[int], index: str, splits: str
 ) -> Given:
@@ -171,8 +197,13 @@ def ragged_gather(
     return (lambda s, v, i: op([s], v, i, OUTPUT_RAGGED_RANK=1)), given
 
 
-@room("RaggedRange", type=["int32", "int64", "float32", "float64"], rows=[[[0, 3, 5], [4, 3, 1], [1, 1, -2]], [[], [], []]],
-      one=[False, True], splits=["int64", "int32"])  # fmt: skip
+@room(
+    "RaggedRange",
+    type=["int32", "int64", "float32", "float64"],
+    rows=[[[0, 3, 5], [4, 3, 1], [1, 1, -2]], [[], [], []]],
+    one=[False, True],
+    splits=["int64", "int32"],
+)
 def ragged_range(rng: Any, op: Any, type: str, rows: Any, one: bool, splits: str) -> Given:
     starts, limits, deltas = (np.array(v, type) for v in rows)
     xs = [np.array(0, type), limits, np.array(2, type)] if one else [starts, limits, deltas]
@@ -180,13 +211,21 @@ def ragged_range(rng: Any, op: Any, type: str, rows: Any, one: bool, splits: str
 
 
 FUNCTIONS = {
-    "to_tensor": lambda r: r.to_tensor(), "sum": lambda r: tf.reduce_sum(r, 1), "mean": lambda r: tf.reduce_mean(r, 1),
-    "max": lambda r: tf.reduce_max(r, 1), "lengths": lambda r: r.row_lengths(), "double": lambda r: (r * 2).to_tensor(),
-    "concat": lambda r: tf.concat([r, r + 1], 1).to_tensor(), "rows": lambda r: r.value_rowids(),
-    "from sparse": lambda r: tf.sparse.to_dense(r.to_sparse()), "stack": lambda r: tf.concat([r, r], 0).to_tensor(),
-    "gather": lambda r: tf.gather(r, [0, 0]).to_tensor(), "mask": lambda r: tf.ragged.boolean_mask(r, r > 0).to_tensor(),
-    "reverse": lambda r: tf.reverse(r, [1]).to_tensor(), "map": lambda r: tf.ragged.map_flat_values(tf.abs, r).to_tensor(),
-}  # fmt: skip
+    "to_tensor": lambda r: r.to_tensor(),
+    "sum": lambda r: tf.reduce_sum(r, 1),
+    "mean": lambda r: tf.reduce_mean(r, 1),
+    "max": lambda r: tf.reduce_max(r, 1),
+    "lengths": lambda r: r.row_lengths(),
+    "double": lambda r: (r * 2).to_tensor(),
+    "concat": lambda r: tf.concat([r, r + 1], 1).to_tensor(),
+    "rows": lambda r: r.value_rowids(),
+    "from sparse": lambda r: tf.sparse.to_dense(r.to_sparse()),
+    "stack": lambda r: tf.concat([r, r], 0).to_tensor(),
+    "gather": lambda r: tf.gather(r, [0, 0]).to_tensor(),
+    "mask": lambda r: tf.ragged.boolean_mask(r, r > 0).to_tensor(),
+    "reverse": lambda r: tf.reverse(r, [1]).to_tensor(),
+    "map": lambda r: tf.ragged.map_flat_values(tf.abs, r).to_tensor(),
+}
 
 
 @room("ragged functions", function=list(FUNCTIONS), type=NUMBERS, rows=ROWS[:3])

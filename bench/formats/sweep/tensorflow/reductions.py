@@ -29,8 +29,14 @@ def decided(rng: Any, op: Any, shape: list[int], keep: bool, axes: Any) -> Given
     return (lambda x: op(x, along, keep_dims=keep)), [numbers(rng, shape, "bool")]
 
 
-@room("ArgMax ArgMin", type=[*ALL, "bool", "int16", "uint16"], shape=[[2, 3, 4], [6], [0, 3]], axis=[0, -1, 1],
-      values=HOW, out=["int64", "int32"])  # fmt: skip
+@room(
+    "ArgMax ArgMin",
+    type=[*ALL, "bool", "int16", "uint16"],
+    shape=[[2, 3, 4], [6], [0, 3]],
+    axis=[0, -1, 1],
+    values=HOW,
+    out=["int64", "int32"],
+)
 def extreme(
     rng: Any, op: Any, type: str, shape: list[int], axis: int, values: str, out: str
 ) -> Given:
@@ -74,8 +80,15 @@ def top_of_old(rng: Any, op: Any, type: str, shape: list[int], k: int, values: s
     return (lambda x: op(x, k=k)), [numbers(rng, shape, type, values)]
 
 
-@room("NthElement", type=["float32", "float64", "int32", "int64", "uint8"], shape=[[2, 3, 4], [6]],
-      at=[0, 2, 3], reverse=[False, True], values=["plain", "ties"], given=[False, True])  # fmt: skip
+@room(
+    "NthElement",
+    type=["float32", "float64", "int32", "int64", "uint8"],
+    shape=[[2, 3, 4], [6]],
+    at=[0, 2, 3],
+    reverse=[False, True],
+    values=["plain", "ties"],
+    given=[False, True],
+)
 def nth(
     rng: Any, op: Any, type: str, shape: list[int], at: int, reverse: bool, values: str, given: bool
 ) -> Given:
@@ -171,9 +184,15 @@ def bincount(rng: Any, op: Any, type: str, count: int, size: int, weighted: bool
     return (lambda x, w: op(x, size, w)), [x, weights]
 
 
-@room("DenseBincount", type=["int32", "int64", "float32", "float64"], shape=[[9], [2, 5], [0], [0, 3]],
-      size=[5, 0, 12], weighted=[False, True], binary=[False, True],
-      index=["int32", "int64"])  # fmt: skip
+@room(
+    "DenseBincount",
+    type=["int32", "int64", "float32", "float64"],
+    shape=[[9], [2, 5], [0], [0, 3]],
+    size=[5, 0, 12],
+    weighted=[False, True],
+    binary=[False, True],
+    index=["int32", "int64"],
+)
 def dense_bincount(
     rng: Any, op: Any, type: str, shape: list[int], size: int, weighted: bool, binary: bool,
     index: str,
@@ -183,8 +202,13 @@ def dense_bincount(
     return (lambda x, w: op(x, many, w, binary_output=binary)), [x, weights]
 
 
-@room("LowerBound UpperBound", type=[*ALL], shapes=[[[2, 5], [2, 3]], [[1, 1], [1, 4]], [[2, 0], [2, 2]],
-      [[2, 3], [2, 0]]], out=["int32", "int64"], values=["plain", "ties"])  # fmt: skip
+@room(
+    "LowerBound UpperBound",
+    type=[*ALL],
+    shapes=[[[2, 5], [2, 3]], [[1, 1], [1, 4]], [[2, 0], [2, 2]], [[2, 3], [2, 0]]],
+    out=["int32", "int64"],
+    values=["plain", "ties"],
+)
 def bound(rng: Any, op: Any, type: str, shapes: list[list[int]], out: str, values: str) -> Given:
     table, x = (numbers(rng, shape, type, values) for shape in shapes)
     return (lambda t, x: op(t, x, out_type=tf.as_dtype(out))), [np.sort(table, 1), x]

@@ -45,8 +45,14 @@ def length(rng: Any, op: Any, shape: list[int], unit: str) -> Given:
     return (lambda x: op(x, unit=unit)), [_texts(rng, shape)]
 
 
-@room("Substr", shape=[[4], [], [2, 3]], unit=["BYTE", "UTF8_CHAR"], begin=[0, 2, -3, -1], count=[1, 0, 50],
-      each=[False, True])  # fmt: skip
+@room(
+    "Substr",
+    shape=[[4], [], [2, 3]],
+    unit=["BYTE", "UTF8_CHAR"],
+    begin=[0, 2, -3, -1],
+    count=[1, 0, 50],
+    each=[False, True],
+)
 def part(
     rng: Any, op: Any, shape: list[int], unit: str, begin: int, count: int, each: bool
 ) -> Given:
@@ -99,8 +105,13 @@ def joined(rng: Any, op: Any, shapes: list[list[int]], separator: str) -> Given:
     return (lambda *x: op(x, separator=separator)), [_texts(rng, shape) for shape in shapes]
 
 
-@room("ReduceJoin", shape=[[4], [2, 3], [0, 2]], axes=[[0], [-1], [], [0, 1], [1, 0]], separator=["", ", "],
-      keep=[False, True])  # fmt: skip
+@room(
+    "ReduceJoin",
+    shape=[[4], [2, 3], [0, 2]],
+    axes=[[0], [-1], [], [0, 1], [1, 0]],
+    separator=["", ", "],
+    keep=[False, True],
+)
 def reduced(
     rng: Any, op: Any, shape: list[int], axes: list[int], separator: str, keep: bool
 ) -> Given:
@@ -121,8 +132,16 @@ def split_by_any(rng: Any, op: Any, shape: list[int], delimiter: str, skip: bool
     return (lambda x: op(x, delimiter, skip_empty=skip)), [x]
 
 
-@room("StringNGrams", widths=[[2], [1, 3], [5]], left=["", "<"], right=["", ">"], pad=[0, 1, -1], short=[False, True],
-      splits=["int64", "int32"], rows=[[0, 3, 3, 5], [0, 5], [0, 0]])  # fmt: skip
+@room(
+    "StringNGrams",
+    widths=[[2], [1, 3], [5]],
+    left=["", "<"],
+    right=["", ">"],
+    pad=[0, 1, -1],
+    short=[False, True],
+    splits=["int64", "int32"],
+    rows=[[0, 3, 3, 5], [0, 5], [0, 0]],
+)
 def ngrams(
     rng: Any, op: Any, widths: list[int], left: str, right: str, pad: int, short: bool, splits: str,
     rows: list[int],
@@ -141,8 +160,13 @@ def decoded(rng: Any, op: Any, shape: list[int], errors: str, controls: bool, sp
     return (lambda x: op(x, Tsplits=tf.as_dtype(splits), **how)), [_texts(rng, shape)]
 
 
-@room("UnicodeEncode", rows=[[0, 3, 3, 5], [0, 5], [0, 0]], values=["letters", "wrong"], errors=["replace", "ignore"],
-      splits=["int64", "int32"])  # fmt: skip
+@room(
+    "UnicodeEncode",
+    rows=[[0, 3, 3, 5], [0, 5], [0, 0]],
+    values=["letters", "wrong"],
+    errors=["replace", "ignore"],
+    splits=["int64", "int32"],
+)
 def encoded(rng: Any, op: Any, rows: list[int], values: str, errors: str, splits: str) -> Given:
     points = rng.integers(65, 900, rows[-1]).astype(np.int32)
     if values == "wrong" and points.size:
@@ -151,14 +175,22 @@ def encoded(rng: Any, op: Any, rows: list[int], values: str, errors: str, splits
     return (lambda x, s: op(x, s, **how)), [points, np.array(rows, splits)]
 
 
-@room("AsString", type=["float32", "float64", "int32", "int64", "bool", "int8", "uint8", "float16"], shape=[[4], [], [0]],
-      precision=[-1, 3], how=["plain", "scientific", "shortest"], width=[-1, 9], fill=["", "0", " "])  # fmt: skip
+@room(
+    "AsString",
+    type=["float32", "float64", "int32", "int64", "bool", "int8", "uint8", "float16"],
+    shape=[[4], [], [0]],
+    precision=[-1, 3],
+    how=["plain", "scientific", "shortest"],
+    width=[-1, 9],
+    fill=["", "0", " "],
+)
 def written(
     rng: Any, op: Any, type: str, shape: list[int], precision: int, how: str, width: int, fill: str
 ) -> Given:
     kind = {} if how == "plain" else {how: True}
     return (lambda x: op(x, precision=precision, width=width, fill=fill, **kind)), [
-        numbers(rng, shape, type)]  # fmt: skip
+        numbers(rng, shape, type)
+    ]
 
 
 @room("StringToNumber", type=["float32", "float64", "int32", "int64"], shape=[[4], [], [0]],
