@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
+
+import numpy as np
 
 from ...dialects import nn
 from ...ir.core import Value
-from ...ir.types import Dim, TensorType
+from ...ir.types import TensorType, i64
+from .formulas import assured
 from .layer import Layer
-from .movement import concat, padded_by, slice_axis
+from .movement import Index, as_vector, concat, slice_axis
+from .terms import Term, constant, extent, joined
+from .windows import pad_by_vector
 
-Pairs = Sequence[tuple[int, int]]
-"""How much is added or cut before and after, for each dimension."""
+Pairs = Sequence[tuple[Index, Index]]
+"""How much is added or cut before and after, for each dimension: numbers or 0-d tensors."""
+
+Size = int | Term
+"""An extent: a number, or what is computed at run time."""
 
 
 def space_to_batch(
@@ -22,72 +31,68 @@ def space_to_batch(
     _check(n, x, block)
     rest = rank - 1 - count
     begins, ends = ([pair[i] for pair in pads] for i in (0, 1))
-    x = padded_by(n, x, (0, *begins, *[0] * rest, 0, *ends, *[0] * rest), fill)
-    shape = x.type.shape
-    split: list[Dim] = [shape[0]]
-    for i, size in enumerate(block):
-        extent = shape[1 + i]
-        if extent is not None and extent % size:
-            raise n.error(f"{extent} elements do not divide into blocks of {size}")
-        split += [None if extent is None else extent // size, size]
-    tail = list(shape[1 + count :])
+    if begins + ends != [0] * len(begins + ends):
+        by = [0, *begins, *[0] * rest, 0, *ends, *[0] * rest]
+        x = pad_by_vector(n, x, _vector(n, by), n.scalar(0, x) if fill is None else fill)
+    sizes = [_size(n, x, axis) for axis in range(rank)]
+    split = [sizes[0]]
+    for whole, size in zip(sizes[1:], block, strict=False):
+        split += [_quotient(n, whole, size, "elements"), size]
+    tail = sizes[1 + count :]
     apart = _reshaped(n, x, [*split, *tail])
     inner = range(2, 2 + 2 * count, 2)
     outer = range(1, 1 + 2 * count, 2)
     order = (*inner, 0, *outer, *range(1 + 2 * count, apart.type.rank))
     turned = n(nn.Transpose(apart, permutation=order))
-    batch = _times(shape[0], block)
-    return _reshaped(n, turned, [batch, *split[1::2], *tail])
+    return _reshaped(n, turned, [sizes[0] * prod(block), *split[1::2], *tail])
 
 
 def batch_to_space(n: Layer, x: Value, block: Sequence[int], crops: Pairs) -> Value:
     """The inverse: examples as positions of blocks, of which a border is cut."""
-    count, shape = len(block), x.type.shape
+    count = len(block)
     _check(n, x, block)
-    total = _times(1, block)
-    assert total is not None
-    if shape[0] is not None and shape[0] % total:
-        raise n.error(f"{shape[0]} examples do not divide into blocks of {total}")
-    batch = None if shape[0] is None else shape[0] // total
-    tail = list(shape[1 + count :])
-    apart = _reshaped(n, x, [*block, batch, *shape[1 : 1 + count], *tail])
+    sizes = [_size(n, x, axis) for axis in range(x.type.rank)]
+    batch = _quotient(n, sizes[0], prod(block), "examples")
+    space, tail = sizes[1 : 1 + count], sizes[1 + count :]
+    apart = _reshaped(n, x, [*block, batch, *space, *tail])
     pairs = [axis for i in range(count) for axis in (count + 1 + i, i)]
     order = (count, *pairs, *range(2 * count + 1, apart.type.rank))
     turned = n(nn.Transpose(apart, permutation=order))
-    wide = [None if d is None else d * b for d, b in zip(shape[1 : 1 + count], block, strict=True)]
+    wide = [d * b for d, b in zip(space, block, strict=True)]
     out = _reshaped(n, turned, [batch, *wide, *tail])
     for axis, (begin, end) in enumerate(crops, 1):
-        extent = out.type.shape[axis]
-        if begin or end:
-            last = -end if extent is None else extent - end
-            out = slice_axis(n, out, axis, begin, last)
+        if (begin, end) != (0, 0):
+            out = _cut(n, out, axis, begin, end)
     return out
 
 
-def mirrored_pad(n: Layer, x: Value, pads: Pairs) -> Value:
+def _cut(n: Layer, x: Value, axis: int, begin: Index, end: Index) -> Value:
+    """x without so many elements of an axis at its begin and its end."""
+    whole = x.type.shape[axis]
+    if isinstance(begin, int) and isinstance(end, int):
+        last = whole - end if whole is not None else -end if end else 1 << 62
+        return slice_axis(n, x, axis, begin, last)
+    stop = extent(n, (x, axis)) - (constant(n, end) if isinstance(end, int) else Term(n, end))
+    return slice_axis(n, x, axis, begin, stop.value)
+
+
+def mirrored_pad(n: Layer, x: Value, pads: Sequence[tuple[int, int]]) -> Value:
     """x with its own border mirrored around it, the outermost elements included."""
     for axis, (begin, end) in enumerate(pads):
-        extent = x.type.shape[axis]
         if not begin and not end:
             continue
-        if extent is None or max(begin, end) > extent or min(begin, end) < 0:
-            raise n.error(f"dimension {axis} of {extent} elements is padded by {begin} and {end}")
-        parts = [x]
-        if begin:
-            parts.insert(0, _backwards(n, x, axis, begin - 1, begin))
-        if end:
-            parts.append(_backwards(n, x, axis, extent - 1, end))
+        whole = x.type.shape[axis]
+        if min(begin, end) < 0 or (whole is not None and max(begin, end) > whole):
+            raise n.error(f"dimension {axis} of {whole} elements is padded by {begin} and {end}")
+        count = extent(n, (x, axis))
+        text = f"dimension {axis} has less elements than it is padded by"
+        count = assured(count, count >= max(begin, end), text)
+        front = constant(n, np.arange(begin, dtype=np.int64)[::-1])
+        behind = count - 1 - constant(n, np.arange(end, dtype=np.int64))
+        parts = [Term(n, x).gather(front, axis).value] if begin else []
+        parts += [x, Term(n, x).gather(behind, axis).value] if end else [x]
         x = concat(n, parts, axis)
     return x
-
-
-def _backwards(n: Layer, x: Value, axis: int, start: int, count: int) -> Value:
-    """Elements of an axis from `start` on to the front."""
-    starts = tuple(start if i == axis else 0 for i in range(x.type.rank))
-    steps = tuple(-1 if i == axis else 1 for i in range(x.type.rank))
-    shape = tuple(count if i == axis else d for i, d in enumerate(x.type.shape))
-    out = TensorType(shape, x.type.element_type)
-    return n(nn.Slice(x, starts=starts, steps=steps, out=out))
 
 
 def _check(n: Layer, x: Value, block: Sequence[int]) -> None:
@@ -95,13 +100,32 @@ def _check(n: Layer, x: Value, block: Sequence[int]) -> None:
         raise n.error(f"blocks of {list(block)} for a tensor of rank {x.type.rank}")
 
 
-def _times(extent: Dim, block: Sequence[int]) -> Dim:
-    for size in block:
-        extent = None if extent is None else extent * size
-    return extent
+def _size(n: Layer, x: Value, axis: int) -> Size:
+    known = x.type.shape[axis]
+    return extent(n, (x, axis)) if known is None else known
 
 
-def _reshaped(n: Layer, x: Value, shape: Sequence[Dim]) -> Value:
-    if list(shape).count(None) > 1:
-        raise n.error("extents must be known, all but one")
-    return n(nn.Reshape(x, out=TensorType(tuple(shape), x.type.element_type)))
+def _quotient(n: Layer, whole: Size, by: int, what: str) -> Size:
+    """An extent in blocks, which has to be exact."""
+    if isinstance(whole, int):
+        if whole % by:
+            raise n.error(f"{whole} {what} do not divide into blocks of {by}")
+        return whole // by
+    text = f"{what} do not divide into blocks of {by}"
+    return assured(whole, (whole % by).equals(0), text) / by
+
+
+def _vector(n: Layer, numbers: Sequence[Index]) -> Value:
+    """Numbers as a 1-D i64."""
+    if all(isinstance(v, int) for v in numbers):
+        return n.constant(np.array(numbers, np.int64))
+    return joined([Term(n, n.cast(as_vector(n, v), i64)) for v in numbers], 0).value
+
+
+def _reshaped(n: Layer, x: Value, sizes: Sequence[Size]) -> Value:
+    known = tuple(size if isinstance(size, int) else None for size in sizes)
+    if known.count(None) <= (0 not in known):
+        return n(nn.Reshape(x, out=TensorType(known, x.type.element_type)))
+    shape = [size if isinstance(size, int) else size.value for size in sizes]
+    out = TensorType(known, x.type.element_type)
+    return n(nn.ReshapeDynamic(x, _vector(n, shape), out=out))

@@ -31,7 +31,8 @@ def assured(x: Term, holds: Term, text: str) -> Term:
     faults = (~holds).cast(i32)
     if faults.rank:
         faults = faults.largest(*range(faults.rank))
-    return x.made(nn.Assume(x.value, faults.equals(0).value, text))
+    # Less than 1, as the largest of no elements is the least number.
+    return x.made(nn.Assume(x.value, (faults < 1).value, text))
 
 
 def floor_div(x: Term, y: Term) -> Term:

@@ -27,7 +27,8 @@ Step = Callable[[Term, Sequence[Term]], tuple[list[Term], Term]]
 
 def incomplete_gamma(a: Term, x: Term, lower: bool) -> Term:
     """The share of gamma(a)'s integral below x, or above it; operands of one shape."""
-    total, fraction = _incomplete_sums(a, x)
+    inside = (a >= 0.0) & (x >= 0.0) & (a < math.inf) & (x < math.inf)
+    total, fraction = _incomplete_sums(inside.choose(a, 1.0), inside.choose(x, 1.0))
     size = exp(a * log(x) - x - lgamma(a + 1.0))
     below, above = size * total, size * a * fraction
     near = x <= a + 1.0

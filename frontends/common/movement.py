@@ -11,7 +11,7 @@ from ...dialects.nn.movement import slice_bounds
 from ...ir.core import Value
 from ...ir.types import Dim, TensorType, i64
 from .layer import Layer
-from .shapes import dims, reshape, shape_of
+from .shapes import as_scalar, dims, reshape, shape_of
 
 FAR = 2**31 - 1
 """An end from which on exporters mean "to the end"."""
@@ -145,7 +145,15 @@ def rolled(n: Layer, x: Value, axis: int, shift: int) -> Value:
         shift = shift % extent if extent else 0
     if not shift:
         return x
-    parts = [slice_axis(n, x, axis, -shift, FAR), slice_axis(n, x, axis, 0, -shift)]
+    cut: Index = -shift
+    if extent is None:  # the shift may be by more elements than there are
+        out = TensorType((1,), i64)
+        size = n(nn.Slice(shape_of(n, x), starts=(axis,), out=out))
+        size = n(nn.Max(as_scalar(n, size), n.constant(1, i64)))
+        cut = n(nn.Neg(n(nn.Mod(n.constant(shift, i64), size))))
+        # -0 would be the begin: an offset of the size is none
+        cut = n(nn.Add(cut, size))
+    parts = [slice_axis(n, x, axis, cut, FAR), slice_axis(n, x, axis, 0, cut)]
     return concat(n, parts, axis)
 
 

@@ -9,13 +9,16 @@ from ...ir.core import Value
 from ...ir.types import TensorType
 from .layer import Layer
 from .movement import FAR, Index, as_vector, bounds, slice_axis
-from .shapes import Extent, as_i64, as_scalar, part_of_vector, reshape
+from .shapes import Extent, as_i64, as_scalar, of_length, part_of_vector, reshape
 
 
 @dataclass(frozen=True)
 class Masks:
     """Bits of the specifications that begin at the first element or end at the last, stand for
     all dimensions between their neighbours', for a new dimension, or for one that is dropped.
+
+    A dimension is dropped at its position; at the first one where it has a bit of `begin` too and
+    `drops_at_begin`, as in TensorFlow Lite.
     """
 
     begin: int = 0
@@ -23,6 +26,7 @@ class Masks:
     ellipsis: int = 0
     new_axis: int = 0
     shrink: int = 0
+    drops_at_begin: bool = False
 
 
 def strided_slice(
@@ -38,10 +42,12 @@ def strided_slice(
         first, last, step = begins[i], ends[i], steps[i]
         if step == 0:
             raise n.error("a stride is 0")
-        if masks.shrink >> i & 1:
-            ranges[axis] = first, None, 1
+        is_dropped, from_begin = masks.shrink >> i & 1, masks.begin >> i & 1
+        if is_dropped:
+            at_begin = masks.drops_at_begin and from_begin
+            ranges[axis] = 0 if at_begin else first, None, 1
             continue
-        if masks.begin >> i & 1:
+        if from_begin:
             first = 0 if step > 0 else FAR
         if masks.end >> i & 1:
             last = FAR if step > 0 else -FAR
@@ -51,6 +57,7 @@ def strided_slice(
 
 def elements(n: Layer, vector: Value, count: int) -> list[Index]:
     """The elements of a vector: numbers, or 0-d tensors where they are computed."""
+    vector = of_length(n, vector, count)
     known = n.extents(vector)
     if known is None or len(known) != count:
         raise n.error(f"begin, end and strides of a slice must be {count} numbers each")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from ...dialects import nn
@@ -20,22 +21,25 @@ from .convolution import channels_first, channels_last
 from .gathering import gathered
 from .late_axes import all_where_none, along, axes_mask, given_sizes, parts_of_sizes
 from .layer import Layer
-from .movement import FAR, column, padded_by, slice_axis, split_into, transposed
+from .movement import FAR, Index, column, padded_by, slice_axis, split_into, transposed
 from .reductions import largest, reduced
 from .reshaping import expand_by, reshape_by
 from .resize import resized
 from .shapes import (
+    Extent,
     as_i64,
     as_scalar,
+    limits_of,
     normalize_axes,
     normalize_axis,
     of_length,
+    part_of_vector,
     reshape,
     shape_of,
     shape_text,
 )
 from .strided_slice import elements
-from .terms import Term, constant, joined
+from .terms import Term, constant, counting, extent, joined
 from .windows import pad_by_vector
 
 # -- shapes ----------------------------------------------------------------------------------------
@@ -175,9 +179,10 @@ def reverse(n: Layer, x: Value, axes: Value) -> Value:
 
 def pad(n: Layer, x: Value, pads: Value, value: Value | None, *, mode: str = "constant") -> Value:
     """Pads are pairs, a row for each dimension; of mode symmetric the border is repeated."""
-    if pads.type.shape not in ((x.type.rank, 2), (None, 2)):
+    if pads.type.shape not in ((x.type.rank, 2), (None, 2), (None, None)):
         raise n.error(f"pads are '{pads.type}', expected pairs for {x.type.rank} dimensions")
-    by = reshape(n, n(nn.Transpose(as_i64(n, pads), permutation=(1, 0))), [2 * x.type.rank])
+    pairs = reshape(n, as_i64(n, pads), [x.type.rank, 2])
+    by = reshape(n, n(nn.Transpose(pairs, permutation=(1, 0))), [2 * x.type.rank])
     value = n.scalar(0, x) if value is None else as_scalar(n, value)
     if mode != "symmetric" and n.known(by) is None:
         return pad_by_vector(n, x, by, value if mode == "constant" else None, mode)
@@ -202,10 +207,11 @@ def batch_to_space_nd(n: Layer, x: Value, block: Value, crops: Value) -> Value:
     return batch_to_space(n, x, sizes, _pairs(n, crops, len(sizes)))
 
 
-def _pairs(n: Layer, value: Value, count: int) -> list[tuple[int, int]]:
-    found = n.known_ints(value, "paddings and crops")
-    if len(found) != 2 * count:
-        raise n.error(f"{len(found)} paddings for {count} dimensions")
+def _pairs(n: Layer, value: Value, count: int) -> list[tuple[Index, Index]]:
+    """A row for each dimension of space, which may be computed."""
+    if value.type.shape not in ((count, 2), (None, 2), (None, None)):
+        raise n.error(f"paddings or crops are '{value.type}', expected {count} pairs")
+    found = elements(n, reshape(n, value, [2 * count]), 2 * count)
     return list(zip(found[::2], found[1::2], strict=True))
 
 
@@ -253,12 +259,26 @@ def where(n: Layer, condition: Value) -> Value:
 
 def diagonal(n: Layer, x: Value) -> Value:
     """x [.., N] on the diagonals of [.., N, N]."""
-    count = x.type.shape[-1]
-    if count is None:
-        raise n.error("the extent of the diagonal must be known")
-    lead = [(x, i) for i in range(x.type.rank - 1)]
-    spread = Term(n, x).reshape(*lead, 1, count)
-    return constant(n, np.eye(count, dtype=bool)).choose(spread, 0).value
+    last = x.type.rank - 1
+    lead = [(x, i) for i in range(last)]
+    spread = Term(n, x).reshape(*lead, 1, (x, last))
+    return on_main_diagonal(n, (x, last), (x, last)).choose(spread, 0).value
+
+
+def on_main_diagonal(n: Layer, rows: Extent, columns: Extent) -> Term:
+    """True where row and column of a matrix of these extents are the same."""
+    row, column = (counting(n, extent(n, one)) for one in (rows, columns))
+    return row.spread(0, 1).equals(column)
+
+
+def with_diagonal(n: Layer, x: Value, diagonal: Value) -> Value:
+    """Matrices x [.., M, N] with diagonals [.., min(M, N)]."""
+    t, rank = Term(n, diagonal), x.type.rank
+    last = extent(n, (diagonal, t.rank - 1)) - 1
+    row = counting(n, extent(n, (x, rank - 2))).min(last.max(0))
+    tall = t.gather(row, t.rank - 1).spread(0, 1)
+    here = on_main_diagonal(n, (x, rank - 2), (x, rank - 1))
+    return here.choose(tall, Term(n, x)).value
 
 
 _EMPTY = {"add": lambda least, most: 0, "mul": lambda least, most: 1,
@@ -266,8 +286,13 @@ _EMPTY = {"add": lambda least, most: 0, "mul": lambda least, most: 1,
 """What a segment of no rows is, by the least and the largest number."""
 
 
-def segments(n: Layer, x: Value, ids: Value, count: Value | None, reduction: str) -> Value:
-    """Rows that have the same number are combined; negative numbers count for none."""
+def segments(
+    n: Layer, x: Value, ids: Value, count: Value | None, reduction: str, infinite: bool = False
+) -> Value:
+    """Rows that have the same number are combined; negative numbers count for none.
+
+    An extreme of floats is no less than the least number, or than infinity if `infinite`.
+    """
     if count is None:
         last = n.known(ids)
         if last is None:
@@ -281,9 +306,8 @@ def segments(n: Layer, x: Value, ids: Value, count: Value | None, reduction: str
     rows = [(wanted + int(drops)).reshape(1)]
     if x.type.rank > ids.type.rank:
         rows.append(Term(n, shape_of(n, x)).part(0, ids.type.rank, x.type.rank))
-    dtype: Any = type_to_numpy(x.type.element_type)
-    info = np.finfo(dtype) if isinstance(x.type.element_type, FloatType) else np.iinfo(dtype)
-    start = n.scalar(_EMPTY[reduction](info.min, info.max), x)
+    ends = limits_of(x.type.element_type) if infinite else finite_limits(x.type.element_type)
+    start = n.scalar(_EMPTY[reduction](*ends), x)
     filled = Term(n, start).filled(joined(rows, 0)).value
     found = n(nn.ScatterNd(filled, index.spread(0, 1).value, x, reduction=reduction))
     if not drops:
@@ -292,6 +316,14 @@ def segments(n: Layer, x: Value, ids: Value, count: Value | None, reduction: str
 
 
 # -- reductions ------------------------------------------------------------------------------------
+
+
+def finite_limits(element: Type) -> tuple[float, float]:
+    """The smallest and the largest finite number of an element type."""
+    if not isinstance(element, FloatType):
+        return limits_of(element)
+    info = ml_dtypes.finfo(type_to_numpy(element))
+    return float(info.min), float(info.max)
 
 
 def reduction(n: Layer, x: Value, axes: Value, op: Any, keep: bool) -> Value:
@@ -305,10 +337,24 @@ def reduction(n: Layer, x: Value, axes: Value, op: Any, keep: bool) -> Value:
     return reduced(n, x, op, tuple(sorted(found)), keep) if found else x
 
 
-def arg_extreme(n: Layer, x: Value, axis: Value, op: Any, element: Type) -> Value:
-    """Where the largest or smallest element along an axis is."""
-    place = normalize_axis(n, n.known_int(axis, "axis"), x.type.rank)
-    return n.cast(n(op(x, axis=place, keep_dims=False)), element)
+def arg_extreme(
+    n: Layer, x: Value, axis: Value, op: Any, element: Type, nan_is_first: bool = False
+) -> Value:
+    """Where the first of the largest or smallest elements along an axis is.
+
+    What is no number is passed over, but as the first element where `nan_is_first`.
+    """
+    place, given = normalize_axis(n, n.known_int(axis, "axis"), x.type.rank), Term(n, x)
+    if not isinstance(given.element, FloatType):
+        return n.cast(n(op(x, axis=place, keep_dims=False)), element)
+    least, most = finite_limits(given.element)
+    is_nan = given.function(nn.IsNan)
+    kept = given.max(least) if op is nn.Argmax else given.min(most)
+    kept = is_nan.choose(least if op is nn.Argmax else most, kept)
+    found = Term(n, n(op(kept.value, axis=place, keep_dims=False)))
+    if nan_is_first and x.type.shape[place] != 0:
+        found = is_nan.column(0, place).choose(0, found)
+    return found.cast(element).value
 
 
 def running(n: Layer, x: Value, axis: Value, op: Any, exclusive: bool, backward: bool) -> Value:
@@ -379,10 +425,12 @@ def resize_image(n: Layer, x: Value, size: Value, mode: str, corners: bool, half
     if x.type.rank != 4:
         raise n.error(f"the input has shape {shape_text(x)}, expected rank 4")
     sizes = n.extents(size) or (None, None)
-    if mode == "nearest" and _is_uneven(x.type.shape[1:3], sizes):
-        for axis, count in zip((1, 2), sizes, strict=True):
-            places = _nearest(int(x.type.shape[axis]), int(count or 0), corners, half)
-            x = n(nn.Gather(x, n.constant(places), axis=axis))
+    if mode == "nearest" and not _is_even(x.type.shape[1:3], sizes):
+        wide = as_i64(n, size)
+        for axis in (1, 2):
+            count = Term(n, part_of_vector(n, wide, axis - 1, axis)).reshape()
+            places = _nearest(extent(n, (x, axis)), count, corners, half)
+            x = n(nn.Gather(x, places.value, axis=axis))
         return x
     how: dict[str, Any] = {
         "mode": mode,
@@ -400,16 +448,19 @@ def resize_image(n: Layer, x: Value, size: Value, mode: str, corners: bool, half
     return channels_last(n, resized(n, channels_first(n, x), as_i64(n, size), (2, 3), how))
 
 
-def _is_uneven(own: Sequence[Dim], sizes: Sequence[Dim]) -> bool:
-    """Whether extents are known, and results lie at places that rounding decides on."""
+def _is_even(own: Sequence[Dim], sizes: Sequence[Dim]) -> bool:
+    """Whether extents are known, and no result lies at a place that rounding decides on."""
     pairs = list(zip(own, sizes, strict=True))
-    return all(d and w for d, w in pairs) and any(w % d for d, w in pairs)  # type: ignore[operator]
+    return all(d and w for d, w in pairs) and not any(w % d for d, w in pairs)  # type: ignore[operator]
 
 
-def _nearest(own: int, count: int, corners: bool, half: bool) -> np.ndarray:
+def _nearest(own: Term, count: Term, corners: bool, half: bool) -> Term:
     """Which element each of the result's is, in numbers of 32 bits as the kernels have them."""
-    corners = corners and count > 1
-    scale = np.float32(own - corners) / np.float32(count - corners)
-    at = (np.arange(count, dtype=np.float32) + np.float32(0.5 if half else 0)) * scale
-    whole = np.floor(at + np.float32(0.5)) if corners else np.floor(at)
-    return np.clip(whole, 0, own - 1).astype(np.int64)
+    n, offset = own.n, 0.5 if half else 0.0
+    scale = own.cast(f32) / count.cast(f32)
+    if corners:
+        apart = (own - 1).cast(f32) / (count - 1).max(1).cast(f32)
+        scale = (count > 1).choose(apart, scale)
+    at = (counting(n, count).cast(f32) + offset) * scale
+    whole = (at + 0.5 if corners else at).function(nn.Floor).cast(i64)
+    return whole.max(0).min(own - 1)

@@ -55,6 +55,12 @@ OUTPUTS = {
     "UnicodeDecode": "row_splits char_values",
     "UnicodeDecodeWithOffsets": "row_splits char_values char_to_byte_starts",
     "LookupTableExport": "keys values",
+    "LogMatrixDeterminant": "sign log_abs_determinant",
+    "Qr": "q r",
+    "SelfAdjointEig": "e v",
+    "Svd": "s u v",
+    "_FusedBatchNormEx": "y batch_mean batch_variance reserve_space_1 reserve_space_2 "
+    "reserve_space_3",
 }
 """The output arguments of operators that have several, also of their later versions."""
 
@@ -173,9 +179,10 @@ class FunctionValues(GraphValues):
         if not rest:
             return text
         names = output_arguments(self._kinds.get(node, ""))
+        is_known = len(rest) < 2 or not names or rest[0] in names
         first = names.index(rest[0]) if rest[0] in names else 0
         last = whole_number(rest[-1])
-        if len(rest) > 2 or last is None:
+        if len(rest) > 2 or last is None or not is_known:
             raise WireError(f"'{text}' names no value")
         return f"{node}:{first + last}"
 

@@ -15,6 +15,7 @@ from ...ir.types import FloatType, IntegerType, Type, i1
 from ..common.fields import Fields, remembered
 from ..common.importer import NodeLayer
 from ..common.quantization import quantized, real_numbers
+from ..common.shapes import normalize_axis
 from ..wire import flexbuffers
 from ..wire.flatbuffers import FlatbufferError, Table
 from .integers.rows import INTEGERS
@@ -63,6 +64,14 @@ class TfliteLayer(NodeLayer):
         if number not in ACTIVATIONS:
             raise self.error(f"activation {number} is not known")
         return ACTIVATIONS[number](self, x)
+
+    def axes(self, x: Value, axes: Value) -> Value:
+        """Axes of x, each once, as kernels take those that are named twice."""
+        known = self.known(axes)
+        if known is None:
+            return axes
+        found = (normalize_axis(self, int(v), x.type.rank) for v in known.reshape(-1))
+        return self.constant(np.array(sorted(set(found)), np.int32))
 
     def output_type(self, i: int = 0) -> Type:
         """The element type that the file declares for an output."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parents[2] / "results" / "sweep"
-PATIENCE = 180
-"""Seconds for one case."""
+PATIENCE = 120
+"""Seconds of the processor's time for one case; other processes of the machine do not count."""
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -49,6 +51,41 @@ def run(
     return path
 
 
+class _Watch:
+    """Ends a process that has computed for too long at one case, or sleeps tenfold that time."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process, self.is_over = process, False
+        self._ended = threading.Event()
+        self.begin()
+        threading.Thread(target=self._look, daemon=True).start()
+
+    def begin(self) -> None:
+        """A case begins."""
+        self._began = time.monotonic(), self._computed()
+
+    def end(self) -> None:
+        """The process has ended."""
+        self._ended.set()
+
+    def _look(self) -> None:
+        while not self._ended.wait(1):
+            since, computed = self._began
+            is_busy = self._computed() - computed > PATIENCE
+            if is_busy or time.monotonic() - since > 10 * PATIENCE:
+                self.is_over = True
+                self.process.kill()
+                return
+
+    def _computed(self) -> float:
+        """Seconds of the processor's time that the process has had."""
+        try:
+            fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended, or the system has no such files
+            return 0.0
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def _part(arguments: list[Any], rows: dict[str, Any], file: Any) -> bool:
     """Run cases until one ends the process, or all are done, which is True."""
     process = subprocess.Popen(
@@ -62,13 +99,10 @@ def _part(arguments: list[Any], rows: dict[str, Any], file: Any) -> bool:
     process.stdin.write(json.dumps({"arguments": arguments, "done": list(rows)}) + "\n")
     process.stdin.close()
     begun: dict[str, Any] | None = None
-    timer = threading.Timer(PATIENCE * 4, process.kill)  # frameworks take long to begin
-    timer.start()
+    watch = _Watch(process)
     finished = False
     for line in process.stdout:
-        timer.cancel()
-        timer = threading.Timer(PATIENCE, process.kill)
-        timer.start()
+        watch.begin()
         row = json.loads(line)
         if "begin" in row:
             begun = row
@@ -79,10 +113,11 @@ def _part(arguments: list[Any], rows: dict[str, Any], file: Any) -> bool:
             file.flush()
             _report(row, len(rows))
         finished = "all" in row
-    timer.cancel()
     code = process.wait()
+    watch.end()
     if begun is not None:
-        row = begun | {"end": begun["begin"], "verdict": "died", "detail": f"exit code {code}"}
+        detail = f"no answer within {PATIENCE} s" if watch.is_over else f"exit code {code}"
+        row = begun | {"end": begun["begin"], "verdict": "died", "detail": detail}
         del row["begin"]
         rows[row["end"]] = row
         file.write(json.dumps(row) + "\n")

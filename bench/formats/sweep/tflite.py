@@ -12,6 +12,7 @@ from . import (
     tflite_elementwise,
     tflite_images,
     tflite_movement,
+    tflite_places,
     tflite_products,
     tflite_recurrence,
     tflite_searches,
@@ -25,5 +26,6 @@ def subjects() -> Iterator[Subject]:
     yield from tflite_products.subjects()
     yield from tflite_images.subjects()
     yield from tflite_movement.subjects()
+    yield from tflite_places.subjects()
     yield from tflite_searches.subjects()
     yield from tflite_recurrence.subjects()

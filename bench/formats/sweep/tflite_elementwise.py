@@ -14,6 +14,7 @@ from .tflite_case import (
     SHAPES,
     STEPS,
     TYPES,
+    Build,
     Built,
     activation,
     steps_of,
@@ -72,7 +73,7 @@ def _binary(kind: str, types: Sequence[str], options: str, activated: bool, trut
         steps = b.steps() if b.element in QUANTIZED else {}
         x = b.x(first, data=_large(b, first, steps) if kind == "DIV" else None, **steps)
         if kind in ("DIV", "FLOOR_MOD", "FLOOR_DIV") and b.element in ("i32", "i64", *QUANTIZED):
-            about = steps_of(b.rng, b.element, b.config["steps"])
+            about = steps_of(b.rng, b.element, b.config.get("steps", "plain"))
             divisor = values(b.rng, second, b.element)
             divisor = np.where(divisor == about.get("zero", 0), divisor + 1, divisor)
             if b.config["constant"]:
@@ -242,6 +243,58 @@ def _rows(kind: str) -> Subject:
     return subject(kind, choices, build)
 
 
+def _bits() -> Iterator[Subject]:
+    """Sums of many, and what works on bits."""
+
+    def add_all(b: Built) -> Sequence[int]:
+        parts = [b.x(b.config["shape"]) for _ in range(b.config["count"])]
+        return b.w.operator("ADD_N", parts, [b.out()], "AddNOptions")
+
+    counts = {"type": ["f32", "i32"], "shape": SHAPES, "count": [2, 1, 5], "open": OPEN}
+    yield subject("ADD_N", counts, add_all)
+
+    def pair(kind: str, options: str) -> Build:
+        def build(b: Built) -> Sequence[int]:
+            first, second = b.config["shapes"]
+            x, y = values(b.rng, first, b.element), values(b.rng, second, b.element)
+            if kind == "RIGHT_SHIFT":
+                y = np.abs(y.astype(np.int64)) % 7
+            operands = [b.x(first, data=x, scale=None), b.x(second, data=y, scale=None)]
+            return b.w.operator(kind, operands, [b.out(scale=None)], options)
+
+        return build
+
+    kinds = ["i8", "u8", "i16", "i32"]
+    more = {"type": kinds, "shapes": PAIRS, "open": OPEN}
+    yield subject("RIGHT_SHIFT", more, pair("RIGHT_SHIFT", "RightShiftOptions"))
+    more = {"type": [*kinds, "bool"], "shapes": PAIRS, "open": OPEN}
+    yield subject("BITWISE_XOR", more, pair("BITWISE_XOR", "BitwiseXorOptions"))
+
+    def bits(b: Built) -> Sequence[int]:
+        x = b.x(b.config["shape"], scale=None)
+        return b.w.operator("BITCAST", [x], [b.out(b.config["to"], scale=None)], "BitcastOptions")
+
+    kinds = ["f32", "i32", "i8", "u8", "i16", "u32"]
+    sizes = [[2, 4], [4], [3, 2]]
+    yield subject("BITCAST", {"type": kinds, "to": kinds, "shape": sizes, "open": OPEN}, bits)
+
+    def fake(b: Built) -> Sequence[int]:
+        low, high = b.config["range"]
+        fields = {"min": low, "max": high, "numBits": b.config["bits"]}
+        fields["narrowRange"] = b.config["narrow"]
+        x = b.x(b.config["shape"])
+        return b.w.operator("FAKE_QUANT", [x], [b.out()], "FakeQuantOptions", 2, **fields)
+
+    more = {
+        "shape": SHAPES,
+        "range": [[-1.0, 2.0], [0.0, 3.0], [-2.0, 0.0], [0.1, 1.0], [-1.37, -0.2]],
+        "bits": [8, 4, 16],
+        "narrow": [False, True],
+        "open": OPEN,
+    }
+    yield subject("FAKE_QUANT", more, fake)
+
+
 def _quantize() -> Iterator[Subject]:
     def quantize(b: Built) -> Sequence[int]:
         kind, to = b.config["type"], b.config["to"]
@@ -302,4 +355,5 @@ def subjects() -> Iterator[Subject]:
     yield from _binaries()
     yield from map(_unary, UNARY)
     yield from map(_rows, ("SOFTMAX", "LOG_SOFTMAX", "L2_NORMALIZATION"))
+    yield from _bits()
     yield from _quantize()

@@ -120,12 +120,18 @@ class Writer:
         return bytes(builder.Output())
 
 
-def kernels(data: bytes, given: Sequence[np.ndarray], steps: int = 1) -> list[np.ndarray]:
+REFERENCE = OpResolverType.BUILTIN_REF
+OPTIMIZED = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+
+
+def kernels(
+    data: bytes, given: Sequence[np.ndarray], steps: int = 1, which: OpResolverType = REFERENCE
+) -> list[np.ndarray]:
     """What the reference kernels compute. Raises UnmakableError where they take no such model."""
     try:
         interpreter = Interpreter(
             model_content=data,
-            experimental_op_resolver_type=OpResolverType.BUILTIN_REF,
+            experimental_op_resolver_type=which,
             num_threads=1,
         )
         details = interpreter.get_input_details()

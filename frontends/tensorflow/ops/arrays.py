@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...common import tensorflow as tf
 from ...common.formulas import assured
+from ...common.movement import FAR
 from ...common.shapes import product
 from ...common.strided_slice import Masks, strided_slice
 from ...common.vocabulary import *
@@ -13,9 +14,28 @@ from ..variables import Variable
 
 
 @rows("Identity", "StopGradient", "PreventGradient", "Snapshot", "CheckNumerics",
-      "PlaceholderWithDefault", "EnsureShape", "Copy", "CopyHost")  # fmt: skip
+      "PlaceholderWithDefault", "Copy", "CopyHost")  # fmt: skip
 def identity(n: TfLayer, x: Any, *others: Any) -> Any:
     return x
+
+
+@rows("EnsureShape")
+def ensured(n: TfLayer, x: Value) -> Value:
+    """x, which has the extents that are given, or the program fails."""
+    wanted = n.shape("shape")
+    if wanted is None:
+        return x
+    if len(wanted) != x.type.rank:
+        raise n.error(f"the input is '{x.type}', expected rank {len(wanted)}")
+    found, extents = Term(n, x), []
+    for axis, (own, size) in enumerate(zip(x.type.shape, wanted, strict=True)):
+        if None not in (own, size) and own != size:
+            raise n.error(f"dimension {axis} has {own} elements, expected {size}")
+        if own is None and size is not None:
+            text = f"dimension {axis} has not {size} elements"
+            found = assured(found, extent(n, (x, axis)).equals(size), text)
+        extents.append((x, axis) if size is None else size)
+    return found.reshape(*extents).value
 
 
 @rows("IdentityN")
@@ -68,7 +88,8 @@ rows.add({
 @rows("StridedSlice")
 def strided_slice_(n: TfLayer, x: Value, begin: Value, end: Value, strides: Value) -> Value:
     names = ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
-    masks = Masks(*(n.int(f"{name}_mask", 0) for name in names))
+    begins, ends, *others = (n.int(f"{name}_mask", 0) for name in names)
+    masks = Masks(begins, ends, *others)
     return strided_slice(n, x, begin, end, strides, masks)
 
 
@@ -187,19 +208,16 @@ def filled_like(n: TfLayer, x: Any) -> Any:
 
 @rows("LinSpace")
 def linspace(n: TfLayer, start: Value, stop: Value, count: Value) -> Value:
-    number = n.known_int(count, "the number of elements")
-    places = constant(n, np.arange(number) / max(number - 1, 1), start.type.element_type)
-    return (Term(n, start) + places * (Term(n, stop) - Term(n, start))).value
+    number, element = Term(n, as_scalar(n, as_i64(n, count))), start.type.element_type
+    places = counting(n, number).cast(f64) / (number - 1).max(1).cast(f64)
+    return (Term(n, start) + places.cast(element) * (Term(n, stop) - Term(n, start))).value
 
 
 @rows("MatrixBandPart")
 def band(n: TfLayer, x: Value, lower: Value, upper: Value) -> Value:
-    below, above = (n.known_int(v, "the width of the band") for v in (lower, upper))
-    if below >= 0:
-        x = n(nn.Trilu(x, n.constant(-below, i64), upper=True))
-    if above >= 0:
-        x = n(nn.Trilu(x, n.constant(above, i64), upper=False))
-    return x
+    below, above = (Term(n, as_scalar(n, as_i64(n, v))) for v in (lower, upper))
+    x = n(nn.Trilu(x, (below < 0).choose(-FAR, -below).value, upper=True))
+    return n(nn.Trilu(x, (above < 0).choose(FAR, above).value, upper=False))
 
 
 @rows("MatrixDiag", "MatrixDiagV2", "MatrixDiagV3")
@@ -209,8 +227,7 @@ def diagonal(n: TfLayer, x: Value, k: Value | None = None, *others: Value) -> Va
     extents = [n.known_int(v, "an extent") for v in others[:2]]
     if any(d not in (-1, x.type.shape[-1]) for d in extents):
         raise n.error(f"a matrix of extents {extents} is not supported")
-    found = Term(n, tf.diagonal(n, x))
+    found, last = Term(n, tf.diagonal(n, x)), (x, x.type.rank - 1)
     if len(others) < 3:
         return found.value
-    here = constant(n, np.eye(x.type.shape[-1], dtype=bool))  # type: ignore[arg-type]
-    return here.choose(found, Term(n, others[2])).value
+    return tf.on_main_diagonal(n, last, last).choose(found, Term(n, others[2])).value

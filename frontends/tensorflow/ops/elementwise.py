@@ -10,7 +10,7 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import ComplexType, IntegerType, TensorType, f32
+from ....ir.types import ComplexType, IntegerType, TensorType, f32, i64
 from ...common import tensorflow as tf
 from ...common.complexes import Pair, is_complex, pair, product, terms
 from ...common.quantization import limits_of
@@ -121,7 +121,9 @@ def shifted(n: TfLayer, x: Value, by: Value) -> Value:
 
 @rows("Round")
 def rounded(n: TfLayer, x: Value) -> Value:
-    return x if isinstance(x.type.element_type, IntegerType) else n(nn.Round(x))
+    if isinstance(x.type.element_type, IntegerType):
+        raise n.error("what integers become differs between TensorFlow's versions")
+    return n(nn.Round(x))
 
 
 @rows("TruncateDiv")
@@ -221,9 +223,11 @@ def nearly_equal(n: TfLayer, x: Value, y: Value) -> Value:
     return (apart < n.float("tolerance", 1e-5)).value
 
 
-@rows("InTopKV2")
-def in_top_k(n: TfLayer, scores: Value, targets: Value, k: Value) -> Value:
+@rows("InTopK", "InTopKV2")
+def in_top_k(n: TfLayer, scores: Value, targets: Value, k: Value | None = None) -> Value:
     """Whether fewer than k scores of a row are above the target's, and this is a finite number."""
+    if k is None:
+        k = n.constant(n.int("k"), i64)
     target, count = Term(n, as_i64(n, targets)), extent(n, (scores, 1))
     inside = (target >= 0) & (target < count)
     index = inside.choose(target, 0).spread(0, 1)

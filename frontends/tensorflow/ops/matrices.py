@@ -7,8 +7,9 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ...common import linear_algebra as algebra
-from ...common.movement import padded_by
-from ...common.terms import Term, constant
+from ...common import tensorflow as tf
+from ...common.shapes import merge
+from ...common.terms import Term, constant, counting, extent
 from ..layer import TfLayer, rows
 
 
@@ -91,13 +92,11 @@ def svd(n: TfLayer, x: Value) -> list[Value]:
 def _diagonal(n: TfLayer, x: Value) -> Value:
     """[.., M, N] -> [.., min(M, N)]"""
     t = Term(n, x)
-    rows_, columns = t.shape[-2:]
-    if rows_ is None or columns is None:
-        raise n.error("the extents of the matrix must be known")
-    count = min(rows_, columns)
-    flat = t.reshape(*((x, i) for i in range(t.rank - 2)), rows_ * columns)
-    places = constant(n, np.arange(count, dtype=np.int64) * (columns + 1))
-    return flat.gather(places, flat.rank - 1).value
+    columns = extent(n, (x, t.rank - 1))
+    count = extent(n, (x, t.rank - 2)).min(columns)
+    flat = merge(n, x, [*((i, i + 1) for i in range(t.rank - 2)), (t.rank - 2, t.rank)])
+    places = counting(n, count) * (columns + 1)
+    return Term(n, flat).gather(places, t.rank - 2).value
 
 
 def _main_only(n: TfLayer, k: Value | None) -> None:
@@ -114,17 +113,4 @@ def diagonal_part(n: TfLayer, x: Value, k: Value | None = None, *others: Value) 
 @rows("MatrixSetDiag", "MatrixSetDiagV2", "MatrixSetDiagV3")
 def set_diagonal(n: TfLayer, x: Value, diagonal: Value, k: Value | None = None) -> Value:
     _main_only(n, k)
-    rows_, columns = x.type.shape[-2:]
-    if rows_ is None or columns is None:
-        raise n.error("the extents of the matrix must be known")
-    count, t = min(rows_, columns), Term(n, diagonal)
-    tall = t.reshape(*((diagonal, i) for i in range(t.rank)), 1)
-    if rows_ > count:
-        tall = Term(n, padded_by(n, tall.value, _behind(t.rank + 1, t.rank - 1, rows_ - count)))
-    here = constant(n, np.eye(rows_, columns, dtype=bool))
-    return here.choose(tall, Term(n, x)).value
-
-
-def _behind(rank: int, axis: int, count: int) -> list[int]:
-    """Pads of one axis at its end."""
-    return [0] * rank + [count if i == axis else 0 for i in range(rank)]
+    return tf.with_diagonal(n, x, diagonal)

@@ -57,6 +57,8 @@ def matmul(n: TfLayer, x: Value, y: Value) -> Value:
         swapped(n, v, v.type.rank - 2, v.type.rank - 1) if n.flag(name) else v
         for v, name in zip((x, y), names, strict=True)
     )
+    if n.has("Tout"):
+        x, y = (n.cast(v, n.element("Tout")) for v in (x, y))
     return n(nn.Matmul(x, y))
 
 

@@ -12,7 +12,7 @@ from ...common import tensorflow as tf
 from ...common.formulas import assured
 from ...common.movement import reversed_axes
 from ...common.shapes import as_i64, as_scalar, normalize_axis, shape_of
-from ...common.terms import Term, counting
+from ...common.terms import Term, counting, extent, joined
 from ..layer import TfLayer, rows
 
 HOW = {"Sum": "add", "Prod": "mul", "Max": "max", "Min": "min"}
@@ -29,7 +29,7 @@ def _count(n: TfLayer, ids: Value) -> Value:
 
 def _combined(n: TfLayer, x: Value, ids: Value, count: Value, how: str) -> Value:
     """The rows of each segment; one without rows is 0, or 1 of a product."""
-    found = tf.segments(n, x, ids, count, how)
+    found = tf.segments(n, x, ids, count, how, infinite=True)
     if how not in ("max", "min"):
         return found
     empty = _rows(n, x, ids, count).equals(0)
@@ -80,8 +80,10 @@ def sparse_segment(
 @rows("Bincount", "DenseBincount")
 def bincount(n: TfLayer, x: Value, size: Value, weights: Value) -> Value:
     """How often each number below the size is there, or the sums of weights."""
+    if x.type.rank == 2:
+        return _counted_rows(n, x, size, weights)
     if x.type.rank != 1:
-        raise n.error("counts of more than one row are not supported")
+        raise n.error(f"counts of a tensor of rank {x.type.rank} are not supported")
     numbers = assured(Term(n, as_i64(n, x)), Term(n, x) >= 0, "a number to be counted is negative")
     most = Term(n, as_scalar(n, as_i64(n, size)))
     element = weights.type.element_type
@@ -94,6 +96,21 @@ def bincount(n: TfLayer, x: Value, size: Value, weights: Value) -> Value:
     found = tf.segments(n, added.value, ids.value, (most + 1).value, "add")
     found = Term(n, found).gather(counting(n, most))
     return found.min(1).value if n.flag("binary_output") else found.value
+
+
+def _counted_rows(n: TfLayer, x: Value, size: Value, weights: Value) -> Value:
+    """Counts of each row, as those of numbers that are larger by the rows before."""
+    most, own = Term(n, as_scalar(n, as_i64(n, size))), Term(n, as_i64(n, x))
+    own = assured(own, own >= 0, "a number to be counted is negative")
+    count, element = extent(n, (x, 0)), weights.type.element_type
+    ids = own.min(most) + (counting(n, count) * (most + 1)).spread(0, 1)
+    is_weighted = 0 not in weights.type.shape and not n.flag("binary_output")
+    added = Term(n, weights) if is_weighted else (own * 0 + 1).cast(element)
+    whole = count * (most + 1)
+    found = Term(n, tf.segments(n, added.flat().value, ids.flat().value, whole.value, "add"))
+    table = found.shaped(joined([count.reshape(1), (most + 1).reshape(1)], 0))
+    table = table.gather(counting(n, most), 1)
+    return table.min(1).value if n.flag("binary_output") else table.value
 
 
 @rows("LowerBound", "UpperBound")
@@ -109,11 +126,12 @@ def bound(n: TfLayer, table: Value, x: Value) -> Value:
 @rows("NthElement")
 def nth_element(n: TfLayer, x: Value, number: Value) -> Value:
     """The number-th smallest of each row, or the largest."""
-    at = n.known_int(number, "n")
-    signed = x if n.flag("reverse") else n(nn.Neg(x))
-    values, _ = tf.top_k(n, signed, n.constant(at + 1, i64))
-    found = Term(n, values).column(at)
-    return found.value if n.flag("reverse") else (-found).value
+    at, last = Term(n, as_scalar(n, as_i64(n, number))), x.type.rank - 1
+    count = extent(n, (x, last))
+    at = assured(at, (at >= 0) & (at < count), "n is no place in a row")
+    place = at if n.flag("reverse") else count - 1 - at
+    values, _ = tf.top_k(n, x, count.value)
+    return Term(n, values).gather(place, last).value
 
 
 @rows("CumulativeLogsumexp")

@@ -11,8 +11,8 @@ from ....ir.core import Value
 from ....ir.types import IntegerType, i64
 from ...common import tensorflow as tf
 from ...common.formulas import assured
-from ...common.shapes import as_i64, reshape
-from ...common.terms import Term, constant, joined
+from ...common.shapes import as_i64, merge, reshape
+from ...common.terms import Term, constant, counting, extent, joined
 from ..layer import TfLayer, rows
 
 
@@ -72,7 +72,9 @@ def stitch(n: TfLayer, *given: Value) -> Value:
 def partition(n: TfLayer, x: Value, numbers: Value) -> list[Value]:
     """The rows that have each number."""
     if numbers.type.rank != 1:
-        raise n.error("numbers of more than rows are not supported")
+        lead = numbers.type.rank
+        x = merge(n, x, [(0, lead), *((i, i + 1) for i in range(lead, x.type.rank))])
+        numbers = Term(n, numbers).flat().value
     count, given, found = n.int("num_partitions"), Term(n, numbers), []
     given = assured(given, (given >= 0) & (given < count), "the number of a part is out of range")
     for i in range(count):
@@ -111,11 +113,10 @@ def cross_entropy(n: TfLayer, x: Value, labels: Value) -> list[Value]:
     """Of rows, and the gradient: [B, C] -> [B], [B, C]"""
     target = Term(n, labels)
     if n.kind.startswith("Sparse"):
-        classes = np.arange(x.type.shape[1])  # type: ignore[arg-type]
-        label = Term(n, as_i64(n, labels))
-        inside = (label >= 0) & (label < len(classes))
+        count, label = extent(n, (x, 1)), Term(n, as_i64(n, labels))
+        inside = (label >= 0) & (label < count)
         numbers = assured(label, inside, "a label is no class").spread(0, 1)
-        target = numbers.equals(constant(n, classes)).cast(x.type.element_type)
+        target = numbers.equals(counting(n, count)).cast(x.type.element_type)
     scores = Term(n, n(nn.LogSoftmax(x, axis=1)))
     kept = target.equals(0.0).choose(0.0, -(target * scores))
     return [kept.sum(1).value, (scores.function(nn.Exp) - target).value]

@@ -86,11 +86,16 @@ def joined_texts(n: TfLayer, *parts: Value) -> Value:
 
 @rows("ReduceJoin")
 def reduced_texts(n: TfLayer, x: Value, axes: Value) -> Value:
-    """Axes that are not given are all of them."""
-    given = n.known_ints(axes, "axes") or range(x.type.rank)
-    places = tuple(normalize_axis(n, axis, x.type.rank) for axis in given)
-    how = {"separator": n.text("separator"), "keep_dims": n.flag("keep_dims")}
-    return n(nn.StringReduce(x, axes=places, **how)) if places else x
+    """Along one axis after the other, in the order that they are given in."""
+    places = normalize_axes(n, n.known_ints(axes, "axes"), x.type.rank)
+    extents = [1 if axis in places else (x, axis) for axis in range(x.type.rank)]
+    kept = extents
+    if not n.flag("keep_dims"):
+        kept = [d for axis, d in enumerate(extents) if axis not in places]
+    separator = n.text("separator")
+    for axis in places:
+        x = n(nn.StringReduce(x, axes=(axis,), separator=separator, keep_dims=True))
+    return reshape(n, x, kept) if places else x
 
 
 @rows("StringLength")
@@ -189,7 +194,8 @@ def decoded(n: TfLayer, x: Value) -> list[Value]:
     if n.text("input_encoding").upper() not in UTF8:
         raise n.error(f"encoding '{n.text('input_encoding')}' is not supported")
     how = n.text("errors", "replace", ("replace", "ignore"))
-    replacement = n.int("replacement_char", REPLACEMENT) if how == "replace" else None
+    replacement = n.int("replacement_char", REPLACEMENT)
+    replacement = replacement if how == "replace" else None
     controls = n.flag("replace_control_characters")
     found = n(nn.CodePoints(x, replacement=replacement, controls=controls))
     element = n.element("Tsplits") if n.has("Tsplits") else i64

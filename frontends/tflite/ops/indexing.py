@@ -9,7 +9,6 @@ from ..layer import TfliteLayer, moved, real
 from ..rows import ROWS
 
 _REDUCTIONS = {
-    "MEAN": nn.ReduceMean,
     "SUM": nn.ReduceSum,
     "REDUCE_PROD": nn.ReduceProd,
     "REDUCE_MAX": nn.ReduceMax,
@@ -28,7 +27,9 @@ _SEGMENTS = {
 ROWS.add(
     {
         kind: real(
-            lambda n, x, axes, *, op=op: tf.reduction(n, x, axes, op, bool(n.options.keep_dims))
+            lambda n, x, axes, *, op=op: tf.reduction(
+                n, x, n.axes(x, axes), op, bool(n.options.keep_dims)
+            )
         )
         for kind, op in _REDUCTIONS.items()
     }
@@ -41,8 +42,8 @@ ROWS.add(
 )
 ROWS.add(
     {
-        "ARG_MAX": lambda n, x, axis: tf.arg_extreme(n, x, axis, nn.Argmax, n.output_type()),
-        "ARG_MIN": lambda n, x, axis: tf.arg_extreme(n, x, axis, nn.Argmin, n.output_type()),
+        "ARG_MAX": lambda n, x, axis: tf.arg_extreme(n, x, axis, nn.Argmax, n.output_type(), True),
+        "ARG_MIN": lambda n, x, axis: tf.arg_extreme(n, x, axis, nn.Argmin, n.output_type(), True),
         "CUMSUM": lambda n, x, axis: tf.running(
             n, x, axis, nn.Cumsum, n.options.exclusive, n.options.reverse
         ),
@@ -55,6 +56,20 @@ ROWS.add(
         "WHERE": tf.where,
     }
 )
+
+
+@ROWS("MEAN")
+@real
+def mean(n: TfliteLayer, x: Value, axes: Value) -> Value:
+    """The mean; that of no integers is 0."""
+    axes, keep = n.axes(x, axes), bool(n.options.keep_dims)
+    if not isinstance(x.type.element_type, IntegerType):
+        return tf.reduction(n, x, axes, nn.ReduceMean, keep)
+    count = Term(n, n.constant(1, i64))
+    for axis in n.known_ints(axes, "axes"):
+        count = count * extent(n, (x, axis))
+    total = Term(n, tf.reduction(n, as_i64(n, x), axes, nn.ReduceSum, keep))
+    return (total / count.max(1)).cast(x.type.element_type).value
 
 
 @ROWS("UNIQUE")
@@ -105,12 +120,4 @@ def dynamic_update_slice(n: TfliteLayer, x: Value, update: Value, start: Value) 
 
 @ROWS("MATRIX_SET_DIAG")
 def matrix_set_diag(n: TfliteLayer, x: Value, diagonal: Value) -> Value:
-    rows, columns = x.type.shape[-2:]
-    if rows is None or columns is None:
-        raise n.error("the extents must be known")
-    mask = np.eye(rows, columns, dtype=bool)
-    place = n.constant(np.minimum(np.arange(columns), min(rows, columns) - 1))
-    spread = n(nn.Gather(diagonal, place, axis=diagonal.type.rank - 1))
-    lead = [(spread, i) for i in range(spread.type.rank - 1)]
-    row = reshape(n, spread, [*lead, 1, columns])
-    return n(nn.Where(n.constant(mask), row, x))
+    return tf.with_diagonal(n, x, diagonal)

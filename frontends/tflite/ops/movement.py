@@ -88,4 +88,5 @@ def strided_slice_(n: TfliteLayer, x: Value, begin: Value, end: Value, strides: 
     if o.offset:
         end = n(nn.Add(begin, end))
     bits = o.begin_mask, o.end_mask, o.ellipsis_mask, o.new_axis_mask, o.shrink_axis_mask
-    return strided_slice(n, x, begin, end, strides, Masks(*bits))
+    masks = Masks(*bits, drops_at_begin=True)
+    return strided_slice(n, x, begin, end, strides, masks)

@@ -32,13 +32,18 @@ def expected(name, function, inputs):
     found = found if isinstance(found, tuple | list) else [found]
     arrays = {f"in{i}": x for i, x in enumerate(inputs)}
     arrays |= {f"out{i}": np.asarray(v) for i, v in enumerate(found)}
+    arrays = {k: v.astype("S") if v.dtype == object else v for k, v in arrays.items()}
     np.savez_compressed(FILES / f"{name}.npz", **arrays)
 
 
 def graph(name, function, *inputs, shapes=None, v1=False):
     """A frozen graph; with `shapes`, its inputs have these."""
     specs = [
-        tf.TensorSpec(x.shape if shapes is None else s, x.dtype, name=f"x{i}")
+        tf.TensorSpec(
+            x.shape if shapes is None else s,
+            tf.string if x.dtype.kind == "S" else x.dtype,
+            name=f"x{i}",
+        )
         for i, (x, s) in enumerate(zip(inputs, shapes or inputs, strict=True))
     ]
     compiled = tf.function(lambda *xs: function(*xs), input_signature=specs)

@@ -108,6 +108,61 @@ def limited(x, low):
     )
 
 
+def factors(x):
+    """x [3, 3]: of operators that have several results the later ones, in a function"""
+    op, y = tf.raw_ops, x @ tf.transpose(x)
+    singular, left, right = op.Svd(input=x, compute_uv=True)
+    values, vectors = op.SelfAdjointEigV2(input=y, compute_v=True)
+    return tf.concat(
+        [
+            *(tf.abs(op.Qr(input=x)[1]), left @ (singular * right) @ tf.transpose(right)),
+            *(left @ tf.linalg.diag(singular) @ tf.transpose(right), tf.abs(vectors)),
+            op.LogMatrixDeterminant(input=x)[1] + values[:, None] + tf.zeros([3, 3]),
+        ],
+        0,
+    )
+
+
+def odd_extremes(x, rows):
+    """x [N, 6] with NaN and infinities, by segments of which some have one row; rolled by 7"""
+    op = tf.raw_ops
+    return (
+        *(op.ArgMax(input=x, dimension=1), op.ArgMin(input=x, dimension=1)),
+        *(op.SegmentMax(data=x, segment_ids=rows), op.SegmentMin(data=x, segment_ids=rows)),
+        *(tf.roll(x, 7, 0), tf.roll(x, -4, 0), op.EnsureShape(input=x, shape=[None, 6])),
+        *(tf.linalg.band_part(x, 1, -1), tf.linalg.diag_part(x), tf.linalg.set_diag(x, x[:, 0])),
+    )
+
+
+def of_none(x, i):
+    """x [N, 3] and i [N], which both have no rows"""
+    op = tf.raw_ops
+    return (
+        *tf.dynamic_partition(x, i, 2),
+        op.SparseSoftmaxCrossEntropyWithLogits(features=x, labels=i)[0],
+        op.DenseBincount(input=i, size=4, weights=tf.zeros([0])),
+        op.DenseBincount(input=tf.cast(x, tf.int32), size=4, weights=x),
+        op.ReverseSequence(input=x, seq_lengths=i, seq_dim=1),
+    )
+
+
+def rows_of_texts(x):
+    """x [2, 3]: texts are joined along one axis after the other"""
+    join = tf.raw_ops.ReduceJoin
+    orders = [[0, 1], [1, 0], [1], []]
+    return tuple(join(inputs=x, reduction_indices=tf.constant(v, tf.int32)) for v in orders)
+
+
+def placed(x, begin, pads, count):
+    """x [4, 6, 2], by numbers that are known at run time only, also how many"""
+    op = tf.raw_ops
+    return (
+        *(tf.slice(x, begin, [2, 3, 1]), tf.pad(x, pads)),
+        *(op.LinSpace(start=-1.0, stop=2.0, num=count), op.NthElement(input=x, n=count - 3)),
+        op.SpaceToBatchND(input=x[None], block_shape=[2, 3], paddings=pads[:2] * 2),
+    )
+
+
 def counting():
     """A SavedModel of Keras with dropout that is on, whose seed is a state of two numbers."""
     x = keras.Input((4,))
@@ -144,6 +199,21 @@ def main():
     positive = make.rng.uniform(0.1, 9, (2, 10)).astype(F32)
     make.graph("special", special, odd, *positive)
     make.graph("normalized", normalized, make.normal(2, 4, 5, 3), np.array([0.5, 1, 2], F32))
+
+    make.folder("factors", factors, make.normal(3, 3))
+    odd = make.normal(5, 6)
+    odd[0, [1, 3]], odd[1], odd[2] = (np.nan, np.inf), -np.inf, np.nan
+    odd[3, 0], odd[4, [2, 4]] = np.nan, 9
+    segments_of = np.array([0, 1, 3, 4, 5], np.int32)
+    make.graph("odd_extremes", odd_extremes, odd, segments_of, shapes=[[None, None], [None]])
+    none = (np.zeros((0, 3), F32), np.zeros(0, np.int32))
+    make.graph("of_none", of_none, *none, shapes=[[None, 3], [None]])
+    texts = np.array([["a", "b", "c"], ["d", "e", "f"]], "S")
+    make.graph("rows_of_texts", rows_of_texts, texts)
+    numbers = (np.array([1, 2, 0], np.int32), np.array(4, np.int32))
+    pads = np.array([[0, 0], [0, 0], [1, 0]], np.int32)
+    shapes = [[None, None, 2], [None], [None, None], []]
+    make.graph("placed", placed, make.normal(4, 6, 2), numbers[0], pads, numbers[1], shapes=shapes)
 
     odd = np.array([1, -3, 5, np.nan, -9], F32)
     make.graph("limited", limited, odd, np.array(2, F32))

@@ -1,10 +1,13 @@
 """TensorFlow's models give what TensorFlow gives; `make.py` wrote them."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from nnc import NncError, compile
+from nnc.frontends.tensorflow.functions import FunctionValues, output_arguments
+from nnc.frontends.wire.protobuf import WireError
 
 FILES = Path(__file__).parent / "files"
 NAMES = sorted(path.stem for path in FILES.glob("*.npz") if not path.stem.endswith("_runs"))
@@ -112,3 +115,40 @@ def test_a_state_with_numbers_of_its_own_may_be_left_out():
             found = model.run(given)
             np.testing.assert_array_equal(found["output_0"], wanted)
             given[state] = found[state]
+
+
+SEVERAL = {
+    "BlockLSTMV2": "i cs f o ci co h",
+    "CombinedNonMaxSuppression": "nmsed_boxes nmsed_scores nmsed_classes valid_detections",
+    "LogMatrixDeterminant": "sign log_abs_determinant",
+    "LookupTableExportV2": "keys values",
+    "MaxPoolWithArgmax": "output argmax",
+    "NonMaxSuppressionV5": "selected_indices selected_scores valid_outputs",
+    "Qr": "q r",
+    "RaggedRange": "rt_nested_splits rt_dense_values",
+    "SelfAdjointEigV2": "e v",
+    "SoftmaxCrossEntropyWithLogits": "loss backprop",
+    "SparseFillEmptyRows": "output_indices output_values empty_row_indicator reverse_index_map",
+    "StringNGrams": "ngrams ngrams_splits",
+    "Svd": "s u v",
+    "TensorListConcatV2": "tensor lengths",
+    "TopKV2": "values indices",
+    "UniqueWithCountsV2": "y idx count",
+    "_FusedBatchNormEx": "y batch_mean batch_variance reserve_space_1 reserve_space_2 "
+    "reserve_space_3",
+}
+"""What TensorFlow's registry says of operators that have several results."""
+
+
+@pytest.mark.parametrize("kind", SEVERAL)
+def test_results_in_functions_are_known_by_name(kind):
+    assert list(output_arguments(kind)) == SEVERAL[kind].split()
+
+
+def test_a_result_that_an_operator_does_not_have():
+    """In functions results have names, and another one is never meant."""
+    node = SimpleNamespace(name="two", op="TopKV2")
+    values = FunctionValues(SimpleNamespace(node_def=[node]))
+    assert values.name("two:indices:0") == "two:1"
+    with pytest.raises(WireError, match="names no value"):
+        values.name("two:places:0")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..cases import Subject
-from . import elementwise
+from . import elementwise, functions, images, matrices, movement, networks, ragged, reductions, text
 
-ROOMS = (elementwise,)
+ROOMS = (
+    elementwise, movement, reductions, networks, images, matrices, text, ragged, functions,
+)  # fmt: skip
 
 
 def subjects() -> Iterator[Subject]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ Given = tuple[Callable[..., Any], Sequence[np.ndarray]]
 FLOATS = ["float32", "float64", "float16", "bfloat16"]
 INTEGERS = ["int32", "int64", "uint8", "int8"]
 ALL = [*FLOATS, *INTEGERS]
+MOVED = [*ALL, "bool", "int16", "uint16", "string"]
+"""What elements may be that are only moved."""
 OPEN = {"open": [False, True], "form": ["frozen", "saved"]}
 """Whether extents are open, and the file's form."""
 
@@ -36,6 +39,8 @@ def numbers(
     x = rng.standard_normal(shape) * 2
     if dtype == "bool":
         return np.asarray(x > 0)
+    if dtype == "string":
+        return np.vectorize("{:.1f}é".format, otypes=[object])(x)
     if how == "positive":
         x = np.abs(x) + 0.1
     if how == "ties":
@@ -78,7 +83,7 @@ def made(
     try:
         traced = tf.function(flat, input_signature=specs)
         concrete = traced.get_concrete_function()
-        expected = [v.numpy() for v in concrete(*(tf.constant(x) for x in inputs))]
+        expected = [_decoded(v.numpy()) for v in concrete(*(tf.constant(x) for x in inputs))]
     except Exception as error:
         raise UnmakableError(f"{type(error).__name__}: {str(error)[:150]}") from None
     if not expected:
@@ -90,7 +95,7 @@ def made(
         tf.saved_model.save(module, str(folder / "model"), signatures=_named(traced, specs))
         return Made(folder / "model", [(named, expected)])
     path = folder / "model.pb"
-    path.write_bytes(concrete.graph.as_graph_def().SerializeToString())
+    path.write_bytes(_needed(concrete).SerializeToString())
     return Made(path, [(named, expected)])
 
 
@@ -99,6 +104,23 @@ def _named(traced: Any, specs: Sequence[tf.TensorSpec]) -> Any:
     return tf.function(
         lambda *xs: {f"output_{i}": v for i, v in enumerate(traced(*xs))}, input_signature=specs
     ).get_concrete_function()
+
+
+def _needed(concrete: Any) -> Any:
+    """The graph without checks that no output needs, which would look like outputs."""
+    graph = concrete.graph.as_graph_def()
+    wanted = [tensor.op.name for tensor in concrete.outputs]
+    found = tf.compat.v1.graph_util.extract_sub_graph(graph, wanted)
+    kept = {node.name for node in found.node}
+    return found if all(x.op.name in kept for x in concrete.inputs) else graph
+
+
+def _decoded(x: Any) -> Any:
+    """Bytes as text."""
+    if np.asarray(x).dtype.kind not in "OS":
+        return x
+    texts = [text.decode("utf-8", "surrogateescape") for text in np.ravel(np.asarray(x, object))]
+    return np.array(texts, object).reshape(np.shape(x))
 
 
 def _dtype(x: np.ndarray) -> Any:
@@ -124,8 +146,12 @@ class Raw:
 
     def __call__(self, *inputs: Any, **given: Any) -> Any:
         """Its results, of operands in the order of its signature."""
-        names = [a.name for a in definition(self.name).input_arg]
-        return getattr(raw, self.name)(**dict(zip(names, inputs, strict=False)), **given)
+        function, about = getattr(raw, self.name), definition(self.name)
+        names, others = [a.name for a in about.input_arg], {a.name for a in about.attr} | {"name"}
+        offered = [name for name in signature(function).parameters if name not in others]
+        renamed = iter([name for name in offered if name not in names])
+        names = [name if name in offered else next(renamed) for name in names]
+        return function(**dict(zip(names, inputs, strict=False)), **given)
 
 
 def definition(name: str) -> Any:
@@ -133,6 +159,38 @@ def definition(name: str) -> Any:
     from tensorflow.python.framework import op_def_registry
 
     return op_def_registry.get(name)
+
+
+class Room:
+    """The subjects of a file, each made by a decorated function of its choices.
+
+        @room("Roll", type=MOVED, by=[0, 2])
+        def roll(rng, op, type, by):
+            return (lambda x: op(x, by, 0)), [numbers(rng, [3, 4], type)]
+
+    The function gets the raw operator of the subject's name, or the name where there is none.
+    """
+
+    def __init__(self) -> None:
+        self._made: list[Subject] = []
+
+    def __call__(self, names: str, **choices: Sequence[Any]) -> Callable[..., Any]:
+        def register(give: Callable[..., Given]) -> Callable[..., Given]:
+            self._made += subjects_of(names, give, **choices)
+            return give
+
+        return register
+
+    def subjects(self) -> Iterator[Subject]:
+        """Those that were registered."""
+        yield from self._made
+
+
+def positions(
+    rng: np.random.Generator, shape: Sequence[int], below: int, dtype: str = "int32"
+) -> np.ndarray:
+    """Numbers of elements, below a count, often repeated."""
+    return rng.integers(0, max(below, 1), shape).astype(dtype)
 
 
 def subjects_of(
@@ -152,11 +210,3 @@ def types_of(name: str, attribute: str = "T", most: Sequence[str] = ALL) -> list
     found = next(a for a in definition(name).attr if a.name == attribute)
     allowed = {tf.as_dtype(t).name for t in found.allowed_values.list.type}
     return [t for t in most if not allowed or t in allowed]
-
-
-def functions(
-    table: Mapping[str, tuple[Callable[..., Given], Mapping[str, Sequence[Any]]]],
-) -> Iterator[Subject]:
-    """A subject for each row: a name, what gives its function, and choices."""
-    for name, (give, choices) in table.items():
-        yield subject(name, give, **choices)

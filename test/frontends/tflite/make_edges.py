@@ -1,0 +1,105 @@
+"""Writes `files/edges/`: operators at their edges, and what LiteRT's kernels make of them.
+
+PYTHONPATH=. python test/frontends/tflite/make_edges.py      # needs ai-edge-litert, flatbuffers
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from bench.formats.sweep.tflite_files import Writer, kernels
+
+FOLDER = Path(__file__).parent / "files" / "edges"
+rng = np.random.default_rng(7)
+WHOLE = {"i8": np.int8, "u8": np.uint8, "i16": np.int16}
+
+
+def store(name, w, outputs):
+    """A file, its inputs and its results."""
+    data = w.data(outputs)
+    found = kernels(data, w.given)
+    for number, array in zip(outputs, found, strict=True):
+        w.graph.tensors[number].shape = list(array.shape)
+    (FOLDER / f"{name}.tflite").write_bytes(w.data(outputs))
+    arrays = {f"in{i}": x for i, x in enumerate(w.given)}
+    np.savez_compressed(
+        FOLDER / f"{name}.npz", **arrays, **{f"out{i}": y for i, y in enumerate(found)}
+    )
+
+
+def whole(shape, kind):
+    about = np.iinfo(WHOLE[kind])
+    return rng.integers(about.min, about.max + 1, shape).astype(WHOLE[kind])
+
+
+def reductions():
+    """Sums whose steps change, products by each factor, axes that are named twice, no elements."""
+    cases = [
+        ("sum_u8", "SUM", "u8", [2, 70], [0]),
+        ("product_i8", "REDUCE_PROD", "i8", [9, 3, 4], [1, -1]),
+        ("product_i16", "REDUCE_PROD", "i16", [5, 6], [1]),
+        ("mean_i8", "MEAN", "i8", [3, 4, 5], [0, -2, 0]),
+    ]
+    for name, kind, element, shape, axes in cases:
+        w, zero = Writer(), 0 if element == "i16" else 11
+        scale = 0.0004 if element == "i16" else 0.037
+        x = w.input(whole(shape, element), element, scale=scale, zero=zero)
+        out = w.tensor((), element, scale=scale * 2, zero=zero)
+        operands = [x, w.constant(np.array(axes))]
+        w.operator(kind, operands, [out], "ReducerOptions", 2, keepDims=True)
+        store(name, w, [out])
+    w = Writer()
+    x = w.input(np.zeros((0, 3)), "i64")
+    out = w.tensor((), "i64")
+    operands = [x, w.constant(np.array([0]))]
+    w.operator("MEAN", operands, [out], "ReducerOptions", 2, keepDims=True)
+    store("mean_of_none", w, [out])
+
+
+def slices():
+    """A dimension that is dropped where its range begins at the first element."""
+    w = Writer()
+    x = w.input(rng.standard_normal((3, 4)), "f32")
+    bounds = [w.constant(np.array(v)) for v in ([2, 1], [3, 3], [1, 1])]
+    out = w.tensor(())
+    fields = {"beginMask": 1, "shrinkAxisMask": 1}
+    w.operator("STRIDED_SLICE", [x, *bounds], [out], "StridedSliceOptions", 2, **fields)
+    store("dropped_at_begin", w, [out])
+
+
+def images():
+    """Open extents: the nearest pixels between corners and centers, mirrored borders, blocks."""
+    w = Writer()
+    x = w.input(rng.standard_normal((1, 6, 7, 2)), "f32", (0, 1, 2, 3))
+    out = w.tensor(())
+    fields = {"alignCorners": True, "halfPixelCenters": True}
+    size = w.constant(np.array([5, 4]))
+    kind = "RESIZE_NEAREST_NEIGHBOR"
+    w.operator(kind, [x, size], [out], "ResizeNearestNeighborOptions", 3, **fields)
+    store("nearest_open", w, [out])
+
+    w = Writer()
+    x = w.input(rng.standard_normal((3, 4)), "f32", (0, 1))
+    out = w.tensor(())
+    pads = w.constant(np.array([[1, 3], [2, 0]]))
+    w.operator("MIRROR_PAD", [x, pads], [out], "MirrorPadOptions", 1, mode=1)
+    store("mirrored_open", w, [out])
+
+    w = Writer()
+    x = w.input(rng.standard_normal((2, 5, 4, 2)), "f32", (0, 1, 2, 3))
+    block, pads = w.constant(np.array([2, 3])), w.constant(np.array([[1, 0], [0, 2]]))
+    many, out = w.tensor(()), w.tensor(())
+    w.operator("SPACE_TO_BATCH_ND", [x, block, pads], [many], "SpaceToBatchNDOptions")
+    w.operator("BATCH_TO_SPACE_ND", [many, block, pads], [out], "BatchToSpaceNDOptions")
+    store("blocks_open", w, [many, out])
+
+
+def main():
+    FOLDER.mkdir(exist_ok=True)
+    reductions()
+    slices()
+    images()
+
+
+if __name__ == "__main__":
+    main()
