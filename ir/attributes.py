@@ -397,6 +397,8 @@ class DenseElements(ByContent):
             flat.flags.writeable = False
         if self.is_splat:
             return np.broadcast_to(flat[:1].reshape(()), self.type.shape)
+        if self.type.num_elements == 0:  # JAX writes a splat of none with its element
+            flat = flat[:0]
         return flat.reshape(self.type.shape)
 
     def values(self) -> list[Any]:

@@ -78,7 +78,7 @@ class HardSwish(UnaryOp, name="nn.hard_swish"):
 class Softplus(UnaryOp, name="nn.softplus"):
     """log(e**x + 1), without overflow. Source: ONNX Softplus-1."""
 
-    body = "out[i..] = max(x[i..], 0) + log(1 + exp(-abs(x[i..])))"
+    body = "out[i..] = max(x[i..], 0) + log1p(exp(-abs(x[i..])))"
 
 
 class Softsign(UnaryOp, name="nn.softsign"):
@@ -112,7 +112,7 @@ class Gelu(UnaryOp, name="nn.gelu"):
 class Mish(UnaryOp, name="nn.mish"):
     """x * tanh(softplus(x)). Source: ONNX Mish-18."""
 
-    body = "out[i..] = x[i..] * tanh(max(x[i..], 0) + log(1 + exp(-abs(x[i..]))))"
+    body = "out[i..] = x[i..] * tanh(max(x[i..], 0) + log1p(exp(-abs(x[i..]))))"
 
 
 class Swish(UnaryOp, name="nn.swish"):

@@ -124,7 +124,9 @@ class GatherNd(NnOp, name="nn.gather_nd"):
         lead = np.ogrid[tuple(slice(d) for d in data.shape[:batch])] if batch else []
         middle = indices.ndim - 1 - batch
         lead = [g.reshape(*g.shape, *[1] * middle) for g in lead]
-        return np.ascontiguousarray(data[(*lead, *(indices[..., i] for i in range(length)))])
+        found = data[(*lead, *(indices[..., i] for i in range(length)))]
+        shape = (*indices.shape[:-1], *data.shape[batch + length :])  # tuples may be empty
+        return np.ascontiguousarray(np.broadcast_to(found, shape))
 
 
 class ScatterElements(NnOp, name="nn.scatter_elements"):

@@ -6,6 +6,7 @@ or up with `ceil_mode`.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ...ir.constraints import AnyRankedTensor
@@ -174,7 +175,7 @@ class MaxPoolWithIndices(PoolingOp, name="nn.max_pool_with_indices"):
         view = self.windows_of(self.padded(x, lowest(x.dtype)))
         places = np.arange(x.size, dtype=np.int64).reshape(x.shape)
         inside = self.windows_of(self.padded(np.ones(x.shape, np.bool_), False))
-        shape = (*view.shape[: x.ndim], -1)
+        shape = (*view.shape[: x.ndim], math.prod(view.shape[x.ndim :]))
         flat, inside = view.reshape(shape), inside.reshape(shape)
         where = self.windows_of(self.padded(places, -1)).reshape(shape)
         # Padding loses even against -inf.

@@ -171,15 +171,16 @@ class ArgOp(NnOp):
     def infer(cls, types, attrs):
         shape: list[Dim] = list(types[0].shape)
         axis = check_axis(attrs.axis, len(shape))
-        if attrs.keep_dims:
-            shape[axis] = 1
-        else:
-            del shape[axis]
-        return [tensor(shape, i64)]
+        rest = [d for i, d in enumerate(shape) if i != axis]
+        if shape[axis] == 0 and all(rest):
+            raise NncError(f"axis {axis} of '{types[0]}' has no elements")
+        return [tensor([*shape[:axis], 1, *shape[axis + 1 :]] if attrs.keep_dims else rest, i64)]
 
     def find(self, x, where):
         """The positions that NumPy's argmax or argmin finds, the last ones if asked."""
-        if self.select_last_index:
+        if not x.shape[self.axis] and x.ndim > 1:
+            at = np.zeros([d for i, d in enumerate(x.shape) if i != self.axis])
+        elif self.select_last_index:
             at = x.shape[self.axis] - 1 - where(np.flip(x, self.axis), axis=self.axis)
         else:
             at = where(x, axis=self.axis)

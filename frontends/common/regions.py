@@ -19,7 +19,7 @@ import numpy as np
 
 from ...dialects import nn
 from ...ir.core import Value
-from ...ir.types import f32, i64
+from ...ir.types import f32, f64, i64
 from .layer import Layer
 from .shapes import Extent, shape_text
 from .terms import Term, arange, constant, counting, extent
@@ -43,11 +43,12 @@ def roi_align(
     """Each bin of a region is the mean (or maximum) of a grid of samples.
 
     Regions are scaled, and where `half` moved by half an element. A bin has so many samples in
-    each dimension, with 0 as many as it has elements.
+    each dimension, with 0 as many as it has elements. Places are f32, of regions in f64 f64.
 
     x [B, C, H, W], rois [R, 4] -> samples [R, PH, S, PW, T, C] -> [R, C, PH, PW]
     """
-    corners = Term(n, rois).cast(f32) * scale - (0.5 if half else 0.0)
+    real = f64 if rois.type.element_type is f64 else f32
+    corners = Term(n, rois).cast(real) * scale - (0.5 if half else 0.0)
     sizes = [extent(n, (x, 2 + d)) for d in range(2)]
     image = Term(n, x).transpose(0, 2, 3, 1)
     rows = image.flattened(3)
@@ -58,7 +59,7 @@ def roi_align(
         begin, end = corners.column(1 - d), corners.column(3 - d)
         length = end - begin if half else (end - begin).max(1.0)
         at, own, number = _samples(n, begin, length, bins[d], samples)
-        inside = (at >= -1.0) & (at <= sizes[d].cast(f32))
+        inside = (at >= -1.0) & (at <= sizes[d].cast(real))
         taps = _clamped_taps(at, sizes[d])
         sides.append([(_apart(i, d), _apart(inside.choose(w, 0.0), d)) for i, w in taps])
         used.append(_apart(own, d))
@@ -96,9 +97,10 @@ def _samples(n: Layer, begin: Term, length: Term, bins: int, ratio: int) -> tupl
         return x.reshape((x.value, 0), 1, 1)
 
     i = counting(n, most)
-    step = column(bin_length) / column(number.max(1).cast(f32))
-    offset = constant(n, arange(bins)).cast(f32).spread(0, 1) * column(bin_length)
-    at = column(begin) + offset + (i.cast(f32) + 0.5) * step
+    real = length.element
+    step = column(bin_length) / column(number.max(1).cast(real))
+    offset = constant(n, arange(bins)).cast(real).spread(0, 1) * column(bin_length)
+    at = column(begin) + offset + (i.cast(real) + 0.5) * step
     return at, i < column(number), number
 
 

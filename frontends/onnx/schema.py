@@ -10,10 +10,11 @@ import onnx
 from onnx import AttributeProto
 
 from ...dialects import nn
-from ...ir.types import NoneType
+from ...ir.types import NoneType, bf16, f16, f32, f64
 from .tensors import element_type_code, element_type_name
 
 _OPTION = onnx.defs.OpSchema.FormalParameterOption
+_FLOATS = tuple(map(element_type_code, (f32, f16, f64, bf16)))
 
 
 @lru_cache(maxsize=4096)
@@ -94,6 +95,8 @@ def fault_of_attributes(schema: Any, attributes: dict[str, Any]) -> str | None:
             return f"attribute '{name}' is {proto.i}, expected 0 or 1"
         if name == "softcap" and proto.f < 0:
             return f"attribute '{name}' is {proto.f:g}, expected 0 or more"
+        if name == "softmax_precision" and proto.i not in _FLOATS:
+            return f"attribute '{name}' is {proto.i}, expected a float's: {list(_FLOATS)}"
     for name, declared in schema.attributes.items():
         if declared.required and name not in attributes:
             return f"attribute '{name}' is missing"

@@ -12,6 +12,8 @@ from ..common.fields import Ignored, IgnoredFields
 if TYPE_CHECKING:
     from .node import Node
 
+_OLD_BINARY = "Add And Div Equal Greater Less Mul Or Pow Sub Xor"
+
 IGNORED = IgnoredFields(
     Ignored("consumed_inputs", "which operands' memory could be used again"),
     Ignored("output_sequence", "the outputs that are named tell it", "GRU LSTM RNN"),
@@ -19,6 +21,9 @@ IGNORED = IgnoredFields(
     Ignored("momentum is_test", "of training, which more outputs tell", "BatchNormalization"),
     Ignored("broadcast", "a matrix is added to by NumPy's rules in any case", "Gemm"),
     Ignored("axis", "there is one scale for all elements", "DequantizeLinear QuantizeLinear"),
+    Ignored("axis", "without 'broadcast', both operands have one shape", _OLD_BINARY),
+    Ignored("block_size", "a scale stands for no block", "DequantizeLinear QuantizeLinear"),
+    Ignored("storage_order", "of indices, which are not asked for", "MaxPool"),
     Ignored("saturate", "of floats of 8 bits and less", "Cast CastLike QuantizeLinear"),
     Ignored("precision", "the division is in f32 in any case", "QuantizeLinear", (1,)),
     Ignored("pads", "auto_pad tells them", "Conv *Pool ConvInteger QLinearConv"),

@@ -129,6 +129,24 @@ def test_einsum_of_open_extents(equation, shapes):
     np.testing.assert_allclose(nnc.compile(model)(*arrays), expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    ("equation", "shapes"),
+    [
+        ("ii->i", [(4, 4)]),
+        ("iij->j", [(3, 3, 2)]),
+        ("ij,jj->i", [(2, 3), (3, 3)]),
+        ("ii", [(5, 5)]),
+    ],
+)
+def test_einsum_of_diagonals_of_open_extents(equation, shapes):
+    arrays = [random(*shape) for shape in shapes]
+    model = one("Einsum", arrays, equation=equation)
+    for i, operand in enumerate(model.graph.input):
+        operand.CopyFrom(value(operand.name, [f"d{i}_{k}" for k in range(len(shapes[i]))]))
+    expected = np.einsum(equation, *arrays)
+    np.testing.assert_allclose(nnc.compile(model)(*arrays), expected, rtol=1e-4, atol=1e-5)
+
+
 # -- slices ----------------------------------------------------------------------------------------
 
 _BOUNDS = (0, 1, 3, 6, -1, -2, -6, 100, -100)

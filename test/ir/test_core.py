@@ -283,3 +283,7 @@ def test_faulty_declarations_fail_when_the_class_is_made(message: str) -> None:
 def test_declaring_a_name_twice_fails() -> None:
     with pytest.raises(DeclarationError, match="declared twice"):
         type(Op)("Add", (Op,), {"__doc__": "Doc.", "example": "x"}, name="core_test.add")
+
+
+def test_a_splat_of_no_elements_is_an_empty_array():
+    assert DenseElements.splat(1.0, TensorType((0, 4), f32)).to_numpy().shape == (0, 4)

@@ -27,7 +27,8 @@ class Made:
 
     `model` is what `nnc.compile` takes, mostly a path. Each run has the inputs, by name or in
     order, and the outputs in order; models of open extents have several. `options` are further
-    arguments of `nnc.compile`; `tolerance` replaces those by element type, see `judge.py`. What is
+    arguments of `nnc.compile`; `tolerance` replaces those by element type, see `judge.py`. Where
+    oracles disagree, `alternatives` has the outputs of the others for the one run. What is
     `interpreted` is judged without being compiled: its subjects are about reading files.
     """
 
@@ -36,6 +37,7 @@ class Made:
     options: Mapping[str, Any] = field(default_factory=dict)
     tolerance: float | None = None
     interpreted: bool = False
+    alternatives: Sequence[Sequence[Any]] = ()
 
 
 @dataclass(frozen=True)

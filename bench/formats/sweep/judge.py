@@ -46,7 +46,11 @@ def judge(made: Made, interpreted: bool = False) -> Verdict:
             given = model.run(inputs) if isinstance(inputs, dict) else model(*inputs)
             found = list(given.values()) if isinstance(given, dict) else given
             found = list(found) if isinstance(found, tuple | list) else [found]
-            if fault := difference(found, expected, made.tolerance):
+            faults = [
+                difference(found, one, made.tolerance) for one in (expected, *made.alternatives)
+            ]
+            if all(faults):
+                fault = "; or ".join(map(str, faults))
                 return Verdict("wrong", f"run {i}: {fault}" if len(made.runs) > 1 else fault)
     except nnc.NncError as error:
         return Verdict("refused", error.message)

@@ -151,7 +151,7 @@ def made(schema: Any, seed: Seed, config: Config) -> tuple[Any, dict[str, Any]]:
     opsets = [helper.make_opsetid(schema.domain, schema.since_version)]
     opsets += [helper.make_opsetid("", 21)] if schema.domain else []
     model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
-    _declare_outputs(model)
+    _declare_outputs(model, schema)
     return model, feeds
 
 
@@ -167,8 +167,8 @@ def _tensor(name: str, operand: np.ndarray, kind: int) -> Any:
     return numpy_helper.from_array(operand, name)
 
 
-def _declare_outputs(model: Any) -> None:
-    """The outputs' types, without shapes, as ONNX infers them."""
+def _declare_outputs(model: Any, schema: Any) -> None:
+    """The outputs' types, without shapes, as ONNX infers them; the version has to have them."""
     try:
         inferred = onnx.shape_inference.infer_shapes(model).graph.output
     except Exception as error:  # the binding raises several kinds
@@ -177,6 +177,9 @@ def _declare_outputs(model: Any) -> None:
         value.type.CopyFrom(found.type)
         if value.type.HasField("tensor_type"):
             value.type.tensor_type.ClearField("shape")
+            text = f"tensor({TensorProto.DataType.Name(value.type.tensor_type.elem_type).lower()})"
+            if not any(text in formal.types for formal in schema.outputs):
+                raise UnmakableError(f"no result of the version is a {text}")
 
 
 def _attributes(schema: Any, seed: Seed, config: Config) -> dict[str, Any]:

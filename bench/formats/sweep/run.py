@@ -1,4 +1,7 @@
-"""Runs a framework's cases in a process of their own, again after each one that ends it."""
+"""Runs a framework's cases in a process of their own, again after each one that ends it.
+
+A case whose model nnc has not seen yet when the process ends is unmakable: the framework ended it.
+"""
 
 from __future__ import annotations
 
@@ -112,12 +115,14 @@ def _part(arguments: list[Any], rows: dict[str, Any], file: Any) -> bool:
             file.write(json.dumps(row) + "\n")
             file.flush()
             _report(row, len(rows))
+        elif begun is not None:
+            begun |= row
         finished = "all" in row
     code = process.wait()
     watch.end()
     if begun is not None:
-        detail = f"no answer within {PATIENCE} s" if watch.is_over else f"exit code {code}"
-        row = begun | {"end": begun["begin"], "verdict": "died", "detail": detail}
+        reason = f"no answer within {PATIENCE} s" if watch.is_over else f"exit code {code}"
+        row = begun | {"end": begun["begin"], "detail": f"{begun['detail']}: {reason}"}
         del row["begin"]
         rows[row["end"]] = row
         file.write(json.dumps(row) + "\n")

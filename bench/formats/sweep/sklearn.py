@@ -1,8 +1,8 @@
 """scikit-learn's estimators by their own constraints of parameters, through skl2onnx.
 
 The model is what skl2onnx makes of a fitted estimator. What is right is what ONNX Runtime computes
-with it, as the converter itself differs from scikit-learn in places; where it does not run there,
-what scikit-learn predicts or transforms.
+with it, as the converter itself differs from scikit-learn in places; where it has no kernel for it,
+what scikit-learn predicts or transforms. Models that are not valid are no cases.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ import numpy as np
 import onnxruntime
 from skl2onnx import convert_sklearn, supported_converters
 from skl2onnx.common.data_types import FloatTensorType
-from sklearn.base import RegressorMixin, is_classifier, is_regressor
+from sklearn.base import RegressorMixin, is_classifier, is_outlier_detector, is_regressor
 from sklearn.utils import all_estimators
 from sklearn.utils._param_validation import Interval, Options
 
 from .cases import Config, Made, Subject, UnmakableError
+from .judge import difference
 from .sampled import SampledSubject
 
 FIXED: Mapping[str, Any] = {"random_state": 0, "max_iter": 50, "n_estimators": 4, "n_jobs": None}
@@ -88,6 +89,7 @@ def _maker(estimator: Any) -> Any:
             proto = convert_sklearn(fitted, initial_types=types, options=options)
             some = x[: config["rows"]] + np.float32(0.25 if not config["whole"] else 0)
             wanted = _computed(proto, some, fitted)
+            _check_digits(fitted, some, wanted)
         path = folder / "model.onnx"
         path.write_bytes(proto.SerializeToString())
         return Made(path, [([some], wanted)])
@@ -118,6 +120,15 @@ def _data(config: Config, rng: np.random.Generator) -> tuple[np.ndarray, np.ndar
     return x, np.stack([total, x[:, 3] - x[:, 4]], 1)
 
 
+def _check_digits(fitted: Any, x: np.ndarray, wanted: Sequence[Any]) -> None:
+    """Raises UnmakableError where scores of outliers cancel to what f32 leaves no digits of."""
+    if not is_outlier_detector(fitted) or not len(x):
+        return
+    scores = np.asarray(fitted.decision_function(x)).reshape(-1, 1)
+    if difference([np.asarray(wanted[1], np.float32)], [scores.astype(np.float32)]):
+        raise UnmakableError("the converter's model is no closer to scikit-learn")
+
+
 def _computed(proto: Any, x: np.ndarray, fitted: Any) -> list[Any]:
     """The outputs by ONNX Runtime, else by scikit-learn."""
     options = onnxruntime.SessionOptions()
@@ -127,8 +138,14 @@ def _computed(proto: Any, x: np.ndarray, fitted: Any) -> list[Any]:
         session = onnxruntime.InferenceSession(proto.SerializeToString(), options)
         return list(session.run(None, {"x": x}))
     except Exception as error:  # the binding raises several kinds
-        if not len(x):
+        # Where no feature is selected, the converter writes the data as a shape.
+        if not len(x) or "INVALID_GRAPH" in str(error):
             raise UnmakableError(str(error)) from None
     method = next(m for m in ("predict", "transform") if hasattr(fitted, m))
     found = np.asarray(getattr(fitted, method)(x))
-    return [found.astype(np.float32) if found.dtype.kind == "f" else found]
+    found = found.astype(np.float32) if found.dtype.kind == "f" else found
+    if is_regressor(fitted):
+        return [found.reshape(len(x), -1)]
+    if is_classifier(fitted) and len(proto.graph.output) == 2:
+        return [found, fitted.predict_proba(x).astype(np.float32)]
+    return [found]

@@ -56,7 +56,7 @@ def _store(archive: zipfile.ZipFile, number: int, case: Case, verdict: str) -> b
         except UnmakableError:  # since it was run
             return False
         model = _as_file(made.model, Path(folder))
-        if model is None:
+        if model is None or made.alternatives:
             return False
         about = {"id": case.id, "verdict": verdict, "options": made.options}
         about |= {"model": str(model.relative_to(folder)), "tolerance": made.tolerance}

@@ -62,6 +62,8 @@ def hardmax(n: Node, x: Value) -> Value:
 
 def _hardmax(n: Node, x: Value, axis: int) -> Value:
     """1 at the first largest element along the axis, 0 elsewhere."""
+    if 0 in x.type.shape:
+        return x
     best = Term(n, n(nn.Argmax(x, axis=axis, keep_dims=True)))
     places = counting(n, extent(n, (x, axis))).spread(0, x.type.rank - 1 - axis)
     return places.equals(best).cast(x.type.element_type).value

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ...common.normalization import batch_norm_now
+from ...common.reductions import variance
 from ...common.vocabulary import *
-from ..calls import expand_call
 from ..node import Node
 from ..registry import add_rows, converter
+from ..tensors import element_type
 
 
 @converter("BatchNormalization")
@@ -33,20 +34,25 @@ def _running(n: Node, old: Value, new: Value, momentum: float) -> Value:
 
 @converter("LayerNormalization")
 def layer_normalization(n: Node, x: Value, scale: Value, bias: Value | None = None) -> list:
-    if n.wants(1) or n.wants(2):
-        return expand_call(n, None)
-    axis = normalize_axis(n, n.int("axis"), x.type.rank)
-    return [n(nn.LayerNorm(x, scale, bias, axis=axis, epsilon=n.float("epsilon")))]
+    axis, epsilon = normalize_axis(n, n.int("axis"), x.type.rank), n.float("epsilon")
+    out = n(nn.LayerNorm(x, scale, bias, axis=axis, epsilon=epsilon))
+    stash = n.int("stash_type")
+    if not (n.wants(1) or n.wants(2)):
+        return [out]
+    wide = n.cast(x, element_type(stash))
+    spread, mean = variance(n, wide, tuple(range(axis, x.type.rank)), keep=True)
+    return [out, mean, n(nn.Rsqrt((Term(n, spread) + epsilon).value))]
 
 
 @converter("RMSNormalization")
-def rms_normalization(n: Node, x: Value, scale: Value) -> list | Value:
-    if scale.type.element_type is not x.type.element_type:
-        return expand_call(n, None)
+def rms_normalization(n: Node, x: Value, scale: Value) -> Value:
     if scale.type.rank > x.type.rank:
         raise n.error(f"the scale is '{scale.type}', the input '{x.type}'")
-    axis = normalize_axis(n, n.int("axis"), x.type.rank)
-    return n(nn.RmsNorm(x, scale, axis=axis, epsilon=n.float("epsilon")))
+    axis, epsilon = normalize_axis(n, n.int("axis"), x.type.rank), n.float("epsilon")
+    if scale.type.element_type is x.type.element_type:
+        return n(nn.RmsNorm(x, scale, axis=axis, epsilon=epsilon))
+    normalized = n(nn.RmsNorm(x, n.scalar(1, x), axis=axis, epsilon=epsilon))
+    return n(nn.Mul(n.cast(normalized, scale.type.element_type), scale))
 
 
 add_rows(direct("InstanceNormalization=InstanceNorm LRN=Lrn"))

@@ -101,6 +101,18 @@ def _as_small_float(n: Node, steps: Value, zero: Value | None, out: FloatType) -
     return n.cast(steps, out, bool(n.int("saturate", 1)))
 
 
+@converter("DynamicQuantizeLinear")
+def dynamic_quantize(n: Node, x: Value) -> list:
+    """Quantization to bytes by the range of x; where that is 0, by a scale of 1 as ONNX Runtime."""
+    axes = tuple(range(x.type.rank))
+    low, high = (Term(n, n(r(x, axes=axes, keep_dims=False))) for r in (nn.ReduceMin, nn.ReduceMax))
+    span = (high.max(0.0) - low.min(0.0)) / 255.0
+    scale = span.equals(0.0).choose(1.0, span)
+    byte = IntegerType(8, "u")
+    zero = saturated(n, (-low.min(0.0) / scale).value, None, byte)
+    return [quantized(n, x, scale.value, zero, byte), scale.value, zero]
+
+
 @converter("MatMulInteger")
 def matmul_integer(
     n: Node, a: Value, b: Value, a_zero: Value | None = None, b_zero: Value | None = None

@@ -31,7 +31,7 @@ def resize_10(n: Node, x: Value, scales: Value) -> Value:
     how = {"mode": "linear" if mode == "bilinear" else mode, "coordinate_transform": "asymmetric"}
     check_count(n, scales, len(axes), "scales")
     if mode != "nearest":
-        return resized_by_scales(n, x, scales, axes, how)
+        return _cut(n, resized_by_scales(n, _as_reals(n, x, mode), scales, axes, how), x)
     known = n.known(scales)
     if known is None:
         text = "nearest elements for fewer than there are, by scales that only the run tells"
@@ -74,20 +74,34 @@ def resize(
         "antialias": bool(n.int("antialias")),
         "extrapolation_value": n.float("extrapolation_value"),
     }
-    if how["mode"] != "nearest" and isinstance(x.type.element_type, IntegerType):
-        n.warn("means of integers are rounded, in ONNX Runtime cut")
     region = None
     if transform == "tf_crop_and_resize":
         if roi is None:
             raise n.error("tf_crop_and_resize needs the input 'roi'")
         check_count(n, roi, 2 * len(axes), "bounds in roi")
         region = n.cast(roi, f32)
+    wide = x if how["antialias"] else _as_reals(n, x, str(how["mode"]))
     # Exporters give the one that is not meant as an empty tensor.
     if sizes is not None and sizes.type.shape != (0,):
-        return resized(n, x, sizes, axes, how, region, _policy(n))
+        return _cut(n, resized(n, wide, sizes, axes, how, region, _policy(n)), x)
     if scales is None:
         raise n.error("neither scales nor sizes are given")
-    return resized_by_scales(n, x, scales, axes, how, region)
+    return _cut(n, resized_by_scales(n, wide, scales, axes, how, region), x)
+
+
+def _as_reals(n: Node, x: Value, mode: str) -> Value:
+    """Integers of which there will be means as f32."""
+    means = mode != "nearest" and isinstance(x.type.element_type, IntegerType)
+    return n.cast(x, f32) if means else x
+
+
+def _cut(n: Node, means: Value, x: Value) -> Value:
+    """Means of integers, which ONNX's reference and ONNX Runtime round toward zero."""
+    element = x.type.element_type
+    if means.type.element_type is element:
+        return means
+    least, most = (n.scalar(number, means) for number in limits_of(element))
+    return n.cast(n(nn.Clip(means, least, most)), element)
 
 
 def _policy(n: Node) -> str:

@@ -152,6 +152,13 @@ def complex_exp(x: Pairs) -> Pairs:
     return size * x[1].function(nn.Cos), size * x[1].function(nn.Sin)
 
 
+def complex_expm1(x: Pairs) -> Pairs:
+    """e**x - 1, of whose real part no digits are lost near 0."""
+    half = (x[1] * 0.5).function(nn.Sin)
+    real = x[0].function(nn.Expm1) * x[1].function(nn.Cos) - half * half * 2.0
+    return real, x[0].function(nn.Exp) * x[1].function(nn.Sin)
+
+
 def complex_log(x: Pairs) -> Pairs:
     return magnitude(x).function(nn.Log), atan2(x[1], x[0])
 

@@ -71,7 +71,7 @@ FORMULAS: dict[str, tuple[Callable[..., Term], Callable[..., Pairs] | None]] = {
     "tan": (function(nn.Tan), formulas.complex_tan),
     "tanh": (function(nn.Tanh), formulas.complex_tanh),
     "exponential": (function(nn.Exp), formulas.complex_exp),
-    "exponential_minus_one": (function(nn.Expm1), None),
+    "exponential_minus_one": (function(nn.Expm1), formulas.complex_expm1),
     "log": (function(nn.Log), formulas.complex_log),
     "log_plus_one": (function(nn.Log1p), None),
     "logistic": (function(nn.Sigmoid), formulas.complex_logistic),

@@ -163,3 +163,19 @@ def test_mutated_text_is_an_error_or_a_model(seed):
                 given = "\n".join(lines)
         with contextlib.suppress(nnc.NncError):
             nnc.load(given.encode("utf-8", "surrogateescape"))
+
+
+def test_complex_expm1_keeps_the_digits_near_0():
+    source = """
+module @jit_f {
+  func.func public @main(%x: tensor<6xcomplex<f32>>) -> tensor<6xcomplex<f32>> {
+    %y = stablehlo.exponential_minus_one %x : tensor<6xcomplex<f32>>
+    return %y : tensor<6xcomplex<f32>>
+  }
+}
+"""
+    x = np.array([0, 1e-6 + 1e-7j, 1e-4j, -3 + 2j, 2.5 - 7j, 1], np.complex64)
+    pairs = np.stack([x.real, x.imag], -1)
+    wanted = np.expm1(x.astype(np.complex128))
+    found = nnc.compile(source.encode(), cache=False)(pairs)
+    np.testing.assert_allclose(found[..., 0] + 1j * found[..., 1], wanted, rtol=1e-5)
