@@ -1,4 +1,7 @@
-"""Runs a framework's cases in a process of their own, again after each one that ends it."""
+"""Runs a framework's cases in a process of their own, again after each one that ends it.
+
+A case whose model nnc has not seen yet when the process ends is unmakable: the framework ended it.
+"""
 
 from __future__ import annotations
 
@@ -78,11 +81,13 @@ def _part(arguments: list[Any], rows: dict[str, Any], file: Any) -> bool:
             file.write(json.dumps(row) + "\n")
             file.flush()
             _report(row, len(rows))
+        elif begun is not None:
+            begun |= row
         finished = "all" in row
     timer.cancel()
     code = process.wait()
     if begun is not None:
-        row = begun | {"end": begun["begin"], "verdict": "died", "detail": f"exit code {code}"}
+        row = begun | {"end": begun["begin"], "detail": f"{begun['detail']}: exit code {code}"}
         del row["begin"]
         rows[row["end"]] = row
         file.write(json.dumps(row) + "\n")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -31,8 +31,10 @@ def cases(framework: str, pattern: str, strength: int, most: int) -> Iterator[Ca
             yield from (Case(subject, one) for one in subject.configurations(strength, most))
 
 
-def verdict_of(case: Case, interpreted: bool = False) -> Verdict:
-    """Make the case's model and judge it."""
+def verdict_of(
+    case: Case, interpreted: bool = False, when_made: Callable[[], None] = lambda: None
+) -> Verdict:
+    """Make the case's model and judge it; `when_made` is called in between."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             made = case.make(Path(folder))
@@ -40,6 +42,7 @@ def verdict_of(case: Case, interpreted: bool = False) -> Verdict:
             return Verdict("unmakable", str(reason))
         except Exception as error:
             return Verdict("unmakable", f"{type(error).__name__}: {error}")
+        when_made()
         return judge(made, interpreted)
 
 
@@ -79,17 +82,21 @@ def say(**row: Any) -> None:
 def main(
     framework: str, pattern: str, strength: int, most: int, interpreted: bool, done: set[str]
 ) -> None:
-    """Run all cases but those done."""
+    """Run all cases but those done.
+
+    What is said of a case before its end is its verdict if the process ends there.
+    """
     sys.stdout = sys.stderr
     minimizer = Minimizer(interpreted)
     for case in cases(framework, pattern, strength, most):
         if case.id in done:
             continue
         row: dict[str, Any] = {"subject": case.subject.name, "config": case.config}
-        say(begin=case.id, **row)
-        verdict = verdict_of(case, interpreted)
+        say(begin=case.id, verdict="unmakable", detail="the framework ended the process", **row)
+        verdict = verdict_of(case, interpreted, lambda: say(verdict="died", detail="the process ended"))
         row |= {"verdict": verdict.kind, "detail": verdict.detail[:400]}
         if verdict.kind in ("wrong", "crash"):
+            say(**row)
             row["minimal"] = minimizer.minimal(case, verdict)
         say(end=case.id, **row)
     say(all=True)
