@@ -145,8 +145,16 @@ def rolled(n: Layer, x: Value, axis: int, shift: int) -> Value:
         shift = shift % extent if extent else 0
     if not shift:
         return x
-    parts = [slice_axis(n, x, axis, -shift, FAR), slice_axis(n, x, axis, 0, -shift)]
+    at = -shift if extent is not None else _around(n, x, axis, shift)
+    parts = [slice_axis(n, x, axis, at, FAR), slice_axis(n, x, axis, 0, at)]
     return concat(n, parts, axis)
+
+
+def _around(n: Layer, x: Value, axis: int, shift: int) -> Value:
+    """Where the first element comes from, of an open extent."""
+    own = n(nn.Gather(shape_of(n, x), n.constant(axis, i64), axis=0))
+    some = n(nn.Max(own, n.constant(1, i64)))
+    return n(nn.Mod(n.constant(-shift, i64), some))
 
 
 def channels_shuffled(n: Layer, x: Value, groups: int) -> Value:

@@ -128,7 +128,7 @@ linear_interp_v2 linear_interp X OutSize *SizeTensor Scale -> Out
 bicubic_interp_v2 bicubic_interp X OutSize *SizeTensor Scale -> Out
 trilinear_interp_v2 trilinear_interp X OutSize *SizeTensor Scale -> Out
 pad3d pad3d X Paddings@paddings -> Out
-pad pad X none@paddings -> Out
+pad pad X none@pad_value -> Out
 shuffle_channel shuffle_channel X -> Out group=groups
 rnn rnn Input *PreState *WeightList SequenceLength -> Out none *State
 select_input select_input Mask *X -> Out

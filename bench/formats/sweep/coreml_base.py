@@ -34,7 +34,9 @@ Body = Callable[..., Any]
 """From values to a value, or a list of them."""
 
 
-def array(rng: np.random.Generator, shape: Sequence[int], dtype: str = "float32", kind: str = "") -> Any:
+def array(
+    rng: np.random.Generator, shape: Sequence[int], dtype: str = "float32", kind: str = ""
+) -> Any:
     """Numbers of a kind: `odd` ones have infinities and NaN, of `ties` many are equal."""
     if dtype.startswith("int"):
         return rng.integers(-4, 5, shape).astype(dtype)
@@ -52,9 +54,7 @@ def _outputs(found: Any) -> list[Any]:
     """Values as outputs may be: truth values and short integers as numbers."""
     values = list(found) if isinstance(found, list | tuple) else [found]
     wide = (types.fp32, types.fp16, types.int32)
-    return [
-        mb.identity(x=v) if v.dtype in wide else mb.cast(x=v, dtype="int32") for v in values
-    ]
+    return [mb.identity(x=v) if v.dtype in wide else mb.cast(x=v, dtype="int32") for v in values]
 
 
 def _inferred(body: Body, inputs: Arrays, target: Any) -> list[np.ndarray]:
@@ -83,8 +83,13 @@ def program(
             expected = _inferred(body, inputs, target)
         else:
             found = reference(*inputs)
-            expected = [np.asarray(v) for v in (found if isinstance(found, list | tuple) else [found])]
-        given = {n: mb.placeholder(x.shape, dtype=_MIL[x.dtype.name]) for n, x in zip(names, inputs, strict=True)}
+            expected = [
+                np.asarray(v) for v in (found if isinstance(found, list | tuple) else [found])
+            ]
+        given = {
+            n: mb.placeholder(x.shape, dtype=_MIL[x.dtype.name])
+            for n, x in zip(names, inputs, strict=True)
+        }
         with Function(given, opset_version=target) as function:
             function.set_outputs(_outputs(body(*(function.inputs[n] for n in names))))
         made = Program()
@@ -104,7 +109,12 @@ def program(
     except Exception as error:
         raise UnmakableError(f"{type(error).__name__}: {str(error)[-200:]}") from None
     expected = described(model, expected)
-    return Made(path, [(dict(zip(names, inputs, strict=True)), expected)], tolerance=tolerance, interpreted=True)
+    return Made(
+        path,
+        [(dict(zip(names, inputs, strict=True)), expected)],
+        tolerance=tolerance,
+        interpreted=True,
+    )
 
 
 def described(model: Any, values: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -130,7 +140,9 @@ def subject(
     def make(config: Config, rng: np.random.Generator, folder: Path) -> Made:
         judge = None if reference is None else reference(config)
         half = "float16" in config.values()
-        return program(config, folder, body(config), inputs(config, rng), judge, 2**-8 if half else None)
+        return program(
+            config, folder, body(config), inputs(config, rng), judge, 2**-8 if half else None
+        )
 
     return Subject(name, {**choices, **TARGETS}, make, lambda c: _fits(c) and allowed(c))
 
@@ -145,7 +157,9 @@ def of_torch(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def computed(*inputs: np.ndarray) -> Any:
         halves = any(x.dtype == np.float16 for x in inputs)
-        tensors = [torch.from_numpy(x.astype(np.float32) if x.dtype == np.float16 else x) for x in inputs]
+        tensors = [
+            torch.from_numpy(x.astype(np.float32) if x.dtype == np.float16 else x) for x in inputs
+        ]
         with torch.no_grad():
             found = function(*tensors)
         found = found if isinstance(found, list | tuple) else [found]

@@ -17,7 +17,14 @@ PLACES = (7, 8, 6)
 
 
 def _image(config: Config, rng: np.random.Generator) -> Arrays:
-    return [array(rng, [2, 4, *PLACES[: config["rank"]]], config.get("dtype", "float32"), config.get("numbers", ""))]
+    return [
+        array(
+            rng,
+            [2, 4, *PLACES[: config["rank"]]],
+            config.get("dtype", "float32"),
+            config.get("numbers", ""),
+        )
+    ]
 
 
 def _weight(config: Config, *shape: int) -> np.ndarray:
@@ -45,7 +52,10 @@ def _padded(x: Any, pairs: list[int], fill: float = 0.0) -> Any:
     return fn.pad(x, wide, value=fill)
 
 
-PAD = {"pad_type": ["valid", "custom", "same", "same_lower"], "pad": [[1, 0, 2, 1, 0, 1], [1, 1, 1, 1, 1, 1]]}
+PAD = {
+    "pad_type": ["valid", "custom", "same", "same_lower"],
+    "pad": [[1, 0, 2, 1, 0, 1], [1, 1, 1, 1, 1, 1]],
+}
 STRIDES = {"strides": [None, [2, 2, 2], [1, 2, 3]]}
 
 
@@ -74,7 +84,9 @@ def _convolutions() -> Iterator[Subject]:
         steps, dilation = (config["strides"] or [1] * 3)[:rank], config["dilation"] or 1
         pairs = _pairs(config, PLACES[:rank], k, steps, dilation)
         apply = getattr(fn, f"conv{rank}d")
-        return of_torch(lambda x: apply(_padded(x, pairs), weight, bias, steps, 0, dilation, groups))
+        return of_torch(
+            lambda x: apply(_padded(x, pairs), weight, bias, steps, 0, dilation, groups)
+        )
 
     choices = {"rank": [2, 1, 3], "kernel": [3, 1, 2], **STRIDES, **PAD, "dilation": [None, 2]}
     choices |= {"groups": [None, 2, 4], "bias": [True, False], "dtype": ["float32", "float16"]}
@@ -107,7 +119,10 @@ def _convolutions() -> Iterator[Subject]:
 def _pools() -> Iterator[Subject]:
     def pool(config: Config) -> Body:
         rank, op = config["rank"], config["op"]
-        how: dict[str, Any] = {"kernel_sizes": [config["kernel"]] * rank, "pad_type": config["pad_type"]}
+        how: dict[str, Any] = {
+            "kernel_sizes": [config["kernel"]] * rank,
+            "pad_type": config["pad_type"],
+        }
         if config["pad_type"] == "custom":
             how["pad"] = config["pad"][: 2 * rank]
         if config["strides"]:
@@ -145,7 +160,11 @@ def _pools() -> Iterator[Subject]:
         return of_torch(computed)
 
     choices = {"op": ["avg", "max", "l2"], "rank": [2, 1, 3], "kernel": [3, 1, 2], **STRIDES, **PAD}
-    choices |= {"ceil": [None, True, False], "exclude": [None, True, False], "dtype": ["float32", "float16"]}
+    choices |= {
+        "ceil": [None, True, False],
+        "exclude": [None, True, False],
+        "dtype": ["float32", "float16"],
+    }
 
     def fits(config: Config) -> bool:
         named = config["pad_type"] in ("same", "same_lower")
@@ -181,14 +200,21 @@ def _norms() -> Iterator[Subject]:
 
     def normed(config: Config) -> Any:
         how = parameters(config)
-        scale, bias = (torch.from_numpy(how[k].astype(np.float32)) if k in how else None for k in ("gamma", "beta"))
+        scale, bias = (
+            torch.from_numpy(how[k].astype(np.float32)) if k in how else None
+            for k in ("gamma", "beta")
+        )
         epsilon = float(how.get("epsilon", 1e-5))
         if config["op"] == "batch_norm":
             mean, var = torch.from_numpy(numbers[2]), torch.from_numpy(positive)
             return of_torch(lambda x: fn.batch_norm(x, mean, var, scale, bias, False, 0.0, epsilon))
         return of_torch(lambda x: fn.instance_norm(x, None, None, scale, bias, True, 0.0, epsilon))
 
-    choices = {"op": ["batch_norm", "instance_norm"], "rank": [2, 1, 3], "affine": ["both", None, "scale", "bias"]}
+    choices = {
+        "op": ["batch_norm", "instance_norm"],
+        "rank": [2, 1, 3],
+        "affine": ["both", None, "scale", "bias"],
+    }
     choices |= {"epsilon": [None, 0.1], "dtype": ["float32", "float16"]}
     yield subject("norm", choices, _image, norm, normed)
 
@@ -213,25 +239,43 @@ def _norms() -> Iterator[Subject]:
 
         def computed(x: Any) -> Any:
             var, mean = torch.var_mean(x, axes, correction=0, keepdim=True)
-            y = (x - mean) / (var + (1e-5 if config["epsilon"] is None else config["epsilon"])).sqrt()
+            y = (x - mean) / (
+                var + (1e-5 if config["epsilon"] is None else config["epsilon"])
+            ).sqrt()
             y = y * weight if config["affine"] in ("both", "scale") else y
             return y + weight * 2 if config["affine"] in ("both", "bias") else y
 
         return of_torch(computed)
 
-    choices = {"axes": [None, [-1], [2, 3], [1], [1, 3], [-2, -1]], "affine": ["both", None, "scale", "bias"]}
+    choices = {
+        "axes": [None, [-1], [2, 3], [1], [1, 3], [-2, -1]],
+        "affine": ["both", None, "scale", "bias"],
+    }
     choices |= {"epsilon": [None, 0.1], "rank": [2]}
     yield subject("layer_norm", choices, _image, layer, layered)
 
     def local(config: Config) -> Body:
-        how = {key: np.float32(config[key]) for key in ("alpha", "beta", "k") if config[key] is not None}
+        how = {
+            key: np.float32(config[key])
+            for key in ("alpha", "beta", "k")
+            if config[key] is not None
+        }
         return lambda x: mb.local_response_norm(x=x, size=config["size"], **how)
 
     def responded(config: Config) -> Any:
-        alpha, beta, k = (d if config[key] is None else config[key] for key, d in (("alpha", 1e-4), ("beta", 0.75), ("k", 1.0)))
+        alpha, beta, k = (
+            d if config[key] is None else config[key]
+            for key, d in (("alpha", 1e-4), ("beta", 0.75), ("k", 1.0))
+        )
         return of_torch(lambda x: fn.local_response_norm(x, config["size"], alpha, beta, k))
 
-    choices = {"size": [3, 1, 5], "alpha": [None, 0.5], "beta": [None, 0.6], "k": [None, 2.0], "rank": [2, 1]}
+    choices = {
+        "size": [3, 1, 5],
+        "alpha": [None, 0.5],
+        "beta": [None, 0.6],
+        "k": [None, 2.0],
+        "rank": [2, 1],
+    }
     yield subject("local_response_norm", choices, _image, local, responded)
 
     def length(config: Config) -> Body:
@@ -267,9 +311,18 @@ def _products() -> Iterator[Subject]:
 
         return computed
 
-    shapes = [[[3, 4], [4, 5]], [[2, 3, 4], [2, 4, 5]], [[2, 1, 3, 4], [6, 4, 5]], [[4], [4, 5]], [[3, 4], [4]], [[4], [4]]]
+    shapes = [
+        [[3, 4], [4, 5]],
+        [[2, 3, 4], [2, 4, 5]],
+        [[2, 1, 3, 4], [6, 4, 5]],
+        [[4], [4, 5]],
+        [[3, 4], [4]],
+        [[4], [4]],
+    ]
     choices = {"shapes": shapes, "transpose_x": [False, True], "transpose_y": [False, True]}
-    yield subject("matmul", choices | {"dtype": ["float32", "float16", "int32"]}, inputs, matmul, product)
+    yield subject(
+        "matmul", choices | {"dtype": ["float32", "float16", "int32"]}, inputs, matmul, product
+    )
 
     def linear(config: Config) -> Body:
         bias = {"bias": _weight({}, 5)} if config["bias"] else {}
@@ -280,7 +333,9 @@ def _products() -> Iterator[Subject]:
         return of_torch(lambda x: fn.linear(x, torch.from_numpy(_weight({}, 5, 4)), bias))
 
     one = lambda c, rng: [array(rng, c["shape"])]  # noqa: E731
-    yield subject("linear", {"shape": [[3, 4], [2, 3, 4], [4]], "bias": [True, False]}, one, linear, lined)
+    yield subject(
+        "linear", {"shape": [[3, 4], [2, 3, 4], [4]], "bias": [True, False]}, one, linear, lined
+    )
 
     def attention(config: Config) -> Body:
         def made(q: Any, k: Any, v: Any, *mask: Any) -> Any:
@@ -320,8 +375,15 @@ def _recurrences() -> Iterator[Subject]:
 
     def weights(config: Config, side: int) -> tuple[np.ndarray, ...]:
         draw, g = np.random.default_rng(side), gates[config["op"]] * 3
-        ih, hh, bias, peep = (draw.normal(0, 0.5, s).astype(np.float32) for s in ((g, 4), (g, 3), (g,), (9,)))
-        return ih, hh, bias if config["bias"] else bias * 0, peep if config["peephole"] else peep * 0
+        ih, hh, bias, peep = (
+            draw.normal(0, 0.5, s).astype(np.float32) for s in ((g, 4), (g, 3), (g,), (9,))
+        )
+        return (
+            ih,
+            hh,
+            bias if config["bias"] else bias * 0,
+            peep if config["peephole"] else peep * 0,
+        )
 
     def body(config: Config) -> Body:
         op, sides = config["op"], 2 if config["direction"] == "bidirectional" else 1
@@ -380,9 +442,16 @@ def _recurrences() -> Iterator[Subject]:
 
         return of_torch(computed)
 
-    choices = {"op": ["lstm", "gru", "rnn"], "direction": [None, "forward", "reverse", "bidirectional"]}
+    choices = {
+        "op": ["lstm", "gru", "rnn"],
+        "direction": [None, "forward", "reverse", "bidirectional"],
+    }
     choices |= {"output_sequence": [None, True], "bias": [True, False], "peephole": [False, True]}
-    choices |= {"activation": [None, "relu", "sigmoid"], "recurrent_activation": [None, "tanh"], "clip": [None, 0.3]}
+    choices |= {
+        "activation": [None, "relu", "sigmoid"],
+        "recurrent_activation": [None, "tanh"],
+        "clip": [None, 0.3],
+    }
     fits = lambda c: c["op"] == "lstm" or c["direction"] != "bidirectional"  # noqa: E731
     yield subject("recurrent", choices, sequences, body, reference, fits)
 
@@ -418,16 +487,37 @@ def _resampling() -> Iterator[Subject]:
         if config["op"] == "resize":
             how = {} if config["mode"] is None else {"sampling_mode": config["mode"]}
             shape = np.array([height, width], np.int32)
-            return lambda x: mb.resize(x=x, shape=shape, resized_dims=np.uint32(2), interpolation_mode="LINEAR", **how)
+            return lambda x: mb.resize(
+                x=x, shape=shape, resized_dims=np.uint32(2), interpolation_mode="LINEAR", **how
+            )
         how = {"target_size_height": height, "target_size_width": width}
         if config["mode"] is not None:
             how["sampling_mode"] = config["mode"]
         return lambda x: mb.resize_bilinear(x=x, **how)
 
-    modes = [None, "STRICT_ALIGN_CORNERS", "ALIGN_CORNERS", "DEFAULT", "OFFSET_CORNERS", "UNALIGN_CORNERS"]
-    choices = {"op": ["resize_bilinear", "resize"], "mode": modes, "size": [[14, 4], [1, 1], [7, 8], [10, 13], [3, 1]], "rank": [2]}
+    modes = [
+        None,
+        "STRICT_ALIGN_CORNERS",
+        "ALIGN_CORNERS",
+        "DEFAULT",
+        "OFFSET_CORNERS",
+        "UNALIGN_CORNERS",
+    ]
+    choices = {
+        "op": ["resize_bilinear", "resize"],
+        "mode": modes,
+        "size": [[14, 4], [1, 1], [7, 8], [10, 13], [3, 1]],
+        "rank": [2],
+    }
     new = lambda c: c["op"] != "resize" or c["target"] != "iOS15"  # noqa: E731
-    yield subject("resize", choices, _image, resize, lambda c: lambda x: _linear(x, c["mode"] or "DEFAULT", tuple(c["size"])), new)
+    yield subject(
+        "resize",
+        choices,
+        _image,
+        resize,
+        lambda c: lambda x: _linear(x, c["mode"] or "DEFAULT", tuple(c["size"])),
+        new,
+    )
 
     def upsample(config: Config) -> Body:
         height, width = config["scale"]
@@ -448,18 +538,29 @@ def _resampling() -> Iterator[Subject]:
             half = not corners
             if config["target"] != "iOS15" and config["half_pixel_centers"] is not None:
                 half = config["half_pixel_centers"]
-            return _linear(x, "ALIGN_CORNERS" if corners else "UNALIGN_CORNERS" if half else "DEFAULT", sizes)
+            return _linear(
+                x, "ALIGN_CORNERS" if corners else "UNALIGN_CORNERS" if half else "DEFAULT", sizes
+            )
 
         return computed
 
-    choices = {"op": ["upsample_bilinear", "upsample_nearest_neighbor"], "scale": [[2, 2], [3, 1], [2, 3]]}
-    choices |= {"align_corners": [None, True, False], "half_pixel_centers": [None, True, False], "rank": [2]}
+    choices = {
+        "op": ["upsample_bilinear", "upsample_nearest_neighbor"],
+        "scale": [[2, 2], [3, 1], [2, 3]],
+    }
+    choices |= {
+        "align_corners": [None, True, False],
+        "half_pixel_centers": [None, True, False],
+        "rank": [2],
+    }
     both = lambda c: not (c["half_pixel_centers"] and c["align_corners"] is not False)  # noqa: E731
     yield subject("upsample", choices, _image, upsample, upsampled, both)
 
     def sample(config: Config) -> Body:
         how = given(config, "sampling_mode", "padding_mode", "coordinates_mode", "align_corners")
-        return lambda x, g: mb.resample(x=x, coordinates=g, padding_value=np.float32(config["value"]), **how)
+        return lambda x, g: mb.resample(
+            x=x, coordinates=g, padding_value=np.float32(config["value"]), **how
+        )
 
     def sampled(config: Config) -> Any:
         names = {"constant": "zeros", "border": "border", "reflection": "reflection"}
@@ -468,16 +569,28 @@ def _resampling() -> Iterator[Subject]:
             if config["coordinates_mode"] == "normalized_zero_to_one":
                 g = g * 2 - 1
             fill = config["value"] if config["padding_mode"] == "constant" else 0.0
-            found = fn.grid_sample(x - fill, g, config["sampling_mode"], names[config["padding_mode"]], config["align_corners"])
+            found = fn.grid_sample(
+                x - fill,
+                g,
+                config["sampling_mode"],
+                names[config["padding_mode"]],
+                config["align_corners"],
+            )
             return found + fill
 
         return of_torch(computed)
 
     def grids(config: Config, rng: np.random.Generator) -> Arrays:
         low = 0 if config["coordinates_mode"] == "normalized_zero_to_one" else -1
-        return [array(rng, [2, 4, 7, 8]), rng.uniform(low - 0.3, 1.3, [2, 3, 5, 2]).astype(np.float32)]
+        return [
+            array(rng, [2, 4, 7, 8]),
+            rng.uniform(low - 0.3, 1.3, [2, 3, 5, 2]).astype(np.float32),
+        ]
 
-    choices = {"sampling_mode": ["bilinear", "nearest"], "padding_mode": ["constant", "border", "reflection"]}
+    choices = {
+        "sampling_mode": ["bilinear", "nearest"],
+        "padding_mode": ["constant", "border", "reflection"],
+    }
     choices |= {"coordinates_mode": ["normalized_minus_one_to_one", "normalized_zero_to_one"]}
     choices |= {"align_corners": [True, False], "value": [0.0, 2.0]}
     yield subject("resample", choices, grids, sample, sampled)

@@ -34,8 +34,6 @@ ONE: dict[str, Body] = {
     "shape": lambda x: mb.shape(x=x),
     "concat": lambda x: mb.concat(values=[x, mb.reverse(x=x)], axis=-1),
     "concat 0": lambda x: mb.concat(values=[x, x, x], axis=0),
-    "concat interleave": lambda x: mb.concat(values=[x, mb.reverse(x=x)], axis=1, interleave=True),
-    "concat interleave -1": lambda x: mb.concat(values=[x, x], axis=-1, interleave=True),
     "stack": lambda x: mb.stack(values=[x, mb.reverse(x=x)], axis=1),
     "stack -1": lambda x: mb.stack(values=[x, mb.reverse(x=x)], axis=-1),
     "split": lambda x: mb.split(x=x, num_splits=2, axis=-1),
@@ -53,7 +51,9 @@ ONE: dict[str, Body] = {
     "gather default": lambda x: mb.gather(x=x, indices=np.array([1, 0, 1], np.int32)),
     "gather scalar": lambda x: mb.gather(x=x, indices=np.int32(1), axis=-1),
     "gather -": lambda x: mb.gather(x=x, indices=np.array([-1, 0], np.int32), axis=1),
-    "gather matrix": lambda x: mb.gather(x=x, indices=np.array([[1, 0], [2, 2]], np.int32), axis=-2),
+    "gather matrix": lambda x: mb.gather(
+        x=x, indices=np.array([[1, 0], [2, 2]], np.int32), axis=-2
+    ),
 }
 
 
@@ -84,7 +84,11 @@ def _padded() -> Iterator[Subject]:
         return computed
 
     pads = [[1, 2], [0, 1, 2, 0], [0, 0, 1, 1, 2, 2], [3, 3]]
-    choices = {"pad": pads, "mode": [None, "constant", "reflect", "replicate"], "value": [None, 2, -1]}
+    choices = {
+        "pad": pads,
+        "mode": [None, "constant", "reflect", "replicate"],
+        "value": [None, 2, -1],
+    }
     choices |= {"dtype": ["float32", "float16"], "shape": [[2, 4, 5], [4, 5], [2, 3, 4, 5]]}
     fits = lambda c: len(c["pad"]) <= 2 * len(c["shape"])  # noqa: E731
     yield subject("pad", choices, _input, body, reference, fits)
@@ -162,7 +166,11 @@ def _by_index() -> Iterator[Subject]:
 
     def body(config: Config) -> Body:
         op = "gather" if config["op"] == "matrix" else config["op"]
-        how = given(config, "batch_dims") if op != "gather_along_axis" and config["target"] != "iOS15" else {}
+        how = (
+            given(config, "batch_dims")
+            if op != "gather_along_axis" and config["target"] != "iOS15"
+            else {}
+        )
         if op != "gather_nd":
             how |= given(config, "axis")
         if config["validate"] and config["target"] in ("iOS17", "iOS18"):
@@ -202,7 +210,9 @@ def _by_index() -> Iterator[Subject]:
             where = rng.permutation(3)[:2] + (least if config["negative"] else 0)
             shape = [*x.shape[:axis], 2, *x.shape[axis + 1 :]]
         elif config["op"] == "scatter_nd":
-            where = np.array([[0, 1], [2, 0], [1, 3]]) + (np.array([-3, -4]) if config["negative"] else 0)
+            where = np.array([[0, 1], [2, 0], [1, 3]]) + (
+                np.array([-3, -4]) if config["negative"] else 0
+            )
             shape = [3, 3]
         else:
             shape = list(x.shape)
@@ -214,7 +224,9 @@ def _by_index() -> Iterator[Subject]:
         return [x, where.astype(np.int32), u]
 
     def write(config: Config) -> Body:
-        how = given(config, "mode") if config["op"] == "scatter_nd" else given(config, "mode", "axis")
+        how = (
+            given(config, "mode") if config["op"] == "scatter_nd" else given(config, "mode", "axis")
+        )
         if config["op"] != "scatter_nd" and config["mode"] is None:
             how["mode"] = "add"
         return lambda x, i, u: getattr(mb, config["op"])(data=x, indices=i, updates=u, **how)
@@ -238,7 +250,11 @@ def _by_index() -> Iterator[Subject]:
 
         return computed
 
-    choices = {"op": ["scatter", "scatter_nd", "scatter_along_axis"], "mode": [None, *modes], "axis": [None, 0, 1, -1]}
+    choices = {
+        "op": ["scatter", "scatter_nd", "scatter_along_axis"],
+        "mode": [None, *modes],
+        "axis": [None, 0, 1, -1],
+    }
     choices |= {"negative": [False, True], "dtype": ["float32", "float16"]}
     yield subject("scatter", choices, scattered, write, written)
 
@@ -269,12 +285,18 @@ def _made() -> Iterator[Subject]:
     def ranged(config: Config) -> Body:
         kind = np.float32 if config["kind"] == "float" else np.int32
         b, e, s = (kind(v) for v in config["range"])
-        return lambda x: mb.add(x=mb.reduce_max(x=x), y=mb.cast(x=mb.range_1d(start=b, end=e, step=s), dtype="fp32"))
+        return lambda x: mb.add(
+            x=mb.reduce_max(x=x), y=mb.cast(x=mb.range_1d(start=b, end=e, step=s), dtype="fp32")
+        )
 
     def counted(config: Config) -> Any:
         return lambda x: x.max() + np.arange(*config["range"]).astype(np.float32)
 
-    choices = {"range": [[0, 5, 1], [5, 0, -2], [1, 8, 3], [-4, 3, 2]], "kind": ["int", "float"], "dtype": ["float32"]}
+    choices = {
+        "range": [[0, 5, 1], [5, 0, -2], [1, 8, 3], [-4, 3, 2]],
+        "kind": ["int", "float"],
+        "dtype": ["float32"],
+    }
     yield subject("range_1d", choices, _input, ranged, counted)
 
     def windows(config: Config) -> Body:
@@ -289,7 +311,13 @@ def _made() -> Iterator[Subject]:
 
         return computed
 
-    choices = {"axis": [1, 0, -1], "size": [2, 1, 3], "stride": [None, 1, 2], **DTYPES, "shape": [[3, 4, 5]]}
+    choices = {
+        "axis": [1, 0, -1],
+        "size": [2, 1, 3],
+        "stride": [None, 1, 2],
+        **DTYPES,
+        "shape": [[3, 4, 5]],
+    }
     yield subject("sliding_windows", choices, _input, windows, cut)
 
     def turned(config: Config) -> Body:
@@ -323,7 +351,9 @@ def _blocks() -> Iterator[Subject]:
         if op in ("depth_to_space", "space_to_depth"):
             return lambda x: getattr(mb, op)(x=x, block_size=s)
         name = "upscale_factor" if op == "pixel_shuffle" else "downscale_factor"
-        return lambda x: getattr(mb, op)(x=x, **{name: np.uint32(s) if op == "pixel_unshuffle" else s})
+        return lambda x: getattr(mb, op)(
+            x=x, **{name: np.uint32(s) if op == "pixel_unshuffle" else s}
+        )
 
     def depth(x: Any, s: int) -> Any:
         n, c, h, w = x.shape
@@ -337,8 +367,15 @@ def _blocks() -> Iterator[Subject]:
 
     table: dict[str, Any] = {"depth_to_space": depth, "space_to_depth": space,
                              "pixel_shuffle": fn.pixel_shuffle, "pixel_unshuffle": fn.pixel_unshuffle}  # fmt: skip
-    choices = {"op": list(table), "block": [2, 3, 1], "dtype": ["float32", "float16"], "shape": [[2, 36, 6, 12]]}
-    yield subject("blocks", choices, _input, body, lambda c: of_torch(lambda x: table[c["op"]](x, c["block"])))
+    choices = {
+        "op": list(table),
+        "block": [2, 3, 1],
+        "dtype": ["float32", "float16"],
+        "shape": [[2, 36, 6, 12]],
+    }
+    yield subject(
+        "blocks", choices, _input, body, lambda c: of_torch(lambda x: table[c["op"]](x, c["block"]))
+    )
 
     def batches(config: Config) -> Body:
         block, pads = np.array(config["block"], np.int32), np.array(config["pads"], np.int32)
@@ -354,14 +391,26 @@ def _blocks() -> Iterator[Subject]:
             if config["op"] == "space_to_batch":
                 x = torch.nn.functional.pad(x, (*pads[1], *pads[0]))
                 h, w = x.shape[2:]
-                return x.reshape(n, c, h // a, a, w // b, b).permute(3, 5, 0, 1, 2, 4).reshape(n * a * b, c, h // a, w // b)
-            y = x.reshape(a, b, n // (a * b), c, h, w).permute(2, 3, 4, 0, 5, 1).reshape(-1, c, h * a, w * b)
+                return (
+                    x.reshape(n, c, h // a, a, w // b, b)
+                    .permute(3, 5, 0, 1, 2, 4)
+                    .reshape(n * a * b, c, h // a, w // b)
+                )
+            y = (
+                x.reshape(a, b, n // (a * b), c, h, w)
+                .permute(2, 3, 4, 0, 5, 1)
+                .reshape(-1, c, h * a, w * b)
+            )
             return y[:, :, pads[0][0] : h * a - pads[0][1], pads[1][0] : w * b - pads[1][1]]
 
         return of_torch(computed)
 
     choices = {"op": ["space_to_batch", "batch_to_space"], "block": [[2, 2], [2, 3], [1, 2]]}
-    choices |= {"pads": [[[0, 0], [0, 0]], [[1, 1], [2, 1]]], "shape": [[12, 2, 6, 9]], "dtype": ["float32"]}
+    choices |= {
+        "pads": [[[0, 0], [0, 0]], [[1, 1], [2, 1]]],
+        "shape": [[12, 2, 6, 9]],
+        "dtype": ["float32"],
+    }
     choices["shape"] = [[12, 2, 4, 6], [12, 2, 6, 9]]
     yield subject("batches", choices, _input, batches, moved)
 

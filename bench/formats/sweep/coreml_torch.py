@@ -37,7 +37,9 @@ class _Net(nn.Module):
         return found if isinstance(found, torch.Tensor) else tuple(found)
 
 
-def _converted(config: Config, folder: Path, net: Any, inputs: Sequence[np.ndarray]) -> tuple[Any, Path]:
+def _converted(
+    config: Config, folder: Path, net: Any, inputs: Sequence[np.ndarray]
+) -> tuple[Any, Path]:
     kinds = []
     for i, x in enumerate(inputs):
         shape = list(x.shape)
@@ -49,14 +51,20 @@ def _converted(config: Config, folder: Path, net: Any, inputs: Sequence[np.ndarr
     if config["form"] != "network":
         precision = ct.precision.FLOAT16 if config["form"] == "half" else ct.precision.FLOAT32
         target = getattr(ct.target, config["target"])
-        how = {"convert_to": "mlprogram", "compute_precision": precision, "minimum_deployment_target": target}
+        how = {
+            "convert_to": "mlprogram",
+            "compute_precision": precision,
+            "minimum_deployment_target": target,
+        }
     model = ct.convert(traced, inputs=kinds, skip_model_load=True, **how)
     path = folder / ("model.mlmodel" if config["form"] == "network" else "model.mlpackage")
     model.save(str(path))
     return model, path
 
 
-def _made(config: Config, folder: Path, function: Function, runs: Sequence[Sequence[np.ndarray]]) -> Made:
+def _made(
+    config: Config, folder: Path, function: Function, runs: Sequence[Sequence[np.ndarray]]
+) -> Made:
     net = _Net(function).eval()
     try:
         model, path = _converted(config, folder, net, runs[0])
@@ -97,8 +105,12 @@ def subject(
         for larger in (False, True)[: 1 + config["open"]]:
             inputs = []
             for i, shape in enumerate(shapes):
-                extents = [d + MORE * (larger and axis == 0 and d > 1) for axis, d in enumerate(shape)]
-                x = array(rng, extents, config.get("dtype", "float32"), config.get("numbers", "plain"))
+                extents = [
+                    d + MORE * (larger and axis == 0 and d > 1) for axis, d in enumerate(shape)
+                ]
+                x = array(
+                    rng, extents, config.get("dtype", "float32"), config.get("numbers", "plain")
+                )
                 inputs.append(rng.integers(0, 3, extents).astype(np.int32) if i in whole else x)
             runs.append(inputs)
         return _made(config, folder, function, runs)
@@ -107,7 +119,9 @@ def subject(
     return Subject(name, choices, make)
 
 
-def _plain(*functions: tuple[str, Function], shapes: Shapes = ((2, 3, 4),)) -> dict[str, tuple[Function, Shapes]]:
+def _plain(
+    *functions: tuple[str, Function], shapes: Shapes = ((2, 3, 4),)
+) -> dict[str, tuple[Function, Shapes]]:
     return {name: (lambda config, f=f: f, shapes) for name, f in functions}
 
 
@@ -129,9 +143,16 @@ def _elements() -> Iterator[Subject]:
     kinds = {"numbers": ["plain", "ties", "positive"]}
     unary = [(name, getattr(torch, name)) for name in UNARY.split()]
     yield subject("torch unary", _plain(*unary), kinds)
-    plain = [(name, getattr(fn, name)) for name in ACTIVATIONS.split() if name not in ("glu", "threshold", "softmax", "log_softmax")]
+    plain = [
+        (name, getattr(fn, name))
+        for name in ACTIVATIONS.split()
+        if name not in ("glu", "threshold", "softmax", "log_softmax")
+    ]
     table = _plain(*plain)
-    table |= {f"{n} of {list(h)}": (lambda c, n=n, h=h: lambda x: getattr(fn, n)(x, **h), [[2, 3, 4]]) for n, h in _HOW.items()}
+    table |= {
+        f"{n} of {list(h)}": (lambda c, n=n, h=h: lambda x: getattr(fn, n)(x, **h), [[2, 3, 4]])
+        for n, h in _HOW.items()
+    }
     yield subject("torch activations", table, kinds)
     binary: list[tuple[str, Function]] = [
         ("add", lambda x, y: torch.add(x, y, alpha=2)), ("sub", torch.sub), ("mul", torch.mul), ("div", torch.div),
@@ -149,7 +170,9 @@ def _elements() -> Iterator[Subject]:
         ("cosine_similarity", lambda x, y: fn.cosine_similarity(x, y, -1)),
     ]  # fmt: skip
     table = _plain(*binary, shapes=[[2, 3, 4], [2, 3, 4]])
-    table |= {f"{name} wide": (made, [[2, 3, 4], [4]]) for name, (made, _) in _plain(*binary[:20]).items()}
+    table |= {
+        f"{name} wide": (made, [[2, 3, 4], [4]]) for name, (made, _) in _plain(*binary[:20]).items()
+    }
     yield subject("torch binary", table, {"numbers": ["plain", "ties"]})
 
 
@@ -167,9 +190,12 @@ def _reductions() -> Iterator[Subject]:
         "softmax": lambda x, d, k: torch.softmax(x, d[-1]), "unbind": lambda x, d, k: torch.unbind(x, d[-1]),
     }  # fmt: skip
     table = {
-        name: (lambda c, f=f: lambda x: f(x, tuple(c["dim"]), c["keep"]), [[2, 3, 4]]) for name, f in functions.items()
+        name: (lambda c, f=f: lambda x: f(x, tuple(c["dim"]), c["keep"]), [[2, 3, 4]])
+        for name, f in functions.items()
     }
-    yield subject("torch reductions", table, {"dim": [[1], [-1], [1, 2], [-2]], "keep": [False, True]})
+    yield subject(
+        "torch reductions", table, {"dim": [[1], [-1], [1, 2], [-2]], "keep": [False, True]}
+    )
 
 
 MOVES: list[tuple[str, Function]] = [

@@ -57,9 +57,7 @@ class Operand:
 
     def numbers(self, rng: np.random.Generator, config: Config, larger: bool) -> np.ndarray:
         """Values, of larger open extents where `larger`."""
-        shape = [
-            d + MORE * (larger and self.is_open(i, config)) for i, d in enumerate(self.shape)
-        ]
+        shape = [d + MORE * (larger and self.is_open(i, config)) for i, d in enumerate(self.shape)]
         if self.dtype == "bool":
             return rng.random(shape) < 0.5
         if self.dtype.startswith(("int", "uint")):
@@ -88,7 +86,9 @@ class _Program(nn.Layer):
     def results(self, *inputs: Any) -> list[Any]:
         """The function's results, without those that are missing."""
         found = paddle.utils.flatten(self.function(*inputs))
-        return [v if isinstance(v, _TENSORS) else paddle.to_tensor(v) for v in found if v is not None]
+        return [
+            v if isinstance(v, _TENSORS) else paddle.to_tensor(v) for v in found if v is not None
+        ]
 
 
 _TENSORS = (paddle.Tensor, paddle.static.Variable, paddle.pir.Value)

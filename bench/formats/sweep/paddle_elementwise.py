@@ -163,15 +163,18 @@ def _casts() -> Subject:
     choices = {"to": kinds, "dtype": [*TYPES, "uint8", "int8", "int16"], "shape": SHAPES}
     choices |= {"numbers": ["plain"]}
 
-
     def build(config: Config) -> Function:
         to = config["to"]  # NumPy has no bfloat16
-        return lambda x: [paddle.cast(v, "float32") if to == "bfloat16" else v for v in [paddle.cast(x, to)]]
+        return lambda x: [
+            paddle.cast(v, "float32") if to == "bfloat16" else v for v in [paddle.cast(x, to)]
+        ]
 
     return subject("cast", choices, _one, build)
 
 
-_KEEP = set(REDUCTIONS.split()) - set("cumsum cumprod logcumsumexp cummax cummin sort argsort".split())
+_KEEP = set(REDUCTIONS.split()) - set(
+    "cumsum cumprod logcumsumexp cummax cummin sort argsort".split()
+)
 _TYPED = set("sum mean prod nansum cumsum cumprod logcumsumexp cummax cummin argmax argmin".split())
 
 
@@ -198,12 +201,25 @@ def _reductions() -> Subject:
     choices = {"op": REDUCTIONS.split(), "axis": [None, 0, -1, 1, [0, 1], [-1], []]}
     choices |= {"keep": [False, True], "typed": [False, True], "other": [False, True]}
     choices |= {"dtype": TYPES, "shape": SHAPES, "numbers": ["plain", "odd", "ties"]}
-    return subject("reductions", choices, _one, build)
+
+    def allowed(config: Config) -> bool:
+        """Of nothing Paddle gives what was in memory, and other types."""
+        return config["shape"] != [0, 4] or not (config["typed"] or config["op"][0] == "a")
+
+    return subject("reductions", choices, _one, build, allowed)
 
 
 def _quantiles() -> Subject:
-    choices = {"op": ["quantile", "nanquantile"], "q": [0.5, 0.3, [0.25, 1.0]], "axis": [None, 0, -1]}
-    choices |= {"keepdim": [False, True], "numbers": ["plain", "odd"], "dtype": ["float32", "float64"]}
+    choices = {
+        "op": ["quantile", "nanquantile"],
+        "q": [0.5, 0.3, [0.25, 1.0]],
+        "axis": [None, 0, -1],
+    }
+    choices |= {
+        "keepdim": [False, True],
+        "numbers": ["plain", "odd"],
+        "dtype": ["float32", "float64"],
+    }
     choices |= {"interpolation": ["linear", "higher", "lower", "midpoint", "nearest"]}
 
     def build(config: Config) -> Function:
@@ -214,8 +230,15 @@ def _quantiles() -> Subject:
 
 
 def _norms() -> Subject:
-    choices = {"p": [None, 2, 1, 0, 3, 0.5, "inf", "-inf", "fro"], "axis": [None, 0, -1, [0, 1], [-2, -1]]}
-    choices |= {"keepdim": [False, True], "numbers": ["plain", "odd"], "dtype": ["float32", "float64"]}
+    choices = {
+        "p": [None, 2, 1, 0, 3, 0.5, "inf", "-inf", "fro"],
+        "axis": [None, 0, -1, [0, 1], [-2, -1]],
+    }
+    choices |= {
+        "keepdim": [False, True],
+        "numbers": ["plain", "odd"],
+        "dtype": ["float32", "float64"],
+    }
     choices |= {"shape": [[2, 3, 4], [4], [3, 4]]}
 
     def build(config: Config) -> Function:

@@ -120,7 +120,12 @@ def _unpooled(config: Config) -> Function:
 
 
 def _poolings() -> Iterator[Subject]:
-    choices = {"op": ["max", "avg", "lp"], **RANK, "kernel": [3, 1, 2], "stride": [2, 1, [2, 1, 3], None]}
+    choices = {
+        "op": ["max", "avg", "lp"],
+        **RANK,
+        "kernel": [3, 1, 2],
+        "stride": [2, 1, [2, 1, 3], None],
+    }
     choices |= {"padding": [0, 1, [1, 0, 1], [1, 0, 0, 1, 1, 1], "SAME", "VALID"]}
     choices |= {"ceil": [False, True], "exclusive": [True, False], "divisor": [None, 5]}
     choices |= {"mask": [False, True], **LAST, "numbers": ["plain", "odd", "ties"]}
@@ -195,7 +200,9 @@ def _normalized(config: Config) -> Function:
     draw = np.random.default_rng(3)
     for name, value in layer.state_dict().items():
         numbers = draw.normal(0, 0.5, value.shape)
-        value.set_value(np.abs(numbers).astype("float32") + 0.5 if "var" in name else numbers.astype("float32"))
+        value.set_value(
+            np.abs(numbers).astype("float32") + 0.5 if "var" in name else numbers.astype("float32")
+        )
     if dtype == "float64":
         layer = layer.astype(dtype)
     config["training"] and layer.train() or layer.eval()
@@ -239,7 +246,11 @@ def _channels() -> Subject:
 
     def operands(config: Config) -> list[Operand]:
         last = config["last"]
-        return [Operand([2, 6, 4, 8] if last else [2, 8, 6, 4], config["dtype"], closed=[3 if last else 1])]
+        return [
+            Operand(
+                [2, 6, 4, 8] if last else [2, 8, 6, 4], config["dtype"], closed=[3 if last else 1]
+            )
+        ]
 
     def build(config: Config) -> Function:
         return lambda x: functions[config["op"]](x, "NHWC" if config["last"] else "NCHW")
@@ -257,7 +268,11 @@ def _columns() -> Iterator[Subject]:
 
         return function
 
-    choices = {"kernel": [3, [2, 1]], "strides": [1, 2, [2, 1]], "paddings": [0, 1, [1, 0], [1, 0, 2, 1]]}
+    choices = {
+        "kernel": [3, [2, 1]],
+        "strides": [1, 2, [2, 1]],
+        "paddings": [0, 1, [1, 0], [1, 0, 2, 1]],
+    }
     choices |= {"dilations": [1, 2, [1, 2]], "fold": [False, True]}
     operand = lambda c: [Operand([2, 4, 7, 8], closed=[1, 2, 3] if c["fold"] else [1])]  # noqa: E731
     yield subject("unfold", choices, operand, columns)
@@ -270,7 +285,9 @@ def _columns() -> Iterator[Subject]:
                 Operand([2, *places, config["rank"]], closed=[len(places) + 1])]  # fmt: skip
 
     how = ("mode", "padding_mode", "align_corners")
-    yield subject("grid_sample", choices, grid, lambda c: lambda x, g: fn.grid_sample(x, g, **given(c, *how)))
+    yield subject(
+        "grid_sample", choices, grid, lambda c: lambda x, g: fn.grid_sample(x, g, **given(c, *how))
+    )
     choices = {"rank": [2, 3], "align_corners": [True, False], "dtype": ["float32", "float64"]}
     theta = lambda c: [Operand([2, c["rank"], c["rank"] + 1], c["dtype"], closed=[0, 1, 2])]  # noqa: E731
     yield subject("affine_grid", choices, theta, lambda c: lambda t: fn.affine_grid(
@@ -283,14 +300,19 @@ def _deformed() -> Subject:
         size = (out - 1) // config["stride"] + 1, (out + 1 - 1) // config["stride"] + 1
         points = 9 * config["parts"]
         closed = [1, 2, 3]
-        found = [Operand([2, 4, 7, 8], closed=closed), Operand([2, 2 * points, *size], closed=closed)]
+        found = [
+            Operand([2, 4, 7, 8], closed=closed),
+            Operand([2, 2 * points, *size], closed=closed),
+        ]
         return [*found, Operand([2, points, *size], closed=closed)] if config["mask"] else found
 
     def build(config: Config) -> Function:
         weight = _weight(6, 4 // config["groups"], 3, 3)
         bias = _weight(6) if config["bias"] else None
         how = given(config, "stride", "padding", "groups", deformable_groups="parts")
-        return lambda x, offset, *mask: ops.deform_conv2d(x, offset, weight, bias, mask=mask[0] if mask else None, **how)
+        return lambda x, offset, *mask: ops.deform_conv2d(
+            x, offset, weight, bias, mask=mask[0] if mask else None, **how
+        )
 
     choices = {"stride": [1, 2], "padding": [0, 1, 2], "groups": [1, 2], "parts": [1, 2]}
     choices |= {"mask": [False, True], "bias": [False, True]}

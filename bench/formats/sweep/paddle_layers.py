@@ -46,7 +46,11 @@ def _sequences(config: Config) -> list[Operand]:
 
 
 def _recurrences() -> Iterator[Subject]:
-    choices = {"layer": ["LSTM", "GRU", "SimpleRNN"], "layers": [1, 2], "direction": ["forward", "bidirect"]}
+    choices = {
+        "layer": ["LSTM", "GRU", "SimpleRNN"],
+        "layers": [1, 2],
+        "direction": ["forward", "bidirect"],
+    }
     choices |= {"time_major": [False, True], "lengths": [False, True], "states": [False, True]}
     choices |= {"activation": ["tanh", "relu"]}
     yield subject("recurrent", choices, _sequences, _recurrent)
@@ -60,7 +64,11 @@ def _recurrences() -> Iterator[Subject]:
             layer = nn.RNN(cell(), config["reverse"], config["time_major"])
         return lambda x, *n: layer(x, None, n[0] if n else None)
 
-    choices = {"layer": ["LSTM", "GRU", "SimpleRNN"], "both": [False, True], "reverse": [False, True]}
+    choices = {
+        "layer": ["LSTM", "GRU", "SimpleRNN"],
+        "both": [False, True],
+        "reverse": [False, True],
+    }
     choices |= {"time_major": [False, True], "lengths": [False, True], "bias": [True, False]}
     yield subject("cells", choices, _sequences, cells, opens=("", "batch"))
 
@@ -124,13 +132,24 @@ def _transformer(config: Config) -> Function:
 
 
 def _attentions() -> Iterator[Subject]:
-    masks = [None, ["float32", "whole"], ["bool", "one"], ["float32", "one"], ["bool", "whole"], ["int64", "one"]]
+    masks = [
+        None,
+        ["float32", "whole"],
+        ["bool", "one"],
+        ["float32", "one"],
+        ["bool", "whole"],
+        ["int64", "one"],
+    ]
     choices = {"heads": [2, 4], "same": [True, False], "mask": masks, "need_weights": [False, True]}
     choices |= {"kdim": [None, 6], "vdim": [None, 4]}
     yield subject("MultiHeadAttention", choices, _attention_inputs, _attention)
     choices = {"causal": [False, True], "mask": masks[:-1], "keys": [5, 7]}
     yield subject("scaled_dot_product_attention", choices, _scaled_inputs, _scaled)
-    choices = {"activation": ["relu", "gelu"], "normalize_before": [False, True], "stack": [False, True]}
+    choices = {
+        "activation": ["relu", "gelu"],
+        "normalize_before": [False, True],
+        "stack": [False, True],
+    }
     choices |= {"decoder": [False, True]}
     yield subject("transformer", choices, lambda c: [Operand([2, 5, 8], closed=[2])], _transformer)
 
@@ -195,7 +214,10 @@ PRODUCTS: dict[str, tuple[Function, list[list[int]]]] = {
 def _products() -> Subject:
     def operands(config: Config) -> list[Operand]:
         closed = [1] if config["op"].startswith(("cross", "bilinear")) else []
-        return [Operand(shape, config["dtype"], "plain", closed=closed) for shape in PRODUCTS[config["op"]][1]]
+        return [
+            Operand(shape, config["dtype"], "plain", closed=closed)
+            for shape in PRODUCTS[config["op"]][1]
+        ]
 
     choices = {"op": list(PRODUCTS), "dtype": [d for d in TYPES if d != "bool"]}
     return subject("products", choices, operands, lambda c: PRODUCTS[c["op"]][0])
@@ -230,7 +252,9 @@ def _loss(config: Config) -> Function:
             return getattr(fn, op)(x2, y, **how)
         if op == "soft_cross_entropy":
             smooth = 0.1 if config["other"] else 0.0
-            return fn.cross_entropy(x, fn.softmax(y), soft_label=True, label_smoothing=smooth, **how)
+            return fn.cross_entropy(
+                x, fn.softmax(y), soft_label=True, label_smoothing=smooth, **how
+            )
         if op == "kl_div":
             return fn.kl_div(fn.log_softmax(x), fn.softmax(y), **how)
         if op in _SIGNS:
@@ -261,17 +285,25 @@ def _losses() -> Subject:
         x = Operand([4, 5], config["dtype"], kind, closed=[1])
         if op in _CLASSES:
             return [x, Operand([4], "int64", "", 0, 5)]
-        y = Operand([4, 5], config["dtype"], "unit" if "cross" in op or "focal" in op else kind, closed=[1])
+        y = Operand(
+            [4, 5], config["dtype"], "unit" if "cross" in op or "focal" in op else kind, closed=[1]
+        )
         return [x, y]
 
-    choices = {"op": LOSSES.split(), "reduction": ["mean", "sum", "none"], "weighted": [False, True]}
+    choices = {
+        "op": LOSSES.split(),
+        "reduction": ["mean", "sum", "none"],
+        "weighted": [False, True],
+    }
     choices |= {"other": [False, True], "dtype": ["float32", "float64"]}
     return subject("losses", choices, operands, _loss, opens=("", "batch"))
 
 
 LAYERS: dict[str, Any] = {
     "Linear": lambda c: nn.Linear(4, 3, bias_attr=False if c["other"] else None),
-    "Dropout": lambda c: nn.Dropout(0.4, mode="downscale_in_infer" if c["other"] else "upscale_in_train"),
+    "Dropout": lambda c: nn.Dropout(
+        0.4, mode="downscale_in_infer" if c["other"] else "upscale_in_train"
+    ),
     "Dropout axis": lambda c: nn.Dropout(0.4, axis=[0]),
     "AlphaDropout": lambda c: nn.AlphaDropout(0.4),
     "PReLU": lambda c: nn.PReLU(3 if c["other"] else 1),
@@ -286,9 +318,13 @@ LAYERS: dict[str, Any] = {
     "Pad1D": lambda c: nn.Pad1D([1, 2], "reflect" if c["other"] else "replicate"),
     "Sequential": lambda c: nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.LayerNorm(4)),
     "AdaptiveAvgPool1D": lambda c: nn.AdaptiveAvgPool1D(3 if c["other"] else 1),
-    "Conv1D": lambda c: nn.Conv1D(3, 5, 3, padding=1, padding_mode="circular" if c["other"] else "zeros"),
+    "Conv1D": lambda c: nn.Conv1D(
+        3, 5, 3, padding=1, padding_mode="circular" if c["other"] else "zeros"
+    ),
     "Conv1D reflect": lambda c: nn.Conv1D(3, 6, 3, padding=2, groups=3, padding_mode="reflect"),
-    "Conv1DTranspose": lambda c: nn.Conv1DTranspose(3, 5, 3, stride=2, output_padding=int(c["other"])),
+    "Conv1DTranspose": lambda c: nn.Conv1DTranspose(
+        3, 5, 3, stride=2, output_padding=int(c["other"])
+    ),
 }
 
 
@@ -300,7 +336,9 @@ def _plain() -> Subject:
         return lambda x: layer(x)
 
     choices = {"layer": list(LAYERS), "other": [False, True], "dtype": FLOATS}
-    return subject("layers", choices, lambda c: [Operand([2, 3, 4], c["dtype"], closed=[1, 2])], build)
+    return subject(
+        "layers", choices, lambda c: [Operand([2, 3, 4], c["dtype"], closed=[1, 2])], build
+    )
 
 
 # -- control flow ----------------------------------------------------------------------------------

@@ -94,7 +94,9 @@ def main(
             continue
         row: dict[str, Any] = {"subject": case.subject.name, "config": case.config}
         say(begin=case.id, verdict="unmakable", detail="the framework ended the process", **row)
-        verdict = verdict_of(case, interpreted, lambda: say(verdict="died", detail="the process ended"))
+        verdict = verdict_of(
+            case, interpreted, lambda: say(verdict="died", detail="the process ended")
+        )
         row |= {"verdict": verdict.kind, "detail": verdict.detail[:400]}
         if verdict.kind in ("wrong", "crash"):
             say(**row)

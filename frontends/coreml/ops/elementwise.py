@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...common.formulas import floor_of_quotient
 from ...common.quantization import along_axis
 from ...common.vocabulary import *
 from ..layer import CoreMLLayer, rows
@@ -23,7 +24,7 @@ rows.add(
 
 _ACTIVATIONS = (
     "clip elu leaky_relu linear_activation relu relu6 scaled_tanh sigmoid sigmoid_hard silu "
-    "softplus softsign tanh thresholded_relu"
+    "softplus softsign tanh"
 )
 FAMILIAR = {"linear_activation": "affine", "linear": "affine", "sigmoid_hard": "hardsigmoid"}
 """Activations that the family calls otherwise than without underscores."""
@@ -44,7 +45,7 @@ rows.formulas(
     {
         "identity read_state": lambda n, x: x,
         "not_equal": lambda n, x, y: (~Term(n, x).equals(Term(n, y))).value,
-        "floor_div": lambda n, x, y: floor_div(Term(n, x), Term(n, y)).value,
+        "floor_div": lambda n, x, y: _quotient(Term(n, x), Term(n, y)).value,
         "exp2": lambda n, x: n(nn.Pow(n.scalar(2, x), x)),
         "square": lambda n, x: n(nn.Mul(x, x)),
         "threshold": lambda n, x: n(nn.Max(x, n.scalar(n.float("alpha"), x))),
@@ -55,11 +56,27 @@ rows.formulas(
 )
 
 
+def _quotient(x: Term, y: Term) -> Term:
+    """Rounded down, by the remainder."""
+    return (floor_of_quotient if isinstance(x.element, FloatType) else floor_div)(x, y)
+
+
 @rows("mod")
 def mod(n: CoreMLLayer, x: Value, y: Value) -> Value:
+    """The remainder with the divisor's sign."""
     if not isinstance(x.type.element_type, FloatType):
         return n(nn.Mod(x, y))
-    return (Term(n, x) - floor_div(Term(n, x), Term(n, y)) * Term(n, y)).value
+    a, b = Term(n, x), Term(n, y)
+    rest = a.made(nn.Mod(x, y, fmod=True))
+    turned = ~rest.equals(0.0) & ((rest < 0.0) ^ (b < 0.0))
+    return turned.choose(rest + b, rest).value
+
+
+@rows("thresholded_relu")
+def thresholded_relu(n: CoreMLLayer, x: Value) -> Value:
+    """x from the threshold on, else 0."""
+    t = Term(n, x)
+    return (t < n.float("alpha", 0.0)).choose(0.0, t).value
 
 
 @rows("inverse", "log", "rsqrt")
@@ -70,7 +87,7 @@ def shifted(n: CoreMLLayer, x: Value) -> Value:
         "log": (nn.Log, 0.0),
         "rsqrt": (nn.Rsqrt, 1e-12),
     }[n.kind]
-    return n(op(affine(n, x, 1, n.float("epsilon", epsilon))))
+    return (Term(n, x) + n.float("epsilon", epsilon)).function(op).value
 
 
 @rows("clamped_relu")

@@ -222,7 +222,10 @@ def p_norm(n: PaddleLayer, x: Value) -> Value:
     if np.isinf(power):
         op = nn.ReduceMax if power > 0 else nn.ReduceMin
         return n(op(size.value, axes=axes, keep_dims=keep))
-    return ((size**power).sum(*axes, keep=keep) ** (1 / power)).value
+    if power == 0:
+        return (~t.equals(0.0)).cast(t.element).sum(*axes, keep=keep).value
+    root = float(np.float32(1 / power))  # Paddle's has 32 bits
+    return ((size**power).sum(*axes, keep=keep) ** root).value
 
 
 # -- resampling and channels -----------------------------------------------------------------------
@@ -369,7 +372,11 @@ rows.add({"pixel_shuffle": _in_front(_pixels)})
 @rows("pad3d", "pad")
 def pad(n: PaddleLayer, x: Value, amounts: Any = None) -> Value:
     rank = x.type.rank
-    given = n.numbers(amounts, "paddings") if amounts is not None else n.ints("paddings")
+    known = None if amounts is None or n.kind == "pad3d" else n.known(amounts)
+    if n.kind == "pad" or amounts is None:
+        given = n.ints("paddings")
+    else:
+        given = n.numbers(amounts, "paddings")
     begins, ends = [0] * rank, [0] * rank
     if n.kind == "pad" or len(given) == 2 * rank:
         begins, ends = list(given[::2]), list(given[1::2])
@@ -381,7 +388,7 @@ def pad(n: PaddleLayer, x: Value, amounts: Any = None) -> Value:
     mode = names.get(n.text("mode", "constant"))
     if mode is None or len(begins) != rank or len(ends) != rank:
         raise n.error(f"padding {list(given)} of mode '{n.text('mode')}'")
-    fill = n.float("value", n.float("pad_value"))
+    fill = n.float("value", n.float("pad_value")) if known is None else float(known.reshape(-1)[0])
     element = x.type.element_type
     value = n.constant(fill if isinstance(element, FloatType) else int(fill), element)
     if mode != "constant":
