@@ -207,7 +207,8 @@ def triangle(n: PaddleLayer, x: Value) -> Value:
 @rows("gather")
 def gather(n: PaddleLayer, x: Value, index: Value, axis: Value | None = None) -> Value:
     where = n.axis(x, 0 if axis is None else n.known_int(axis, "axis"))
-    return n(nn.Gather(x, n.cast(index, i64), axis=where))
+    places = Term(n, index).flat() if index.type.rank == 2 else Term(n, index)  # [count, 1]
+    return n(nn.Gather(x, places.cast(i64).value, axis=where))
 
 
 @rows("index_select")
