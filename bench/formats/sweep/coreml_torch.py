@@ -133,7 +133,7 @@ mish relu relu6 selu silu softplus softshrink softsign tanhshrink threshold glu 
 normalize"""
 _HOW: dict[str, dict[str, Any]] = {
     "elu": {"alpha": 0.5}, "hardtanh": {"min_val": -0.5, "max_val": 2.0}, "leaky_relu": {"negative_slope": 0.2},
-    "softplus": {"beta": 2.0, "threshold": 1.0}, "threshold": {"threshold": 0.3, "value": -2.0},
+    "softplus": {"beta": 2.0}, "threshold": {"threshold": 0.3, "value": -2.0},
     "glu": {"dim": -1}, "softmax": {"dim": 1}, "log_softmax": {"dim": -1}, "gelu": {"approximate": "tanh"},
     "hardshrink": {"lambd": 0.7}, "softshrink": {"lambd": 0.2}, "celu": {"alpha": 1.5}, "normalize": {"p": 1.0},
 }  # fmt: skip
