@@ -412,8 +412,8 @@ def _recurrences() -> Iterator[Subject]:
             return (last(x @ ih.T + state[0] @ hh.T + b),)
         if config["op"] == "gru":
             (h,) = state
-            r1, z1, n1 = (x @ ih.T + b).split(3, 1)
-            wr, wz, wn = hh.split(3, 0)
+            r1, n1, z1 = (x @ ih.T + b).split(3, 1)
+            wr, wn, wz = hh.split(3, 0)
             r, z = gate(r1 + h @ wr.T), gate(z1 + h @ wz.T)
             return ((1 - z) * last(n1 + (r * h) @ wn.T) + z * h,)
         h, c = state
@@ -454,6 +454,10 @@ def _recurrences() -> Iterator[Subject]:
     }
     fits = lambda c: c["op"] == "lstm" or c["direction"] != "bidirectional"  # noqa: E731
     yield subject("recurrent", choices, sequences, body, reference, fits)
+
+
+_MIRRORS = {"reflection": True, "symmetric": False}
+"""By paddings around: PyTorch has the one where corners are aligned, the other where not."""
 
 
 def _line(mode: str, size: int, out: int) -> np.ndarray:
@@ -563,7 +567,7 @@ def _resampling() -> Iterator[Subject]:
         )
 
     def sampled(config: Config) -> Any:
-        names = {"constant": "zeros", "border": "border", "reflection": "reflection"}
+        names = {"constant": "zeros", "border": "border"} | dict.fromkeys(_MIRRORS, "reflection")
 
         def computed(x: Any, g: Any) -> Any:
             if config["coordinates_mode"] == "normalized_zero_to_one":
@@ -589,11 +593,12 @@ def _resampling() -> Iterator[Subject]:
 
     choices = {
         "sampling_mode": ["bilinear", "nearest"],
-        "padding_mode": ["constant", "border", "reflection"],
+        "padding_mode": ["constant", "border", *_MIRRORS],
     }
     choices |= {"coordinates_mode": ["normalized_minus_one_to_one", "normalized_zero_to_one"]}
     choices |= {"align_corners": [True, False], "value": [0.0, 2.0]}
-    yield subject("resample", choices, grids, sample, sampled)
+    mirrored = lambda c: _MIRRORS.get(c["padding_mode"], c["align_corners"]) is c["align_corners"]  # noqa: E731
+    yield subject("resample", choices, grids, sample, sampled, mirrored)
 
 
 def subjects() -> Iterator[Subject]:

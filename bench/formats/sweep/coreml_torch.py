@@ -91,6 +91,7 @@ def subject(
     table: dict[str, tuple[Function, Shapes]],
     more: dict[str, Sequence[Any]] | None = None,
     whole: Sequence[int] = (),
+    allowed: Callable[[Config], bool] = lambda config: True,
 ) -> Subject:
     """A subject of a table of functions, each with the shapes of its inputs.
 
@@ -116,7 +117,7 @@ def subject(
         return _made(config, folder, function, runs)
 
     choices = {"op": list(table), **FORMS, "target": ["iOS17", "iOS15", "iOS18"], **(more or {})}
-    return Subject(name, choices, make)
+    return Subject(name, choices, make, allowed)
 
 
 def _plain(
@@ -142,7 +143,9 @@ _HOW: dict[str, dict[str, Any]] = {
 def _elements() -> Iterator[Subject]:
     kinds = {"numbers": ["plain", "ties", "positive"]}
     unary = [(name, getattr(torch, name)) for name in UNARY.split()]
-    yield subject("torch unary", _plain(*unary), kinds)
+    # The converter's reciprocals are of x + epsilon.
+    some = lambda c: c["numbers"] != "ties" or c["op"] not in ("reciprocal", "rsqrt")  # noqa: E731
+    yield subject("torch unary", _plain(*unary), kinds, (), some)
     plain = [
         (name, getattr(fn, name))
         for name in ACTIVATIONS.split()
@@ -213,7 +216,7 @@ MOVES: list[tuple[str, Function]] = [
     ("unfold", lambda x: x.unfold(2, 2, 1)), ("ones_like", torch.ones_like), ("full_like", lambda x: torch.full_like(x, 2.5)),
     ("arange", lambda x: x + torch.arange(4)), ("einsum", lambda x: torch.einsum("bij,bkj->bik", x, x)), ("matmul", lambda x: x @ x.transpose(1, 2)),
     ("clamp", lambda x: x.clamp(-0.5, 1.0)), ("clamp min", lambda x: x.clamp(min=0.2)), ("masked", lambda x: x * (x > 0)), ("movedim", lambda x: x.movedim(0, 2)),
-    ("meshgrid", lambda x: torch.meshgrid(x[0, 0], x[0, :, 0], indexing="ij")), ("bincount", lambda x: fn.one_hot(x[..., 0].abs().int().long() % 5, 5)),
+    ("meshgrid", lambda x: torch.meshgrid(x[0, 0], x[0, :, 0], indexing="ij")), ("one_hot", lambda x: fn.one_hot(x[..., 0].abs().int().long() % 5, 5)),
     ("cdist", lambda x: torch.cdist(x, x)), ("baddbmm", lambda x: torch.baddbmm(x[:, :, :3], x, x.transpose(1, 2), beta=0.5, alpha=2.0)),
     ("pixel_shuffle", lambda x: fn.pixel_shuffle(x.unsqueeze(1).repeat(1, 4, 1, 1), 2)), ("pixel_unshuffle", lambda x: fn.pixel_unshuffle(x[:, None, :2], 2)),
     ("write", lambda x: _write(x, 1)), ("write slice", lambda x: _write(x, slice(0, 2))), ("fill", lambda x: x.fill_(2.0) if False else torch.zeros(2, 3) + x[0, :, :3].T),

@@ -128,7 +128,7 @@ def _poolings() -> Iterator[Subject]:
     }
     choices |= {"padding": [0, 1, [1, 0, 1], [1, 0, 0, 1, 1, 1], "SAME", "VALID"]}
     choices |= {"ceil": [False, True], "exclusive": [True, False], "divisor": [None, 5]}
-    choices |= {"mask": [False, True], **LAST, "numbers": ["plain", "odd", "ties"]}
+    choices |= {"mask": [False, True], **LAST, "numbers": ["plain", "ties"]}
     yield subject("pool", choices, lambda c: [_image(c)], _pooled)
     choices = {"op": ["avg", "max"], **RANK, "size": [2, 1, 3, [3, 2, 5], [None, 4, 1]]}
     choices |= {"mask": [False, True], **LAST}

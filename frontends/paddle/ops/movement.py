@@ -130,9 +130,9 @@ def split(n: PaddleLayer, x: Value, *rest: Any) -> list:
     parts, at = [], 0
     for i, size in enumerate(sizes):
         if size == -1:  # of an open extent: what is behind counts from its end
-            rest = -sum(sizes[i + 1 :])
-            parts.append(slice_axis(n, x, axis, at, rest or FAR))
-            at = rest
+            behind = -sum(sizes[i + 1 :])
+            parts.append(slice_axis(n, x, axis, at, behind or FAR))
+            at = behind
         else:
             parts.append(slice_axis(n, x, axis, at, at + size if at >= 0 else at + size or FAR))
             at += size
@@ -248,6 +248,9 @@ def scatter_nd_add(n: PaddleLayer, x: Value, index: Value, updates: Value) -> Va
 @rows("argmax", "argmin")
 def arg(n: PaddleLayer, x: Value, axis: Value | None = None) -> Value:
     op = nn.Argmax if n.kind == "argmax" else nn.Argmin
+    if isinstance(x.type.element_type, FloatType):  # NaN is no extreme
+        least = -math.inf if n.kind == "argmax" else math.inf
+        x = Term(n, n(nn.IsNan(x))).choose(least, Term(n, x)).value
     keep = n.flag("keepdims")
     where = n.int("axis", -1) if axis is None else n.known_int(axis, "axis")
     if n.flag("flatten"):

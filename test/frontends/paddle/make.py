@@ -362,7 +362,11 @@ class Training(Group):
 class Corners(Group):
     """Infinities, NaN, powers of integers, and what other forms of arguments mean."""
 
-    inputs = (("x", [2, 3, 4], "float32"), ("i", [3, 3], "int64"), ("open", [None, None, 4], "float32"))
+    inputs = (
+        ("x", [2, 3, 4], "float32"),
+        ("i", [3, 3], "int64"),
+        ("open", [None, None, 4], "float32"),
+    )
 
     def forward(self, x, i, open):
         odd = [0.5, -0.5, np.inf, -np.inf, np.nan, 1e30, 0.0, 3.0]

@@ -63,9 +63,7 @@ def test_programs(name, tmp_path):
             faults.append(
                 f"{i}: {value.dtype} {value.shape}, expected {wanted.dtype} {wanted.shape}"
             )
-        elif not np.allclose(
-            value, wanted, rtol=0, atol=1e-4 * largest(wanted), equal_nan=True
-        ):
+        elif not np.allclose(value, wanted, rtol=0, atol=1e-4 * largest(wanted), equal_nan=True):
             faults.append(f"{i}: {value.ravel()[:9]} for {wanted.ravel()[:9]}")
     assert not faults
     assert len(found) == sum(key.startswith("result") for key in stored)
