@@ -61,15 +61,15 @@ def reshape_like(n: CoreMLLayer, x: Value, *ref_tensors: Value) -> Value:
 
 
 @rows("concat")
-def concat(n: CoreMLLayer, *given: Value) -> Value:
-    values = [v if v.type.rank else reshape(n, v, [1]) for v in of_one_type(n, *given)]
-    rank = values[0].type.rank
+def concat(n: CoreMLLayer, *values: Value) -> Value:
+    parts = [v if v.type.rank else reshape(n, v, [1]) for v in of_one_type(n, *values)]
+    rank = parts[0].type.rank
     axis = normalize_axis(n, n.int("axis"), rank)
     if not n.flag("interleave"):
-        return values[0] if len(values) == 1 else n(nn.Concat(list(values), axis=axis))
+        return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=axis))
     single = [(i, i + 1) for i in range(rank + 1)]
     joined = [*single[:axis], (axis, axis + 2), *single[axis + 2 :]]
-    return merge(n, stacked(n, values, axis + 1), joined)
+    return merge(n, stacked(n, parts, axis + 1), joined)
 
 
 @rows("stack")
