@@ -11,7 +11,13 @@ from importlib import import_module
 
 from .cases import Subject
 
-PARTS = ("coreml_operations", "coreml_movement", "coreml_layers", "coreml_torch")
+PARTS = (
+    "coreml_operations",
+    "coreml_movement",
+    "coreml_layers",
+    "coreml_sampling",
+    "coreml_torch",
+)
 
 
 def subjects() -> Iterator[Subject]:

@@ -12,12 +12,12 @@ from typing import Any
 import coremltools as ct
 import numpy as np
 import torch
-from coremltools.converters.mil import Builder as mb
-from coremltools.converters.mil import Function, Program
+from coremltools.converters.mil import Builder, Function, Program
 from coremltools.converters.mil.mil import types
 
 from .cases import Config, Made, Subject, UnmakableError
 
+mb = Builder
 logging.getLogger("coremltools").setLevel(logging.ERROR)
 warnings.simplefilter("ignore")
 gc.freeze()  # the converter collects garbage at each call

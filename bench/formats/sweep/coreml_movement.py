@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from coremltools.converters.mil import Builder as mb
 
 from .cases import Config, Subject
-from .coreml_base import Arrays, Body, array, given, of_torch, subject
+from .coreml_base import Arrays, Body, array, given, mb, of_torch, subject
 
 DTYPES = {"dtype": ["float32", "int32", "float16"]}
 
@@ -101,14 +100,25 @@ SLICES: list[tuple[str, dict[str, Any]]] = [
     ("back", {"begin": [1, 2, 3], "end": [0, 0, 1], "stride": [-1, -1, -2]}),
     ("begin_mask", {"begin": [1, 1, 1], "end": [2, 3, 3], "begin_mask": [True, False, True]}),
     ("end_mask", {"begin": [1, 1, 1], "end": [1, 1, 1], "end_mask": [True, True, True]}),
-    ("both masks", {"begin": [1, 1, 1], "end": [1, 1, 1], "begin_mask": [True] * 3, "end_mask": [True] * 3}),
+    (
+        "both masks",
+        {"begin": [1, 1, 1], "end": [1, 1, 1], "begin_mask": [True] * 3, "end_mask": [True] * 3},
+    ),
     ("squeeze", {"begin": [1, 1, 0], "end": [2, 2, 4], "squeeze_mask": [True, True, False]}),
     ("squeeze -", {"begin": [0, -1, 0], "end": [2, 0, 4], "squeeze_mask": [False, True, False]}),
-    ("back masks", {"begin": [0, 0, 0], "end": [0, 0, 0], "stride": [-1, -2, -1], "begin_mask": [True] * 3,
-                    "end_mask": [True] * 3}),
+    (
+        "back masks",
+        {
+            "begin": [0, 0, 0],
+            "end": [0, 0, 0],
+            "stride": [-1, -2, -1],
+            "begin_mask": [True] * 3,
+            "end_mask": [True] * 3,
+        },
+    ),
     ("far", {"begin": [0, 0, -9], "end": [9, 100, 9]}),
     ("squeeze all", {"begin": [1, 2, 3], "end": [2, 3, 4], "squeeze_mask": [True] * 3}),
-]  # fmt: skip
+]
 
 
 def _sliced() -> Iterator[Subject]:
@@ -199,8 +209,15 @@ def _by_index() -> Iterator[Subject]:
     fits = lambda c: not c["batch_dims"] or c["op"] == "gather_nd"  # noqa: E731
     yield subject("gather", choices, inputs, body, reference, fits)
 
-    modes = {"update": None, "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide,
-             "max": np.maximum, "min": np.minimum}  # fmt: skip
+    modes = {
+        "update": None,
+        "add": np.add,
+        "sub": np.subtract,
+        "mul": np.multiply,
+        "div": np.divide,
+        "max": np.maximum,
+        "min": np.minimum,
+    }
 
     def scattered(config: Config, rng: np.random.Generator) -> Arrays:
         x = array(rng, [3, 4, 3], config["dtype"])
@@ -365,8 +382,12 @@ def _blocks() -> Iterator[Subject]:
         y = x.reshape(n, c, h // s, s, w // s, s).permute(0, 3, 5, 1, 2, 4)
         return y.reshape(n, c * s * s, h // s, w // s)
 
-    table: dict[str, Any] = {"depth_to_space": depth, "space_to_depth": space,
-                             "pixel_shuffle": fn.pixel_shuffle, "pixel_unshuffle": fn.pixel_unshuffle}  # fmt: skip
+    table: dict[str, Any] = {
+        "depth_to_space": depth,
+        "space_to_depth": space,
+        "pixel_shuffle": fn.pixel_shuffle,
+        "pixel_unshuffle": fn.pixel_unshuffle,
+    }
     choices = {
         "op": list(table),
         "block": [2, 3, 1],

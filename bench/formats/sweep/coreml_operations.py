@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from coremltools.converters.mil import Builder as mb
 
 from .cases import Config, Subject
-from .coreml_base import NUMBERS, Arrays, Body, array, given, of_torch, subject
+from .coreml_base import NUMBERS, Arrays, Body, array, given, mb, of_torch, subject
 
 SHAPES = [[2, 3, 4], [4], [1, 4], [2, 2, 4, 6]]
 FLOATS = ["float32", "float16"]
@@ -133,7 +132,7 @@ def _binary() -> Iterator[Subject]:
     def whole(config: Config) -> bool:
         """Integers are not divided by 0; coremltools takes a root of -inf for a power."""
         op, left = config["op"], config["side"] == "left"
-        divides = op in ("real_div", "floor_div", "mod") and left or op == "pow"
+        divides = (op in ("real_div", "floor_div", "mod") and left) or op == "pow"
         if config["dtype"] == "int32":
             return config["y"] != 0.5 and not divides
         return op != "pow" or config["numbers"] == "plain"

@@ -172,10 +172,9 @@ def _casts() -> Subject:
     return subject("cast", choices, _one, build)
 
 
-_KEEP = set(REDUCTIONS.split()) - set(
-    "cumsum cumprod logcumsumexp cummax cummin sort argsort".split()
-)
-_TYPED = set("sum mean prod nansum cumsum cumprod logcumsumexp cummax cummin argmax argmin".split())
+_RUNNING = {"cumsum", "cumprod", "logcumsumexp", "cummax", "cummin"}
+_KEEP = {*REDUCTIONS.split()} - _RUNNING - {"sort", "argsort"}
+_TYPED = {"sum", "mean", "prod", "nansum", "argmax", "argmin"} | _RUNNING
 
 
 def _reductions() -> Subject:

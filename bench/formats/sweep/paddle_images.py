@@ -151,8 +151,14 @@ def _interpolated(config: Config) -> Function:
 
 def _interpolations() -> Subject:
     modes = {"nearest": 0, "bilinear": 2, "linear": 1, "bicubic": 2, "trilinear": 3, "area": 0}
-    by = [["size", [9, 5, 7]], ["scale", 2], ["scale", 1.7], ["scale", [0.5, 2.0, 1.3]], ["size", [1, 1, 1]],
-          ["size", [14, 16, 12]]]  # fmt: skip
+    by = [
+        ["size", [9, 5, 7]],
+        ["scale", 2],
+        ["scale", 1.7],
+        ["scale", [0.5, 2.0, 1.3]],
+        ["size", [1, 1, 1]],
+        ["size", [14, 16, 12]],
+    ]
     choices = {"mode": list(modes), "rank": [2, 1, 3], "by": by, "corners": [False, True]}
     choices |= {"align_mode": [0, 1], **LAST}
     fits = lambda c: modes[c["mode"]] in (0, c["rank"])  # noqa: E731
@@ -205,7 +211,7 @@ def _normalized(config: Config) -> Function:
         )
     if dtype == "float64":
         layer = layer.astype(dtype)
-    config["training"] and layer.train() or layer.eval()
+    (layer.train if config["training"] else layer.eval)()
     return _Held(layer)
 
 
@@ -281,8 +287,10 @@ def _columns() -> Iterator[Subject]:
 
     def grid(config: Config) -> list[Operand]:
         places = PLACES[: config["rank"]]
-        return [Operand([2, 4, *places], closed=[1]),
-                Operand([2, *places, config["rank"]], closed=[len(places) + 1])]  # fmt: skip
+        return [
+            Operand([2, 4, *places], closed=[1]),
+            Operand([2, *places, config["rank"]], closed=[len(places) + 1]),
+        ]
 
     how = ("mode", "padding_mode", "align_corners")
     yield subject(
@@ -290,8 +298,12 @@ def _columns() -> Iterator[Subject]:
     )
     choices = {"rank": [2, 3], "align_corners": [True, False], "dtype": ["float32", "float64"]}
     theta = lambda c: [Operand([2, c["rank"], c["rank"] + 1], c["dtype"], closed=[0, 1, 2])]  # noqa: E731
-    yield subject("affine_grid", choices, theta, lambda c: lambda t: fn.affine_grid(
-        t, [2, 3, *PLACES[: c["rank"]]], c["align_corners"]))  # fmt: skip
+    yield subject(
+        "affine_grid",
+        choices,
+        theta,
+        lambda c: lambda t: fn.affine_grid(t, [2, 3, *PLACES[: c["rank"]]], c["align_corners"]),
+    )
 
 
 def _deformed() -> Subject:

@@ -24,8 +24,9 @@ def _weight(*shape: int, dtype: str = "float32") -> Any:
 def _recurrent(config: Config) -> Function:
     kind, both = config["layer"], config["direction"] == "bidirect"
     more = {"activation": config["activation"]} if kind == "SimpleRNN" else {}
-    layer = getattr(nn, kind)(4, 3, config["layers"], config["direction"],
-                              time_major=config["time_major"], **more)  # fmt: skip
+    layer = getattr(nn, kind)(
+        4, 3, config["layers"], config["direction"], time_major=config["time_major"], **more
+    )
     count = config["layers"] * (2 if both else 1)
 
     def function(x: Any, *lengths: Any) -> Any:
@@ -91,8 +92,11 @@ def _attention(config: Config) -> Function:
 def _attention_inputs(config: Config) -> list[Operand]:
     q = Operand([2, 5, 8], closed=[2])
     keys = 5 if config["same"] else 6
-    found = [q, Operand([2, keys, config["kdim"] or 8], closed=[2]),
-             Operand([2, keys, config["vdim"] or 8], closed=[2])]  # fmt: skip
+    found = [
+        q,
+        Operand([2, keys, config["kdim"] or 8], closed=[2]),
+        Operand([2, keys, config["vdim"] or 8], closed=[2]),
+    ]
     if config["mask"]:
         shape = [2, config["heads"], 5, keys] if config["mask"][1] == "whole" else [1, 1, 5, keys]
         found.append(Operand(shape, config["mask"][0], "plain", 0, 2, closed=[1]))
@@ -185,7 +189,10 @@ PRODUCTS: dict[str, tuple[Function, list[list[int]]]] = {
     "dist inf": (lambda x, y: paddle.dist(x, y, float("inf")), [[3, 4], [4]]),
     "dist 3": (lambda x, y: paddle.dist(x, y, 3), [[3, 4], [3, 1]]),
     "tensordot": (paddle.tensordot, [[2, 3, 4], [3, 4, 5]]),
-    "tensordot axes": (lambda x, y: paddle.tensordot(x, y, [[0, 2], [1, 0]]), [[2, 3, 4], [4, 2, 5]]),
+    "tensordot axes": (
+        lambda x, y: paddle.tensordot(x, y, [[0, 2], [1, 0]]),
+        [[2, 3, 4], [4, 2, 5]],
+    ),
     "multi_dot": (lambda x, y: paddle.linalg.multi_dot([x, y, y.T]), [[3, 4], [4, 5]]),
     "kron": (paddle.kron, [[2, 3], [3, 1, 2]]),
     "einsum": (lambda x, y: paddle.einsum("bij,bjk->bik", x, y), [[2, 3, 4], [2, 4, 5]]),
@@ -194,7 +201,10 @@ PRODUCTS: dict[str, tuple[Function, list[list[int]]]] = {
     "linear": (lambda x, y: fn.linear(x, y), [[2, 3, 4], [4, 5]]),
     "bilinear": (lambda x, y: fn.bilinear(x, y, _weight(3, 4, 5)), [[2, 4], [2, 5]]),
     "cosine_similarity": (lambda x, y: fn.cosine_similarity(x, y, 1), [[2, 3, 4], [2, 3, 4]]),
-    "pairwise_distance": (lambda x, y: fn.pairwise_distance(x, y, 2.0, keepdim=True), [[3, 4], [3, 4]]),
+    "pairwise_distance": (
+        lambda x, y: fn.pairwise_distance(x, y, 2.0, keepdim=True),
+        [[3, 4], [3, 4]],
+    ),
     "lerp": (lambda x, y: paddle.lerp(x, y, 0.3), [[2, 3, 4], [4]]),
     "where": (lambda x, y: paddle.where(x > y, x, y), [[2, 3, 4], [4]]),
     "addcmul": (lambda x, y: x + y * y, [[2, 3], [3]]),
@@ -208,7 +218,7 @@ PRODUCTS: dict[str, tuple[Function, list[list[int]]]] = {
     "swiglu": (lambda x, y: fn.silu(x) * y, [[2, 4], [2, 4]]),
     "logaddexp": (paddle.logaddexp, [[2, 3], [3]]),
     "label_smooth": (lambda x, y: fn.label_smooth(x, y), [[2, 4], [1, 4]]),
-}  # fmt: skip
+}
 
 
 def _products() -> Subject:

@@ -169,34 +169,58 @@ BY_INDEX: dict[str, tuple[Function, Any]] = {
     "take clip": (lambda x, i: paddle.take(x, i, "clip"), _integers(-90, 90, 7)),
     "take_along_axis": (lambda x, i: paddle.take_along_axis(x, i, 1), _integers(0, 3, 2, 5, 4)),
     "take_along_axis -": (
-        lambda x, i: paddle.take_along_axis(x, i, -1, False), _integers(0, 4, 1, 2, 3)),
+        lambda x, i: paddle.take_along_axis(x, i, -1, False),
+        _integers(0, 4, 1, 2, 3),
+    ),
     "take_along_axis broadcast": (
-        lambda x, i: paddle.take_along_axis(x, i, 1), _integers(0, 3, 1, 2, 1)),
+        lambda x, i: paddle.take_along_axis(x, i, 1),
+        _integers(0, 3, 1, 2, 1),
+    ),
     "put_along_axis": (
-        lambda x, i: paddle.put_along_axis(x, i, x[:, :2] + x[:, :2], 1), _integers(0, 3, 2, 2, 4)),
+        lambda x, i: paddle.put_along_axis(x, i, x[:, :2] + x[:, :2], 1),
+        _integers(0, 3, 2, 2, 4),
+    ),
     "put_along_axis number": (
-        lambda x, i: paddle.put_along_axis(x, i, 7, 1), _integers(0, 3, 1, 2, 1)),
+        lambda x, i: paddle.put_along_axis(x, i, 7, 1),
+        _integers(0, 3, 1, 2, 1),
+    ),
     "put_along_axis add": (
-        lambda x, i: paddle.put_along_axis(x, i, x[:, :2], 1, "add"), _integers(0, 3, 2, 2, 4)),
+        lambda x, i: paddle.put_along_axis(x, i, x[:, :2], 1, "add"),
+        _integers(0, 3, 2, 2, 4),
+    ),
     "put_along_axis mul": (
-        lambda x, i: paddle.put_along_axis(x, i, x[:, :2], 1, "mul", False), _integers(0, 3, 2, 2, 4)),
+        lambda x, i: paddle.put_along_axis(x, i, x[:, :2], 1, "mul", False),
+        _integers(0, 3, 2, 2, 4),
+    ),
     "put_along_axis amax": (
-        lambda x, i: paddle.put_along_axis(x, i, x[:, :2], 1, "amax"), _integers(0, 3, 2, 2, 4)),
+        lambda x, i: paddle.put_along_axis(x, i, x[:, :2], 1, "amax"),
+        _integers(0, 3, 2, 2, 4),
+    ),
     "put_along_axis mean": (
-        lambda x, i: paddle.put_along_axis(x, i, x[:, :2], 1, "mean"), _integers(0, 3, 2, 2, 4)),
+        lambda x, i: paddle.put_along_axis(x, i, x[:, :2], 1, "mean"),
+        _integers(0, 3, 2, 2, 4),
+    ),
     "put_along_axis least": (
-        lambda x, i: paddle.put_along_axis(x, i, x[:, :2], 1, "amin", False), _integers(0, 3, 2, 2, 4)),
+        lambda x, i: paddle.put_along_axis(x, i, x[:, :2], 1, "amin", False),
+        _integers(0, 3, 2, 2, 4),
+    ),
     "scatter": (lambda x, i: paddle.scatter(x, i, x + x), lambda k: Operand([2], k, "", 0, 2)),
     "scatter add": (
-        lambda x, i: paddle.scatter(x, i, x + x, False), lambda k: Operand([2], k, "", 0, 2)),
+        lambda x, i: paddle.scatter(x, i, x + x, False),
+        lambda k: Operand([2], k, "", 0, 2),
+    ),
     "scatter_nd_add": (
-        lambda x, i: paddle.scatter_nd_add(x, i, x[0, :2].sum(1)), _integers(0, 2, 2, 3)),
+        lambda x, i: paddle.scatter_nd_add(x, i, x[0, :2].sum(1)),
+        _integers(0, 2, 2, 3),
+    ),
     "scatter_nd": (lambda x, i: paddle.scatter_nd(i, x[0, :2], [5, 4]), _integers(0, 5, 2, 1)),
     "index_add": (lambda x, i: paddle.index_add(x, i, 1, x[:, :2]), _integers(0, 3, 2)),
     "index_add -1": (lambda x, i: paddle.index_add(x, i, -1, x[:, :, :2]), _integers(0, 4, 2)),
     "index_put": (lambda x, i: paddle.index_put(x, (i, i), x[0, 0, 0]), _integers(0, 2, 3)),
     "index_put -": (
-        lambda x, i: paddle.index_put(x, (i,), x[:1] + x[:1], True), _integers(-2, 2, 3)),
+        lambda x, i: paddle.index_put(x, (i,), x[:1] + x[:1], True),
+        _integers(-2, 2, 3),
+    ),
     "index_fill": (lambda x, i: paddle.index_fill(x, i, 1, 5), _integers(0, 3, 2)),
     "index_sample": (lambda x, i: paddle.index_sample(x[0], i), _integers(0, 4, 3, 2)),
     "x[i]": (lambda x, i: x[i], _integers(-2, 2, 2, 2)),
@@ -214,11 +238,15 @@ BY_INDEX: dict[str, tuple[Function, Any]] = {
     "x.shape": (lambda x, i: paddle.full([x.shape[0], 3], 2.5) + i, _integers(0, 6, 3)),
     "segment_sum": (lambda x, i: paddle.geometric.segment_sum(x[0], i.sort()), _ROWS),
     "searchsorted": (
-        lambda x, i: paddle.searchsorted(x[0, 0].sort(), i.astype(x.dtype)), _integers(-3, 3, 5)),
+        lambda x, i: paddle.searchsorted(x[0, 0].sort(), i.astype(x.dtype)),
+        _integers(-3, 3, 5),
+    ),
     "bucketize": (
-        lambda x, i: paddle.bucketize(x, i.astype(x.dtype).sort(), right=True), _integers(-3, 3, 5)),
+        lambda x, i: paddle.bucketize(x, i.astype(x.dtype).sort(), right=True),
+        _integers(-3, 3, 5),
+    ),
     "multiplex": (lambda x, i: paddle.multiplex([x[0], x[1]], i), _integers(0, 2, 3, 1)),
-}  # fmt: skip
+}
 
 
 def _indexed() -> Subject:
