@@ -231,6 +231,8 @@ def p_norm(n: PaddleLayer, x: Value) -> Value:
         return n(op(x, axes=axes, keep_dims=keep))
     if np.isinf(power):
         op = nn.ReduceMax if power > 0 else nn.ReduceMin
+        # NaN is no extreme.
+        size = t.function(nn.IsNan).choose(0.0 if power > 0 else math.inf, size)
         return n(op(size.value, axes=axes, keep_dims=keep))
     if power == 0:
         return (~t.equals(0.0)).cast(t.element).sum(*axes, keep=keep).value
