@@ -127,7 +127,7 @@ def _plain(
 
 
 UNARY = """abs acos acosh asin asinh atan atanh ceil cos cosh erf exp exp2 expm1 floor frac log
-log10 log1p log2 neg reciprocal round rsqrt sigmoid sign sin sinh sqrt square tan tanh trunc isnan
+log10 log1p log2 neg round rsqrt sigmoid sign sin sinh sqrt square tan tanh trunc isnan
 logical_not"""
 ACTIVATIONS = """celu elu gelu hardshrink hardsigmoid hardswish hardtanh leaky_relu logsigmoid
 mish relu relu6 selu silu softplus softshrink softsign tanhshrink threshold glu softmax log_softmax
@@ -152,8 +152,7 @@ _HOW: dict[str, dict[str, Any]] = {
 def _elements() -> Iterator[Subject]:
     kinds = {"numbers": ["plain", "ties", "positive"]}
     unary = [(name, getattr(torch, name)) for name in UNARY.split()]
-    # The converter's reciprocals are of x + epsilon.
-    some = lambda c: c["numbers"] != "ties" or c["op"] not in ("reciprocal", "rsqrt")  # noqa: E731
+    some = lambda c: c["numbers"] != "ties" or c["op"] != "rsqrt"  # noqa: E731  # of x + epsilon
     yield subject("torch unary", _plain(*unary), kinds, (), some)
     plain = [
         (name, getattr(fn, name))
@@ -178,7 +177,6 @@ def _elements() -> Iterator[Subject]:
         ("fmod", torch.fmod),
         ("maximum", torch.maximum),
         ("minimum", torch.minimum),
-        ("atan2", torch.atan2),
         ("pow", lambda x, y: torch.pow(x.abs() + 0.1, y)),
         ("rsub", torch.rsub),
         ("hypot", torch.hypot),

@@ -229,8 +229,12 @@ def _products() -> Subject:
             for shape in PRODUCTS[config["op"]][1]
         ]
 
+    def whole(config: Config) -> bool:
+        """Paddle's products of integers do not broadcast, or end the process."""
+        return config["op"] != "matmul broadcast" or "float" in config["dtype"]
+
     choices = {"op": list(PRODUCTS), "dtype": [d for d in TYPES if d != "bool"]}
-    return subject("products", choices, operands, lambda c: PRODUCTS[c["op"]][0])
+    return subject("products", choices, operands, lambda c: PRODUCTS[c["op"]][0], whole)
 
 
 # -- losses and plain layers -----------------------------------------------------------------------
