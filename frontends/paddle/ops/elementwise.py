@@ -323,7 +323,8 @@ def dropout(n: PaddleLayer, x: Value, *rest: Value) -> list[Value]:
     known = n.known(rest[1]) if len(rest) > 1 else None
     by = float(known.reshape(-1)[0]) if known is not None else float(by)
     mode = n.text("mode", n.text("dropout_implementation", "downgrade_in_infer"))
-    return [x if mode == "upscale_in_train" else (Term(n, x) * (1.0 - by)).value, x]
+    kept = float(np.float32(1) - np.float32(by))  # Paddle's has 32 bits
+    return [x if mode == "upscale_in_train" else (Term(n, x) * kept).value, x]
 
 
 @rows("assign", "assign_", "share_data_", "print", "builtin.shadow_output", "memcpy_h2d", "memcpy")
