@@ -16,7 +16,7 @@ IGNORED = IgnoredFields(
     Ignored("net_position device_id convert_to_sequence __*", "of editors and converters"),
     Ignored("order", "the layout that nnc computes in", values=("NCHW",)),
     Ignored("momentum", "of the statistics that training keeps", "SpatialBN"),
-    Ignored("ratio", "of training", "Dropout"),
+    Ignored("ratio", "not asked for, where it infers", "Dropout"),
     Ignored("global_pooling", "not asked for", values=(0,)),
 )
 rows = Rows(__package__ or "", IGNORED)

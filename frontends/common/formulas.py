@@ -47,6 +47,20 @@ def floor_div(x: Term, y: Term) -> Term:
     return quotient - below.cast(x.element)
 
 
+def floor_of_quotient(a: Term, b: Term) -> Term:
+    """As Python's `//`, by the remainder: 1.0 // 0.1 is 9, an infinity's no number."""
+    rest = a.made(nn.Mod(a.value, b.value, fmod=True))
+    found = (a - rest) / b
+    below = ~rest.equals(0.0) & ((b < 0.0) ^ (rest < 0.0))
+    found = below.choose(found - 1.0, found)
+    whole = found.function(nn.Floor)
+    whole = (found - whole > 0.5).choose(whole + 1.0, whole)
+    negative = is_negative(a) ^ is_negative(b)
+    zero = negative.choose(-(a * 0.0).function(nn.Abs), (a * 0.0).function(nn.Abs))
+    whole = found.equals(0.0).choose(zero, whole)
+    return b.equals(0.0).choose(a / b, whole)
+
+
 def combined(n: Layer, op: Callable[[Value, Value], Any], values: Sequence[Value]) -> Value:
     """Values from the first to the last: op(op(a, b), c), .."""
     return reduce(lambda total, value: n(op(total, value)), values)

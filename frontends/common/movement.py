@@ -145,16 +145,16 @@ def rolled(n: Layer, x: Value, axis: int, shift: int) -> Value:
         shift = shift % extent if extent else 0
     if not shift:
         return x
-    cut: Index = -shift
-    if extent is None:  # the shift may be by more elements than there are
-        out = TensorType((1,), i64)
-        size = n(nn.Slice(shape_of(n, x), starts=(axis,), out=out))
-        size = n(nn.Max(as_scalar(n, size), n.constant(1, i64)))
-        cut = n(nn.Neg(n(nn.Mod(n.constant(shift, i64), size))))
-        # -0 would be the begin: an offset of the size is none
-        cut = n(nn.Add(cut, size))
-    parts = [slice_axis(n, x, axis, cut, FAR), slice_axis(n, x, axis, 0, cut)]
+    at = -shift if extent is not None else _around(n, x, axis, shift)
+    parts = [slice_axis(n, x, axis, at, FAR), slice_axis(n, x, axis, 0, at)]
     return concat(n, parts, axis)
+
+
+def _around(n: Layer, x: Value, axis: int, shift: int) -> Value:
+    """Where the first element comes from, of an open extent."""
+    own = n(nn.Gather(shape_of(n, x), n.constant(axis, i64), axis=0))
+    some = n(nn.Max(own, n.constant(1, i64)))
+    return n(nn.Mod(n.constant(-shift, i64), some))
 
 
 def channels_shuffled(n: Layer, x: Value, groups: int) -> Value:

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.types import Type
+from ...ir.core import Value
+from ...ir.types import FloatType, Type, f32, i1
 from ..common.fields import Ignored, IgnoredFields
 from ..common.importer import NodeLayer
 from ..common.rows import Rows
@@ -27,6 +28,7 @@ IGNORED = IgnoredFields(
     Ignored("coordinates_mode", "the only one", "affine", ("normalized_minus_one_to_one",)),
     Ignored("padding_mode", "the only one", "affine", ("constant",)),
     Ignored("sampling_mode", "the only one", "affine", ("bilinear",)),
+    Ignored("num_splits", "not asked for, with sizes", "split"),
     Ignored("sort return_indices", "what the row does", "topk", (True,)),
     Ignored("validate_indices", "none are checked", values=(False,)),
     Ignored("end_mask", "as the update has its extents", "slice_update"),
@@ -121,3 +123,18 @@ def inputs_of(kind: str) -> list[tuple[str, bool]]:
         return []
     parameters = list(signature(convert).parameters.values())[1:]
     return [(one.name, one.kind is Parameter.VAR_POSITIONAL) for one in parameters]
+
+
+def as_float(n: CoreMLLayer, x: Value) -> Value:
+    """x as floats, which all numbers of the older networks are."""
+    return x if isinstance(x.type.element_type, FloatType) else n.cast(x, f32)
+
+
+def of_one_type(n: CoreMLLayer, *values: Value) -> list[Value]:
+    """Values of one element type: in the older networks truth values and positions are floats."""
+    kinds = {v.type.element_type for v in values}
+    if len(kinds) == 1:
+        return list(values)
+    others = kinds - {i1}
+    wanted = others.pop() if len(others) == 1 else f32
+    return [n.cast(v, wanted) for v in values]

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from .model import Files
 
 
+_ELEMENTS = {"FLOAT32": "fp32", "FLOAT16": "fp16", "INT32": "int32"}
+"""Element types of outputs; numbers of the older "DOUBLE" have those that they are computed in."""
+
+
 def network_graph(files: Files, model: Record, network: Record, notes: dict[str, str]) -> Graph:
     """The graph of a network and of what it does to images before."""
     return Reader(files, model, network, notes).graph()
@@ -147,13 +151,16 @@ class Reader:
                 self.add("sub", name, {"x": name, "y": planes})
 
     def output(self, feature: Record) -> str:
-        shape = feature.part("type").part("multiArrayType").shape
-        value = self.names[feature.name]
-        if self.exact or not shape or feature.part("type").multiArrayType is None:
-            return value
-        self.place = feature.name
-        self.reshaped(feature.name, feature.name, [d if d > 0 else -1 for d in shape])
-        return self.names[feature.name]
+        """The value of an output, with the shape and the element type that the model says."""
+        name, array = feature.name, feature.part("type").multiArrayType
+        if array is None:
+            return self.names[name]
+        self.place = name
+        if array.shape and not self.exact:
+            self.reshaped(name, name, [d if d > 0 else -1 for d in array.shape])
+        if (element := _ELEMENTS.get(str(array.dataType))) is not None:
+            self.add("cast", name, {"x": name}, dtype=element)
+        return self.names[name]
 
     # -- nodes ------------------------------------------------------------------------------------
 

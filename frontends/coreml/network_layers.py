@@ -437,16 +437,12 @@ def _reshape(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
 
 @_layer("slice")
 def _slice(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    """Elements of one of the dimensions of [N, C, H, W]."""
+    """Elements of one of the last dimensions, [C, H, W]."""
     if p.axis.isdigit():
         raise r.error(f"a slice of {p.axis} is not supported")
-    axis = 1 + "CHW".index(p.axis[0])
-    given = {"begin": p.startIndex, "end": p.endIndex or 2**31 - 1, "stride": p.stride or 1}
-    others = {"begin": 0, "end": 2**31 - 1, "stride": 1}
-    parts = {
-        k: np.array([v if i == axis else others[k] for i in range(4)]) for k, v in given.items()
-    }
-    r.add("slice_by_index", out, {"x": inputs[0], **parts})
+    axis = "CHW".index(p.axis[0]) - 3
+    given = {"axis": axis, "begin": p.startIndex, "end": p.endIndex, "stride": p.stride or 1}
+    r.add("slice of a network", out, {"x": inputs[0]}, **given)
 
 
 @_layer("squeeze")

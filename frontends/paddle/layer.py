@@ -35,7 +35,6 @@ _NAMED: dict[str, Type] = {
 
 
 IGNORED = IgnoredFields(
-    Ignored("decimals", "integers", "round round_", (0,)),
     Ignored("bias_after_scale", "not asked for, without a bias", "scale scale_"),
     Ignored("dtype", "floats, as the row gives", "one_hot", (5,)),
     Ignored("dtype shape", "as the tensors tell", "set_value set_value_"),
@@ -63,7 +62,7 @@ IGNORED = IgnoredFields(
         "fill_constant assign_value set_value",
     ),
     Ignored("*_values", "other forms of a constant", "assign_value_ set_value_"),
-    Ignored("value", "read as a constant", "full_like thresholded_relu"),
+    Ignored("value", "read as a constant", "full_like"),
     Ignored("align_mode", "of linear resampling", "nearest_interp bicubic_interp"),
     Ignored("align_mode", "of corners that are not aligned", "*linear_interp"),
     Ignored("scale", "not asked for, with extents", "*_interp"),
@@ -91,6 +90,8 @@ IGNORED = IgnoredFields(
     Ignored("data_format", "the only one", "unpool", ("NCHW",)),
     Ignored("axes axis", "not asked for, in another form", "squeeze unsqueeze"),
     Ignored("num", "not asked for, with sections", "split", (0,)),
+    Ignored("num", "as the extent tells", "unstack"),
+    Ignored("target_shape", "as the other operand has it", "expand_as"),
 )
 rows = Rows(__package__ or "", IGNORED)
 
@@ -157,7 +158,7 @@ class PaddleLayer(NodeLayer):
 
     def known_axes(self, value: Any, x: Value) -> tuple[int, ...]:
         """Axes that an operand holds, all where it has none."""
-        axes = self.numbers(value, "axes") if value is not None else ()
+        axes = self.numbers(value, "axes") if value is not None and x.type.rank else ()
         return tuple(self.axis(x, a) for a in axes) or tuple(range(x.type.rank))
 
     def numbers(self, value: Any, what: str) -> tuple[int, ...]:

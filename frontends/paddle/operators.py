@@ -48,6 +48,22 @@ logical_xor logical_xor X Y -> Out
 matmul_v2 matmul X Y -> Out trans_x=transpose_x trans_y=transpose_y
 matmul matmul X Y -> Out transpose_X=transpose_x transpose_Y=transpose_y
 bmm bmm X Y -> Out
+mv mv X Vec -> Out
+addmm addmm Input X Y -> Out Alpha=alpha Beta=beta
+bilinear_tensor_product bilinear X Y Weight Bias -> Out
+bitwise_and bitwise_and X Y -> Out
+bitwise_or bitwise_or X Y -> Out
+bitwise_xor bitwise_xor X Y -> Out
+copysign copysign x y -> out
+i0 i0 x -> out
+i0e i0e x -> out
+i1 i1 x -> out
+i1e i1e x -> out
+rrelu rrelu X -> Out Noise
+swiglu swiglu x y -> out
+conv3d_transpose conv3d_transpose Input Filter -> Output
+max_pool3d_with_index max_pool3d_with_index X -> Out Mask
+flash_attn flash_attn q k v fixed_seed_offset attn_mask -> out
 dot dot X Y -> Out
 kron kron X Y -> Out
 mul mul X Y -> Out
@@ -128,7 +144,7 @@ linear_interp_v2 linear_interp X OutSize *SizeTensor Scale -> Out
 bicubic_interp_v2 bicubic_interp X OutSize *SizeTensor Scale -> Out
 trilinear_interp_v2 trilinear_interp X OutSize *SizeTensor Scale -> Out
 pad3d pad3d X Paddings@paddings -> Out
-pad pad X none@paddings -> Out
+pad pad X none@pad_value -> Out
 shuffle_channel shuffle_channel X -> Out group=groups
 rnn rnn Input *PreState *WeightList SequenceLength -> Out none *State
 select_input select_input Mask *X -> Out

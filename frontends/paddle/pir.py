@@ -9,6 +9,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from ...ir.types import IntegerType, TensorType, Type, bf16, f16, f32, f64, i1, i8, i16, i32, i64
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
@@ -126,8 +128,10 @@ def _value(attribute: dict[str, Any]) -> Any:
     value = attribute.get("D", attribute.get("VD"))
     if attribute["#"] == "0.a_array":
         return [_value(one) for one in value or ()]
-    if attribute["#"] in ("0.a_f32", "0.a_f64", "0.a_double") and isinstance(value, str):
+    if attribute["#"] in ("0.a_f64", "0.a_double") and isinstance(value, str):
         return float(value)
+    if attribute["#"] == "0.a_f32" and isinstance(value, str | int | float):
+        return float(np.float32(value))
     return value
 
 

@@ -6,6 +6,7 @@ A model that ends the process is found by the line before it, see `run.py`.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -105,5 +106,8 @@ def main(
 
 
 if __name__ == "__main__":
+    # What frameworks print, be it from C, goes to where errors go.
+    sys.__stdout__ = os.fdopen(os.dup(1), "w")  # type: ignore[misc]
+    os.dup2(2, 1)
     given = json.loads(sys.stdin.readline())
     main(*given["arguments"], done=set(given["done"]))

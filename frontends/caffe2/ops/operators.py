@@ -41,9 +41,16 @@ rows.formulas(
         "Clip": lambda n, x: clipped(n, x, n.float("min", -math.inf), n.float("max", math.inf)),
         "Sqr": lambda n, x: n(nn.Mul(x, x)),
         "Swish": lambda n, x: activation(n, "silu", x),
-        "Dropout": lambda n, x: [x],
     }
 )
+
+
+@rows("Dropout")
+def dropout(n: Caffe2Layer, x: Value) -> list[Value]:
+    """Nothing, where it is told to infer or leaves no element out."""
+    if not n.int("is_test") and n.float("ratio", 0.5):
+        raise n.error("'is_test' is 0, and random elements of training are not supported")
+    return [x]
 
 
 @rows("Pow")
@@ -198,9 +205,9 @@ def concat(n: Caffe2Layer, *inputs: Value) -> list:
     axis = normalize_axis(n, n.int("axis", 1), rank + new)
     if new:
         inputs = tuple(unsqueezed(n, v, axis) for v in inputs)
-    sizes = [v.type.shape[axis] or 0 for v in inputs]
+    sizes = n.cast(shape_vector(n, [(v, axis) for v in inputs]), i32)
     joined = inputs[0] if len(inputs) == 1 else n(nn.Concat(list(inputs), axis=axis))
-    return [joined, n.constant(np.array(sizes, np.int32))]
+    return [joined, sizes]
 
 
 @rows("Split")
@@ -217,7 +224,7 @@ def reshape_(n: Caffe2Layer, x: Value, shape: Value | None = None) -> list:
     wanted = n.ints("shape") if shape is None else n.known_ints(shape, "the shape")
     extents: list[Any] = [(x, i) if d == 0 else d for i, d in enumerate(wanted)]
     known = [x.type.shape[e[1]] if isinstance(e, tuple) else e for e in extents]
-    old = n.constant(np.array([d or 0 for d in x.type.shape], np.int64))
+    old = shape_of(n, x)
     if -1 not in known:
         return [reshape(n, x, extents), old]
     rest = math.prod(d for d in known if d not in (None, -1))
@@ -233,8 +240,10 @@ def reshape_(n: Caffe2Layer, x: Value, shape: Value | None = None) -> list:
 def flatten(n: Caffe2Layer, x: Value) -> Value:
     if n.kind == "FlattenToVec":
         return merge(n, x, ((0, x.type.rank),))
-    axis = n.int("axis", 1)
-    return merge(n, x, ((0, axis), (axis, x.type.rank)))
+    axis, rank = n.int("axis", 1), x.type.rank
+    if not 0 <= axis <= rank:
+        raise n.error(f"axis {axis} of {shape_text(x)}, expected 0 to {rank}")
+    return merge(n, x, ((0, axis), (axis, rank)))
 
 
 @rows("Transpose")

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+from ...common.formulas import floor_of_quotient
 from ...common.quantization import along_axis
 from ...common.vocabulary import *
-from ..layer import CoreMLLayer, rows
+from ..layer import CoreMLLayer, as_float, of_one_type, rows
 
 rows.add(
     direct(
         "abs acos asin atan atanh ceil cos cosh erf exp floor round sign sin sinh sqrt tan "
-        "asinh acosh logical_not=Not"
-    )
-)
-rows.add(
-    direct(
-        "add equal greater greater_equal less less_equal logical_and=And logical_or=Or "
-        "logical_xor=Xor maximum=Max minimum=Min mul real_div=Div pow sub",
-        "x",
-        "y",
+        "asinh acosh"
     )
 )
 
+
+def _binary(op: Any) -> Callable[..., Value]:
+    return lambda n, x, y: n(op(*of_one_type(n, x, y)))
+
+
+def _logical(op: Any) -> Callable[..., Value]:
+    return lambda n, x, y: n(op(n.cast(x, i1), n.cast(y, i1)))
+
+
+_BINARY = """
+    add equal greater greater_equal less less_equal maximum=Max minimum=Min mul real_div=Div pow sub
+"""
+_LOGICAL = "logical_and=And logical_or=Or logical_xor=Xor"
+rows.add({name: _binary(op) for name, op in named(_BINARY).items()})
+rows.add({name: _logical(op) for name, op in named(_LOGICAL).items()})
+
 _ACTIVATIONS = (
     "clip elu leaky_relu linear_activation relu relu6 scaled_tanh sigmoid sigmoid_hard silu "
-    "softplus softsign tanh thresholded_relu"
+    "softplus softsign tanh"
 )
 FAMILIAR = {"linear_activation": "affine", "linear": "affine", "sigmoid_hard": "hardsigmoid"}
 """Activations that the family calls otherwise than without underscores."""
@@ -37,14 +46,15 @@ def named_activation(n: CoreMLLayer, name: str, x: Value, *given: float | None) 
 @rows(*_ACTIVATIONS.split())
 def function(n: CoreMLLayer, x: Value) -> Value:
     given = [n.float(name) if n.has(name) else None for name in ("alpha", "beta")]
-    return named_activation(n, n.kind, x, *given)
+    return named_activation(n, n.kind, as_float(n, x), *given)
 
 
 rows.formulas(
     {
         "identity read_state": lambda n, x: x,
-        "not_equal": lambda n, x, y: (~Term(n, x).equals(Term(n, y))).value,
-        "floor_div": lambda n, x, y: floor_div(Term(n, x), Term(n, y)).value,
+        "not_equal": lambda n, x, y: n(nn.Not(n(nn.Equal(*of_one_type(n, x, y))))),
+        "logical_not": lambda n, x: n(nn.Not(n.cast(x, i1))),
+        "floor_div": lambda n, x, y: _quotient(Term(n, x), Term(n, y)).value,
         "exp2": lambda n, x: n(nn.Pow(n.scalar(2, x), x)),
         "square": lambda n, x: n(nn.Mul(x, x)),
         "threshold": lambda n, x: n(nn.Max(x, n.scalar(n.float("alpha"), x))),
@@ -55,11 +65,27 @@ rows.formulas(
 )
 
 
+def _quotient(x: Term, y: Term) -> Term:
+    """Rounded down, by the remainder."""
+    return (floor_of_quotient if isinstance(x.element, FloatType) else floor_div)(x, y)
+
+
 @rows("mod")
 def mod(n: CoreMLLayer, x: Value, y: Value) -> Value:
+    """The remainder with the divisor's sign."""
     if not isinstance(x.type.element_type, FloatType):
         return n(nn.Mod(x, y))
-    return (Term(n, x) - floor_div(Term(n, x), Term(n, y)) * Term(n, y)).value
+    a, b = Term(n, x), Term(n, y)
+    rest = a.made(nn.Mod(x, y, fmod=True))
+    turned = ~rest.equals(0.0) & ((rest < 0.0) ^ (b < 0.0))
+    return turned.choose(rest + b, rest).value
+
+
+@rows("thresholded_relu")
+def thresholded_relu(n: CoreMLLayer, x: Value) -> Value:
+    """x from the threshold on, else 0."""
+    t = Term(n, x)
+    return (t < n.float("alpha", 0.0)).choose(0.0, t).value
 
 
 @rows("inverse", "log", "rsqrt")
@@ -70,7 +96,7 @@ def shifted(n: CoreMLLayer, x: Value) -> Value:
         "log": (nn.Log, 0.0),
         "rsqrt": (nn.Rsqrt, 1e-12),
     }[n.kind]
-    return n(op(affine(n, x, 1, n.float("epsilon", epsilon))))
+    return (Term(n, x) + n.float("epsilon", epsilon)).function(op).value
 
 
 @rows("clamped_relu")

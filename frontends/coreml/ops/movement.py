@@ -8,7 +8,7 @@ from ...common.loops import reversed_along
 from ...common.strided_slice import Masks, strided_slice
 from ...common.terms import extent as extent_of
 from ...common.vocabulary import *
-from ..layer import CoreMLLayer, rows
+from ..layer import CoreMLLayer, of_one_type, rows
 
 
 @rows("transpose")
@@ -62,18 +62,20 @@ def reshape_like(n: CoreMLLayer, x: Value, *ref_tensors: Value) -> Value:
 
 @rows("concat")
 def concat(n: CoreMLLayer, *values: Value) -> Value:
-    rank = values[0].type.rank
+    parts = [v if v.type.rank else reshape(n, v, [1]) for v in of_one_type(n, *values)]
+    rank = parts[0].type.rank
     axis = normalize_axis(n, n.int("axis"), rank)
     if not n.flag("interleave"):
-        return values[0] if len(values) == 1 else n(nn.Concat(list(values), axis=axis))
+        return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=axis))
     single = [(i, i + 1) for i in range(rank + 1)]
     joined = [*single[:axis], (axis, axis + 2), *single[axis + 2 :]]
-    return merge(n, stacked(n, values, axis + 1), joined)
+    return merge(n, stacked(n, parts, axis + 1), joined)
 
 
 @rows("stack")
 def stack(n: CoreMLLayer, *values: Value) -> Value:
-    return stacked(n, values, normalize_axis(n, n.int("axis"), values[0].type.rank + 1))
+    axis = normalize_axis(n, n.int("axis"), values[0].type.rank + 1)
+    return stacked(n, of_one_type(n, *values), axis)
 
 
 @rows("split")
@@ -209,6 +211,13 @@ def slice_by_index(
         end, masks = ones, Masks(masks.begin, ~0)
     masks = Masks(masks.begin, masks.end, shrink=_mask(n, "squeeze_mask", rank))
     return strided_slice(n, x, begin, end, ones if stride is None else stride, masks)
+
+
+@rows("slice of a network")
+def slice_of_network(n: CoreMLLayer, x: Value) -> Value:
+    """Of one axis, which counts from the last one."""
+    end = n.int("end") or FAR
+    return slice_axis(n, x, x.type.rank + n.int("axis"), n.int("begin"), end, n.int("stride"))
 
 
 @rows("slice_by_size")

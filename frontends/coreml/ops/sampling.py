@@ -24,8 +24,20 @@ def _resized(n: CoreMLLayer, x: Value, sizes: Sequence[Dim], how: Mapping[str, A
     """x with other extents in its last dimensions, from which the coordinates follow."""
     if None in sizes:
         raise n.error(f"input 'x' is {shape_text(x)}, expected known extents")
+    middle = n.text("sampling_mode", "") == "ALIGN_CORNERS"
+    for axis, size in enumerate(sizes, x.type.rank - len(sizes)):
+        if middle and size == 1:  # which the operation takes from the first element
+            x = _middle(n, x, axis)
     out = TensorType((*x.type.shape[: -len(sizes)], *sizes), x.type.element_type)
     return n(nn.Resize(x, out=out, **how))
+
+
+def _middle(n: CoreMLLayer, x: Value, axis: int) -> Value:
+    """The middle of an axis: an element, or the mean of two."""
+    extent = n.extent(x, axis)
+    low, high = (extent - 1) // 2, extent // 2
+    first, second = (Term(n, slice_axis(n, x, axis, at, at + 1)) for at in (low, high))
+    return first.value if low == high else ((first + second) * 0.5).value
 
 
 def _scaled(n: CoreMLLayer, x: Value, **how: Any) -> Value:
@@ -92,7 +104,8 @@ def resample(n: CoreMLLayer, x: Value, coordinates: Value) -> Value:
     if mode not in ("bilinear", "nearest") or padding not in _PADDINGS:
         raise n.error(f"sampling '{mode}' with padding '{padding}' is not supported")
     # What lies outside has one value: 0 after it is taken away.
-    fill = n.float("padding_value", 0) if padding == "constant" else 0.0
+    fill = n.float("padding_value", 0)
+    fill = fill if padding == "constant" else 0.0
     found = grid_sample(
         n,
         (Term(n, x) - fill).value if fill else x,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...common import bessel, special
+from ...common.formulas import floor_of_quotient
 from ...common.vocabulary import *
 from ..layer import PaddleLayer, rows
 
@@ -34,7 +35,7 @@ def _formula(make: Callable[[Term], Term]) -> Callable:
 
 def _binary(op: Callable[[Value, Value], Any]) -> Callable:
     def convert(n: PaddleLayer, x: Value, y: Value) -> Value:
-        x, y = _aligned(n, x, y)
+        x, y = aligned(n, x, y)
         return n(op(x, y))
 
     return convert
@@ -44,13 +45,13 @@ def _logical(op: Callable[[Value, Value], Any]) -> Callable:
     """Of numbers, which are true where they are not 0."""
 
     def convert(n: PaddleLayer, x: Value, y: Value) -> Value:
-        x, y = _aligned(n, n.cast(x, i1), n.cast(y, i1))
+        x, y = aligned(n, n.cast(x, i1), n.cast(y, i1))
         return n(op(x, y))
 
     return convert
 
 
-def _aligned(n: PaddleLayer, x: Value, y: Value) -> tuple[Value, Value]:
+def aligned(n: PaddleLayer, x: Value, y: Value) -> tuple[Value, Value]:
     """Operands of old models: y's dimensions begin at an axis of x; and of one element type."""
     axis = n.int("axis", -1)
     if axis >= 0 and y.type.rank < x.type.rank - axis:
@@ -72,9 +73,9 @@ _REAL = """
     sigmoid tanh exp log sqrt rsqrt sin cos tan asin acos atan sinh cosh asinh acosh atanh erf expm1
     log1p reciprocal softsign silu=Swish swish mish isnan=IsNan isinf=IsInf
 """
-_UNARY = "relu abs floor ceil round sign bitwise_not=Not"
+_UNARY = "abs floor ceil sign bitwise_not=Not"
 _BINARY = """
-    add subtract=Sub multiply=Mul divide=Div maximum=Max minimum=Min elementwise_pow=Pow
+    add subtract=Sub multiply=Mul divide=Div maximum=Max minimum=Min
     remainder=Mod equal less_than=Less less_equal greater_than=Greater greater_equal
     bitwise_and=And bitwise_or=Or bitwise_xor=Xor
 """
@@ -104,6 +105,8 @@ rows.add(
         "erfinv": _special(lambda x: special.erfinv(x.max(-1.0).min(1.0))),
         "i0": _special(bessel.bessel_i(0, scaled=False)),
         "i1": _special(bessel.bessel_i(1, scaled=False)),
+        "i0e": _special(bessel.bessel_i(0, scaled=True)),
+        "i1e": _special(bessel.bessel_i(1, scaled=True)),
     }
 )
 
@@ -116,7 +119,6 @@ def _logarithm(base: float) -> Callable:
 rows.add(
     {
         "relu6": _activation("relu6"),
-        "logsigmoid": _activation("logsigmoid"),
         "tanh_shrink": _activation("tanhshrink"),
         "leaky_relu": _activation("leakyrelu", ("negative_slope", 0.02)),
         "leaky_relu_": _activation("leakyrelu", ("negative_slope", 0.02)),
@@ -124,7 +126,6 @@ rows.add(
         "celu": _activation("celu", ("alpha", 1.0)),
         "selu": _activation("selu", ("alpha", 1.6732632), ("scale", 1.0507010)),
         "hardsigmoid": _activation("hardsigmoid", ("slope", 0.2), ("offset", 0.5)),
-        "thresholded_relu": _activation("thresholdedrelu", ("threshold", 1.0)),
         "hardtanh": _activation("clip", ("t_min", -1.0), ("t_max", 1.0)),
         "brelu": _activation("clip", ("t_min", -1.0), ("t_max", 1.0)),
         "hardshrink": _activation("hardshrink", ("threshold", 0.5)),
@@ -153,7 +154,7 @@ def _endless(x: Term) -> Term:
 rows.formulas(
     {
         "gelu": lambda n, x: n(nn.Gelu(x, approximate="tanh" if n.flag("approximate") else "none")),
-        "not_equal": lambda n, x, y: n(nn.Not(n(nn.Equal(*_aligned(n, x, y))))),
+        "not_equal": lambda n, x, y: n(nn.Not(n(nn.Equal(*aligned(n, x, y))))),
         "isfinite": lambda n, x: (~_endless(Term(n, _as_float(n, x)))).value,
         "logical_not logical_not_": lambda n, x: n(nn.Not(n.cast(x, i1))),
         "cast cast_": lambda n, x: n.cast(x, n.element("dtype", n.element("out_dtype", f32))),
@@ -171,7 +172,44 @@ def softplus(n: PaddleLayer, x: Value) -> Value:
 
 @rows("softshrink")
 def soft_shrink(n: PaddleLayer, x: Value) -> Value:
-    return activation(n, "softshrink", x, n.float("lambda", n.float("threshold", 0.5)))
+    """x nearer to 0; Paddle multiplies by where x is, so that infinities become NaN."""
+    by, t = n.float("lambda", n.float("threshold", 0.5)), Term(n, x)
+    above, below = ((t > by), (t < -by))
+    return (above.cast(t.element) * (t - by) + below.cast(t.element) * (t + by)).value
+
+
+@rows("thresholded_relu", "thresholded_relu_")
+def thresholded_relu(n: PaddleLayer, x: Value) -> Value:
+    """x above the threshold, else a number; by products too."""
+    by, t = n.float("threshold", 1.0), Term(n, x)
+    above = (t > by).cast(t.element)
+    return (above * t + (1.0 - above) * n.float("value", 0.0)).value
+
+
+@rows("relu", "relu_")
+def relu(n: PaddleLayer, x: Value) -> Value:
+    """0 for NaN, too."""
+    if isinstance(x.type.element_type, FloatType):
+        return n(nn.ThresholdedRelu(x, alpha=0.0))
+    return n(nn.Relu(x))
+
+
+@rows("logsigmoid")
+def log_sigmoid(n: PaddleLayer, x: Value) -> Value:
+    """As Paddle has it: NaN for the smallest infinity."""
+    t = Term(n, x)
+    top = (-t).max(0.0)
+    total = (-top).function(nn.Exp) + (-t - top).function(nn.Exp)
+    return (-top - total.function(nn.Log)).value
+
+
+@rows("rrelu")
+def random_leaky_relu(n: PaddleLayer, x: Value) -> list[Value | None]:
+    """Outside of training with the mean of the slopes."""
+    if not n.flag("is_test"):
+        raise n.error("random slopes, which are of training, are not supported")
+    slope = (n.float("lower", 1 / 8) + n.float("upper", 1 / 3)) / 2
+    return [activation(n, "leakyrelu", x, slope), None]
 
 
 @rows("prelu")
@@ -184,7 +222,7 @@ def prelu(n: PaddleLayer, x: Value, alpha: Value) -> Value:
 
 @rows("scale", "scale_")
 def scale(n: PaddleLayer, x: Value, by: Value) -> Value:
-    """x * scale + bias, or (x + bias) * scale; integers by way of the constant's type."""
+    """x * scale + bias, or (x + bias) * scale, in the type of x."""
     bias, factor = n.float("bias"), n.known(by)
     element = x.type.element_type
     t = Term(n, x)
@@ -193,10 +231,7 @@ def scale(n: PaddleLayer, x: Value, by: Value) -> Value:
     else:
         multiplier = factor.reshape(-1)[0].item()
     if isinstance(element, IntegerType) and factor is not None:
-        if float(multiplier) != int(multiplier) or bias != int(bias):
-            t = t.cast(f32)
-        else:
-            multiplier, bias = int(multiplier), int(bias)
+        multiplier, bias = int(multiplier), int(bias)
     early = bias and not n.flag("bias_after_scale", True)
     t = t + bias if early else t
     if isinstance(multiplier, Term) or multiplier != 1:
@@ -218,22 +253,67 @@ def power(n: PaddleLayer, x: Value) -> Value:
     return (Term(n, x) ** exponent).value
 
 
-@rows("floor_divide")
+@rows("floor_divide", "floor_divide_")
 def floor_divide(n: PaddleLayer, x: Value, y: Value) -> Value:
-    return floor_div(*(Term(n, v) for v in _aligned(n, x, y))).value
+    a, b = (Term(n, v) for v in aligned(n, x, y))
+    return (floor_of_quotient if isinstance(a.element, FloatType) else floor_div)(a, b).value
+
+
+@rows("elementwise_pow")
+def power_of(n: PaddleLayer, x: Value, y: Value) -> Value:
+    """Of integers to negative powers: 0, but of 1 and -1."""
+    a, b = (Term(n, v) for v in aligned(n, x, y))
+    if isinstance(a.element, FloatType) or b.element is i1:
+        return (a**b).value
+    odd = (b % 2).equals(0)
+    unit = odd.choose(a * a, a)
+    below = (a * a).equals(1).choose(unit, 0)
+    return (b < 0).choose(below, a ** b.max(0)).value
+
+
+@rows("round", "round_")
+def rounded(n: PaddleLayer, x: Value) -> Value:
+    """To so many places behind the point."""
+    t = Term(n, x)
+    if isinstance(t.element, IntegerType) or not (places := n.int("decimals")):
+        return n(nn.Round(x))
+    by = 10.0 ** abs(places)
+    if places > 0:
+        return ((t * by).function(nn.Round) / by).value
+    return ((t / by).function(nn.Round) * by).value
+
+
+@rows("copysign", "copysign_")
+def copysign(n: PaddleLayer, x: Value, y: Value) -> Value:
+    a, b = (Term(n, _as_float(n, v)) for v in aligned(n, x, y))
+    size = a.function(nn.Abs)
+    return is_negative(b).choose(-size, size).value
+
+
+@rows("angle")
+def angle(n: PaddleLayer, x: Value) -> Value:
+    """Of real numbers, 0 or pi."""
+    t = Term(n, _as_float(n, x))
+    found = (t < 0.0).choose(constant(n, math.pi, t.element), 0.0)
+    return t.function(nn.IsNan).choose(t, found).value
+
+
+@rows("masked_fill", "masked_fill_")
+def masked_fill(n: PaddleLayer, x: Value, mask: Value, fill: Value) -> Value:
+    return n(nn.Where(mask, n.cast(as_scalar(n, fill), x.type.element_type), x))
 
 
 @rows("fmax", "fmin")
 def extreme(n: PaddleLayer, x: Value, y: Value) -> Value:
     """NaN only where both are."""
-    x, y = _aligned(n, x, y)
+    x, y = aligned(n, x, y)
     either = n((nn.Max if n.kind == "fmax" else nn.Min)(x, y))
     return n(nn.Where(n(nn.IsNan(x)), y, n(nn.Where(n(nn.IsNan(y)), x, either))))
 
 
 @rows("where")
 def where(n: PaddleLayer, condition: Value, x: Value, y: Value) -> Value:
-    x, y = _aligned(n, x, y)
+    x, y = aligned(n, x, y)
     return n(nn.Where(n.cast(condition, i1), x, y))
 
 
@@ -243,7 +323,8 @@ def dropout(n: PaddleLayer, x: Value, *rest: Value) -> list[Value]:
     known = n.known(rest[1]) if len(rest) > 1 else None
     by = float(known.reshape(-1)[0]) if known is not None else float(by)
     mode = n.text("mode", n.text("dropout_implementation", "downgrade_in_infer"))
-    return [x if mode == "upscale_in_train" else (Term(n, x) * (1.0 - by)).value, x]
+    kept = float(np.float32(1) - np.float32(by))  # Paddle's has 32 bits
+    return [x if mode == "upscale_in_train" else (Term(n, x) * kept).value, x]
 
 
 @rows("assign", "assign_", "share_data_", "print", "builtin.shadow_output", "memcpy_h2d", "memcpy")

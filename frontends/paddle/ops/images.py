@@ -111,10 +111,22 @@ def _pooled(n: PaddleLayer, x: Value, size: Any = None) -> Value:
         return pooled_whole(n, x, largest)
     if n.flag("adaptive"):
         return adaptive_pooled(n, x, kernel, largest)
-    windows = Windows(
-        kernel, _each(n, "strides", dims), _padding(n, dims), ceil=n.flag("ceil_mode")
-    )
-    return pooled(n, x, windows, largest, counts_padding=not n.flag("exclusive", True))
+    return pooled(n, x, _of(n, x, kernel), largest, counts_padding=not n.flag("exclusive", True))
+
+
+def _of(n: PaddleLayer, x: Value, kernel: Sequence[int]) -> Windows:
+    """A pooling's windows. Paddle has some behind the input where extents are rounded up."""
+    dims, ceil = x.type.rank - 2, n.flag("ceil_mode")
+    strides, pads = _each(n, "strides", dims), _padding(n, dims)
+    if ceil and not isinstance(pads, str):
+        for i, extent in enumerate(x.type.shape[2:]):
+            k, step, begin, end = kernel[i], strides[i], pads[i], pads[dims + i]
+            if k > step - 1 + end:
+                continue
+            last = None if extent is None else -(-(extent + begin + end - k) // step) * step
+            if last is None or last >= extent + begin:
+                raise n.error(f"windows of {k} that may begin behind the input are not supported")
+    return Windows(kernel, strides, pads, ceil=ceil)
 
 
 rows.add(dict.fromkeys(("pool2d", "pool3d"), _in_front(_pooled)))
@@ -126,9 +138,7 @@ def pool_with_index(n: PaddleLayer, x: Value) -> list[Value | None]:
     if n.flag("global_pooling") or n.flag("adaptive"):
         wanted = (1,) * dims if n.flag("global_pooling") else kernel
         return [adaptive_pooled(n, x, wanted, True), None]
-    windows = Windows(
-        kernel, _each(n, "strides", dims), _padding(n, dims), ceil=n.flag("ceil_mode")
-    )
+    windows = _of(n, x, kernel)
     if not n.wants(1):
         return [max_pooled(n, x, windows)]
     out, places = max_pooled_with_indices(n, x, windows)
@@ -221,8 +231,13 @@ def p_norm(n: PaddleLayer, x: Value) -> Value:
         return n(op(x, axes=axes, keep_dims=keep))
     if np.isinf(power):
         op = nn.ReduceMax if power > 0 else nn.ReduceMin
+        # NaN is no extreme.
+        size = t.function(nn.IsNan).choose(0.0 if power > 0 else math.inf, size)
         return n(op(size.value, axes=axes, keep_dims=keep))
-    return ((size**power).sum(*axes, keep=keep) ** (1 / power)).value
+    if power == 0:
+        return (~t.equals(0.0)).cast(t.element).sum(*axes, keep=keep).value
+    root = float(np.float32(1 / power))  # Paddle's has 32 bits
+    return ((size**power).sum(*axes, keep=keep) ** root).value
 
 
 # -- resampling and channels -----------------------------------------------------------------------
@@ -252,7 +267,10 @@ def _interpolated(n: PaddleLayer, x: Value, *rest: Any) -> Value:
     if wanted is None and min(attributes) > 0:
         wanted = n.constant(np.array(attributes, np.int64))
     if wanted is not None:
-        return resized(n, x, n.vector(wanted), axes, how)
+        vector = n.vector(wanted)
+        if coordinates == "half_pixel":
+            x = _first(n, x, n.extents(vector) or (), axes, mode)
+        return resized(n, x, vector, axes, how)
     given = n.get("scale", [])
     factors = [float(v) for v in (given if isinstance(given, list) else [given])]
     if scales is None:
@@ -261,6 +279,18 @@ def _interpolated(n: PaddleLayer, x: Value, *rest: Any) -> Value:
             raise n.error(f"{len(factors)} scales for {dims} dimensions")
         scales = n.constant(np.array(factors, np.float32))
     return resized_by_scales(n, x, scales, axes, how)
+
+
+def _first(
+    n: PaddleLayer, x: Value, wanted: Sequence[int | None], axes: Sequence[int], mode: str
+) -> Value:
+    """x with the first elements of axes that become one element: Paddle takes no middle ones."""
+    for axis, extent in zip(axes, wanted, strict=False):
+        if extent == 1 and x.type.shape[axis] != 1:
+            if mode == "cubic":
+                raise n.error("cubic resampling to an extent of 1 is not supported")
+            x = slice_axis(n, x, axis, 0, 1)
+    return x
 
 
 rows.add({name: _in_front(_interpolated) for name in _MODES})
@@ -369,7 +399,11 @@ rows.add({"pixel_shuffle": _in_front(_pixels)})
 @rows("pad3d", "pad")
 def pad(n: PaddleLayer, x: Value, amounts: Any = None) -> Value:
     rank = x.type.rank
-    given = n.numbers(amounts, "paddings") if amounts is not None else n.ints("paddings")
+    known = None if amounts is None or n.kind == "pad3d" else n.known(amounts)
+    if n.kind == "pad" or amounts is None:
+        given = n.ints("paddings")
+    else:
+        given = n.numbers(amounts, "paddings")
     begins, ends = [0] * rank, [0] * rank
     if n.kind == "pad" or len(given) == 2 * rank:
         begins, ends = list(given[::2]), list(given[1::2])
@@ -377,11 +411,13 @@ def pad(n: PaddleLayer, x: Value, amounts: Any = None) -> Value:
         first = rank - 2 if _is_last(n) else rank - 1
         for i in range(len(given) // 2):
             begins[first - i], ends[first - i] = given[2 * i : 2 * i + 2]
+    if n.text("mode") == "circular" and min(begins + ends) < 0:
+        raise n.error(f"padding {list(given)} around, which leaves elements out")
     names = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
     mode = names.get(n.text("mode", "constant"))
     if mode is None or len(begins) != rank or len(ends) != rank:
         raise n.error(f"padding {list(given)} of mode '{n.text('mode')}'")
-    fill = n.float("value", n.float("pad_value"))
+    fill = n.float("value", n.float("pad_value")) if known is None else float(known.reshape(-1)[0])
     element = x.type.element_type
     value = n.constant(fill if isinstance(element, FloatType) else int(fill), element)
     if mode != "constant":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...common.vocabulary import *
 from ..layer import PaddleLayer, rows
+from .elementwise import aligned
 
 # -- positions -------------------------------------------------------------------------------------
 
@@ -210,12 +211,10 @@ def unpool(n: PaddleLayer, x: Value, places: Value, size: Any = None) -> Value:
 
 @rows("crop")
 def crop(n: PaddleLayer, x: Value, shape: Any, offsets: Any) -> Value:
-    begins, sizes = n.numbers(offsets, "offsets"), list(n.numbers(shape, "a shape"))
-    for i, size in enumerate(sizes):
-        own = x.type.shape[i]
-        sizes[i] = (own or 0) - begins[i] if size == -1 else size
-    out = TensorType(tuple(sizes), x.type.element_type)
-    return n(nn.Slice(x, starts=begins, out=out))
+    begins, sizes = n.numbers(offsets, "offsets"), n.numbers(shape, "a shape")
+    for axis, (begin, size) in enumerate(zip(begins, sizes, strict=True)):
+        x = slice_axis(n, x, axis, begin, FAR if size == -1 else begin + size)
+    return x
 
 
 @rows("broadcast_tensors")
@@ -272,6 +271,11 @@ def _swiglu(n: PaddleLayer, x: Term, y: Term | None = None) -> Term:
     return x * x.function(nn.Sigmoid) * y
 
 
+def _heaviside(n: PaddleLayer, x: Term, y: Term) -> Term:
+    x, y = (Term(n, v) for v in aligned(n, x.value, y.value))
+    return x.equals(0).choose(y, (x > 0).cast(y.element))
+
+
 def _logit(n: PaddleLayer, x: Term) -> Term:
     if eps := n.float("eps"):
         x = x.max(eps).min(1 - eps)
@@ -287,9 +291,7 @@ rows.add(
         "allclose": _formula(lambda n, *given: _all(n, _close(n, *given))),
         "equal_all": _formula(lambda n, x, y: _all(n, x.equals(y))),
         "cross": _formula(_cross),
-        "heaviside": _formula(
-            lambda n, x, y: x.equals(0.0).choose(y, (x > 0.0).choose(y * 0.0 + 1.0, 0.0))
-        ),
+        "heaviside": _formula(_heaviside),
         "label_smooth": _formula(
             lambda n, x, prior=None: (
                 x * (1 - n.float("epsilon"))

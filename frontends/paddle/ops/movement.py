@@ -125,10 +125,17 @@ def split(n: PaddleLayer, x: Value, *rest: Any) -> list:
     if -1 in sizes and extent is not None:
         left = extent - sum(s for s in sizes if s != -1)
         sizes = tuple(left if s == -1 else s for s in sizes)
+    if sizes.count(-1) > 1:
+        raise n.error(f"sections {list(sizes)}, of which only one may be -1")
     parts, at = [], 0
-    for size in sizes:
-        parts.append(slice_axis(n, x, axis, at, at + size))
-        at += size
+    for i, size in enumerate(sizes):
+        if size == -1:  # of an open extent: what is behind counts from its end
+            behind = -sum(sizes[i + 1 :])
+            parts.append(slice_axis(n, x, axis, at, behind or FAR))
+            at = behind
+        else:
+            parts.append(slice_axis(n, x, axis, at, at + size if at >= 0 else at + size or FAR))
+            at += size
     return [parts]
 
 
@@ -200,7 +207,8 @@ def triangle(n: PaddleLayer, x: Value) -> Value:
 @rows("gather")
 def gather(n: PaddleLayer, x: Value, index: Value, axis: Value | None = None) -> Value:
     where = n.axis(x, 0 if axis is None else n.known_int(axis, "axis"))
-    return n(nn.Gather(x, n.cast(index, i64), axis=where))
+    places = Term(n, index).flat() if index.type.rank == 2 else Term(n, index)  # [count, 1]
+    return n(nn.Gather(x, places.cast(i64).value, axis=where))
 
 
 @rows("index_select")
@@ -240,13 +248,16 @@ def scatter_nd_add(n: PaddleLayer, x: Value, index: Value, updates: Value) -> Va
 @rows("argmax", "argmin")
 def arg(n: PaddleLayer, x: Value, axis: Value | None = None) -> Value:
     op = nn.Argmax if n.kind == "argmax" else nn.Argmin
+    if isinstance(x.type.element_type, FloatType):  # NaN is no extreme
+        least = -math.inf if n.kind == "argmax" else math.inf
+        x = Term(n, n(nn.IsNan(x))).choose(least, Term(n, x)).value
     keep = n.flag("keepdims")
     where = n.int("axis", -1) if axis is None else n.known_int(axis, "axis")
     if n.flag("flatten"):
-        x, where = Term(n, x).flat().value, 0
-    found = n(op(x, axis=n.axis(x, where), keep_dims=keep and not n.flag("flatten")))
-    if n.flag("flatten") and not keep:
-        found = as_scalar(n, found)
+        found = n(op(Term(n, x).flat().value, axis=0, keep_dims=False))
+        found = reshape(n, found, [1] * x.type.rank) if keep else found
+    else:
+        found = n(op(x, axis=n.axis(x, where), keep_dims=keep))
     return n.cast(found, n.element("dtype", i64))
 
 
@@ -267,21 +278,32 @@ def argsort(n: PaddleLayer, x: Value) -> tuple[Value, Value]:
 
 _REDUCE = named("""
     sum=ReduceSum mean=ReduceMean max=ReduceMax min=ReduceMin prod=ReduceProd amax=ReduceMax
-    amin=ReduceMin logsumexp=ReduceLogSumExp all=ReduceMin any=ReduceMax
+    amin=ReduceMin all=ReduceMin any=ReduceMax
     squared_l2_norm=ReduceSumSquare
 """)
 
 
-@rows(*_REDUCE)
+def _log_sum_exp(n: PaddleLayer, x: Value, axes: tuple[int, ...], keep: bool) -> Value:
+    """NaN where the largest element is infinite."""
+    t = Term(n, x)
+    top = t.largest(*axes, keep=True)
+    total = (t - top).function(nn.Exp).sum(*axes, keep=True).function(nn.Log) + top
+    return total.value if keep else family.squeezed(n, total.value, *axes)
+
+
+@rows(*_REDUCE, "logsumexp")
 def reduce(n: PaddleLayer, x: Value, axes: Any = None) -> Value:
     if axes is not None:
         along = n.known_axes(axes, x)
     else:
         given = n.ints("axis", n.ints("dim"))
-        along = tuple(n.axis(x, a) for a in given) or tuple(range(x.type.rank))
+        along = normalize_axes(n, given, x.type.rank) if x.type.rank else ()
+        along = along or tuple(range(x.type.rank))
     if n.flag("reduce_all"):
         along = tuple(range(x.type.rank))
     keep = n.flag("keepdim", n.flag("keep_dim"))
+    if n.kind == "logsumexp":
+        return _log_sum_exp(n, x, along, keep)
     if n.kind in ("all", "any"):
         x = n.cast(x, i1)
     elif n.kind in ("sum", "prod"):

@@ -59,10 +59,17 @@ rows.formulas(
         "dot": lambda n, x, y: (Term(n, x) * Term(n, y)).sum(x.type.rank - 1).value,
         "einsum": lambda n, values: [einsum(n, n.text("equation"), values), None, None],
         "softmax softmax_": lambda n, x: n(nn.Softmax(x, axis=n.axis(x, n.int("axis", -1)))),
-        "log_softmax": lambda n, x: n(nn.LogSoftmax(x, axis=n.axis(x, n.int("axis", -1)))),
         "share_var": lambda n, values: [values],
     }
 )
+
+
+@rows("log_softmax", "log_softmax_")
+def log_softmax(n: PaddleLayer, x: Value) -> Value:
+    """Paddle takes no difference from the largest element for less than -64."""
+    axis, t = n.axis(x, n.int("axis", -1)), Term(n, x)
+    apart = (t - t.largest(axis, keep=True)).max(-64.0)
+    return (apart - apart.function(nn.Exp).sum(axis, keep=True).function(nn.Log)).value
 
 
 @rows("bilinear")

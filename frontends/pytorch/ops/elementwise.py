@@ -10,7 +10,7 @@ from ....ir.core import Value
 from ....ir.types import ComplexType, FloatType, IntegerType, Type, f32, f64, i1, i32, i64
 from ...common import formulas
 from ...common.complexes import pair
-from ...common.formulas import is_negative
+from ...common.formulas import floor_of_quotient
 from ...common.loops import Iteration, while_loop
 from ...common.terms import Term
 from ..arguments import words
@@ -251,22 +251,8 @@ def div(n: AtenLayer, self: Any, other: Any, rounding_mode: str | None = None) -
 def floor_divide(n: AtenLayer, self: Any, other: Any) -> Value:
     lhs, rhs = n.promoted(self, other)
     if isinstance(lhs.type.element_type, FloatType):
-        return _floor_of_quotient(Term(n, lhs), Term(n, rhs)).value
+        return floor_of_quotient(Term(n, lhs), Term(n, rhs)).value
     return n(nn.Div(n(nn.Sub(lhs, n(nn.Mod(lhs, rhs)))), rhs))
-
-
-def _floor_of_quotient(a: Term, b: Term) -> Term:
-    """As Python's `//`, by the remainder: 1.0 // 0.1 is 9, an infinity's no number."""
-    rest = a.made(nn.Mod(a.value, b.value, fmod=True))
-    found = (a - rest) / b
-    below = ~rest.equals(0.0) & ((b < 0.0) ^ (rest < 0.0))
-    found = below.choose(found - 1.0, found)
-    whole = found.function(nn.Floor)
-    whole = (found - whole > 0.5).choose(whole + 1.0, whole)
-    negative = is_negative(a) ^ is_negative(b)
-    zero = negative.choose(-(a * 0.0).function(nn.Abs), (a * 0.0).function(nn.Abs))
-    whole = found.equals(0.0).choose(zero, whole)
-    return b.equals(0.0).choose(a / b, whole)
 
 
 @ROWS("aten.pow")

@@ -132,6 +132,9 @@ ONE = [
     (operator("PadImage", "data", "y", pad=1, mode="reflect"),
      np.pad(X, ((0, 0), (0, 0), (1, 1), (1, 1)), "reflect")),
     (operator("Sum", "data data data", "y"), X * 3),
+    (operator("Dropout", "data", "y", is_test=1, ratio=0.5), X),
+    (operator("Flatten", "data", "y", axis=0), X.reshape(1, -1)),
+    (operator("Add", "data k", "y", broadcast=1, axis=1), X + Y[:, None, None]),
 ]  # fmt: skip
 
 
@@ -152,6 +155,19 @@ def test_normalization_that_is_not_told_to_infer_takes_the_batch_statistics(tmp_
     agree(nnc.compile(tmp_path, shapes={"data": X.shape}).run({"data": X})["y"], wanted)
 
 
+def test_extents_that_are_outputs_are_those_of_the_run(tmp_path):
+    ops = [
+        operator("Concat", "data data", "y sizes", axis=0),
+        operator("Reshape", "data", "flat shape", shape=[-1]),
+    ]
+    folder = save(tmp_path, ops, {}, outputs="sizes shape")
+    model = nnc.compile(folder, shapes={"data": (None, 3)})
+    for rows in (2, 5):
+        found = model.run({"data": drawn(rows, 3)})
+        assert found["sizes"].tolist() == [rows, rows]
+        assert found["shape"].tolist() == [rows, 3]
+
+
 def test_split(tmp_path):
     save(tmp_path, [operator("Split", "data", "a b", axis=1, split=[1, 3])], {}, outputs="a b")
     found = nnc.compile(tmp_path, shapes={"data": X.shape}).run({"data": X})
@@ -170,6 +186,8 @@ def test_split(tmp_path):
             {"w": X, "b": Y},
             "differs from the weight",
         ),
+        ([operator("Dropout", "data", "y")], {}, "'is_test' is 0"),
+        ([operator("Flatten", "data", "y", axis=-1)], {}, "axis -1 of .*, expected 0 to 4"),
         ([operator("Relu", "data", "y", ceiling=6)], {}, r"\(Relu\): 'ceiling' is 6, which is not"),
     ],
 )

@@ -216,3 +216,45 @@ def test_lists(grows):
     close(found["picked"], np.stack([second, np.zeros_like(first), first]))
     close(found["one"], first)
     assert found["count"] == 4
+
+
+EDGES = np.array([-7, -0.5, 0.5, 1, np.nan, 1.2], np.float32)
+
+
+@pytest.mark.parametrize(
+    ("kind", "inputs", "given", "wanted"),
+    [
+        ("thresholded_relu", {"x": EDGES}, {"alpha": np.float32(0.5)}, [0, 0, 0.5, 1, np.nan, 1.2]),
+        ("mod", {"x": EDGES}, {"y": np.float32(np.inf)}, [np.inf, np.inf, 0.5, 1, np.nan, 1.2]),
+        ("mod", {"x": EDGES}, {"y": np.float32(-2)}, [-1, -0.5, -1.5, -1, np.nan, -0.8]),
+        ("floor_div", {"x": EDGES}, {"y": np.float32(np.inf)}, [-1, -1, 0, 0, np.nan, 0]),
+        ("floor_div", {"x": EDGES}, {"y": np.float32(0.1)}, EDGES // np.float32(0.1)),
+    ],
+)
+def test_edges_of_arithmetic(kind, inputs, given, wanted):
+    (found,) = run(kind, inputs, **given)
+    close(found, np.array(wanted, np.float32))
+
+
+@pytest.mark.parametrize("width", [5, 6])
+def test_corners_of_one_element_are_in_the_middle(width):
+    x = X[:, :, :, :width]
+    sizes = {"target_size_height": 1, "target_size_width": 1}
+    (found,) = run("resize_bilinear", {"x": x}, sampling_mode="ALIGN_CORNERS", **sizes)
+    middle = x[..., 2] if width == 5 else (x[..., 2] + x[..., 3]) / 2
+    close(found, ((middle[:, :, 1] + middle[:, :, 2]) / 2)[..., None, None])
+    (found,) = run("resize_bilinear", {"x": x}, sampling_mode="STRICT_ALIGN_CORNERS", **sizes)
+    close(found, x[:, :, :1, :1])
+
+
+def test_concat_interleaves():
+    x, y = X[0, :, :, 0], -X[0, :, :, 0]
+    made = operation("concat", ["z"], {"values": "x y"}, axis=1, interleave=True)
+    found = nnc.compile(program({"x": x, "y": y}, ["z"], made)).run({"x": x, "y": y})["z"]
+    close(found, np.stack([x, y], 2).reshape(3, 8))
+
+
+def test_numbers_are_joined_to_a_vector():
+    made = operation("concat", ["z"], {"values": "x x"}, axis=0)
+    x = np.array(3, np.float32)
+    assert nnc.compile(program({"x": x}, ["z"], made)).run({"x": x})["z"].tolist() == [3, 3]

@@ -359,6 +359,38 @@ class Training(Group):
         return [*(norm(x) for norm in self.norms), paddle.kron(x, y), paddle.kron(y, y)]
 
 
+class Corners(Group):
+    """Infinities, NaN, powers of integers, and what other forms of arguments mean."""
+
+    inputs = (
+        ("x", [2, 3, 4], "float32"),
+        ("i", [3, 3], "int64"),
+        ("open", [None, None, 4], "float32"),
+    )
+
+    def forward(self, x, i, open):
+        odd = [0.5, -0.5, np.inf, -np.inf, np.nan, 1e30, 0.0, 3.0]
+        odd = paddle.to_tensor(np.array(odd, "f4")) + x[0, 0, 0] * 0
+        y, wide, whole = odd.reshape([2, 4]), paddle.cast(x, "float64") * 50, i - 4
+        functions = [
+            fn.relu(odd), fn.softshrink(odd), fn.thresholded_relu(odd, 0.4, 7.0), fn.log_sigmoid(odd),
+            fn.log_softmax(x * 60), paddle.heaviside(odd, odd * 0 + 3.0), paddle.copysign(x, -x * 2),
+            paddle.floor_divide(odd.unsqueeze(0), odd.unsqueeze(1)), paddle.round(x, 2),
+            paddle.logsumexp(y, 1), paddle.linalg.norm(wide, 3, 1), paddle.linalg.norm(y, 0, 1),
+            fn.log_softmax(x, 1), paddle.nan_to_num(odd), fn.rrelu(x, 0.1, 0.4, False),
+        ]  # fmt: skip
+        integers = [
+            (whole * 2 + 1) ** whole.T, paddle.scale(i, 2.5, 1.5), paddle.scale(i, 2.5, 1.5, False),
+            paddle.logical_and(i, whole), paddle.exp(i), paddle.argmax(x, keepdim=True),
+        ]  # fmt: skip
+        moved = [
+            paddle.masked_fill(x, x > 0, 4.0), paddle.roll(open, -5, 1), paddle.split(open, [1, -1], 1)[1],
+            paddle.crop(open, [-1, 1, 2], [0, 1, 1]), paddle.gather(x, i[:, :1] % 2),
+            fn.pad(x, [0, 1, 2, 0, 1, 1], value=3.0),
+        ]  # fmt: skip
+        return [*functions, *integers, *moved]
+
+
 def spread(layer: nn.Layer, random) -> None:
     """Gives weights and statistics of which results depend."""
     for name, value in layer.state_dict().items():
@@ -388,10 +420,10 @@ def write(kind: type) -> None:
         shape = [d or 2 for d in shape]
         whole = random.integers(0, 9, shape) if dtype == "int64" else random.normal(size=shape)
         given[name] = whole.astype(dtype)
-    results = layer(*(paddle.to_tensor(v) for v in given.values()))
     specs = [paddle.static.InputSpec(shape, dtype, name) for name, shape, dtype in kind.inputs]
     program = paddle.jit.to_static(layer, full_graph=True, input_spec=specs)
     name = f"{kind.__name__.lower()}{'_old' if OLD else ''}"
+    results = (layer if kind is Training else program)(*map(paddle.to_tensor, given.values()))
     results = {f"result{i}": np.asarray(v.numpy()) for i, v in enumerate(results)}
     with TemporaryDirectory() as folder:
         paddle.jit.save(program, f"{folder}/{name}")
@@ -408,6 +440,6 @@ def write(kind: type) -> None:
 if __name__ == "__main__":
     FILES.mkdir(exist_ok=True)
     groups = (Elementwise, Images, Movement, Networks, Detectors, Indices, Proposals)
-    for kind in (*groups, Quantized, Training):
+    for kind in (*groups, Quantized, Training, Corners):
         if kind.__name__ in (sys.argv[1:] or [kind.__name__]):
             write(kind)
