@@ -281,8 +281,10 @@ def segments(n: Layer, x: Value, ids: Value, count: Value | None, reduction: str
     rows = [(wanted + int(drops)).reshape(1)]
     if x.type.rank > ids.type.rank:
         rows.append(Term(n, shape_of(n, x)).part(0, ids.type.rank, x.type.rank))
+    import ml_dtypes  # slow to import
+
     dtype: Any = type_to_numpy(x.type.element_type)
-    info = np.finfo(dtype) if isinstance(x.type.element_type, FloatType) else np.iinfo(dtype)
+    info = ml_dtypes.finfo(dtype) if isinstance(x.type.element_type, FloatType) else np.iinfo(dtype)
     start = n.scalar(_EMPTY[reduction](info.min, info.max), x)
     filled = Term(n, start).filled(joined(rows, 0)).value
     found = n(nn.ScatterNd(filled, index.spread(0, 1).value, x, reduction=reduction))

@@ -39,10 +39,12 @@ UNDEFINED: Mapping[str, tuple[str, Callable[[Config], bool]]] = {
         "sort argsort top_k argmax argmin", lambda c: c["values"] == "special"),
     "Keras reshapes to the extents before the turn": ("rot90", lambda c: c["at"] == 2),
     "negative numbers and NaN as unsigned integers": ("cast", lambda c: c["to"] == "uint8"),
-    "they are made of floats": (
-        "layer_normalization rms_normalization", lambda c: c["dtype"] == "uint8"),
+    "integers, cut off floats of which the last bit counts": (
+        "layer_normalization rms_normalization", lambda c: "int" in c["dtype"]),
     "a number that integers lack, in an empty result": (
         "nanmedian", lambda c: "float" not in c["dtype"] and c["batch"] == 0),
+    "the largest of numbers and NaN": ("segment_max", lambda c: c["values"] == "special"),
+    "the next f64, rounded": ("nextafter", lambda c: c["values"] == "special"),
     "sums with infinities": ("linspace", lambda c: c["values"] == "special"),
 }  # fmt: skip
 """Why configurations of operations are left out (Keras 3.15 with TensorFlow), and which.
@@ -130,7 +132,7 @@ PLACES: dict[str, Any] = {
     "one_hot": lambda x, i, c: ops.one_hot(i, 5, axis=c["axis"]),
     "multi_hot": lambda x, i, c: ops.multi_hot(i, num_classes=5, axis=c["axis"]),
     "where": lambda x, i, c: ops.where(i > 1, x, c["at"]),
-    "top_k": lambda x, i, c: ops.top_k(x, 2, sorted=c["flag"]),
+    "top_k": lambda x, i, c: [ops.sort(v) for v in ops.top_k(x, 2, sorted=c["flag"])],
     "in_top_k": lambda x, i, c: ops.in_top_k(i[:, 0], ops.reshape(x, (-1, 12)), 3),
     "roll": lambda x, i, c: ops.roll(x, c["at"], axis=c["axis"]),
     "repeat": lambda x, i, c: ops.repeat(x, 2, axis=c["axis"]),
@@ -204,9 +206,9 @@ PLACES: dict[str, Any] = {
 
 def _placed(config: Config, inputs: Inputs) -> Any:
     x = _values(config, inputs, config["dtype"], 3, 4)
-    i = inputs.integers(3, most=3, least=0, dtype=config["index"])
+    i = inputs.integers(3, most=3, least=config["least"], dtype=config["index"])
     if config["op"] in ("take_along_axis",):
-        i = inputs.integers(3, 4, most=3, dtype=config["index"])
+        i = inputs.integers(3, 4, most=3, least=config["least"], dtype=config["index"])
     return keras.tree.flatten(PLACES[config["op"]](x, i, config))
 
 
@@ -227,7 +229,7 @@ def subjects() -> Iterator[Subject]:
         yield subject(
             f"ops.{name}", _binary,
             {"op": [name], "dtype": DTYPES, "other": DTYPES, "shapes": shapes, "swapped": YES,
-             "number": [None, 2, 1.5, -3, 300, True]} | values, common=COMMON,
+             "number": [None, 2, 1.5, -3, 300, True]} | values, _defined, COMMON,
         )  # fmt: skip
     for name in (name for name in REDUCING.split() if hasattr(ops, name)):
         yield subject(
@@ -239,6 +241,7 @@ def subjects() -> Iterator[Subject]:
         yield subject(
             f"ops: {name}", _placed,
             {"op": [name], "dtype": DTYPES, "index": ["int32", "int64", "uint8"],
+             "least": [0, -2],
              "axis": [-1, 1, 2, 0], "at": [1, 0, -1, 2], "flag": YES,
              "mode": ["reflect", "symmetric", "constant"],
              "method": ["linear", "lower", "higher", "midpoint", "nearest"],

@@ -153,8 +153,8 @@ def masking(n: KerasLayer) -> list[Value]:
 @layer("TimeDistributed")
 def time_distributed(n: KerasLayer) -> Value:
     """The layer on all steps of all sequences at once."""
-    x = n.tensor()
-    (y,) = n.graph("layer", merged_batch(n, x))
+    x, mask = n.tensor(), n.mask
+    (y,) = n.graph("layer", *(merged_batch(n, v) for v in (x, mask) if v is not None))
     return split_batch(n, y, x)
 
 
@@ -164,6 +164,12 @@ def category_encoding(n: KerasLayer) -> Value:
     found = encoded(n, x, n.integer("num_tokens"), n.option("output_mode", "multi_hot"), weights)
     n.keeps_types = weights is None  # results have the type of variables, but of weighted counts
     return n.cast(found, n.element) if n.keeps_types else found
+
+
+def categories(n: KerasLayer, x: Value, depth: int) -> Value:
+    """Numbers of categories for `nn.one_hot`, for which negative ones count from the end."""
+    number = Term(n, n.cast(x, i64))
+    return (number < 0).choose(depth, number).value
 
 
 def encoded(n: KerasLayer, x: Value, depth: int, mode: str, weights: Value | None = None) -> Value:
@@ -177,7 +183,7 @@ def encoded(n: KerasLayer, x: Value, depth: int, mode: str, weights: Value | Non
     rank = x.type.rank
     values = n.constant(np.array([0, 1], np.float32))
     out = TensorType((*x.type.shape, depth), values.type.element_type)
-    hot = n(nn.OneHot(n.cast(x, i32), n.constant(depth, i32), values, axis=rank, out=out))
+    hot = n(nn.OneHot(categories(n, x, depth), n.constant(depth, i64), values, axis=rank, out=out))
     if mode == "one_hot":
         return hot
     if weights is not None:
