@@ -317,14 +317,14 @@ def without_nans(n: KerasLayer) -> Value:
 
 @layer("ops.SearchSorted", "ops.Digitize")
 def search_sorted(n: KerasLayer) -> Value:
-    """How many of the sorted values are below each one, or not above it."""
+    """How many of the sorted values are below each one, or not above it, as none is for NaN."""
     row, x = (n.argument(i, name) for i, name in ((0, "sorted_sequence"), (1, "values")))
     right = n.argument(2, "side", "left") == "right"
     if n.kind == "ops.Digitize":
         x, row, right = n.argument(0, "x"), n.argument(1, "bins"), True
     table, value = pair(n, row, x)
     column = value.spread(0, 1)
-    below = table <= column if right else table < column
+    below = ~(column < table) if right else table < column
     return below.cast(i32).sum(value.rank).value
 
 

@@ -72,9 +72,9 @@ def with_aspect(n: KerasLayer, x: Value, size: Sequence[int], crops: bool) -> Va
     first, own = _sizes(n, x)
     for axis, (have, want) in enumerate(zip(own, _in_aspect(own, size), strict=True), first):
         if crops:
-            x = _middle(n, x, axis, have, _least(_least(want, have), 1, nn.Max))
+            x = _middle(n, x, axis, have, _most(_least(want, have), 1))
         else:
-            side = _least(want - have, 0, nn.Max)
+            side = _most(want - have, 0)
             x = _padded(n, x, axis, side // 2 if isinstance(side, int) else side / 2)
     return x
 
@@ -90,11 +90,14 @@ def _in_aspect(own: Sequence[Any], size: Sequence[int]) -> list[Any]:
     return found
 
 
-def _least(a: Any, b: Any, op: Any = nn.Min) -> Any:
-    """The least of two numbers, of which one may be a term, or the greatest by `nn.Max`."""
-    if isinstance(a, Term):
-        return a.made(op(a.value, a.other(b)))
-    return min(a, b) if op is nn.Min else max(a, b)
+def _least(a: Any, b: Any) -> Any:
+    """The smaller one of two numbers, of which the first may be a term."""
+    return a.min(b) if isinstance(a, Term) else min(a, b)
+
+
+def _most(a: Any, b: Any) -> Any:
+    """The larger one of two numbers, of which the first may be a term."""
+    return a.max(b) if isinstance(a, Term) else max(a, b)
 
 
 def _middle(n: KerasLayer, x: Value, axis: int, have: Any, want: Any) -> Value:
@@ -172,7 +175,7 @@ def _late_center(n: KerasLayer, x: Value, first: int, size: Sequence[int]) -> Va
     _, own = _sizes(n, x)
     fits = (own[0] >= size[0]) & (own[1] >= size[1])
     wanted = [
-        fits.choose(constant(n, count, i64), _least(_least(part, have), 1, nn.Max))
+        fits.choose(constant(n, count, i64), _most(_least(part, have), 1))
         for have, count, part in zip(own, size, _in_aspect(own, size), strict=True)
     ]
     for axis, (have, want) in enumerate(zip(own, wanted, strict=True), first):

@@ -185,13 +185,15 @@ def categories(x, y, z):
 
 @model(((5, 3), "float32"), ((3,), "float32"))
 def norms(x, y):
-    """Of rows that are nearly 0 too; bits of elements in other widths."""
-    small = ops.where(ops.abs(y) > 0.5, y * 1e-8, 0.0)
+    """Of rows that are nearly 0 too; bits in other widths; places of NaN and negative numbers."""
+    small, edges = ops.where(ops.abs(y) > 0.5, y * 1e-8, 0.0), np.array([-0.5, 0.5], np.float32)
+    steep = ops.where(x > 0.5, float("nan"), x)
     return [
         *(ops.normalize(v, axis=-1, order=order) for v in (x, small) for order in (1, 2, 3)),
         ops.view(ops.cast(x[:, :4], "float16"), "int8"), ops.view(x, "uint16"),
         ops.view(ops.cast(x[:, :, :2], "float16"), "int32"),
-        ops.one_hot(ops.cast(x, "int32"), 3, axis=1), ops.pad(x, [[0, 0], [1, 2], [2, 1]], "symmetric"),
+        ops.digitize(steep, edges), L.Discretization([-0.5, 0.5])(steep),
+        ops.one_hot(ops.cast(x * 2, "int32"), 3, axis=1), ops.pad(x, [[0, 0], [1, 2], [2, 1]], "symmetric"),
     ]  # fmt: skip
 
 
