@@ -57,6 +57,7 @@ IGNORED = IgnoredFields(
     Ignored("epsilon", "of adapting", kinds="Discretization"),
     Ignored("shared_axes", "weights have it", kinds="PReLU"),
     Ignored("mask_zero", "where it is called the other way round", kinds="ReversibleEmbedding"),
+    Ignored("tie_weights", "weights have it", kinds="ReversibleEmbedding"),
     Ignored("quantization_config", "weights have it", kinds="Embedding"),
 )  # fmt: skip
 ROWS = Rows(__package__ or "", IGNORED)
@@ -120,7 +121,8 @@ class KerasLayer(NodeLayer):
         """This layer with the values of its inputs, floats as the type that it computes in."""
         self._inputs = inputs
         if self._has_policy:
-            exact = self.kind.endswith("Normalization")  # which rounds no weights
+            exact = self.kind.endswith(("Normalization", "ReversibleEmbedding"))
+            # These round no weights.
             whole = {slot.index for slot in self.attributes.weights} if exact else ()
             self._inputs = [self._cast(x, i in whole) for i, x in enumerate(inputs)]
         return self

@@ -39,7 +39,8 @@ UNDEFINED: Mapping[str, tuple[str, Callable[[Config], bool]]] = {
     "the order of NaN": (
         "sort argsort top_k argmax argmin", lambda c: c["values"] == "special"),
     "Keras reshapes to the extents before the turn": ("rot90", lambda c: c["at"] == 2),
-    "negative numbers and NaN as unsigned integers": ("cast", lambda c: c["to"] == "uint8"),
+    "negative numbers and NaN as unsigned integers": (
+        "cast concatenate_types stack_types hstack_types", lambda c: c["to"] == "uint8"),
     "integers, cut off floats of which the last bit counts": (
         "layer_normalization rms_normalization", lambda c: "int" in c["dtype"]),
     "a number that integers lack, in an empty result": (
@@ -148,6 +149,9 @@ PLACES: dict[str, Any] = {
     "split": lambda x, i, c: ops.split(x, 2 if c["flag"] else [1, 3], axis=2),
     "array_split": lambda x, i, c: ops.array_split(x, 3, axis=2),
     "stack": lambda x, i, c: ops.stack([x, x], axis=c["axis"]),
+    "concatenate_types": lambda x, i, c: ops.concatenate([x, ops.cast(x, c["to"])], axis=1),
+    "stack_types": lambda x, i, c: ops.stack([ops.cast(x, c["to"]), x], axis=1),
+    "hstack_types": lambda x, i, c: ops.hstack([x, ops.cast(x, c["to"])]),
     "concatenate": lambda x, i, c: ops.concatenate([x, x], axis=c["axis"]),
     "expand_dims": lambda x, i, c: ops.expand_dims(x, c["axis"]),
     "squeeze": lambda x, i, c: ops.squeeze(ops.expand_dims(x, c["axis"]), c["axis"]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...common.vocabulary import *
 from ..functions import activated
-from ..layer import ROWS, KerasLayer, called, layer
+from ..layer import ROWS, KerasLayer, called, element_type, layer
 from .reshaping import merged_batch, split_batch
 
 IDENTITIES = (
@@ -127,15 +127,17 @@ def embedding(n: KerasLayer) -> list[Value]:
 
 @layer("ReversibleEmbedding")
 def reversible_embedding(n: KerasLayer) -> Value | list[Value]:
+    """Rows of a table, or products with all of them, of the weights' type or one that is named."""
     table, *more = n.weights(1, 2)
-    x = n.tensor()
+    x, cap, named = n.tensor(), n.option("logit_soft_cap", None), n.option("reverse_dtype", None)
     if not n.argument(1, "reverse", False):
         found = n(nn.Gather(table, n.cast(x, i32)))
         counts = [n(nn.Not(n(nn.Equal(x, n.scalar(0, x)))))] if n.option("mask_zero", False) else []
         return [found, *counts]
     across = more[0] if more else n(nn.Transpose(table, permutation=(1, 0)))
-    logits = Term(n, n(nn.Matmul(x, across)))
-    cap = n.option("logit_soft_cap", None)
+    wide = n.element if named is None else element_type(named) or f32
+    logits = Term(n, n(nn.Matmul(n.cast(x, wide), n.cast(across, wide))))
+    n.keeps_types = True
     return (logits if not cap else (logits / cap).function(nn.Tanh) * cap).value
 
 

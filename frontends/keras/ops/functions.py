@@ -55,6 +55,14 @@ def operand(n: KerasLayer, value: Any, element: Type) -> Term:
         raise n.error(f"an argument is {value!r}, expected a tensor or numbers") from None
 
 
+def alike(n: KerasLayer, given: Sequence[Value]) -> list[Value]:
+    """Tensors in one element type, which Keras gives those that it joins."""
+    if n.kind.startswith("tf."):
+        return list(given)
+    wide = result_type(*(value.type.element_type for value in given))
+    return [n.cast(value, wide) for value in given]
+
+
 WEAK = frozenset(
     [
         "Add",

@@ -7,7 +7,7 @@ from ...common.tensorflow import pack
 from ...common.vocabulary import *
 from ..layer import KerasLayer, layer
 from .core import encoded
-from .functions import axes_of, operand
+from .functions import alike, axes_of, operand
 from .resizing import resized_in_ratio
 
 
@@ -81,17 +81,17 @@ def concatenate(n: KerasLayer) -> Value:
     if not isinstance(given, list) or not all(isinstance(v, Value) for v in given):
         raise n.error("it is not called with a list of tensors")
     axis = normalize_axis(n, n.argument(1, "axis", 0), given[0].type.rank)
-    return concat(n, given, axis)
+    return concat(n, alike(n, given), axis)
 
 
 @layer("ops.Stack", "tf.stack")
 def stack(n: KerasLayer) -> Value:
-    return pack(n, n.tensors(), n.argument(1, "axis", 0))
+    return pack(n, alike(n, n.tensors()), n.argument(1, "axis", 0))
 
 
 @layer("ops.Hstack", "ops.Vstack")
 def stack_known(n: KerasLayer) -> Value:
-    return concat(n, n.tensors(), int(n.kind == "ops.Hstack"))
+    return concat(n, alike(n, n.tensors()), int(n.kind == "ops.Hstack"))
 
 
 @layer("ops.Unstack")

@@ -20,7 +20,7 @@ from ...common.shapes import merge, normalize_axis
 from ...common.terms import Term, constant, counting, extent, joined
 from ..layer import KerasLayer, layer
 from ..promotion import greatest, result_type, wide_floating
-from .functions import add, axes_of, counted, floating, formula, operand, pair, summed, two
+from .functions import add, alike, axes_of, counted, floating, formula, operand, pair, summed, two
 
 
 def of_two(make: Callable[[Term, Term], Term], real: bool = False) -> Callable[[KerasLayer], Value]:
@@ -341,7 +341,7 @@ def append(n: KerasLayer) -> Value:
 
 @layer("ops.Dstack")
 def dstack(n: KerasLayer) -> Value:
-    parts = [Term(n, x) for x in n.tensors()]
+    parts = [Term(n, x) for x in alike(n, n.tensors())]
     rank = parts[0].rank
     if rank == 1:
         parts = [part.spread(1, 1) for part in parts]
