@@ -75,6 +75,8 @@ def dot_product_attention(n: KerasLayer) -> Value:
     """Queries [B, S, H, D] of keys and values [B, T, G, D]."""
     q, k, v = (Term(n, x).transpose(0, 2, 1, 3) for x in n.args[:3])
     heads = q.shape[1]
+    if not isinstance(q.element, FloatType):
+        raise n.error("attention of integers is not supported")
     if heads is None:
         raise n.error("the number of heads must be known")
     k, v = grouped(k, heads), grouped(v, heads)
