@@ -11,7 +11,7 @@ from ...dialects.nn.movement import slice_bounds
 from ...ir.core import Value
 from ...ir.types import Dim, TensorType, i64
 from .layer import Layer
-from .shapes import as_scalar, dims, reshape, shape_of
+from .shapes import dims, reshape, shape_of
 
 FAR = 2**31 - 1
 """An end from which on exporters mean "to the end"."""

@@ -2,25 +2,49 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
+from ...dialects import nn
 from ...ir.core import Value
-from ...ir.types import f32
+from ...ir.types import f32, f64, i64
 from .convolution import channels_first, channels_last
 from .layer import Layer
-from .terms import Term, constant
+from .terms import Term, constant, counting
+
+
+def _chosen(condition: Any, yes: Any, no: Any) -> Any:
+    """Elements by a condition, arrays or terms."""
+    if isinstance(condition, Term):
+        return condition.choose(yes, no)
+    return np.where(condition, yes, no)
+
+
+def _sinc(x: Any) -> Any:
+    """sin(pi x) / (pi x) of what is not negative."""
+    if not isinstance(x, Term):
+        return np.sinc(x)
+    turn = x.max(1e-20) * math.pi
+    return turn.function(nn.Sin) / turn
 
 
 def _lanczos(radius: float) -> Callable[[Any], Any]:
-    return lambda x: np.sinc(x) * np.sinc(x / radius) * (x <= radius)
+    return lambda x: _chosen(x <= radius, _sinc(x) * _sinc(x / radius), 0.0)
 
 
 def _cubic(near: tuple[float, ...], far: tuple[float, ...]) -> Callable[[Any], Any]:
     """Polynomials up to 1, and from there to 2."""
-    return lambda x: np.where(x < 1, np.polyval(near, x), np.polyval(far, x) * (x < 2))
+
+    def polynomial(x: Any, factors: tuple[float, ...]) -> Any:
+        return reduce(lambda total, factor: total * x + factor, factors[1:], x * 0.0 + factors[0])
+
+    return lambda x: _chosen(
+        x < 1.0, polynomial(x, near), _chosen(x < 2.0, polynomial(x, far), 0.0)
+    )
 
 
 KERNELS: Mapping[str, tuple[float, Callable[[Any], Any]]] = {
@@ -29,11 +53,14 @@ KERNELS: Mapping[str, tuple[float, Callable[[Any], Any]]] = {
     "lanczos5": (5, _lanczos(5)),
     "gaussian": (1.5, lambda x: np.exp(-2 * x * x) * (x < 1.5)),
     "box": (0.5, lambda x: np.where(x == 0.5, 0.5, x < 0.5)),
-    "triangle": (1, lambda x: np.maximum(1 - x, 0)),
+    "triangle": (1, lambda x: _chosen(x < 1.0, 1.0 - x, 0.0)),
     "keyscubic": (2, _cubic((1.5, -2.5, 0, 1), (-0.5, 2.5, -4, 2))),
     "mitchellcubic": (2, _cubic((7 / 6, -2, 0, 8 / 9), (-7 / 18, 2, -10 / 3, 16 / 9))),
 }
-"""Radius and weight by distance. Source: TensorFlow's sampling_kernels."""
+"""Radius and weight by distance. Source: TensorFlow's sampling_kernels.
+
+Those of Lanczos, the triangle and the cubic ones take terms too.
+"""
 
 
 def sampled(own: int, count: int, scale: float, shift: float, kind: str, wide: bool) -> np.ndarray:
@@ -58,8 +85,30 @@ def covered(own: int, count: int) -> np.ndarray:
     return np.maximum(ends - np.maximum(edges[:-1, None], places), 0) * (count / own)
 
 
-def weighted(n: Layer, x: Value, rows: np.ndarray, columns: np.ndarray) -> Value:
+def sampled_late(own: Term, count: Any, kind: str, wide: bool) -> Term:
+    """The weights of `sampled`, or of `covered` by the kind "area", for extents that are known at
+    run time only; the scale is that of the extents.
+    """
+    n = own.n
+    size = constant(n, count, i64) if isinstance(count, int) else count
+    step = own.cast(f64) / size.cast(f64)
+    rows, places = (counting(n, v).cast(f64) for v in (size, own))
+    if kind == "area":
+        begins = (rows * step).spread(0, 1)
+        return ((begins + step).min(places + 1.0) - begins.max(places)).max(0.0) / step
+    radius, kernel = KERNELS[kind]
+    apart = (places + 0.5 - ((rows + 0.5) * step).spread(0, 1)).function(nn.Abs)
+    apart = apart / step.max(1.0) if wide else apart
+    weights = (apart <= float(radius)).choose(kernel(apart), 0.0)
+    total = weights.sum(1, keep=True)
+    return weights / (total.function(nn.Abs) < 1e-30).choose(1.0, total)
+
+
+def weighted(n: Layer, x: Value, rows: np.ndarray | Term, columns: np.ndarray | Term) -> Value:
     """x [N, H, W, C] with other rows and columns, of weights [H', H] and [W', W], in f32."""
     image = Term(n, n.cast(channels_first(n, x), f32))
-    found = constant(n, rows, f32) @ image @ constant(n, np.transpose(columns), f32)
-    return channels_last(n, found.value)
+    left, right = (
+        weights.cast(f32) if isinstance(weights, Term) else constant(n, weights, f32)
+        for weights in (rows, columns)
+    )
+    return channels_last(n, (left @ image @ right.transpose(1, 0)).value)

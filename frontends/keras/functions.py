@@ -35,7 +35,8 @@ def _hard_sigmoid(n: KerasLayer, x: Value) -> Value:
     return named(n, "hardsigmoid", x, slope, 0.5)
 
 
-def _squareplus(n: KerasLayer, x: Value, b: float = 4) -> Value:
+def squareplus(n: KerasLayer, x: Value, b: float = 4) -> Value:
+    """A smooth relu, by a root."""
     t = Term(n, x)
     return ((t + (t * t + b).function(nn.Sqrt)) * 0.5).value
 
@@ -127,7 +128,7 @@ FUNCTIONS: Mapping[str, Function] = {
     "hard_shrink": hard_shrink,
     "soft_shrink": soft_shrink,
     "tanh_shrink": lambda n, x: (Term(n, x) - Term(n, n(nn.Tanh(x)))).value,
-    "squareplus": _squareplus,
+    "squareplus": squareplus,
     "sparse_plus": _sparse_plus,
     "sparsemax": sparsemax,
     "sparse_sigmoid": lambda n, x: clipped(n, affine(n, x, 0.5, 0.5), 0, 1),

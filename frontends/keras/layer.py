@@ -20,6 +20,7 @@ IGNORED = IgnoredFields(
     Ignored("seed rate stddev noise_shape dropout recurrent_dropout", "of training"),
     Ignored("momentum *renorm*", "of training"),
     Ignored("mask", "of training", kinds="BatchNormalization"),
+    Ignored("query_mask", "Keras takes that of the query itself", kinds="MultiHeadAttention"),
     Ignored("training", "what predicts gives False, whatever the call says"),
     Ignored("name dtype batch_input_shape input_shape *_input_shape autocast", "of the graph"),
     Ignored("build_config *_shape", "of the weights", kinds="*Attention EinsumDense"),
@@ -42,7 +43,9 @@ IGNORED = IgnoredFields(
     Ignored("fill_value", "nothing is filled", kinds="Resizing ops.*"),
     Ignored("softmax_robust_masking equal_nan assume_unique", "default", values=(False,)),
     Ignored("axisa axisb axisc", "default", kinds="ops.Cross", values=(-1,)),
-    Ignored("sorted", "sorted results are right too", kinds="ops.TopK ops.Unique", values=(True,)),
+    Ignored("sorted", "sorted results are right too", kinds="ops.TopK"),
+    Ignored("sorted", "default", kinds="ops.Unique", values=(True,)),
+    Ignored("sorted", "tells how to compute it", kinds="ops.Segment*"),
     Ignored("beam_width top_paths", "of another strategy", kinds="ops.CTCDecode"),
     Ignored("stateful", "default", kinds="ConvLSTM*", values=(False,)),
     Ignored("use_scale", "weights have it", kinds="AdditiveAttention"),
@@ -55,6 +58,7 @@ IGNORED = IgnoredFields(
     Ignored("epsilon", "of adapting", kinds="Discretization"),
     Ignored("shared_axes", "weights have it", kinds="PReLU"),
     Ignored("mask_zero", "where it is called the other way round", kinds="ReversibleEmbedding"),
+    Ignored("tie_weights", "weights have it", kinds="ReversibleEmbedding"),
     Ignored("quantization_config", "weights have it", kinds="Embedding"),
 )  # fmt: skip
 ROWS = Rows(__package__ or "", IGNORED)
@@ -118,7 +122,8 @@ class KerasLayer(NodeLayer):
         """This layer with the values of its inputs, floats as the type that it computes in."""
         self._inputs = inputs
         if self._has_policy:
-            exact = self.kind.endswith("Normalization")  # which rounds no weights
+            exact = self.kind.endswith(("Normalization", "ReversibleEmbedding"))
+            # These round no weights.
             whole = {slot.index for slot in self.attributes.weights} if exact else ()
             self._inputs = [self._cast(x, i in whole) for i, x in enumerate(inputs)]
         return self

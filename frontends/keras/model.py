@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.diagnostics import NncError
-from ...ir.types import TensorType, Type, f32
+from ...ir.types import TensorType, Type, f32, i1
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.source import Source
@@ -266,7 +266,7 @@ class _Reader:
         name = self._unique(layer.label)
         outputs = [name, *(self._unique(f"{name}:{i}") for i in range(1, count))]
         found = self._tensors(layer, outputs, args, kwargs)
-        graphs = self._inside(layer)
+        graphs = self._inside(layer, bool(masks) or isinstance(kwargs.get("mask"), Tensor))
         inputs = [*slots, *layer.names]
         self.nodes.append(Node(layer.kind, name, inputs, outputs, call, graphs))
         return found
@@ -303,16 +303,19 @@ class _Reader:
         """Whether a layer takes the masks off the tensors that it is called with."""
         return layer.kind == "MultiHeadAttention" and not self._is_old
 
-    def _inside(self, layer: _Layer) -> Mapping[str, Graph]:
-        """The graph of what a layer does at each step of a sequence."""
+    def _inside(self, layer: _Layer, masked: bool) -> Mapping[str, Graph]:
+        """The graph of what a layer does at each step of a sequence, perhaps with its mask."""
         if layer.kind != "TimeDistributed":
             return {}
         inner = _Reader(self.source, self.version)
         inner.constants, inner._names, inner._depth = self.constants, self._names, self._depth
         given = Tensor(self._unique(f"{layer.label}:step"))
+        inputs = [Input(given.name, TensorType((), f32))]
+        if masked:
+            inner.masks[given.identity] = self._unique(f"{given.name}:mask")
+            inputs.append(Input(inner.masks[given.identity], TensorType((), i1)))
         one = self._layer(layer.config["layer"], layer.weights.inside("layer"), layer.label)
         (output, *_) = inner._call(one, [given], {}, 1)
-        inputs = [Input(given.name, TensorType((), f32))]
         return {"layer": Graph(inputs, inner.nodes, [("output", output.name)])}
 
     def _weights(self, layer: _Layer) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import keras
+import numpy as np
 
 from .cases import Config, Subject
 from .keras_base import BATCHES, FORMS, OPEN, Inputs, subject
@@ -19,15 +20,15 @@ UNARY = """abs absolute arccos arccosh arcsin arcsinh arctan arctanh bitwise_inv
 ceil conj conjugate cos cosh deg2rad rad2deg exp exp2 expm1 fix floor imag real isfinite isinf isnan
 isneginf isposinf isreal log log10 log1p log2 logical_not negative nan_to_num ones_like positive
 reciprocal rint round sign signbit sin sinc sinh sqrt square tan tanh trunc zeros_like erf erfinv
-logdet rsqrt relu relu6 sigmoid silu gelu elu selu celu softplus softsign hard_sigmoid hard_silu
+rsqrt relu relu6 sigmoid silu gelu elu selu celu softplus softsign hard_sigmoid hard_silu
 hard_tanh hard_shrink soft_shrink tanh_shrink sparse_plus sparse_sigmoid sparsemax squareplus
-leaky_relu log_sigmoid glu softmax log_softmax angle i0 shape size ndim ravel transpose
-stop_gradient copy digamma lgamma sparse_sigmoid view_as_real bartlett kaiser"""
+leaky_relu log_sigmoid glu softmax log_softmax angle i0 size ndim ravel transpose
+stop_gradient copy digamma lgamma sparse_sigmoid view_as_real"""
 BINARY = """add arctan2 bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift
 divide divide_no_nan equal floor_divide fmax fmin fmod gcd greater greater_equal heaviside hypot
 kron lcm left_shift less less_equal logaddexp logaddexp2 logical_and logical_or logical_xor matmul
 maximum minimum mod multiply nextafter not_equal outer power remainder right_shift subtract
-true_divide isclose dot inner vdot cross copysign ldexp float_power"""
+true_divide isclose dot inner vdot copysign ldexp float_power"""
 REDUCING = """all amax amin any argmax argmin average count_nonzero cumprod cumsum max mean median
 min nanmax nanmean nanmin nanprod nanstd nansum nanvar prod ptp std sum var logsumexp nanargmax
 nanargmin
@@ -38,11 +39,14 @@ UNDEFINED: Mapping[str, tuple[str, Callable[[Config], bool]]] = {
     "the order of NaN": (
         "sort argsort top_k argmax argmin", lambda c: c["values"] == "special"),
     "Keras reshapes to the extents before the turn": ("rot90", lambda c: c["at"] == 2),
-    "negative numbers and NaN as unsigned integers": ("cast", lambda c: c["to"] == "uint8"),
-    "they are made of floats": (
-        "layer_normalization rms_normalization", lambda c: c["dtype"] == "uint8"),
+    "negative numbers and NaN as unsigned integers": (
+        "cast concatenate_types stack_types hstack_types", lambda c: c["to"] == "uint8"),
+    "integers, cut off floats of which the last bit counts": (
+        "layer_normalization rms_normalization", lambda c: "int" in c["dtype"]),
     "a number that integers lack, in an empty result": (
         "nanmedian", lambda c: "float" not in c["dtype"] and c["batch"] == 0),
+    "the largest of numbers and NaN": ("segment_max", lambda c: c["values"] == "special"),
+    "the next f64, rounded": ("nextafter", lambda c: c["values"] == "special"),
     "sums with infinities": ("linspace", lambda c: c["values"] == "special"),
 }  # fmt: skip
 """Why configurations of operations are left out (Keras 3.15 with TensorFlow), and which.
@@ -119,7 +123,12 @@ def _reducing(config: Config, inputs: Inputs) -> Any:
     return _called(name, x, **more)
 
 
+EDGES = np.array([-1.0, 0.0, 1.0], np.float32)
+
 PLACES: dict[str, Any] = {
+    "logdet": lambda x, i, c: ops.logdet(
+        ops.matmul(z := ops.cast(x, "float32"), ops.swapaxes(z, 1, 2)) + 4 * ops.eye(3)),
+    "cross": lambda x, i, c: ops.cross(x[..., :3], x[..., 1:]),
     "take": lambda x, i, c: ops.take(x, i, axis=c["axis"]),
     "take one": lambda x, i, c: ops.take(x, c["at"], axis=c["axis"]),
     "take_along_axis": lambda x, i, c: ops.take_along_axis(x, i, axis=c["axis"]),
@@ -129,8 +138,8 @@ PLACES: dict[str, Any] = {
     "newaxis": lambda x, i, c: x[:, None, c["at"] :],
     "one_hot": lambda x, i, c: ops.one_hot(i, 5, axis=c["axis"]),
     "multi_hot": lambda x, i, c: ops.multi_hot(i, num_classes=5, axis=c["axis"]),
-    "where": lambda x, i, c: ops.where(i > 1, x, c["at"]),
-    "top_k": lambda x, i, c: ops.top_k(x, 2, sorted=c["flag"]),
+    "where": lambda x, i, c: ops.where(ops.expand_dims(i, -1) > 1, x, c["at"]),
+    "top_k": lambda x, i, c: [ops.sort(v) for v in ops.top_k(x, 2, sorted=c["flag"])],
     "in_top_k": lambda x, i, c: ops.in_top_k(i[:, 0], ops.reshape(x, (-1, 12)), 3),
     "roll": lambda x, i, c: ops.roll(x, c["at"], axis=c["axis"]),
     "repeat": lambda x, i, c: ops.repeat(x, 2, axis=c["axis"]),
@@ -140,6 +149,9 @@ PLACES: dict[str, Any] = {
     "split": lambda x, i, c: ops.split(x, 2 if c["flag"] else [1, 3], axis=2),
     "array_split": lambda x, i, c: ops.array_split(x, 3, axis=2),
     "stack": lambda x, i, c: ops.stack([x, x], axis=c["axis"]),
+    "concatenate_types": lambda x, i, c: ops.concatenate([x, ops.cast(x, c["to"])], axis=1),
+    "stack_types": lambda x, i, c: ops.stack([ops.cast(x, c["to"]), x], axis=1),
+    "hstack_types": lambda x, i, c: ops.hstack([x, ops.cast(x, c["to"])]),
     "concatenate": lambda x, i, c: ops.concatenate([x, x], axis=c["axis"]),
     "expand_dims": lambda x, i, c: ops.expand_dims(x, c["axis"]),
     "squeeze": lambda x, i, c: ops.squeeze(ops.expand_dims(x, c["axis"]), c["axis"]),
@@ -155,13 +167,13 @@ PLACES: dict[str, Any] = {
     "clip": lambda x, i, c: ops.clip(x, c["at"] - 1, 2),
     "quantile": lambda x, i, c: ops.quantile(x, 0.3, axis=c["axis"], method=c["method"]),
     "percentile": lambda x, i, c: ops.percentile(x, 30, axis=c["axis"], method=c["method"]),
-    "digitize": lambda x, i, c: ops.digitize(x, [-1.0, 0.0, 1.0]),
-    "searchsorted": lambda x, i, c: ops.searchsorted([-1.0, 0.0, 1.0], x[0, 0]),
+    "digitize": lambda x, i, c: ops.digitize(x, EDGES),
+    "searchsorted": lambda x, i, c: ops.searchsorted(EDGES, x[0, 0]),
     "bincount": lambda x, i, c: ops.bincount(i, minlength=6),
-    "histogram": lambda x, i, c: ops.histogram(x, bins=4, range=(-2, 2))[0],
+    "histogram": lambda x, i, c: ops.histogram(ops.ravel(x), bins=4, range=(-2, 2))[0],
     "segment_sum": lambda x, i, c: ops.segment_sum(x[0], i[0, :], num_segments=4),
     "segment_max": lambda x, i, c: ops.segment_max(x[0], i[0, :], num_segments=4),
-    "scatter": lambda x, i, c: ops.scatter(i[:1, :, None], x[:1], (6, 4)),
+    "scatter": lambda x, i, c: ops.scatter(ops.expand_dims(i, -1), x, (6, 4)),
     "scatter_update": lambda x, i, c: ops.scatter_update(x, [[0, 1], [0, 2]], ops.ones((2, 4))),
     "slice op": lambda x, i, c: ops.slice(x, [0, 1, 1], [1, 2, 2]),
     "slice_update": lambda x, i, c: ops.slice_update(x, [0, 1, 1], ops.ones((1, 1, 2))),
@@ -177,7 +189,7 @@ PLACES: dict[str, Any] = {
     "unstack": lambda x, i, c: ops.unstack(x, axis=2),
     "hstack": lambda x, i, c: ops.hstack([x, x]),
     "vstack": lambda x, i, c: ops.vstack([x, x]),
-    "broadcast_to": lambda x, i, c: ops.broadcast_to(x[:1], (2, 3, 4)),
+    "broadcast_to": lambda x, i, c: ops.broadcast_to(x[0], (2, 3, 4)),
     "linspace": lambda x, i, c: ops.linspace(x, x + 1, 3, endpoint=c["flag"], axis=c["axis"]),
     "cast": lambda x, i, c: ops.cast(x, c["to"]),
     "view cast": lambda x, i, c: ops.cast(i, c["to"]),
@@ -202,11 +214,15 @@ PLACES: dict[str, Any] = {
 }  # fmt: skip
 
 
+INDEXED = ["take", "take_along_axis", "one_hot", "multi_hot", "in_top_k", "segment_sum",
+           "segment_max", "scatter", "unravel_index", "isin"]  # fmt: skip
+"""Of which the indices may be negative."""
+
+
 def _placed(config: Config, inputs: Inputs) -> Any:
     x = _values(config, inputs, config["dtype"], 3, 4)
-    i = inputs.integers(3, most=3, least=0, dtype=config["index"])
-    if config["op"] in ("take_along_axis",):
-        i = inputs.integers(3, 4, most=3, dtype=config["index"])
+    shape = (3, 4) if config["op"] == "take_along_axis" else (3,)
+    i = inputs.integers(*shape, most=3, least=config.get("least", 0), dtype=config["index"])
     return keras.tree.flatten(PLACES[config["op"]](x, i, config))
 
 
@@ -227,7 +243,7 @@ def subjects() -> Iterator[Subject]:
         yield subject(
             f"ops.{name}", _binary,
             {"op": [name], "dtype": DTYPES, "other": DTYPES, "shapes": shapes, "swapped": YES,
-             "number": [None, 2, 1.5, -3, 300, True]} | values, common=COMMON,
+             "number": [None, 2, 1.5, -3, 300, True]} | values, _defined, COMMON,
         )  # fmt: skip
     for name in (name for name in REDUCING.split() if hasattr(ops, name)):
         yield subject(
@@ -243,5 +259,5 @@ def subjects() -> Iterator[Subject]:
              "mode": ["reflect", "symmetric", "constant"],
              "method": ["linear", "lower", "higher", "midpoint", "nearest"],
              "to": ["float16", "int8", "uint8", "bool", "float64", "bfloat16"]}
-            | values | OPEN, _defined, COMMON,
+            | ({"least": [0, -2]} if name in INDEXED else {}) | values | OPEN, _defined, COMMON,
         )  # fmt: skip

@@ -25,9 +25,8 @@ def _near(n: KerasLayer, q: Term, k: Term, width: int) -> Term:
 def _mask(n: KerasLayer, q: Term, v: Term) -> Term | None:
     """What queries may see of keys, of all that says so: [.., S, T]."""
     found: list[Term] = []
-    query = n.mask_of(0, "query")
-    if query is None and n.kind != "MultiHeadAttention":
-        query = n.argument(3, "query_mask")
+    query = None if n.kind == "MultiHeadAttention" else n.argument(3, "query_mask")
+    query = n.mask_of(0, "query") if query is None else query
     if query is not None:
         found.append(Term(n, n.cast(query, i1)).spread(0, 1))
     for i, name in ((1, "value"), (2, "key")):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...common.vocabulary import *
 from ..functions import activated
-from ..layer import ROWS, KerasLayer, called, layer
+from ..layer import ROWS, KerasLayer, called, element_type, layer
 from .reshaping import merged_batch, split_batch
 
 IDENTITIES = (
@@ -127,15 +127,17 @@ def embedding(n: KerasLayer) -> list[Value]:
 
 @layer("ReversibleEmbedding")
 def reversible_embedding(n: KerasLayer) -> Value | list[Value]:
+    """Rows of a table, or products with all of them, of the weights' type or one that is named."""
     table, *more = n.weights(1, 2)
-    x = n.tensor()
+    x, cap, named = n.tensor(), n.option("logit_soft_cap", None), n.option("reverse_dtype", None)
     if not n.argument(1, "reverse", False):
         found = n(nn.Gather(table, n.cast(x, i32)))
         counts = [n(nn.Not(n(nn.Equal(x, n.scalar(0, x)))))] if n.option("mask_zero", False) else []
         return [found, *counts]
     across = more[0] if more else n(nn.Transpose(table, permutation=(1, 0)))
-    logits = Term(n, n(nn.Matmul(x, across)))
-    cap = n.option("logit_soft_cap", None)
+    wide = n.element if named is None else element_type(named) or f32
+    logits = Term(n, n(nn.Matmul(n.cast(x, wide), n.cast(across, wide))))
+    n.keeps_types = True
     return (logits if not cap else (logits / cap).function(nn.Tanh) * cap).value
 
 
@@ -153,8 +155,8 @@ def masking(n: KerasLayer) -> list[Value]:
 @layer("TimeDistributed")
 def time_distributed(n: KerasLayer) -> Value:
     """The layer on all steps of all sequences at once."""
-    x = n.tensor()
-    (y,) = n.graph("layer", merged_batch(n, x))
+    x, mask = n.tensor(), n.mask
+    (y,) = n.graph("layer", *(merged_batch(n, v) for v in (x, mask) if v is not None))
     return split_batch(n, y, x)
 
 
@@ -164,6 +166,12 @@ def category_encoding(n: KerasLayer) -> Value:
     found = encoded(n, x, n.integer("num_tokens"), n.option("output_mode", "multi_hot"), weights)
     n.keeps_types = weights is None  # results have the type of variables, but of weighted counts
     return n.cast(found, n.element) if n.keeps_types else found
+
+
+def categories(n: KerasLayer, x: Value, depth: int) -> Value:
+    """Numbers of categories for `nn.one_hot`, for which negative ones count from the end."""
+    number = Term(n, n.cast(x, i64))
+    return (number < 0).choose(depth, number).value
 
 
 def encoded(n: KerasLayer, x: Value, depth: int, mode: str, weights: Value | None = None) -> Value:
@@ -177,7 +185,7 @@ def encoded(n: KerasLayer, x: Value, depth: int, mode: str, weights: Value | Non
     rank = x.type.rank
     values = n.constant(np.array([0, 1], np.float32))
     out = TensorType((*x.type.shape, depth), values.type.element_type)
-    hot = n(nn.OneHot(n.cast(x, i32), n.constant(depth, i32), values, axis=rank, out=out))
+    hot = n(nn.OneHot(categories(n, x, depth), n.constant(depth, i64), values, axis=rank, out=out))
     if mode == "one_hot":
         return hot
     if weights is not None:
@@ -192,7 +200,7 @@ def discretization(n: KerasLayer) -> Value:
     bounds = np.sort(np.asarray(n.option("bin_boundaries"), np.float32))
     x = n.tensor()
     column = Term(n, x).reshape(*((x, i) for i in range(x.type.rank)), 1)
-    above = column >= Term(n, n.constant(bounds, column.element))
-    bins = above.cast(i32).sum(column.rank - 1)
+    below = column < Term(n, n.constant(bounds, column.element))
+    bins = (~below).cast(i32).sum(column.rank - 1)
     found = encoded(n, bins.value, len(bounds) + 1, n.option("output_mode", "int"))
     return found if found.type.element_type is i32 else n.cast(found, n.result)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from ...common.formulas import is_negative
 from ...common.layer import Layer
 from ...common.vocabulary import *
-from ..functions import FUNCTIONS, gelu, glu, hard_shrink, log_softmax, soft_shrink, softmax
+from ..functions import (
+    FUNCTIONS,
+    gelu,
+    glu,
+    hard_shrink,
+    log_softmax,
+    soft_shrink,
+    softmax,
+    squareplus,
+)
 from ..layer import ROWS, KerasLayer, called, element_type, layer
 from ..promotion import result_type, type_of
 
@@ -44,6 +53,14 @@ def operand(n: KerasLayer, value: Any, element: Type) -> Term:
         return Term(n, n.constant(np.asarray(value), element))
     except (TypeError, ValueError):
         raise n.error(f"an argument is {value!r}, expected a tensor or numbers") from None
+
+
+def alike(n: KerasLayer, given: Sequence[Value]) -> list[Value]:
+    """Tensors in one element type, which Keras gives those that it joins."""
+    if n.kind.startswith("tf."):
+        return list(given)
+    wide = result_type(*(value.type.element_type for value in given))
+    return [n.cast(value, wide) for value in given]
 
 
 WEAK = frozenset(
@@ -187,7 +204,7 @@ _ACTIVATIONS = {
     "Softplus nn.softplus": "softplus", "Softsign": "softsign", "Silu nn.silu": "silu",
     "LogSigmoid": "log_sigmoid", "Selu nn.selu": "selu", "HardSigmoid": "hard_sigmoid",
     "HardSilu": "hard_silu", "HardTanh": "hard_tanh", "TanhShrink": "tanh_shrink",
-    "SparsePlus": "sparse_plus", "SparseSigmoid": "sparse_sigmoid", "Squareplus": "squareplus",
+    "SparsePlus": "sparse_plus", "SparseSigmoid": "sparse_sigmoid",
     "nn.elu": "elu",
 }  # fmt: skip
 
@@ -230,6 +247,7 @@ add(
         "Glu": lambda n: glu(n, n.tensor(), int(n.argument(1, "axis", -1))),
         "HardShrink": lambda n: hard_shrink(n, n.tensor(), n.number("threshold", 0.5)),
         "SoftShrink": lambda n: soft_shrink(n, n.tensor(), n.number("threshold", 0.5)),
+        "Squareplus": lambda n: squareplus(n, n.tensor(), n.number("b", 4)),
         "LogSoftmax": lambda n: log_softmax(n, n.tensor(), int(n.argument(1, "axis", -1))),
         "Clip": lambda n: clipped(
             n, counted(n, n.tensor()), n.argument(1, "x_min"), n.argument(2, "x_max")
@@ -377,14 +395,27 @@ def norm(n: KerasLayer) -> Value:
     return reduced(n, x, ops[order], axes, bool(n.argument(3, "keepdims", False)))
 
 
+def norm_of(x: Term, axes: Sequence[int], order: int) -> Term:
+    """The root of the sum of powers of absolute values."""
+    powers = x.function(nn.Abs) ** order
+    total = powers.sum(*axes, keep=True)
+    return total if order == 1 else total ** (1 / order)
+
+
 @layer("ops.Normalize")
 def normalize(n: KerasLayer) -> Value:
-    x = Term(n, n.tensor())
-    if n.argument(2, "order", 2) != 2:
-        raise n.error("'order' is not 2")
-    axes, least = axes_of(n, x.value, n.argument(1, "axis", -1)), n.argument(3, "epsilon") or 1e-12
-    square = (x * x).sum(*axes, keep=True)
-    return (x * square.max(float(least) ** 2).function(nn.Rsqrt)).value
+    """x by its norm, or by a least number where that is less."""
+    x, order = Term(n, n.tensor()), n.argument(2, "order", 2)
+    axes = axes_of(n, x.value, n.argument(1, "axis", -1))
+    given = n.argument(3, "epsilon")
+    least = 1e-7 if given is None else float(given)
+    if order == 2:
+        factor = (x * x).sum(*axes, keep=True).function(nn.Rsqrt)
+        return (x * factor.min(1 / least)).value
+    if not isinstance(order, int) or order < 1 or len(axes) > 1:
+        raise n.error(f"a norm of order {order!r} along axes {list(axes)} is not supported")
+    x = x.cast(result_type(x.element, float))
+    return (x / norm_of(x, axes, order).max(least)).value
 
 
 @layer("ops.TopK")

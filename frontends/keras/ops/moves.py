@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from ...common.blocks import mirrored_pad
 from ...common.tensorflow import pack
 from ...common.vocabulary import *
 from ..layer import KerasLayer, layer
 from .core import encoded
-from .functions import axes_of, operand
-from .reshaping import resized_in_ratio
+from .functions import alike, axes_of, operand
+from .resizing import resized_in_ratio
 
 
 @layer("ops.Reshape", "tf.reshape")
@@ -80,17 +81,17 @@ def concatenate(n: KerasLayer) -> Value:
     if not isinstance(given, list) or not all(isinstance(v, Value) for v in given):
         raise n.error("it is not called with a list of tensors")
     axis = normalize_axis(n, n.argument(1, "axis", 0), given[0].type.rank)
-    return concat(n, given, axis)
+    return concat(n, alike(n, given), axis)
 
 
 @layer("ops.Stack", "tf.stack")
 def stack(n: KerasLayer) -> Value:
-    return pack(n, n.tensors(), n.argument(1, "axis", 0))
+    return pack(n, alike(n, n.tensors()), n.argument(1, "axis", 0))
 
 
 @layer("ops.Hstack", "ops.Vstack")
 def stack_known(n: KerasLayer) -> Value:
-    return concat(n, n.tensors(), int(n.kind == "ops.Hstack"))
+    return concat(n, alike(n, n.tensors()), int(n.kind == "ops.Hstack"))
 
 
 @layer("ops.Unstack")
@@ -128,9 +129,12 @@ def pad(n: KerasLayer) -> Value:
     widths = np.asarray(n.argument(1, "pad_width", n.argument(1, "paddings")), np.int64)
     widths = np.broadcast_to(widths, (x.type.rank, 2))
     mode = str(n.argument(2, "mode", "constant")).lower()
-    modes = {"constant": "constant", "reflect": "reflect", "edge": "edge", "wrap": "wrap"}
-    if mode not in modes:
-        raise n.error(f"padding '{mode}' is not supported, expected one of {', '.join(modes)}")
+    if mode == "symmetric":
+        for axis in np.flatnonzero(widths.any(axis=1)):
+            _known_extent(n, x, int(axis))
+        return mirrored_pad(n, x, widths.tolist())
+    if mode not in ("constant", "reflect", "edge", "wrap"):
+        raise n.error(f"padding '{mode}' is not supported")
     value = n.argument(3, "constant_values") or 0
     return padded_by(n, x, widths.T.reshape(-1).tolist(), n.scalar(value, x), mode)
 
@@ -174,11 +178,11 @@ def repeat(n: KerasLayer) -> Value:
     if axis is None:
         x, axis = Term(n, x).flat().value, 0
     axis = normalize_axis(n, axis, x.type.rank)
-    extent = _known_extent(n, x, axis)
-    own = [(x, i) for i in range(x.type.rank)]
-    apart = reshape(n, x, [*own[:axis], extent, 1, *own[axis + 1 :]])
-    wide = broadcast(n, apart, [*own[:axis], extent, count, *own[axis + 1 :]])
-    return reshape(n, wide, [*own[:axis], extent * count, *own[axis + 1 :]])
+    own, rank = dims(x), x.type.rank
+    apart = reshape(n, x, [*own[: axis + 1], 1, *own[axis + 1 :]])
+    wide = broadcast(n, apart, [*own[: axis + 1], count, *own[axis + 1 :]])
+    groups = [(i, i + 1) for i in range(rank + 1) if i not in (axis, axis + 1)]
+    return merge(n, wide, sorted([*groups, (axis, axis + 2)]))
 
 
 @layer("ops.BroadcastTo")
@@ -214,11 +218,13 @@ def take_along_axis(n: KerasLayer) -> Value:
 
 @layer("ops.OneHot")
 def one_hot_(n: KerasLayer) -> Value:
-    if n.argument(2, "axis", -1) != -1:
-        raise n.error("'axis' is not the last one")
     x = n.tensor()
+    axis = normalize_axis(n, n.argument(2, "axis", -1), x.type.rank + 1)
     column_of_one = reshape(n, x, [*((x, i) for i in range(x.type.rank)), 1])
-    return encoded(n, column_of_one, int(n.argument(1, "num_classes")), "one_hot")
+    found = encoded(n, column_of_one, int(n.argument(1, "num_classes")), "one_hot")
+    order = list(range(x.type.rank))
+    order.insert(axis, x.type.rank)
+    return Term(n, found).transpose(*order).value
 
 
 @layer("ops.ZerosLike", "ops.OnesLike", "ops.FullLike")

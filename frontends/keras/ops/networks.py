@@ -7,6 +7,7 @@ from ...common.tensorflow import segments
 from ...common.vocabulary import *
 from ..layer import KerasLayer, layer
 from ..promotion import result_type
+from .core import categories
 from .functions import add, axes_of, floating, operand
 
 # -- normalization ---------------------------------------------------------------------------------
@@ -74,6 +75,8 @@ def dot_product_attention(n: KerasLayer) -> Value:
     """Queries [B, S, H, D] of keys and values [B, T, G, D]."""
     q, k, v = (Term(n, x).transpose(0, 2, 1, 3) for x in n.args[:3])
     heads = q.shape[1]
+    if not isinstance(q.element, FloatType):
+        raise n.error("attention of integers is not supported")
     if heads is None:
         raise n.error("the number of heads must be known")
     k, v = grouped(k, heads), grouped(v, heads)
@@ -101,7 +104,7 @@ def multi_hot(n: KerasLayer) -> Value:
     rank, values = x.type.rank, n.constant(np.array([0, 1], np.float32))
     axis = normalize_axis(n, n.integer("axis", -1), rank + 1)
     out = TensorType((*x.type.shape[:axis], depth, *x.type.shape[axis:]), f32)
-    hot = n(nn.OneHot(n.cast(x, i32), n.constant(depth, i32), values, axis=axis, out=out))
+    hot = n(nn.OneHot(categories(n, x, depth), n.constant(depth, i64), values, axis=axis, out=out))
     hot = n(nn.ReduceMax(hot, axes=(min(rank - 1, 1),)))
     return n.cast(hot, f32 if n.option("dtype", None) is None else n.element)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -11,17 +11,16 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import FloatType, f16, f32, f64, i32, i64
-from ...common import formulas, linear_algebra, special
+from ....ir.types import FloatType, f16, f32, f64, i1, i32, i64
+from ...common import formulas, special
 from ...common.activations import clipped
-from ...common.einsum import einsum
-from ...common.movement import reversed_axes, slice_axis, swapped
+from ...common.movement import FAR, slice_axis, swapped
 from ...common.reductions import largest
-from ...common.shapes import normalize_axis, reshape
-from ...common.terms import Term, constant, extent, joined
+from ...common.shapes import merge, normalize_axis
+from ...common.terms import Term, constant, counting, extent, joined
 from ..layer import KerasLayer, layer
 from ..promotion import greatest, result_type, wide_floating
-from .functions import add, axes_of, counted, floating, formula, operand, pair, summed, two
+from .functions import add, alike, axes_of, counted, floating, formula, operand, pair, summed, two
 
 
 def of_two(make: Callable[[Term, Term], Term], real: bool = False) -> Callable[[KerasLayer], Value]:
@@ -207,14 +206,10 @@ def quantile(n: KerasLayer) -> Value:
     if n.kind != "ops.Percentile":
         method = "linear"  # that of a quantile gets lost in a model of Keras 3
     rest = [i for i in range(x.type.rank) if i not in axes]
-    count = math.prod(x.type.shape[i] or 0 for i in axes)
-    if not count:
-        raise n.error("the extents of the axes must be known")
-    moved = n(nn.Transpose(x, permutation=(*rest, *axes)))
-    rows = reshape(n, moved, [*((moved, i) for i in range(len(rest))), count])
+    rows = rows_of(n, x, axes)
     ordered = Term(n, sorted_along(n, rows, len(rest))[0])
     missing = _is_nan(Term(n, rows)).cast(i32).largest(len(rest)) > 0
-    parts = [_between(ordered, q * (count - 1), method) for q in shares.reshape(-1).tolist()]
+    parts = [_between(ordered, q, method) for q in shares.reshape(-1).tolist()]
     parts = [missing.choose(math.nan, part) for part in parts]
     if keep:
         own = {axis: (rows, i) for i, axis in enumerate(rest)}
@@ -223,21 +218,35 @@ def quantile(n: KerasLayer) -> Value:
     return parts[0].value if not shares.ndim else joined([p.spread(1, 0) for p in parts], 0).value
 
 
-def _between(ordered: Term, place: float, method: str) -> Term:
-    below, above = ordered.column(math.floor(place)), ordered.column(math.ceil(place))
+def rows_of(n: KerasLayer, x: Value, axes: Sequence[int]) -> Value:
+    """x with what lies along some axes in one dimension, the last one."""
+    rest = [i for i in range(x.type.rank) if i not in axes]
+    moved, count = n(nn.Transpose(x, permutation=(*rest, *axes))), len(rest)
+    return merge(n, moved, [*((i, i + 1) for i in range(count)), (count, x.type.rank)])
+
+
+def _between(ordered: Term, share: float, method: str) -> Term:
+    """The element at a share of each row."""
+    last = extent(ordered.n, (ordered.value, ordered.rank - 1)) - 1
+    place = last.cast(f64) * share
+    below, above = place.function(nn.Floor), place.function(nn.Ceil)
+
+    def at(place: Term) -> Term:
+        return ordered.gather(place.cast(i64), ordered.rank - 1)
+
     match method:
         case "lower":
-            return below
+            return at(below)
         case "higher":
-            return above
+            return at(above)
         case "nearest":
-            return ordered.column(round(place))
+            return at(place.function(nn.Round))
         case "midpoint":
-            return (below + above) * 0.5
+            return (at(below) + at(above)) * 0.5
         case "linear":
-            upper = max(math.ceil(place), min(1, (ordered.shape[-1] or 1) - 1))
-            part = upper - place
-            return ordered.column(upper) * (1 - part) + ordered.column(max(upper - 1, 0)) * part
+            upper = above.max(last.min(1).cast(f64))
+            part = (upper - place).cast(ordered.element)
+            return at(upper) * (1.0 - part) + at((upper - 1.0).max(0.0)) * part
     raise ordered.n.error(f"'method' is '{method}'")
 
 
@@ -308,14 +317,14 @@ def without_nans(n: KerasLayer) -> Value:
 
 @layer("ops.SearchSorted", "ops.Digitize")
 def search_sorted(n: KerasLayer) -> Value:
-    """How many of the sorted values are below each one, or not above it."""
+    """How many of the sorted values are below each one, or not above it, as none is for NaN."""
     row, x = (n.argument(i, name) for i, name in ((0, "sorted_sequence"), (1, "values")))
     right = n.argument(2, "side", "left") == "right"
     if n.kind == "ops.Digitize":
         x, row, right = n.argument(0, "x"), n.argument(1, "bins"), True
     table, value = pair(n, row, x)
     column = value.spread(0, 1)
-    below = table <= column if right else table < column
+    below = ~(column < table) if right else table < column
     return below.cast(i32).sum(value.rank).value
 
 
@@ -332,7 +341,7 @@ def append(n: KerasLayer) -> Value:
 
 @layer("ops.Dstack")
 def dstack(n: KerasLayer) -> Value:
-    parts = [Term(n, x) for x in n.tensors()]
+    parts = [Term(n, x) for x in alike(n, n.tensors())]
     rank = parts[0].rank
     if rank == 1:
         parts = [part.spread(1, 1) for part in parts]
@@ -344,10 +353,8 @@ def diff(n: KerasLayer) -> Value:
     x, axis = n.tensor(), n.argument(2, "axis", -1)
     axis = normalize_axis(n, axis, x.type.rank)
     for _ in range(int(n.argument(1, "n", 1))):
-        count = x.type.shape[axis]
-        if count is None:
-            raise n.error("the extent of the axis must be known")
-        x = n(nn.Sub(slice_axis(n, x, axis, 1, count), slice_axis(n, x, axis, 0, count - 1)))
+        op = nn.Xor if x.type.element_type is i1 else nn.Sub
+        x = n(op(slice_axis(n, x, axis, 1, FAR), slice_axis(n, x, axis, 0, -1)))
     return x
 
 
@@ -355,11 +362,21 @@ def diff(n: KerasLayer) -> Value:
 def rotate(n: KerasLayer) -> Value:
     x, k = n.tensor(), int(n.argument(1, "k", 1)) % 4
     first, second = (a % x.type.rank for a in (n.argument(2, "axes") or (0, 1)))
-    if k == 2:
-        return reversed_axes(n, x, [first, second])
-    if k:
-        x = swapped(n, reversed_axes(n, x, [second if k == 1 else first]), first, second)
-    return x
+    for axis in {0: (), 1: (second,), 2: (first, second), 3: (first,)}[k]:
+        x = slice_axis(n, x, axis, FAR, -FAR, -1)
+    return swapped(n, x, first, second) if k % 2 else x
+
+
+def _diagonal_places(n: KerasLayer, x: Value, axes: Sequence[int], offset: int) -> Term:
+    """Where a diagonal's elements are in a matrix whose rows are one after the other."""
+    rows, columns = (x.type.shape[i] for i in axes)
+    down, right = max(-offset, 0), max(offset, 0)
+    if rows is not None and columns is not None:
+        steps = np.arange(max(min(rows - down, columns - right), 0), dtype=np.int64)
+        return constant(n, (steps + down) * columns + steps + right)
+    height, width = (extent(n, (x, i)) for i in axes)
+    late = counting(n, (height - down).min(width - right).max(0))
+    return (late + down) * width + late + right
 
 
 @layer("ops.Diagonal", "ops.Trace")
@@ -367,52 +384,13 @@ def diagonal(n: KerasLayer) -> Value:
     x, offset = n.tensor(), int(n.argument(1, "offset", 0))
     axes = [normalize_axis(n, n.argument(i, f"axis{i - 1}", i - 2), x.type.rank) for i in (2, 3)]
     rest = [i for i in range(x.type.rank) if i not in axes]
-    rows, columns = (x.type.shape[i] for i in axes)
-    if rows is None or columns is None:
-        raise n.error("the extents of the matrix must be known")
-    moved = Term(n, n(nn.Transpose(x, permutation=(*rest, *axes))))
-    flat = moved.reshape(*((moved.value, i) for i in range(len(rest))), rows * columns)
-    down, right = max(-offset, 0), max(offset, 0)
-    steps = np.arange(max(min(rows - down, columns - right), 0), dtype=np.int64)
-    places = (steps + down) * columns + steps + right
-    found = flat.gather(constant(n, places), flat.rank - 1)
+    count = len(rest)
+    moved = n(nn.Transpose(x, permutation=(*rest, *axes)))
+    flat = Term(n, merge(n, moved, [*((i, i + 1) for i in range(count)), (count, count + 2)]))
+    found = flat.gather(_diagonal_places(n, x, axes, offset), count)
     if n.kind == "ops.Diagonal":
         return found.value
     return Term(n, summed(n, found.value)).sum(found.rank - 1).value
-
-
-@layer("ops.Outer")
-def outer(n: KerasLayer) -> Value:
-    a, b = two(n)
-    return (a.flat().spread(0, 1) * b.flat()).value
-
-
-@layer("ops.Inner", "ops.Vdot", "ops.Dot")
-def inner(n: KerasLayer) -> Value:
-    """The sums run along the last axes, of a second matrix in `dot` along the one before it."""
-    a, b = two(n)
-    if n.kind == "ops.Vdot":
-        a, b = a.flat(), b.flat()
-    if not (a.rank and b.rank):
-        return (a * b).value
-    left = "".join(chr(97 + i) for i in range(a.rank - 1))
-    right = "".join(chr(65 + i) for i in range(b.rank - 1))
-    second = f"{right}z"
-    if n.kind == "ops.Dot" and b.rank > 1:
-        second = f"{right[:-1]}z{right[-1]}"
-    return einsum(n, f"{left}z,{second}->{left}{right}", [a.value, b.value])
-
-
-@layer("ops.Cross")
-def cross(n: KerasLayer) -> Value:
-    a, b = two(n)
-    if a.shape[-1] != 3 or b.shape[-1] != 3 or n.argument(5, "axis") not in (None, -1):
-        raise n.error("only vectors of three elements along the last axis are supported")
-
-    def turned(x: Term, by: int) -> Term:
-        return x.gather(constant(n, (np.arange(3) + by) % 3), x.rank - 1)
-
-    return (turned(a, 1) * turned(b, 2) - turned(a, 2) * turned(b, 1)).value
 
 
 @layer("ops.Meshgrid")
@@ -459,81 +437,6 @@ def scatter(n: KerasLayer) -> Value:
     return n(nn.ScatterNd(whole, places, added.value, reduction=how))
 
 
-# -- matrices --------------------------------------------------------------------------------------
-
-
-def _matrix(n: KerasLayer, place: int = 0) -> Term:
-    return Term(n, floating(n, n.tensor(place)))
-
-
-def _inverse(n: KerasLayer) -> Value:
-    a = _matrix(n)
-    return linear_algebra.solve(a, linear_algebra.identity_like(a)).value
-
-
-@layer("ops.Cholesky")
-def cholesky(n: KerasLayer) -> Value:
-    found = linear_algebra.cholesky(_matrix(n))
-    return (linear_algebra.transposed(found) if n.argument(1, "upper", False) else found).value
-
-
-@layer("ops.Solve", "ops.SolveTriangular")
-def solve(n: KerasLayer) -> Value:
-    a, b = _matrix(n), _matrix(n, 1)
-    vector = b.rank == a.rank - 1
-    b = b.spread(0, 1) if vector else b
-    if n.kind == "ops.Solve":
-        found = linear_algebra.solve(a, b)
-    else:
-        found = linear_algebra.solve_triangular(a, b, not n.argument(2, "lower", False))
-    return (found.column(0) if vector else found).value
-
-
-@layer("ops.Eigh")
-def eigh(n: KerasLayer) -> list[Value]:
-    return [v.value for v in linear_algebra.eigh(_matrix(n))]
-
-
-@layer("ops.Qr")
-def qr(n: KerasLayer) -> list[Value]:
-    a = _matrix(n)
-    q, r = linear_algebra.qr(a)
-    columns = a.shape[-1]
-    if n.argument(1, "mode", "reduced") == "reduced" and columns and (q.shape[-1] or 0) > columns:
-        q, r = q.part(-1, 0, columns), r.part(-2, 0, columns)
-    return [q.value, r.value]
-
-
-add({"Inv": _inverse, "Det": lambda n: n(nn.Determinant(_matrix(n).value))})
-
-
-# -- images ----------------------------------------------------------------------------------------
-
-
-def _is_first(n: KerasLayer) -> bool:
-    return n.config.get("data_format", n.keyword("data_format")) == "channels_first"
-
-
-@layer("ops.RGBToGrayscale")
-def grayscale(n: KerasLayer) -> Value:
-    x = _matrix(n)
-    axis = x.rank - 3 if _is_first(n) else x.rank - 1
-    shape = [3 if i == axis else 1 for i in range(x.rank)]
-    parts = constant(n, np.reshape([0.2989, 0.5870, 0.1140], shape), x.element)
-    return (x * parts).sum(axis, keep=True).value
-
-
-@layer("ops.DepthToSpace", "ops.SpaceToDepth")
-def blocks(n: KerasLayer) -> Value:
-    x, first = n.tensor(), _is_first(n)
-    size = int(n.argument(1, "block_size", n.config.get("block_size")))
-    order = (0, 3, 1, 2)
-    x = x if first else n(nn.Transpose(x, permutation=order))
-    op = nn.DepthToSpace if n.kind == "ops.DepthToSpace" else nn.SpaceToDepth
-    found = n(op(x, block=size))
-    return found if first else n(nn.Transpose(found, permutation=(0, 2, 3, 1)))
-
-
 @layer("ops.Hsplit", "ops.Vsplit", "ops.Dsplit", "ops.ArraySplit")
 def split_up(n: KerasLayer) -> list[Value]:
     x, given = n.tensor(), n.argument(1, "indices_or_sections")
@@ -549,8 +452,3 @@ def split_up(n: KerasLayer) -> list[Value]:
         cuts = np.cumsum([len(p) for p in np.array_split(np.arange(count), given)])[:-1].tolist()
     edges = [0, *(int(c) for c in cuts), count]
     return [slice_axis(n, x, axis, a, b) for a, b in pairwise(edges)]
-
-
-@layer("ops.Kron")
-def kron(n: KerasLayer) -> Value:
-    return formulas.kron(*two(n)).value

@@ -21,7 +21,7 @@ from ...common.unique import unique_rows
 from ..layer import KerasLayer, element_type, layer
 from ..promotion import wide_floating
 from .functions import add, axes_of, extreme_place, floating, formula, operand, pair, two
-from .numeric import of_wide, sorted_along
+from .numeric import of_wide, rows_of, sorted_along
 
 
 def _nan(x: Term) -> Term:
@@ -86,6 +86,7 @@ def _is_in(n: KerasLayer) -> Value:
 
 add({
     "Angle": formula(lambda x: (x < 0.0).choose(math.pi, x.zeros())),
+    "ViewAsReal": lambda n: _of_real(Term(n, n.tensor())),
     "Imag EmptyLike": lambda n: Term(n, n.tensor()).zeros().value,
     "I0": of_wide(bessel_i(0, False)),
     "Gcd": lambda n: _common(n, multiple=False),
@@ -95,6 +96,11 @@ add({
     "AllClose": _all_close,
     "IsIn": _is_in,
 })  # fmt: skip
+
+
+def _of_real(x: Term) -> Value:
+    """Real numbers with imaginary parts, which are 0."""
+    return joined([part.spread(0, 1) for part in (x, x.zeros())], x.rank).value
 
 
 def _scaled(n: KerasLayer) -> Value:
@@ -224,10 +230,7 @@ def nan_quantile(n: KerasLayer) -> Value:
     axes = axes_of(n, x.value, n.option("axis", None))
     method = "linear" if median else str(n.option("method", "linear"))
     rest = [i for i in range(x.rank) if i not in axes]
-    moved = x.transpose(*rest, *axes)
-    rows = moved.reshape(
-        *((moved.value, i) for i in range(len(rest))), math.prod(n.extent(x.value, i) for i in axes)
-    )
+    rows = Term(n, rows_of(n, x.value, axes))
     ordered = Term(n, sorted_along(n, _nan(rows).choose(math.inf, rows).value, len(rest))[0])
     count = (~_nan(rows)).cast(x.element).sum(len(rest), keep=True)
     parts = [_at_share(ordered, share, count, method) for share in shares.reshape(-1).tolist()]
@@ -422,12 +425,3 @@ def select(n: KerasLayer) -> Value:
         chosen = operand(n, choice, like.type.element_type)
         found = Term(n, n.cast(condition, i1)).choose(chosen, found)
     return found.value
-
-
-@layer("ops.View")
-def view(n: KerasLayer) -> Value:
-    """The bits as another type of the same size."""
-    x, element = n.tensor(), element_type(n.option("dtype"))
-    if element is None or nn.bit_width(element) != nn.bit_width(x.type.element_type):
-        raise n.error(f"the bits of {x.type.element_type} as {element} are not supported")
-    return n(nn.Bitcast(x, out=TensorType(x.type.shape, element)))

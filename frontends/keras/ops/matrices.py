@@ -1,0 +1,121 @@
+"""Products, factors and solutions of matrices in `keras.ops`, and images as matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ...common import formulas, linear_algebra
+from ...common.einsum import einsum
+from ...common.terms import Term, constant
+from ..layer import KerasLayer, layer
+from .functions import add, floating, two
+
+
+@layer("ops.Outer")
+def outer(n: KerasLayer) -> Value:
+    a, b = two(n)
+    return (a.flat().spread(0, 1) * b.flat()).value
+
+
+@layer("ops.Inner", "ops.Vdot", "ops.Dot")
+def inner(n: KerasLayer) -> Value:
+    """The sums run along the last axes, of a second matrix in `dot` along the one before it."""
+    a, b = two(n)
+    if n.kind == "ops.Vdot":
+        a, b = a.flat(), b.flat()
+    if not (a.rank and b.rank):
+        return (a * b).value
+    left = "".join(chr(97 + i) for i in range(a.rank - 1))
+    right = "".join(chr(65 + i) for i in range(b.rank - 1))
+    second = f"{right}z"
+    if n.kind == "ops.Dot" and b.rank > 1:
+        second = f"{right[:-1]}z{right[-1]}"
+    return einsum(n, f"{left}z,{second}->{left}{right}", [a.value, b.value])
+
+
+@layer("ops.Cross")
+def cross(n: KerasLayer) -> Value:
+    a, b = two(n)
+    if a.shape[-1] != 3 or b.shape[-1] != 3 or n.argument(5, "axis") not in (None, -1):
+        raise n.error("only vectors of three elements along the last axis are supported")
+
+    def turned(x: Term, by: int) -> Term:
+        return x.gather(constant(n, (np.arange(3) + by) % 3), x.rank - 1)
+
+    return (turned(a, 1) * turned(b, 2) - turned(a, 2) * turned(b, 1)).value
+
+
+@layer("ops.Kron")
+def kron(n: KerasLayer) -> Value:
+    return formulas.kron(*two(n)).value
+
+
+def _matrix(n: KerasLayer, place: int = 0) -> Term:
+    return Term(n, floating(n, n.tensor(place)))
+
+
+def _inverse(n: KerasLayer) -> Value:
+    a = _matrix(n)
+    return linear_algebra.solve(a, linear_algebra.identity_like(a)).value
+
+
+@layer("ops.Cholesky")
+def cholesky(n: KerasLayer) -> Value:
+    found = linear_algebra.cholesky(_matrix(n))
+    return (linear_algebra.transposed(found) if n.argument(1, "upper", False) else found).value
+
+
+@layer("ops.Solve", "ops.SolveTriangular")
+def solve(n: KerasLayer) -> Value:
+    a, b = _matrix(n), _matrix(n, 1)
+    vector = b.rank == a.rank - 1
+    b = b.spread(0, 1) if vector else b
+    if n.kind == "ops.Solve":
+        found = linear_algebra.solve(a, b)
+    else:
+        found = linear_algebra.solve_triangular(a, b, not n.argument(2, "lower", False))
+    return (found.column(0) if vector else found).value
+
+
+@layer("ops.Eigh")
+def eigh(n: KerasLayer) -> list[Value]:
+    return [v.value for v in linear_algebra.eigh(_matrix(n))]
+
+
+@layer("ops.Qr")
+def qr(n: KerasLayer) -> list[Value]:
+    a = _matrix(n)
+    q, r = linear_algebra.qr(a)
+    columns = a.shape[-1]
+    if n.argument(1, "mode", "reduced") == "reduced" and columns and (q.shape[-1] or 0) > columns:
+        q, r = q.part(-1, 0, columns), r.part(-2, 0, columns)
+    return [q.value, r.value]
+
+
+add({"Inv": _inverse, "Det": lambda n: n(nn.Determinant(_matrix(n).value))})
+
+
+def _is_first(n: KerasLayer) -> bool:
+    return n.config.get("data_format", n.keyword("data_format")) == "channels_first"
+
+
+@layer("ops.RGBToGrayscale")
+def grayscale(n: KerasLayer) -> Value:
+    x = _matrix(n)
+    axis = x.rank - 3 if _is_first(n) else x.rank - 1
+    shape = [3 if i == axis else 1 for i in range(x.rank)]
+    parts = constant(n, np.reshape([0.2989, 0.5870, 0.1140], shape), x.element)
+    return (x * parts).sum(axis, keep=True).value
+
+
+@layer("ops.DepthToSpace", "ops.SpaceToDepth")
+def blocks(n: KerasLayer) -> Value:
+    x, first = n.tensor(), _is_first(n)
+    size = int(n.argument(1, "block_size", n.config.get("block_size")))
+    order = (0, 3, 1, 2)
+    x = x if first else n(nn.Transpose(x, permutation=order))
+    op = nn.DepthToSpace if n.kind == "ops.DepthToSpace" else nn.SpaceToDepth
+    found = n(op(x, block=size))
+    return found if first else n(nn.Transpose(found, permutation=(0, 2, 3, 1)))
