@@ -13,7 +13,7 @@ from nnc.ir.numpy_types import type_to_numpy
 from nnc.ir.types import ScalarType
 from nnc.numerics.interpreter import Interpreter
 
-from .cases import Made
+from .cases import Made, Runnable
 
 TOLERANCES = {"float16": 2**-9, "bfloat16": 2**-6, "float32": 1e-4, "float64": 1e-9}
 TOLERANCES |= {"complex64": 1e-4, "complex128": 1e-9}
@@ -40,8 +40,7 @@ class Verdict:
 def judge(made: Made, interpreted: bool = False) -> Verdict:
     """Compile the model, or have it interpreted, and compare each of its runs."""
     try:
-        model = _Interpreted(made) if made.interpreted or interpreted else None
-        model = model or nnc.compile(made.model, cache=False, **made.options)
+        model = _model(made, made.interpreted or interpreted)
         for i, (inputs, expected) in enumerate(made.runs):
             given = model.run(inputs) if isinstance(inputs, dict) else model(*inputs)
             found = list(given.values()) if isinstance(given, dict) else given
@@ -53,6 +52,12 @@ def judge(made: Made, interpreted: bool = False) -> Verdict:
     except Exception as error:
         return Verdict("crash", f"{type(error).__name__}: {error}")
     return Verdict("right")
+
+
+def _model(made: Made, interpreted: bool) -> Any:
+    if isinstance(made.model, Runnable):
+        return made.model.callable(interpreted)
+    return _Interpreted(made) if interpreted else nnc.compile(made.model, cache=False, **made.options)
 
 
 class _Interpreted:
