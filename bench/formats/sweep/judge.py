@@ -12,6 +12,7 @@ from nnc.dialects.marks import INPUT_NAMES
 from nnc.ir.numpy_types import type_to_numpy
 from nnc.ir.types import ScalarType
 from nnc.numerics.interpreter import Interpreter
+from nnc.runtime.model import in_parts
 
 from .cases import Made, Runnable
 
@@ -57,7 +58,9 @@ def judge(made: Made, interpreted: bool = False) -> Verdict:
 def _model(made: Made, interpreted: bool) -> Any:
     if isinstance(made.model, Runnable):
         return made.model.callable(interpreted)
-    return _Interpreted(made) if interpreted else nnc.compile(made.model, cache=False, **made.options)
+    return (
+        _Interpreted(made) if interpreted else nnc.compile(made.model, cache=False, **made.options)
+    )
 
 
 class _Interpreted:
@@ -84,9 +87,15 @@ class _Interpreted:
         for name, value, type in zip(self.names, inputs, self.types, strict=True):
             if isinstance(type.element_type, ScalarType):
                 wanted = type_to_numpy(type.element_type)
-                if np.asarray(value).dtype != wanted:
+                if _real_dtype(value) != wanted:
                     raise nnc.NncError(f"input '{name}' is {np.asarray(value).dtype}, not {wanted}")
-        return self.interpreter.call("main", list(inputs))
+        given = [in_parts(v) if np.iscomplexobj(v) else v for v in inputs]
+        return self.interpreter.call("main", given)
+
+
+def _real_dtype(value: Any) -> np.dtype:
+    """The type of an array's elements, or of their parts."""
+    return np.asarray(value).real.dtype if np.iscomplexobj(value) else np.asarray(value).dtype
 
 
 def difference(

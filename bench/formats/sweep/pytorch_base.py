@@ -69,7 +69,6 @@ class Compiled:
 
         return call
 
-
     def strides(
         self, found: Sequence[torch.Tensor], given: Sequence[torch.Tensor]
     ) -> list[np.ndarray]:
@@ -97,6 +96,11 @@ def array_of(x: torch.Tensor) -> np.ndarray:
     return as_array(x.detach().resolve_conj().resolve_neg())
 
 
+def _in_parts(x: torch.Tensor) -> np.ndarray:
+    """The elements, of complex ones both parts."""
+    return array_of(torch.view_as_real(x.resolve_conj()) if x.is_complex() else x)
+
+
 class _StandIn:
     """The interpreter of a module where torch.compile expects a compiled model."""
 
@@ -105,7 +109,7 @@ class _StandIn:
         self.input_names = [name.value for name in main.attributes[INPUT_NAMES]]
         self.output_names = [name.value for name in main.attributes[OUTPUT_NAMES]]
         self.input_types = [value.type for value in main.body_block.args]
-        self.output_types = list(main.function_type.value.results)
+        self.output_types = list(main.function_type.results)
         self.interpreter = Interpreter(module)
 
     def run(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -203,7 +207,7 @@ def made(
             )
     except Exception as error:
         raise UnmakableError(f"export: {type(error).__name__}: {str(error)[:150]}") from None
-    rows = [([array_of(x) for x in g], [array_of(x) for x in e])
+    rows = [([array_of(x) for x in g], [_in_parts(x) for x in e])
             for g, e in zip(runs, expected, strict=True) if _accepts(program, g)]  # fmt: skip
     model: Any = program
     if way == "file":
@@ -226,9 +230,7 @@ def _accepts(program: Any, given: Sequence[torch.Tensor]) -> bool:
                for d, own in zip(v.shape, x.shape, strict=True))  # fmt: skip
 
 
-def numbers(
-    shape: Sequence[int], dtype: str, how: str, rng: np.random.Generator
-) -> torch.Tensor:
+def numbers(shape: Sequence[int], dtype: str, how: str, rng: np.random.Generator) -> torch.Tensor:
     """A tensor of "plain" numbers, "odd" ones with NaN and infinities, "ties", or "positive" ones."""
     element = getattr(torch, dtype)
     x = rng.standard_normal(shape) * 2
