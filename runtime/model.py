@@ -198,7 +198,7 @@ def _described(array: np.ndarray) -> str:
 
 def in_parts(array: np.ndarray) -> np.ndarray:
     """Complex numbers with their real and imaginary parts as a last dimension of two."""
-    return np.stack([array.real, array.imag], -1)
+    return np.stack([np.real(array), np.imag(array)], -1)
 
 
 class _Input:

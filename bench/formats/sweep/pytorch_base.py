@@ -209,7 +209,7 @@ def made(
     except Exception as error:
         raise UnmakableError(f"export: {type(error).__name__}: {str(error)[:150]}") from None
     rows = [([array_of(x) for x in g], [_in_parts(x) for x in e])
-            for g, e in zip(runs, expected, strict=True) if _accepts(program, g)]  # fmt: skip
+            for g, e in zip(runs, expected, strict=True) if _accepts(program, g, len(e))]  # fmt: skip
     model: Any = program
     if way == "file":
         model = folder / "model.pt2"
@@ -227,10 +227,11 @@ def _kept(module: Of, given: Sequence[torch.Tensor]) -> Of:
     return Of(lambda *inputs: module(*(x.clone() for x in inputs))).eval()
 
 
-def _accepts(program: Any, given: Sequence[torch.Tensor]) -> bool:
-    """Whether the program takes these extents; some that were to be open are fixed."""
+def _accepts(program: Any, given: Sequence[torch.Tensor], count: int) -> bool:
+    """Whether the program takes these extents, and has results for them; some may be fixed."""
     try:
-        program.module(check_guards=False)(*given)
+        if len(program.module(check_guards=False)(*given)) != count:
+            return False
     except Exception:
         return False
     vals = [n.meta["val"] for n in program.graph.nodes if n.op == "placeholder"]

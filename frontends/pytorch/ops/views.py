@@ -246,7 +246,7 @@ def part_sizes(n: AtenLayer, name: str, x: Value, axis: int, given: Any, count: 
         if isinstance(given, list):
             ends = [0, *(slice(n.int(e)).indices(whole)[1] for e in given), whole]
             return [max(b - a, 0) for a, b in pairwise(ends)]
-        return [whole // given + (i < whole % given) for i in range(given)]
+        return [whole // given + (i < whole % given) for i in range(n.int(given))]
     size = -(-whole // given) if "chunk" in name else given
     if not size:
         return [whole]
@@ -265,7 +265,7 @@ def _open_sizes(n: AtenLayer, name: str, x: Value, axis: int, given: Any, count:
     size = Term(n, n.as_value(given, i64))
     if "chunk" in name:
         size = (whole + size - 1) / size
-    return [*[size] * (count - 1), whole - size * (count - 1)]
+    return [*[size] * (count - 1), (whole - size * (count - 1)).min(size)]
 
 
 def _parts(n: AtenLayer, x: Value, axis: int, sizes: Sequence[Size]) -> list[Value]:
