@@ -34,10 +34,10 @@ class Runnable(Protocol):
 class Made:
     """A model of a configuration, and what the framework computes with it.
 
-    `model` is what `nnc.compile` takes, mostly a path, or a Runnable. Each run has the inputs, by name or in
-    order, and the outputs in order; models of open extents have several. `options` are further
-    arguments of `nnc.compile`; `tolerance` replaces those by element type, see `judge.py`. What is
-    `interpreted` is judged without being compiled: its subjects are about reading files.
+    `model` is what `nnc.compile` takes, mostly a path, or a Runnable. Each run has the inputs, by
+    name or in order, and the outputs in order; models of open extents have several. `options` are
+    further arguments of `nnc.compile`; `tolerance` replaces those by element type, see `judge.py`.
+    What is `interpreted` is judged without being compiled: its subjects are about reading files.
     """
 
     model: Any

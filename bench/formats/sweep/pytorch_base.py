@@ -25,8 +25,8 @@ logging.disable(logging.WARNING)
 torch.set_num_threads(1)
 
 WAYS = {"way": ["program", "file", "open", "compile", "compile open"]}
-"""How nnc gets the function: `torch.export` in memory, as a file, with open extents; `torch.compile`
-for the extents at hand, or for open ones.
+"""How nnc gets the function: `torch.export` in memory, as a file, with open extents;
+`torch.compile` for the extents at hand, or for open ones.
 """
 LAYOUTS = {"layout": ["plain", "transposed", "strided", "expanded"]}
 FLOATS = "float32 float64 float16 bfloat16".split()  # noqa: SIM905
@@ -209,7 +209,8 @@ def made(
     except Exception as error:
         raise UnmakableError(f"export: {type(error).__name__}: {str(error)[:150]}") from None
     rows = [([array_of(x) for x in g], [_in_parts(x) for x in e])
-            for g, e in zip(runs, expected, strict=True) if _accepts(program, g, len(e))]  # fmt: skip
+            for g, e in zip(runs, expected, strict=True)
+            if _accepts(program, g, len(e))]  # fmt: skip
     model: Any = program
     if way == "file":
         model = folder / "model.pt2"
@@ -243,7 +244,7 @@ def _accepts(program: Any, given: Sequence[torch.Tensor], count: int) -> bool:
 
 
 def numbers(shape: Sequence[int], dtype: str, how: str, rng: np.random.Generator) -> torch.Tensor:
-    """A tensor of "plain" numbers, "odd" ones with NaN and infinities, "ties", or "positive" ones."""
+    """A tensor of "plain" numbers, "odd" ones with NaN, "ties", or "positive" ones."""
     element = getattr(torch, dtype)
     x = rng.standard_normal(shape) * 2
     if how == "positive":

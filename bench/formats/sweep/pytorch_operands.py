@@ -21,8 +21,8 @@ NUMBERS = [2, -1, 300, 2**33, 2.5, True, 0, -3.5, 0.1, -300]
 EXTENTS = ([3, 4], [5, 7])
 """Of the two runs of open extents."""
 
-MAIN = """add sub mul div floor_divide true_divide remainder fmod pow maximum minimum fmax fmin eq ne
-lt le gt ge hypot atan2 copysign xlogy where logical_and""".split()  # noqa: SIM905
+MAIN = """add sub mul div floor_divide true_divide remainder fmod pow maximum minimum fmax fmin eq
+ne lt le gt ge hypot atan2 copysign xlogy where logical_and""".split()  # noqa: SIM905
 OTHERS = """bitwise_and bitwise_or bitwise_xor logical_or logical_xor logaddexp logaddexp2 heaviside
 float_power rsub ldexp nextafter isclose special.xlog1py special.zeta gcd lcm bitwise_left_shift
 bitwise_right_shift lerp addcmul addcdiv clamp clamp_min clamp_max masked_fill div_trunc div_floor
@@ -32,7 +32,9 @@ nn.functional.mse_loss nn.functional.l1_loss nn.functional.smooth_l1_loss bucket
 iadd isub imul idiv ipow itrue_copy""".split()  # noqa: SIM905
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "where": lambda x, y: torch.where(x > 0, x, y) if isinstance(x, torch.Tensor) else torch.where(y > 0, x, y),
+    "where": lambda x, y: (
+        torch.where(x > 0, x, y) if isinstance(x, torch.Tensor) else torch.where(y > 0, x, y)
+    ),
     "lerp": lambda x, y: torch.lerp(x, y, 0.3),
     "addcmul": lambda x, y: torch.addcmul(x, y, y, value=2),
     "addcdiv": lambda x, y: torch.addcdiv(x, x, y, value=2),
@@ -69,24 +71,24 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "idiv": lambda x, y: x.clone().div_(y),
     "ipow": lambda x, y: x.clone().pow_(y),
     "itrue_copy": lambda x, y: x.clone().copy_(y),
-}  # fmt: skip
+}
 """Those that are not PyTorch's function of this name with two operands."""
 
-UNARY = """abs acos acosh angle asin asinh atan atanh bitwise_not ceil conj_physical cos cosh deg2rad
-digamma erf erfc erfinv exp exp2 expm1 floor frac i0 isfinite isinf isnan isneginf isposinf isreal
-lgamma log log10 log1p log2 logical_not logit nan_to_num neg positive rad2deg real reciprocal relu
-round rsqrt sgn sigmoid sign signbit sin sinc sinh sqrt square tan tanh trunc special.bessel_j0
-special.bessel_j1 special.bessel_y0 special.bessel_y1 special.entr special.erfcx special.i0e
-special.i1 special.i1e special.log_ndtr special.ndtr special.ndtri special.modified_bessel_i0
-special.modified_bessel_i1 special.modified_bessel_k0 special.modified_bessel_k1
-special.scaled_modified_bessel_k0 special.scaled_modified_bessel_k1 special.spherical_bessel_j0
-special.airy_ai special.psi nn.functional.celu nn.functional.elu nn.functional.gelu
-nn.functional.glu nn.functional.hardshrink nn.functional.hardsigmoid nn.functional.hardswish
-nn.functional.hardtanh nn.functional.leaky_relu nn.functional.logsigmoid nn.functional.mish
-nn.functional.relu6 nn.functional.selu nn.functional.silu nn.functional.softplus
-nn.functional.softshrink nn.functional.softsign nn.functional.tanhshrink frexp zeros_like ones_like
-nn.functional.normalize flatten clone ravel diag_embed tril triu trace nonzero argwhere msort
-special.multigammaln""".split()  # noqa: SIM905
+UNARY = """abs acos acosh angle asin asinh atan atanh bitwise_not ceil conj_physical cos cosh
+deg2rad digamma erf erfc erfinv exp exp2 expm1 floor frac i0 isfinite isinf isnan isneginf
+isposinf isreal lgamma log log10 log1p log2 logical_not logit nan_to_num neg positive rad2deg real
+reciprocal relu round rsqrt sgn sigmoid sign signbit sin sinc sinh sqrt square tan tanh trunc
+special.bessel_j0 special.bessel_j1 special.bessel_y0 special.bessel_y1 special.entr special.erfcx
+special.i0e special.i1 special.i1e special.log_ndtr special.ndtr special.ndtri
+special.modified_bessel_i0 special.modified_bessel_i1 special.modified_bessel_k0
+special.modified_bessel_k1 special.scaled_modified_bessel_k0 special.scaled_modified_bessel_k1
+special.spherical_bessel_j0 special.airy_ai special.psi nn.functional.celu nn.functional.elu
+nn.functional.gelu nn.functional.glu nn.functional.hardshrink nn.functional.hardsigmoid
+nn.functional.hardswish nn.functional.hardtanh nn.functional.leaky_relu nn.functional.logsigmoid
+nn.functional.mish nn.functional.relu6 nn.functional.selu nn.functional.silu
+nn.functional.softplus nn.functional.softshrink nn.functional.softsign nn.functional.tanhshrink
+frexp zeros_like ones_like nn.functional.normalize flatten clone ravel diag_embed tril triu trace
+nonzero argwhere msort special.multigammaln""".split()  # noqa: SIM905
 
 
 def _function(name: str) -> Callable[..., Any]:

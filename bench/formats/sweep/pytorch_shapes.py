@@ -24,10 +24,17 @@ log_softmax aminmax count_nonzero var_mean std_mean quantile nanquantile trapezo
 cumulative_trapezoid diff unbind squeeze unsqueeze glu linalg.vector_norm renorm kthvalue topk
 nn.functional.softmin nn.functional.normalize unique unique_consecutive fliplr rot90""".split()  # noqa: SIM905
 MORE: dict[str, dict[str, Any]] = {
-    "var": {"correction": 2}, "std": {"correction": 5}, "roll": {"shifts": 2}, "topk": {"k": 2},
-    "kthvalue": {"k": 2}, "quantile": {"q": 0.3}, "nanquantile": {"q": 0.6},
-    "renorm": {"p": 2, "maxnorm": 1.0}, "norm": {"p": 3}, "linalg.vector_norm": {"ord": 1},
-}  # fmt: skip
+    "var": {"correction": 2},
+    "std": {"correction": 5},
+    "roll": {"shifts": 2},
+    "topk": {"k": 2},
+    "kthvalue": {"k": 2},
+    "quantile": {"q": 0.3},
+    "nanquantile": {"q": 0.6},
+    "renorm": {"p": 2, "maxnorm": 1.0},
+    "norm": {"p": 3},
+    "linalg.vector_norm": {"ord": 1},
+}
 """Arguments of reductions that are needed or seldom tried."""
 KEEPING = """sum mean prod amax amin any all logsumexp nansum nanmean var std norm argmax argmin max
 min median nanmedian mode aminmax var_mean std_mean quantile nanquantile linalg.vector_norm
@@ -87,7 +94,9 @@ VIEWS: dict[str, Callable[[torch.Tensor], Any]] = {
     "pad reflect": lambda x: torch.nn.functional.pad(x[None], (1, 2), mode="reflect"),
     "pad replicate": lambda x: torch.nn.functional.pad(x[None], (1, 2), mode="replicate"),
     "pad circular": lambda x: torch.nn.functional.pad(x[None], (2, 1), mode="circular"),
-    "pixel_shuffle": lambda x: torch.nn.functional.pixel_shuffle(x[:, None, None].repeat(1, 4, 1, *[1] * (x.dim() - 1))[:, :4], 2),
+    "pixel_shuffle": lambda x: torch.nn.functional.pixel_shuffle(
+        x[:, None, None].repeat(1, 4, 1, *[1] * (x.dim() - 1))[:, :4], 2
+    ),
     "as_strided": lambda x: x.contiguous().as_strided((2, 2), (2, 1), 1) * 2,
     "fill_diagonal": lambda x: x.mT.clone().fill_diagonal_(3),
     "t clone add": lambda x: x.t().clone().add_(1),
@@ -98,7 +107,12 @@ VIEWS: dict[str, Callable[[torch.Tensor], Any]] = {
     "cat none": lambda x: torch.cat([x, x[:0]], 0),
     "cat last": lambda x: torch.cat([x, x[..., :1]], -1),
     "stack": lambda x: torch.stack([x, x + 1], -1),
-    "new": lambda x: (x.new_ones(x.shape[0], 2), x.new_full((2, x.shape[-1]), 3), torch.zeros_like(x), torch.full_like(x, 2)),
+    "new": lambda x: (
+        x.new_ones(x.shape[0], 2),
+        x.new_full((2, x.shape[-1]), 3),
+        torch.zeros_like(x),
+        torch.full_like(x, 2),
+    ),
     "arange": lambda x: torch.arange(x.shape[0]) + torch.arange(0, x.shape[0], 2).sum(),
     "eye": lambda x: torch.eye(x.shape[0], 3, dtype=x.dtype),
     "vander": lambda x: torch.vander(x[0], 3),
@@ -115,7 +129,9 @@ VIEWS: dict[str, Callable[[torch.Tensor], Any]] = {
     "max of two": lambda x: torch.max(x, x.flip(0)),
     "adaptive_avg_pool": lambda x: torch.nn.functional.adaptive_avg_pool2d(x[None], (3, 2)),
     "adaptive_max_pool": lambda x: torch.nn.functional.adaptive_max_pool2d(x[None], (3, 2)),
-    "adaptive_max_pool places": lambda x: torch.nn.functional.adaptive_max_pool2d(x[None], (2, 2), return_indices=True),
+    "adaptive_max_pool places": lambda x: torch.nn.functional.adaptive_max_pool2d(
+        x[None], (2, 2), return_indices=True
+    ),
     "max_pool places": lambda x: torch.nn.functional.max_pool2d(x[None], 2, 1, return_indices=True),
     "layer_norm": lambda x: torch.nn.functional.layer_norm(x, x.shape[-1:]),
     "layer_norm whole": lambda x: torch.nn.functional.layer_norm(x, x.shape),
@@ -133,11 +149,13 @@ VIEWS: dict[str, Callable[[torch.Tensor], Any]] = {
     "to": lambda x: (x.to(torch.float16), x.to(torch.int8), x.to(torch.bool), x.double()),
     "size": lambda x: x.new_zeros(x.size(-1) + 1),
     "split of open": lambda x: x.split(x.shape[0] - 1),
-    "stft": lambda x: torch.stft(x.reshape(-1), 4, 2, return_complex=True, window=torch.ones(4, dtype=x.dtype)).abs(),
+    "stft": lambda x: torch.stft(
+        x.reshape(-1), 4, 2, return_complex=True, window=torch.ones(4, dtype=x.dtype)
+    ).abs(),
     "complex": lambda x: torch.view_as_real(torch.complex(x, x) * 2j),
     "fft": lambda x: torch.fft.rfft(x).abs(),
     "fft 2": lambda x: torch.fft.fft2(x).real,
-}  # fmt: skip
+}
 
 INDEXING: dict[str, Callable[[torch.Tensor, torch.Tensor], Any]] = {
     "x[i]": lambda x, i: x[i],
@@ -160,9 +178,15 @@ INDEXING: dict[str, Callable[[torch.Tensor, torch.Tensor], Any]] = {
     "gather 1": lambda x, i: x.gather(1, i[None, :]),
     "scatter": lambda x, i: x.scatter(0, i[:1, None].expand(1, 2), 5),
     "scatter_add": lambda x, i: x.scatter_add(1, i[None, :], x[:1, :1].expand(1, i.shape[0])),
-    "scatter prod": lambda x, i: x.scatter_reduce(1, i[None, :], x[:1, :1].expand(1, i.shape[0]), "prod"),
-    "scatter mean": lambda x, i: x.scatter_reduce(1, i[None, :], x[:1, :1].expand(1, i.shape[0]), "mean", include_self=False),
-    "scatter amax": lambda x, i: x.scatter_reduce(1, i[None, :], x[:1, :1].expand(1, i.shape[0]), "amax"),
+    "scatter prod": lambda x, i: x.scatter_reduce(
+        1, i[None, :], x[:1, :1].expand(1, i.shape[0]), "prod"
+    ),
+    "scatter mean": lambda x, i: x.scatter_reduce(
+        1, i[None, :], x[:1, :1].expand(1, i.shape[0]), "mean", include_self=False
+    ),
+    "scatter amax": lambda x, i: x.scatter_reduce(
+        1, i[None, :], x[:1, :1].expand(1, i.shape[0]), "amax"
+    ),
     "take_along_dim": lambda x, i: x.take_along_dim(i[:, None], 0),
     "embedding": lambda x, i: torch.nn.functional.embedding(i, x, padding_idx=0),
     "embedding_bag": lambda x, i: torch.nn.functional.embedding_bag(i, x, torch.tensor([0, 2])),
@@ -170,13 +194,17 @@ INDEXING: dict[str, Callable[[torch.Tensor, torch.Tensor], Any]] = {
     "slice_scatter": lambda x, i: x.slice_scatter(x[:, :1], 1, 1, 2),
     "select_scatter": lambda x, i: x.select_scatter(x[:, 0], 1, -1),
     "diagonal_scatter": lambda x, i: x.diagonal_scatter(x.diagonal() * 2),
-    "as_strided_scatter": lambda x, i: x.contiguous().as_strided_scatter(x[:2, :2] + 1, (2, 2), (2, 1), 1),
+    "as_strided_scatter": lambda x, i: x.contiguous().as_strided_scatter(
+        x[:2, :2] + 1, (2, 2), (2, 1), 1
+    ),
     "masked_scatter": lambda x, i: x.masked_scatter(x > 0, x.contiguous()),
     "bincount": lambda x, i: torch.bincount(i.abs(), minlength=7),
     "repeat_interleave": lambda x, i: x.repeat_interleave(2, 0)[i],
     "cross_entropy": lambda x, i: torch.nn.functional.cross_entropy(x[: i.shape[0]], i),
-    "nll ignore": lambda x, i: torch.nn.functional.nll_loss(x[i], i, ignore_index=1, reduction="none"),
-}  # fmt: skip
+    "nll ignore": lambda x, i: torch.nn.functional.nll_loss(
+        x[i], i, ignore_index=1, reduction="none"
+    ),
+}
 
 WRITES: dict[str, Callable[..., Any]] = {
     "add_": lambda x: x.add_(1),

@@ -247,7 +247,7 @@ def part_sizes(n: AtenLayer, name: str, x: Value, axis: int, given: Any, count: 
             ends = [0, *(slice(n.int(e)).indices(whole)[1] for e in given), whole]
             return [max(b - a, 0) for a, b in pairwise(ends)]
         return [whole // given + (i < whole % given) for i in range(n.int(given))]
-    size = -(-whole // given) if "chunk" in name else given
+    size = -(-whole // n.int(given)) if "chunk" in name else n.int(given)
     if not size:
         return [whole]
     return [min(size, whole - at) for at in range(0, whole, size)] or [0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-import torch.nn.functional as F
+from torch.nn import functional
 
 
 def opened(x: torch.Tensor) -> Any:
@@ -21,9 +21,13 @@ def opened(x: torch.Tensor) -> Any:
         *(x.diagonal(1), x.diagonal(-2), torch.diag_embed(x, -1), written),
         x.clone().fill_diagonal_(3),
         torch.block_diag(x, x[:2]),
-        *(F.layer_norm(x, x.shape[-1:]), F.rms_norm(x, x.shape[-1:]), F.layer_norm(x, x.shape)),
-        *F.adaptive_max_pool2d(x[None], (3, 2), return_indices=True),
-        F.pixel_shuffle(x.expand(4, -1, -1), 2),
+        *(
+            functional.layer_norm(x, x.shape[-1:]),
+            functional.rms_norm(x, x.shape[-1:]),
+            functional.layer_norm(x, x.shape),
+        ),
+        *functional.adaptive_max_pool2d(x[None], (3, 2), return_indices=True),
+        functional.pixel_shuffle(x.expand(4, -1, -1), 2),
         *(x.view(torch.int16), x.view(torch.float64), x.view(torch.uint8)),
         *(x[:, :1].squeeze(), torch.einsum("ij->i", x.to(torch.int32))),
     )
