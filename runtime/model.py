@@ -196,8 +196,13 @@ def _described(array: np.ndarray) -> str:
     return f"is {array.tolist()}" if _is_listed(array) else f"has shape {list(array.shape)}"
 
 
+def in_parts(array: np.ndarray) -> np.ndarray:
+    """Complex numbers with their real and imaginary parts as a last dimension of two."""
+    return np.stack([np.real(array), np.imag(array)], -1)
+
+
 class _Input:
-    """What an input must be."""
+    """What an input must be; complex numbers are taken where parts are expected."""
 
     def __init__(self, name: str, type: TensorType) -> None:
         self.name, self.type = name, type
@@ -216,6 +221,8 @@ class _Input:
         ):
             return value
         array = np.asarray(value)
+        if array.dtype.kind == "c" and self.shape and self.shape[-1] == 2:
+            array = in_parts(array)
         if array.dtype.newbyteorder("=") != self.dtype or not self._fits(array.shape):
             expected = f"expected {self.type}, got {array.dtype} {array.shape}"
             raise NncError(f"input '{self.name}': {expected}")

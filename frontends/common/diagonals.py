@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ...dialects import nn
 from ...ir.core import Value
-from ...ir.types import i64
 from .layer import Layer
 from .movement import padded_by, transposed
-from .terms import Term, constant
+from .terms import Term, constant, counting, extent
 
 
-def diagonal_places(shape: Sequence[int], offset: int) -> np.ndarray:
-    """Rows and columns of the elements of a diagonal: [count, 2]."""
-    rows, columns = shape
-    first = max(-offset, 0), max(offset, 0)
-    count = max(min(rows - first[0], columns - first[1]), 0)
-    return np.arange(count)[:, None] + np.array(first)
+def diagonal_places(n: Layer, x: Value, offset: int, first: int, second: int) -> Value:
+    """Rows and columns of the elements of a diagonal of matrices: [count, 2]."""
+    begin = max(-offset, 0), max(offset, 0)
+    rows, columns = (
+        extent(n, (x, axis)) - i for axis, i in zip((first, second), begin, strict=True)
+    )
+    along = counting(n, rows.min(columns).max(0))
+    return _if_known(n, along.spread(0, 1) + constant(n, np.array(begin)))
+
+
+def _if_known(n: Layer, term: Term) -> Value:
+    """The term as a constant where it is one."""
+    known = n.known(term.value)
+    return term.value if known is None else n.constant(np.ascontiguousarray(known))
 
 
 def diagonal(n: Layer, x: Value, offset: int = 0, first: int = 0, second: int = 1) -> Value:
     """The diagonals of the matrices that two dimensions make, as the last dimension."""
     rest = [i for i in range(x.type.rank) if i not in (first, second)]
-    shape = n.extent(x, first), n.extent(x, second)
-    places = n.constant(diagonal_places(shape, offset), i64)
+    places = diagonal_places(n, x, offset, first, second)
     found = n(nn.GatherNd(transposed(n, x, [first, second, *rest]), places))
     return transposed(n, found, [*range(1, len(rest) + 1), 0])
 
@@ -35,10 +39,11 @@ def on_diagonal(
     n: Layer, x: Value, offset: int = 0, first: int = -2, second: int = -1, fill: float = 0
 ) -> Value:
     """x [.., N] on diagonals of square matrices, whose dimensions are these, and `fill` else."""
-    rank, size = x.type.rank + 1, n.extent(x, -1) + abs(offset)
+    rank = x.type.rank + 1
+    along = counting(n, extent(n, (x, x.type.rank - 1)) + abs(offset))
     lead = (0,) * (x.type.rank - 1)
     rows = padded_by(n, x, (*lead, max(-offset, 0), *lead, max(offset, 0)))
-    mask = constant(n, np.eye(size, k=offset, dtype=np.bool_))
+    mask = Term(n, _if_known(n, along.equals(along.spread(0, 1) + offset)))
     made = mask.choose(Term(n, rows).spread(0, 1), fill).value
     rest = iter(range(rank - 2))
     ends = {first % rank: rank - 2, second % rank: rank - 1}

@@ -59,5 +59,7 @@ class Graph:
     """
     elements: Mapping[str, Type] = field(default_factory=dict)
     """The element types that the model says its values have, of those that it says it of."""
+    shapes: Mapping[str, Sequence[int | None]] = field(default_factory=dict)
+    """Extents of values that the model declares, None for those that a run tells."""
     effects: Sequence[str] = ()
     """Values that are made for what their nodes change, though no output may need them."""

@@ -20,6 +20,7 @@ from .inputs import InputChoices, constant_arrays, input_types
 from .layer import Layer
 from .order import needed_nodes
 from .rows import Rows, fault_of_call, fault_of_ranks
+from .shapes import reshape
 
 MOST_LISTED = 50
 DEEPEST = 100
@@ -167,6 +168,9 @@ class Importer(Builder):
         declared = self._graphs[-1].elements.get(name)
         if declared is not None and isinstance(result, Value):
             result = _as_declared(n, result, declared)
+        shape = self._graphs[-1].shapes.get(name)
+        if shape is not None and isinstance(result, Value):
+            result = _shaped_as_declared(n, result, shape)
         self._frames[-1][name] = result
         if isinstance(result, Value) and result.name_hint is None:
             result.name_hint = identifier(name)
@@ -216,6 +220,20 @@ def _as_declared(n: Layer, made: Value, declared: Type) -> Value:
     ):
         raise n.error(f"gives elements of type {found} where the model has {declared}")
     return n.cast(made, declared)
+
+
+def _shaped_as_declared(n: Layer, made: Value, declared: Sequence[int | None]) -> Value:
+    """A value with extents that only the model knows. Raises NncError for one of another rank."""
+    if made.type.rank != len(declared):
+        raise n.error(f"gives {made.type} where the model has extents {list(declared)}")
+    pairs = list(zip(made.type.shape, declared, strict=True))
+    if all(own is not None or known is None for own, known in pairs):
+        return made
+    return reshape(n, made, [_first(*pair, (made, i)) for i, pair in enumerate(pairs)])
+
+
+def _first(*choices: Any) -> Any:
+    return next(choice for choice in choices if choice is not None)
 
 
 MISFITS = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)

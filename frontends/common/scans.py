@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from ...ir.core import Value
+from ...ir.types import i64
 from .layer import Layer
+from .loops import Iteration, while_loop
 from .movement import FAR, concat, slice_axis
-from .terms import Term
+from .terms import Term, constant, counting, extent
 
 Combine = Callable[[Sequence[Term], Sequence[Term]], Sequence[Term]]
 """From results of earlier elements and of those that follow them to those of all of them."""
@@ -16,7 +19,7 @@ def running(n: Layer, values: Sequence[Term], axis: int, combine: Combine) -> Se
     """What combining all elements up to each one of an axis gives, of several tensors at once."""
     count = values[0].shape[axis]
     if count is None:
-        raise n.error(f"the extent of axis {axis} must be known")
+        return _running_open(n, values, axis, combine)
 
     def part(x: Term, begin: int, end: int) -> Term:
         return Term(n, slice_axis(n, x.value, axis, begin, end))
@@ -31,3 +34,21 @@ def running(n: Layer, values: Sequence[Term], axis: int, combine: Combine) -> Se
         values = [Term(n, concat(n, [a.value, b.value], axis)) for a, b in pairs]
         step *= 2
     return values
+
+
+def _running_open(n: Layer, values: Sequence[Term], axis: int, combine: Combine) -> Sequence[Term]:
+    """The same in a loop, of an extent that is known at run time."""
+    size = extent(n, (values[0].value, axis))
+
+    def step(number: Value, flag: Value, states: list[Value]) -> Iteration:
+        *given, width = (Term(n, v) for v in states)
+        place = counting(n, extent(n, (given[0].value, axis)))
+        earlier = [x.gather((place - width).max(0), axis) for x in given]
+        has = (place >= width).spread(0, given[0].rank - 1 - axis)
+        pairs = zip(combine(earlier, given), given, strict=True)
+        done = [has.choose(later, own).value for later, own in pairs]
+        return Iteration([*done, (width * 2).value], going=(width * 2 < size).value)
+
+    one = constant(n, 1, i64)
+    found, _ = while_loop(n, step, [*(x.value for x in values), one.value], None, (size > 1).value)
+    return [Term(n, v) for v in found[:-1]]

@@ -146,8 +146,15 @@ class Program:
             producer,
             dict(notes or {}),
             elements=self._elements(),
+            shapes=self._shapes(),
         )
         return with_complex_values(with_states(found, changed, self.buffers), self.layouts)
+
+    def _shapes(self) -> dict[str, Sequence[int | None]]:
+        """The extents that PyTorch knows of values; under vmap it leaves out those it adds."""
+        if any("_batch_dim" in node.kind for node in self.nodes):
+            return {}
+        return {name: layout.known for name, layout in self.layouts.items()}
 
     def _elements(self) -> dict[str, Type]:
         """The element types that PyTorch gave to values, but for complex ones."""

@@ -556,6 +556,18 @@ def test_views_of_open_extents(torch, compiled):
                 assert found.stride() == wanted.stride()
 
 
+def test_operators_of_open_extents(torch, compiled):
+    from nnc.test.frontends.pytorch.opened import opened
+
+    run = torch.compile(opened, backend=compiled.backend, dynamic=True, options={"fallback": False})
+    for shape in ((6, 8), (9, 12)):
+        x = torch.randn(shape)
+        with torch.no_grad():
+            for found, wanted in zip(run(x), opened(x), strict=True):
+                assert found.stride() == wanted.stride()
+                torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-6)
+
+
 def test_views_of_arguments_share_their_memory(torch, compiled):
     run = torch.compile(
         lambda x: (x[:, : x.shape[1] // 2], x + 1), backend=compiled.backend, dynamic=True

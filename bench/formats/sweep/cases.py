@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, islice, product
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -21,14 +21,23 @@ class UnmakableError(Exception):
     """The framework itself does not take this configuration."""
 
 
+@runtime_checkable
+class Runnable(Protocol):
+    """A model that a framework runs, with nnc inside it."""
+
+    def callable(self, interpreted: bool) -> Callable[..., Any]:
+        """What is called with a run's inputs; nnc's part may be interpreted."""
+        ...
+
+
 @dataclass(frozen=True)
 class Made:
     """A model of a configuration, and what the framework computes with it.
 
-    `model` is what `nnc.compile` takes, mostly a path. Each run has the inputs, by name or in
-    order, and the outputs in order; models of open extents have several. `options` are further
-    arguments of `nnc.compile`; `tolerance` replaces those by element type, see `judge.py`. Where
-    oracles disagree, `alternatives` has the outputs of the others for the one run. What is
+    `model` is what `nnc.compile` takes, mostly a path, or a Runnable. Each run has the inputs, by
+    name or in order, and the outputs in order; models of open extents have several. `options` are
+    further arguments of `nnc.compile`; `tolerance` replaces those by element type, see `judge.py`.
+    Where oracles disagree, `alternatives` has the outputs of the others for the one run. What is
     `interpreted` is judged without being compiled: its subjects are about reading files.
     """
 

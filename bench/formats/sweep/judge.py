@@ -12,8 +12,9 @@ from nnc.dialects.marks import INPUT_NAMES
 from nnc.ir.numpy_types import type_to_numpy
 from nnc.ir.types import ScalarType
 from nnc.numerics.interpreter import Interpreter
+from nnc.runtime.model import in_parts
 
-from .cases import Made
+from .cases import Made, Runnable
 
 TOLERANCES = {"float16": 2**-9, "bfloat16": 2**-6, "float32": 1e-4, "float64": 1e-9}
 TOLERANCES |= {"complex64": 1e-4, "complex128": 1e-9}
@@ -43,8 +44,7 @@ class Verdict:
 def judge(made: Made, interpreted: bool = False) -> Verdict:
     """Compile the model, or have it interpreted, and compare each of its runs."""
     try:
-        model = _Interpreted(made) if made.interpreted or interpreted else None
-        model = model or nnc.compile(made.model, cache=False, **made.options)
+        model = _model(made, made.interpreted or interpreted)
         for i, (inputs, expected) in enumerate(made.runs):
             given = model.run(inputs) if isinstance(inputs, dict) else model(*inputs)
             found = list(given.values()) if isinstance(given, dict) else given
@@ -60,6 +60,14 @@ def judge(made: Made, interpreted: bool = False) -> Verdict:
     except Exception as error:
         return Verdict("crash", f"{type(error).__name__}: {error}")
     return Verdict("right")
+
+
+def _model(made: Made, interpreted: bool) -> Any:
+    if isinstance(made.model, Runnable):
+        return made.model.callable(interpreted)
+    return (
+        _Interpreted(made) if interpreted else nnc.compile(made.model, cache=False, **made.options)
+    )
 
 
 class _Interpreted:
@@ -86,9 +94,15 @@ class _Interpreted:
         for name, value, type in zip(self.names, inputs, self.types, strict=True):
             if isinstance(type.element_type, ScalarType):
                 wanted = type_to_numpy(type.element_type)
-                if np.asarray(value).dtype != wanted:
+                if _real_dtype(value) != wanted:
                     raise nnc.NncError(f"input '{name}' is {np.asarray(value).dtype}, not {wanted}")
-        return self.interpreter.call("main", list(inputs))
+        given = [in_parts(v) if np.iscomplexobj(v) else v for v in inputs]
+        return self.interpreter.call("main", given)
+
+
+def _real_dtype(value: Any) -> np.dtype:
+    """The type of an array's elements, or of their parts."""
+    return np.asarray(value).real.dtype if np.iscomplexobj(value) else np.asarray(value).dtype
 
 
 def difference(

@@ -87,10 +87,19 @@ def _as_file(model: Any, folder: Path) -> Path | None:
     data = model if isinstance(model, bytes) else None
     if hasattr(model, "SerializeToString"):
         data = model.SerializeToString()
+    if hasattr(model, "graph_signature"):  # a program of PyTorch
+        return _as_program(model, folder / "model.pt2")
     if data is None:
         return None
     (folder / "model.onnx").write_bytes(data)
     return folder / "model.onnx"
+
+
+def _as_program(model: Any, path: Path) -> Path:
+    import torch
+
+    torch.export.save(model, path)
+    return path
 
 
 def names(framework: Path) -> list[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import and_
+
 from ...common.complexes import Pair
 from ...common.vocabulary import *
 from ..layer import AtenLayer
@@ -55,12 +58,18 @@ def empty_strided(n: AtenLayer, size: Any, dtype=None, **other: Any) -> Value:
 @ROWS("aten.fill_diagonal")
 def fill_diagonal(n: AtenLayer, self: Value, fill_value: Any, wrap: bool = False) -> Value:
     """With `wrap`, a new diagonal begins a row below the end of the one before."""
-    if None in self.type.shape:
-        raise n.error("the extents of a matrix whose diagonal is filled must be known")
-    places = np.zeros(self.type.shape, bool)
-    np.fill_diagonal(places, True, wrap)
     fill = n.as_value(fill_value, self.type.element_type)
-    return n(nn.Where(n.constant(places, i1), fill, self))
+    if None not in self.type.shape:
+        known = np.zeros(self.type.shape, bool)
+        np.fill_diagonal(known, True, wrap)
+        return n(nn.Where(n.constant(known, i1), fill, self))
+    rank, sizes = self.type.rank, [extent(n, (self, i)) for i in range(self.type.rank)]
+    places = [counting(n, size).spread(0, rank - 1 - i) for i, size in enumerate(sizes)]
+    if wrap and rank == 2:
+        inside = ((places[0] * sizes[1] + places[1]) % (sizes[1] + 1)).equals(0)
+    else:
+        inside = reduce(and_, (place.equals(places[0]) for place in places[1:]))
+    return n(nn.Where(inside.value, fill, self))
 
 
 @ROWS("aten.scalar_tensor")

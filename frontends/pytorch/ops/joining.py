@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations, combinations_with_replacement
 
 from ...common.vocabulary import *
-from ..layer import AtenLayer
+from ..layer import AtenLayer, Size
 from ..rows import ROWS
 from .views import LAST, atleast, broadcast_tensors, unsqueeze
 
@@ -40,12 +40,10 @@ def combinations_(n: AtenLayer, self: Value, r: int = 2, with_replacement: bool 
 def block_diag(n: AtenLayer, tensors: list[Value]) -> Value:
     """Matrices along a diagonal, with zeros around."""
     parts = [Term(n, x).spread(2 - x.type.rank, 0).value for x in n.promoted(*tensors)]
-    sizes = [[n.int(n.size(x, i)) for x in parts] for i in range(2)]
-    at, rows = 0, []
-    for x, width in zip(parts, sizes[1], strict=True):
-        pads = [0, at, 0, sum(sizes[1]) - at - width]
-        rows.append(padded_by(n, x, pads, n.scalar(0, x)))
-        at += width
+    rows = []
+    for i, x in enumerate(parts):
+        zeros = [n.filled(n.scalar(0, x), [n.size(x, 0), n.size(y, 1)]) for y in parts]
+        rows.append(concat(n, [*zeros[:i], x, *zeros[i + 1 :]], 1))
     return concat(n, rows, 0)
 
 
@@ -201,21 +199,31 @@ def pixel_shuffle(n: AtenLayer, self: Value, upscale_factor: int) -> Value:
     if self.type.rank == 4:
         return n(nn.DepthToSpace(self, block=r, mode="CRD"))
     *lead, c, h, w = n.shape(self)
-    channels, place = n.int(c) // (r * r), len(lead)
+    channels, place = _over(n, c, r * r), len(lead)
     apart = n.reshape(self, [*lead, channels, r, r, h, w])
     order = [*range(place), *(place + i for i in (0, 3, 1, 4, 2))]
-    return n.reshape(transposed(n, apart, order), [*lead, channels, n.int(h) * r, n.int(w) * r])
+    return n.reshape(
+        transposed(n, apart, order), [*lead, channels, _times(n, h, r), _times(n, w, r)]
+    )
+
+
+def _times(n: AtenLayer, size: Size, count: int) -> Size:
+    return size * count if isinstance(size, int) else (Term(n, size) * count).value
+
+
+def _over(n: AtenLayer, size: Size, count: int) -> Size:
+    return size // count if isinstance(size, int) else (Term(n, size) / count).value
 
 
 @ROWS("aten.pixel_unshuffle")
 def pixel_unshuffle(n: AtenLayer, self: Value, downscale_factor: int) -> Value:
     """[.., C, H * r, W * r] -> [.., C * r * r, H, W]"""
     r = n.int(downscale_factor)
-    *lead, channels, height, width = n.shape(self)
-    c, h, w, place = n.int(channels), n.int(height), n.int(width), len(lead)
-    apart = n.reshape(self, [*lead, c, h // r, r, w // r, r])
+    *lead, c, height, width = n.shape(self)
+    h, w, place = _over(n, height, r), _over(n, width, r), len(lead)
+    apart = n.reshape(self, [*lead, c, h, r, w, r])
     moved = transposed(n, apart, [*range(place), *(place + i for i in (0, 2, 4, 1, 3))])
-    return n.reshape(moved, [*lead, c * r * r, h // r, w // r])
+    return n.reshape(moved, [*lead, _times(n, c, r * r), h, w])
 
 
 @ROWS("aten.channel_shuffle", "aten.native_channel_shuffle")

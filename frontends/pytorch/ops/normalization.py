@@ -88,7 +88,7 @@ def layer_norm(
     cudnn_enable: bool = True,
 ) -> list:
     if weight is None:
-        weight = n.constant(np.ones([n.int(d) for d in normalized_shape]), input.type.element_type)
+        weight = n.filled(n.scalar(1, input), normalized_shape)
     axis = input.type.rank - len(normalized_shape)
     scale, shift = (
         None if v is None else n.cast(v, input.type.element_type) for v in (weight, bias)
@@ -117,7 +117,7 @@ def rms_norm(
     if eps is None:  # of the type that is computed in
         eps = float(np.finfo(np.float64 if element == f64 else np.float32).eps)
     if weight is None:
-        weight = n.constant(np.ones([n.int(d) for d in normalized_shape]), element)
+        weight = n.filled(n.scalar(1, input), normalized_shape)
     axis = input.type.rank - len(normalized_shape)
     return [n(nn.RmsNorm(input, n.cast(weight, element), axis=axis, epsilon=eps)), None]
 

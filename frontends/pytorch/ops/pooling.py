@@ -104,27 +104,42 @@ def _largest_shares(n: AtenLayer, x: Value, wanted: Sequence[int]) -> list[Value
 
     The places of each share are a row of a table, in which the last one is repeated to fill it.
     """
-    own = [n.int(size) for size in n.shape(x)[2:]]
-    table = np.zeros((1, 1), np.int64)
-    for extent_, count in zip(own, wanted, strict=True):
-        count = extent_ if count == -1 else count
-        at = np.arange(count)
-        begins, ends = at * extent_ // count, -(-(at + 1) * extent_ // count)
-        steps = np.arange((ends - begins).max(initial=1))
-        places = np.minimum(begins[:, None] + steps, ends[:, None] - 1)
-        both = table[:, None, :, None] * extent_ + places[None, :, None, :]
-        table = both.reshape(len(table) * count, -1)
-    flat = n.reshape(x, [*n.shape(x)[:2], math.prod(own)])
-    parts = Term(n, flat).gather(constant(n, table), 2)
+    own = [extent(n, (x, i)) for i in range(2, x.type.rank)]
+    counts = [
+        d if count == -1 else constant(n, count, i64) for d, count in zip(own, wanted, strict=True)
+    ]
+    table = constant(n, np.zeros((1, 1), np.int64))
+    for size, count in zip(own, counts, strict=True):
+        places = _places_of_shares(n, size, count)
+        rows, columns = (extent(n, (table.value, i)) for i in range(2))
+        first = n.reshape(table.value, [n.number(rows.value), 1, n.number(columns.value), 1])
+        both = Term(n, first) * size + _with_one(n, places)
+        table = Term(n, n.reshape(both.value, [n.number((rows * count).value), -1]))
+    plane = n.number(reduce(mul, own).value)
+    flat = n.reshape(x, [*n.shape(x)[:2], plane])
+    parts = Term(n, flat).gather(table, 2)
     first = Term(n, n(nn.Argmax(parts.value, axis=3, keep_dims=False)))
+    width = extent(n, (table.value, 1))
     if isinstance(parts.element, FloatType):  # the last NaN is the largest
-        steps = constant(n, np.arange(table.shape[1]))
-        missing = parts.function(nn.IsNan).choose(steps, -1).largest(3)
+        missing = parts.function(nn.IsNan).choose(counting(n, width), -1).largest(3)
         first = (missing >= 0).choose(missing, first)
-    rows = constant(n, np.arange(len(table)) * table.shape[1])
-    found = constant(n, table.reshape(-1)).gather(first + rows)
-    shape = [*n.shape(x)[:2], *(d if w == -1 else w for d, w in zip(own, wanted, strict=True))]
+    rows = counting(n, extent(n, (table.value, 0))) * width
+    found = table.flat().gather(first + rows)
+    shape = [*n.shape(x)[:2], *(n.number(count.value) for count in counts)]
     return [n.reshape(v, shape) for v in (parts.largest(3).value, found.value)]
+
+
+def _with_one(n: AtenLayer, places: Term) -> Term:
+    """[count, steps] as [count, 1, steps]"""
+    return Term(n, unsqueeze(n, places.value, 1))
+
+
+def _places_of_shares(n: AtenLayer, size: Term, count: Term) -> Term:
+    """The places in each of `count` shares of an extent, as rows."""
+    at = counting(n, count)
+    begins, ends = at * size / count, ((at + 1) * size + count - 1) / count
+    steps = counting(n, (ends - begins).largest(0))
+    return (begins.spread(0, 1) + steps).min(ends.spread(0, 1) - 1)
 
 
 for _count in (1, 2, 3):

@@ -65,7 +65,18 @@ def outer(n: AtenLayer, self: Value, vec2: Value) -> Value:
 
 @ROWS("aten.einsum")
 def einsum_(n: AtenLayer, equation: str, tensors: list[Value], path: Any = None) -> Value:
-    return einsum(n, equation, n.promoted(*tensors))
+    given = n.promoted(*tensors)
+    if len(given) == 1 and _sums(equation) and isinstance(given[0].type.element_type, IntegerType):
+        given = [n.cast(given[0], i64)]
+    return einsum(n, equation, given)
+
+
+def _sums(equation: str) -> bool:
+    """Whether letters of the only operand are not in the result."""
+    given, arrow, result = equation.replace(" ", "").partition("->")
+    if not arrow:
+        return any(given.count(letter) > 1 for letter in given if letter != ".")
+    return bool(set(given) - set(result) - {"."})
 
 
 @ROWS("aten.cdist", "aten._cdist_forward")
@@ -146,7 +157,15 @@ def im2col(
 ) -> Value:
     """[B, C, H, W] -> [B, C * kernel, windows]"""
     k, d, s, p = (per_dimension(v, 2, 1) for v in (kernel_size, dilation, stride, padding))
-    return unfolded(n, self, k, s, d, (*p, *p))
+    return _of_batch(n, self, 4, lambda x: unfolded(n, x, k, s, d, (*p, *p)))
+
+
+def _of_batch(n: AtenLayer, x: Value, rank: int, make: Any) -> Value:
+    """What works on a batch, on one of it."""
+    if x.type.rank == rank:
+        return make(x)
+    found = make(unsqueeze(n, x, 0))
+    return n.reshape(found, n.shape(found)[1:])
 
 
 @ROWS("aten.col2im")
@@ -161,7 +180,8 @@ def col2im(
 ) -> Value:
     """[B, C * kernel, windows] -> [B, C, H, W]: what overlaps is added."""
     k, d, s, p = (per_dimension(v, 2, 1) for v in (kernel_size, dilation, stride, padding))
-    return folded(n, self, [n.int(size) for size in output_size], k, s, d, (*p, *p))
+    size = [n.int(size) for size in output_size]
+    return _of_batch(n, self, 3, lambda x: folded(n, x, size, k, s, d, (*p, *p)))
 
 
 @ROWS("aten._weight_norm", "aten._weight_norm_interface")

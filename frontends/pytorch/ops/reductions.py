@@ -190,11 +190,14 @@ def median(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) ->
     x = self if dim is not None else Term(n, self).flat().value
     axis = n.axis(0 if dim is None else dim, x.type.rank)
     count = x.type.shape[axis]
-    if count is None:
-        raise n.error("the extent must be known")
-    found = _largest(n, x, (count + 1) // 2, axis, False)
-    parts = [Term(n, v).part(axis, (count - 1) // 2, (count + 1) // 2) for v in found]
-    if isinstance(x.type.element_type, FloatType) and count:
+    if count is not None:
+        found = _largest(n, x, (count + 1) // 2, axis, False)
+        parts = [Term(n, v).part(axis, (count - 1) // 2, (count + 1) // 2) for v in found]
+    else:
+        size = extent(n, (x, axis))
+        found = _largest(n, x, ((size + 1) / 2).value, axis, False)
+        parts = [Term(n, v).gather(((size - 1) / 2).reshape(1), axis) for v in found]
+    if isinstance(x.type.element_type, FloatType) and count != 0:
         missing = Term(n, x).function(nn.IsNan).cast(i32)
         is_missing = missing.largest(axis, keep=True) > 0
         first = missing.made(nn.Argmax(missing.value, axis=axis, keep_dims=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from ...common.late_axes import parts_of_sizes
 from ...common.vocabulary import *
 from ..arguments import words
 from ..layer import AtenLayer, Size
@@ -37,14 +38,15 @@ def _view_of_bits(n: AtenLayer, x: Value, dtype: Type) -> Value:
     bits, *lead = bits.cast(IntegerType(64, "u")), *n.shape(x)[:-1]
     small, count = min(own, wanted), max(own, wanted) // min(own, wanted)
     shifts = constant(n, np.arange(count) * small, bits.element)
-    last = n.int(n.size(x, -1 % x.type.rank))
+    last = x.type.shape[-1]
     if wanted < own:
         apart = (bits.spread(0, 1) >> shifts) & (2**small - 1)
-        found = n.reshape(apart.value, [*lead, last * count])
+        found = n.reshape(apart.value, [*lead, -1 if last is None else last * count])
     else:
-        if last % count:
+        if last is not None and last % count:
             raise n.error(f"{last} elements of {own} bits are no number of {wanted}")
-        parts = Term(n, n.reshape(bits.value, [*lead, last // count, count]))
+        whole = -1 if last is None else last // count
+        parts = Term(n, n.reshape(bits.value, [*lead, whole, count]))
         found = (parts << shifts).sum(parts.rank - 1).value
     whole = n.cast(found, IntegerType(wanted, "u"))
     return n(nn.Bitcast(whole, out=TensorType(whole.type.shape, dtype)))
@@ -229,32 +231,48 @@ def select(n: AtenLayer, self: Value, dim: int, index: Any) -> Value:
     return column(n, self, n.axis(dim, self.type.rank), n.number(index))
 
 
-def part_sizes(n: AtenLayer, name: str, x: Value, axis: int, given: Any) -> list[int]:
-    """The extents of parts of an axis: as listed, all but the last equal, or of a number."""
+def part_sizes(n: AtenLayer, name: str, x: Value, axis: int, given: Any, count: int) -> list[Size]:
+    """The extents of parts of an axis: as listed, all but the last equal, or of a number.
+
+    Of an open extent, `count` is the number of parts, as the trace told it.
+    """
+    given = [n.number(v) for v in given] if isinstance(given, list) else n.number(given)
     if isinstance(given, list) and name != "tensor_split":
-        return [n.int(size) for size in given]
+        return given
     whole = x.type.shape[axis]
-    if whole is None:
-        raise n.error(f"the extent of axis {axis} must be known, as it tells the number of parts")
+    if whole is None or isinstance(given, Value):
+        return [n.number(size.value) for size in _open_sizes(n, name, x, axis, given, count)]
     if name == "tensor_split":
         if isinstance(given, list):
             ends = [0, *(slice(n.int(e)).indices(whole)[1] for e in given), whole]
             return [max(b - a, 0) for a, b in pairwise(ends)]
-        count = n.int(given)
-        return [whole // count + (i < whole % count) for i in range(count)]
-    size = n.int(given)
-    if "chunk" in name:
-        size = -(-whole // size)
+        return [whole // given + (i < whole % given) for i in range(n.int(given))]
+    size = -(-whole // n.int(given)) if "chunk" in name else n.int(given)
     if not size:
         return [whole]
     return [min(size, whole - at) for at in range(0, whole, size)] or [0]
 
 
-def _sizes_of_open(n: AtenLayer, x: Value, axis: int, size: int) -> list[Size]:
-    """Of an open extent: the trace told how many parts there are, the last one is what is left."""
-    count = len(n.node.outputs) - 1
-    left = Term(n, n.as_value(n.size(x, axis), i64)) - size * count
-    return [*[size] * count, left.value]
+def _open_sizes(n: AtenLayer, name: str, x: Value, axis: int, given: Any, count: int) -> list[Term]:
+    whole = extent(n, (x, axis))
+    if name == "tensor_split":
+        if isinstance(given, list):
+            places = [Term(n, n.as_value(v, i64)) for v in given]
+            places = [(v < 0).choose(v + whole, v).max(0).min(whole) for v in places]
+            ends = [constant(n, 0, i64), *places, whole]
+            return [(b - a).max(0) for a, b in pairwise(ends)]
+        return [(whole + (given - 1 - i)) / given for i in range(given)]
+    size = Term(n, n.as_value(given, i64))
+    if "chunk" in name:
+        size = (whole + size - 1) / size
+    return [*[size] * (count - 1), (whole - size * (count - 1)).min(size)]
+
+
+def _parts(n: AtenLayer, x: Value, axis: int, sizes: Sequence[Size]) -> list[Value]:
+    """Consecutive parts of an axis."""
+    if not any(isinstance(size, Value) for size in sizes):
+        return split_into(n, x, axis, sizes)  # type: ignore[arg-type]
+    return list(parts_of_sizes(n, x, axis, n.vector(sizes), len(sizes)))
 
 
 PARTS = words(
@@ -284,15 +302,8 @@ def split(
             raise n.error("the places of a split must be known")
         given = known.tolist()
     axis = n.axis(dim, self.type.rank)
-    has_count = n.kind.split(".")[1] in ("split", "unsafe_split") and not isinstance(given, list)
-    if has_count and self.type.shape[axis] is None:
-        given = _sizes_of_open(n, self, axis, n.int(given))
-    if isinstance(given, list) and any(isinstance(n.number(v), Value) for v in given):
-        from ...common.late_axes import parts_of_sizes
-
-        return list(parts_of_sizes(n, self, axis, n.vector(given), len(given)))
-    sizes = part_sizes(n, n.kind.split(".")[1], self, axis, given)
-    return split_into(n, self, axis, sizes)
+    sizes = part_sizes(n, n.kind.split(".")[1], self, axis, given, len(n.node.outputs))
+    return _parts(n, self, axis, sizes)
 
 
 @ROWS("aten.hsplit", "aten.vsplit", "aten.dsplit")
@@ -300,7 +311,8 @@ def split_along(n: AtenLayer, self: Value, sections: Any = None, indices: Any = 
     """Parts of columns, of rows, or of the third dimension."""
     axis = {"hsplit": int(self.type.rank > 1), "vsplit": 0, "dsplit": 2}[n.kind.split(".")[1]]
     given = sections if indices is None else indices
-    return split_into(n, self, axis, part_sizes(n, "tensor_split", self, axis, given))
+    sizes = part_sizes(n, "tensor_split", self, axis, given, len(n.node.outputs))
+    return _parts(n, self, axis, sizes)
 
 
 @ROWS("aten.unbind")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...common.diagonals import diagonal_places
 from ...common.vocabulary import *
 from ..arguments import words
-from ..layer import AtenLayer
+from ..layer import AtenLayer, Size
 from ..rows import ROWS
 from .views import (
     ORDERS,
@@ -89,7 +89,7 @@ def _along(
         value = unsqueeze(n, value, axis)
     else:
         others = [v for k, v in given.items() if k != "dim"]
-        start = sum(part_sizes(n, name, x, axis, others[0])[:part])
+        start = _sum(n, part_sizes(n, name, x, axis, others[0], part + 1)[:part])
     extent = x.type.shape[axis]
     if isinstance(start, int) and start < 0 and extent is not None:
         start = max(start + extent, 0)
@@ -100,6 +100,12 @@ def _along(
     end = start + value.type.shape[axis]
     behind = slice_axis(n, x, axis, end, FAR)
     return concat(n, [slice_axis(n, x, axis, 0, start), value, behind], axis)
+
+
+def _sum(n: AtenLayer, sizes: Sequence[Size]) -> Size:
+    if not any(isinstance(size, Value) for size in sizes):
+        return sum(sizes)  # type: ignore[arg-type]
+    return n.number(Term(n, n.vector(sizes)).sum(0).value)
 
 
 def _placed(n: AtenLayer, x: Value, value: Value, axis: int, start: Any, step: int) -> Value:
@@ -114,10 +120,7 @@ def _diagonal(
     rank = x.type.rank
     a, b = n.axis(dim1, rank), n.axis(dim2, rank)
     order = [a, b, *(i for i in range(rank) if i not in (a, b))]
-    shape = x.type.shape[a], x.type.shape[b]
-    if None in shape:
-        raise n.error("the extents of a matrix whose diagonal is written must be known")
-    places = n.constant(np.ascontiguousarray(diagonal_places(shape, offset)), i64)  # type: ignore[arg-type]
+    places = diagonal_places(n, x, offset, a, b)
     last = value.type.rank - 1
     rows = transposed(n, value, [last, *range(last)])
     done = n(nn.ScatterNd(transposed(n, x, order), places, rows))

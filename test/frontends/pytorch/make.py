@@ -21,6 +21,7 @@ from torch.export import Dim
 from torch.utils._pytree import tree_leaves
 
 from .extremes import extreme_cases
+from .opened import opened
 from .operators import Leaves, operator_cases
 from .walked import walked_cases
 
@@ -307,6 +308,7 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
         "states": (Counting(), [r(2), torch.zeros(2)], None, []),
         "padded": (Of(padded), [r(2, 4, 5, 6)], ((dict.fromkeys((0, 2, 3), Dim.AUTO),),), [r(3, 4, 8, 7)]),
         "shares": (Of(shares), [r(2, 3, 9, 11)], ((dict.fromkeys((0, 2, 3), Dim.AUTO),),), [r(3, 3, 6, 4)]),
+        "opened": (Of(opened), [r(6, 8)], ((dict.fromkeys((0, 1), Dim.AUTO),),), [r(9, 8)]),
         "mapped": (Of(mapped), [r(3, 4), torch.tensor([[0, 2], [1, 1], [3, 0]])], None, []),
         "drawn": (Of(drawn), [torch.rand(1000)], None, []),
         "older": (Older(), [r(2, 4)], None, []),

@@ -46,6 +46,17 @@ def _numbered(arrays, prefix):
     return [arrays[f"{prefix}{i}"] for i in range(count)]
 
 
+def test_complex_arrays_are_taken_as_they_are():
+    arrays = np.load(FILES / "spectra.npz")
+    model = nnc.compile(FILES / "spectra.pt2", cache=False)
+    x, parts = _numbered(arrays, "in")
+    whole = parts[..., 0] + 1j * parts[..., 1]
+    for one, other in zip(model(x, whole.astype(np.complex64)), model(x, parts), strict=True):
+        np.testing.assert_array_equal(one, other)
+    with pytest.raises(NncError, match="expected tensor<2x3x5x2xf32>, got float64"):
+        model(x, whole.astype(np.complex128))
+
+
 def test_buffers_that_a_run_changes_are_states():
     model = nnc.compile(FILES / "states.pt2", cache=False)
     x, total = np.array([1.0, -2.0], np.float32), np.array([0.5, 0.5], np.float32)

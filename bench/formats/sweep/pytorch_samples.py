@@ -1,0 +1,99 @@
+"""PyTorch's operators with the arguments of its own tests: `torch.testing`'s table of operators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.testing._internal.common_methods_invocations import op_db
+from torch.utils._pytree import tree_flatten, tree_unflatten
+
+from .cases import Config, Made, Subject, UnmakableError
+from .pytorch_base import ALL, LAYOUTS, ODD, WAYS, laid_out, made
+from .sampled import SampledSubject
+
+SAMPLES = [0, 1, 2, 3, 4, 5, 6, 8, 11, 14, 18, 23, 30]
+SKIPPED: Mapping[str, str] = {
+    "empty": "elements that nothing defines",
+    "sparse": "no tensor with strides",
+    "to_sparse": "no tensor with strides",
+    "_segment_reduce": "no operator of a model",
+    "hash_tensor": "no operator of a model",
+    "data_ptr": "no operator of a model",
+    "backward": "training",
+    "bernoulli": "random", "cauchy": "random", "exponential": "random", "geometric": "random",
+    "log_normal": "random", "normal": "random", "uniform": "random", "rand": "random",
+    "multinomial": "random", "dropout": "random", "rrelu": "random", "fractional": "random",
+    "_flash_attention": "of a GPU",
+    "_efficient_attention": "of a GPU",
+    "allclose": "gives no tensor",
+    "jiterator": "of a GPU",
+    "nested": "no tensor with strides",
+    "svd": "vectors whose signs are free",
+    "eig": "vectors whose signs are free",
+    "pca_lowrank": "random",
+    "as_strided": "reads where memory is",
+    "resize": "reads where memory is",
+}  # fmt: skip
+"""Parts of names of operators that are left out, and why."""
+KEPT = "linalg.eigvals linalg.eigvalsh linalg.svdvals nn.functional.normalize".split()  # noqa: SIM905
+
+
+def subjects() -> Iterator[Subject]:
+    """One for each operator and variant."""
+    for op in op_db:
+        name = f"{op.name}.{op.variant_test_name}" if op.variant_test_name else op.name
+        if any(part in name for part in SKIPPED) and name not in KEPT:
+            continue
+        elements = [e for e in ALL if getattr(torch, e) in op.dtypes]
+        if not elements:
+            continue
+        choices = {
+            "elements": elements, "sample": SAMPLES, **LAYOUTS, **WAYS,
+            "values": ["own", "odd", "ties"] if "linalg" not in name else ["own"],
+        }  # fmt: skip
+        yield SampledSubject(name, choices, partial(_make, op), single=4, pairs=2)
+
+
+def _make(op: Any, config: Config, rng: np.random.Generator, folder: Path) -> Made:
+    torch.manual_seed(int(rng.integers(2**31)))
+    samples = op.sample_inputs("cpu", getattr(torch, config["elements"]), requires_grad=False)
+    found = list(islice(samples, config["sample"] + 1))
+    if not found:
+        raise UnmakableError("no samples")
+    sample = found[config["sample"] % len(found)]
+    leaves, spec = tree_flatten((sample.input, list(sample.args), dict(sample.kwargs)))
+    places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
+    if not places:
+        raise UnmakableError("no tensor is given")
+
+    def function(*tensors: torch.Tensor) -> Any:
+        own = list(leaves)
+        for i, x in zip(places, tensors, strict=True):
+            own[i] = x
+        first, others, named = tree_unflatten(own, spec)
+        return op.op(first, *others, **named)
+
+    given = [_changed(leaves[i].detach(), config, rng) for i in places]
+    return made(function, [given], config, folder)
+
+
+def _changed(x: torch.Tensor, config: Config, rng: np.random.Generator) -> torch.Tensor:
+    """The sample's tensor with other elements, and lying otherwise."""
+    if x.layout != torch.strided:
+        raise UnmakableError("a sparse tensor")
+    if x.is_floating_point() and x.numel() and config["values"] != "own":
+        x = x.clone(memory_format=torch.contiguous_format)
+        if config["values"] == "ties":
+            x = x.round()
+        else:
+            places = torch.from_numpy(rng.choice(x.numel(), min(len(ODD), x.numel() // 2 + 1)))
+            x.view(-1)[places] = torch.tensor(rng.choice(ODD, len(places))).to(x.dtype)
+    if config["layout"] == "expanded" and not x.is_floating_point():
+        return x
+    return laid_out(x, config["layout"]) if config["layout"] != "plain" else x

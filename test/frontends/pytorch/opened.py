@@ -1,0 +1,33 @@
+"""A program of open extents whose operators have parts, places or shares that these tell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+
+def opened(x: torch.Tensor) -> Any:
+    """Chunks, running extremes, medians, diagonals, shares and bits of a matrix of any size."""
+    written = x.clone()
+    written.diagonal().mul_(2)
+    last = written.chunk(2, 1)[1]
+    last.add_(1)
+    return (
+        *(*x.chunk(2, 1), *x.tensor_split(3), *x.tensor_split([1, -1], 1)),
+        *(*x.cummax(0), *x.cummin(1), x.logcumsumexp(1)),
+        *(x.median(), *x.median(1), *x.median(0, keepdim=True)),
+        *(x.diagonal(1), x.diagonal(-2), torch.diag_embed(x, -1), written),
+        x.clone().fill_diagonal_(3),
+        torch.block_diag(x, x[:2]),
+        *(
+            functional.layer_norm(x, x.shape[-1:]),
+            functional.rms_norm(x, x.shape[-1:]),
+            functional.layer_norm(x, x.shape),
+        ),
+        *functional.adaptive_max_pool2d(x[None], (3, 2), return_indices=True),
+        functional.pixel_shuffle(x.expand(4, -1, -1), 2),
+        *(x.view(torch.int16), x.view(torch.float64), x.view(torch.uint8)),
+        *(x[:, :1].squeeze(), torch.einsum("ij->i", x.to(torch.int32))),
+    )
