@@ -27,6 +27,7 @@ ROOMS = (
     "dialects",
     "passes",
     "kernels",
+    "memory",
     "lowering",
     "frontends",
     "targets",

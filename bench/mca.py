@@ -19,7 +19,7 @@ from pathlib import Path
 from nnc.dialects import func
 from nnc.driver.compile import load_module, run_stages
 from nnc.ir.core import Operation
-from nnc.lowering.kernel_costs import kernel_cost
+from nnc.kernels.kernel_costs import kernel_cost
 from nnc.targets.attribute import target_of
 from nnc.targets.llvm.ir import has_scalar_loops, llvm_ir
 from nnc.targets.llvm.target import LlvmTarget

@@ -312,7 +312,7 @@ def _digest(target: Target, *parts: str):
 
 _FLOORS = (
     *("ir", "dialects", "runtime", "artifacts", "targets", "passes", "kernels", "frontends"),
-    *("lowering", "driver"),
+    *("memory", "lowering", "driver"),
 )
 """The folders that a program's code depends on."""
 

@@ -46,7 +46,7 @@ EXPLAINED = {
     ("passes/nn/integer_products.py", "_MIDDLE"): "numbers of 8 bits",
     ("passes/nn/use_integers.py", "MOST_TERMS"): "numbers of 8 and of 32 bits",
     ("passes/nn/prepare_weights.py", "WORTH"): "the size of what is stored",
-    ("lowering/loop_work.py", "UNKNOWN_WORK"): "what cannot be known: larger than any piece",
+    ("memory/loop_work.py", "UNKNOWN_WORK"): "what cannot be known: larger than any piece",
     ("lowering/nn_to_linalg/bounds.py", "LANES"): "divided by the vectors of all machines",
     ("lowering/nn_to_linalg/control.py", "FIRST_ROWS"): "where doubling starts, on any machine",
     ("lowering/nn_to_linalg/movement.py", "_MOST_STEPS"): "strides that an index surely holds",

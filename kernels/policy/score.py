@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import prod
 
-from ...targets.machine import Machine
+from ...targets.processor import Processor
 from ..model.plan import Plan
 from ..model.stages import Stage, expected
 from .bodies import shares
@@ -13,7 +13,7 @@ from .tile_costs import Tile, TileEstimate, widest_element
 from .work import bytes_moved, even_share
 
 
-def predicted_cycles(plan: Plan, machine: Machine) -> float:
+def predicted_cycles(plan: Plan, machine: Processor) -> float:
     """Of one run of a kernel by this plan; parallel loops share the work among the cores."""
     together: dict[Stage, list[Stage]] = {}
     for stage in plan.stages:
@@ -33,7 +33,7 @@ def _host(plan: Plan, stage: Stage) -> Stage:
     return stage
 
 
-def _cycles_of(plan: Plan, stage: Stage, machine: Machine) -> float:
+def _cycles_of(plan: Plan, stage: Stage, machine: Processor) -> float:
     costs = TileEstimate(stage, machine, frozenset(), plan.roots[stage])
     return costs.cycles(tile_of(plan, stage))
 
@@ -53,7 +53,7 @@ def tile_of(plan: Plan, stage: Stage) -> Tile:
     return Tile(lane_dim, lanes, copies)
 
 
-def least_cycles(nests: Iterable[Sequence[Stage]], machine: Machine) -> float:
+def least_cycles(nests: Iterable[Sequence[Stage]], machine: Processor) -> float:
     """What no schedule is expected to stay below in which these stages share loops.
 
     All cores at work, all arithmetic at the rate of full vectors.
@@ -65,7 +65,7 @@ def least_cycles(nests: Iterable[Sequence[Stage]], machine: Machine) -> float:
     return total / machine.cores
 
 
-def _least_arithmetic(stage: Stage, machine: Machine) -> float:
+def _least_arithmetic(stage: Stage, machine: Processor) -> float:
     points = prod(map(expected, stage.extents))
     width = widest_element(stage)
     lanes = machine.lanes(width)

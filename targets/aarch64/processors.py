@@ -16,7 +16,7 @@ from ..costs import Costs, LoopCosts
 from ..emulator import Emulator
 from ..llvm.dots import Dot
 from ..llvm.target import LlvmTarget
-from ..machine import Machine
+from ..processor import Processor
 from .names import AARCH64_NAMES
 
 _DOTS = (
@@ -26,7 +26,7 @@ _DOTS = (
     ),
 )  # fmt: skip
 
-_A72 = Machine(
+_A72 = Processor(
     vector_bits=128,
     vector_registers=32,
     full_width_units=1,
@@ -148,7 +148,7 @@ _V8_2 = frozenset(("crc", "lse", "rdm", "fullfp16", "rcpc", "dotprod"))
 
 
 def _processor(
-    name: str, summary: str, machine: Machine, needs: frozenset[str], cpu: str, emulated: str
+    name: str, summary: str, machine: Processor, needs: frozenset[str], cpu: str, emulated: str
 ) -> LlvmTarget:
     return LlvmTarget(
         name=name,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from ...ir.diagnostics import NncError
-from ..machine import Machine
+from ..processor import Processor
 from .target import LlvmTarget
 
 BANDWIDTH = "NNC_MEMORY_BANDWIDTH"
@@ -41,7 +41,7 @@ def measured(row: LlvmTarget, cpu: str, features: str) -> LlvmTarget:
     )
 
 
-def memory_bandwidth(machine: Machine, known: float | None) -> float:
+def memory_bandwidth(machine: Processor, known: float | None) -> float:
     """Bytes per cycle of one core: from the gigabytes per second that are known of the processor.
 
     The environment variable NNC_MEMORY_BANDWIDTH says otherwise, in gigabytes per second of one

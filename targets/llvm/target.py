@@ -18,6 +18,7 @@ from ..attribute import target_of
 from ..base import Symbols, Target, find_host
 from ..emulator import Emulator, Runner
 from ..linker import Toolchain, find_toolchain
+from ..processor import Processor
 from .dots import Dot
 from .stages import STAGES
 
@@ -105,6 +106,7 @@ _CODES = {".ll": _TEXT, ".s": _TEXT, ".o": FileKind(makes_weights=True)}
 class LlvmTarget(Target):
     """A target by LLVM's words: triple, processor, features, ABI, and how code is placed."""
 
+    machine: Processor
     triple: str
     cpu: str
     features: str = ""

@@ -24,7 +24,7 @@ from ...ir.timing import Timed, untimed
 from ..costs import Costs, LoopCosts, TileCosts
 from ..llvm.dots import Dot
 from ..llvm.target import LlvmTarget
-from ..machine import Machine
+from ..processor import Processor
 from .engine import Node
 from .linker import WasmToolchain, find_wasm_toolchain
 from .names import WASM_NAMES
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ...runtime.model import Model
     from ...runtime.program import Program
 
-_SIMD = Machine(
+_SIMD = Processor(
     vector_bits=128,
     vector_registers=15,
     full_width_units=2,
@@ -110,7 +110,7 @@ class Wasm(LlvmTarget):
         return in_engine(self, self.emulator, program, threads)
 
 
-def _level(number: int, name: str, machine: Machine, summary: str, features: str) -> Wasm:
+def _level(number: int, name: str, machine: Processor, summary: str, features: str) -> Wasm:
     return Wasm(
         name=name,
         summary=summary,

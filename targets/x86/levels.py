@@ -8,10 +8,10 @@ from ...runtime.systems import MACOS, WINDOWS
 from ..emulator import Emulator, Wine
 from ..llvm.dots import Dot
 from ..llvm.target import LlvmTarget
-from ..machine import Machine
+from ..processor import Processor
 from .names import X86_NAMES
 
-_AVX512 = Machine(
+_AVX512 = Processor(
     vector_bits=512,
     vector_registers=32,
     full_width_units=1,
@@ -70,7 +70,7 @@ _EMULATOR = Emulator("qemu-x86_64", "max", "x86_64-linux-gnu", "amd64")
 """QEMU has no AVX-512."""
 
 
-def _level(number: int, name: str, machine: Machine, summary: str, *aliases: str) -> LlvmTarget:
+def _level(number: int, name: str, machine: Processor, summary: str, *aliases: str) -> LlvmTarget:
     one = LlvmTarget(
         name=name,
         summary=summary,

@@ -10,7 +10,7 @@ from ....dialects import arith, scf
 from ....ir.core import Block as IRBlock
 from ....ir.core import BlockArgument, Operation, Region, Value
 from ....ir.types import index
-from ....targets.machine import Machine
+from ....targets.processor import Processor
 from ...model.lanes import unvectorizable
 from ...model.nest import Node, is_tile
 from ...model.plan import Loop, Plan
@@ -31,7 +31,7 @@ from .views import Views
 class Emission:
     """Writes the nests of one kernel; see the parts that it is made of."""
 
-    def __init__(self, plan: Plan, code: Code, machine: Machine) -> None:
+    def __init__(self, plan: Plan, code: Code, machine: Processor) -> None:
         self.plan = plan
         self.code = code
         self.machine = machine
