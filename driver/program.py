@@ -99,7 +99,7 @@ def _entry_attribute(module: Operation, name: str) -> Any:
     if value is None:
         raise NncError(
             f"the module has no '{name}': it has no entry function, or is not lowered to the "
-            "llvm dialect",
+            "last stage of its target",
             module.loc,
         )
     return value

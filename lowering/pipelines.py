@@ -98,9 +98,11 @@ def named_pipelines(target: str = DEFAULT) -> dict[str, tuple[str, list[str]]]:
     """Each named pipeline's summary and passes; those to a level are a target's, by name."""
     chosen = find_target(target)
     table = {one.name: (one.summary, list(one.passes)) for one in _all_stages(chosen)}
+    names = [one.name for one in stages_of(chosen)]
     for flag, last in _LEVELS.items():
-        passes = passes_to(chosen, last)
-        table[flag] = (f"from any stage before it to: {last or chosen.stages[-1].name}", passes)
+        if last is None or last in names:
+            summary = f"from any stage before it to: {last or names[-1]}"
+            table[flag] = (summary, passes_to(chosen, last))
     return table
 
 
