@@ -152,7 +152,7 @@ def _shrink(
     if not any(len(loop.dims) > 1 for a in accesses for loop in plan.order[a.stage]):
         width = getattr(buffer.type.element_type, "byte_width", 8)  # type: ignore[attr-defined]
         extents = padded(extents, width, machine)
-    parallel = [node for node in common if node.kind == "parallel"]
+    parallel = [node for node in common if node.at_once]
     if not parallel and extents == whole:
         return None
     return Shrunk(buffer, extents, dropped, parallel[-1] if parallel else None)

@@ -70,7 +70,7 @@ class Heuristics(Shaping):
             else:
                 writer.put(fuse, host, at)
             self.nested[host] = outer
-        if at is not None and last in shared and at.kind == "parallel":
+        if at is not None and last in shared and at.at_once:
             self.spread.update(group.host for group in chain.groups)
         for group in chain.groups:
             self.group(group)

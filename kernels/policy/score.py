@@ -22,7 +22,7 @@ def predicted_cycles(plan: Plan, machine: Processor) -> float:
     for host, stages in together.items():
         arithmetic = sum(_cycles_of(plan, stage, machine) for stage in stages)
         work = arithmetic + bytes_moved(stages) / machine.memory_bandwidth
-        loops = [loop for loop in plan.order[host] if loop.kind == "parallel"]
+        loops = [loop for loop in plan.order[host] if loop.at_once]
         total += work / (machine.cores * even_share(loops, machine)) if loops else work
     return total
 
@@ -43,10 +43,10 @@ def tile_of(plan: Plan, stage: Stage) -> Tile:
     lane_dim, lanes, copies = None, 1, dict[int, int]()
     for loop in plan.order[stage]:
         dim = loop.root.dims[-1]
-        if loop.kind not in ("vector", "unroll"):
+        if not loop.in_tile:
             continue
         assert isinstance(loop.extent, int)
-        if loop.kind == "vector":
+        if loop.in_lanes:
             lane_dim, lanes = dim, loop.extent
         elif not loop.is_reduction:
             copies[dim] = copies.get(dim, 1) * max(1, -(-loop.extent // loop.step))
