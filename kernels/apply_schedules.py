@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from ..dialects import func, linalg, schedule
 from ..ir.core import Block, Operation
 from ..ir.passes import Pass, PassContext, option
-from ..targets.attribute import target_of
-from ..targets.machine import Machine
+from ..targets.processor import Processor, processor_of
 from .codegen.buffers import erase_dead_buffers, shrink_buffers
 from .codegen.code import Code, Scope
 from .codegen.tiles.emission import Emission
@@ -37,7 +36,7 @@ class ApplySchedules(
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
 
     def run(self, op: Operation, context: PassContext) -> None:
-        machine = target_of(op, self.target).machine
+        machine = processor_of(op, self.target)
         found = schedule.schedules(op)
         functions = {f.sym_name: f for f in op.regions[0].ops if isinstance(f, func.FuncOp)}
         for name, one in found.items():
@@ -51,7 +50,7 @@ class ApplySchedules(
             one.erase()
 
 
-def apply_schedule(function: Operation, one: schedule.For | None, target: Machine) -> None:
+def apply_schedule(function: Operation, one: schedule.For | None, target: Processor) -> None:
     """Replace the stages of a function by loops."""
     blocks = [
         block
@@ -72,7 +71,7 @@ def apply_schedule(function: Operation, one: schedule.For | None, target: Machin
         write_loops(block, plan, target)
 
 
-def write_loops(block: Block, plan: Plan, target: Machine) -> None:
+def write_loops(block: Block, plan: Plan, target: Processor) -> None:
     """Replace the stages of a block by the loops of a plan."""
     for made, reader in plan.caches:
         caching.insert(made, reader.op)

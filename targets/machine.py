@@ -1,51 +1,41 @@
-"""Descriptions of processors: what an analytical model of a loop nest needs to know.
+"""Descriptions of machines: what any of them has, and what layouts and algorithms depend on.
 
-A `Machine` is data: vector width, registers, throughput, caches. Each target has one.
+A `Machine` is data. Each target has one: of a processor, a `Processor`.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 
 from .costs import Costs
 
 
 @dataclass(frozen=True)
-class Machine:
-    """One core of a processor, and how many of them there are.
+class Memory:
+    """A cache, or memory that a program fills by itself.
 
-    Units: bits, bytes, operations per cycle, cycles; bandwidths in bytes per cycle.
+    Units: bytes; bytes per cycle that one core reads from it.
     """
 
-    vector_bits: int
-    vector_registers: int
-    full_width_units: float
-    """Multiply-adds of the full vector width that start in one cycle; 0.25 take it in quarters."""
-    unit_bits: int
-    """The width of one multiply-add unit: narrower vectors run at one per unit and cycle."""
-    fma_latency: int
-    loads_per_cycle: int
-    load_bytes_per_cycle: int
-    has_fma: bool
-    has_masks: bool
-    """Masked loads and stores that cost no more than plain ones."""
-    has_broadcast_operands: bool
-    """An arithmetic instruction may read one scalar from memory for all lanes."""
-    line_bytes: int
-    l1_bytes: int
-    l1_way_bytes: int
-    """Lines that lie a multiple of this apart share a set; a page, as the index is virtual."""
-    l2_bytes: int
-    l3_bytes: int
-    l2_bandwidth: float
-    l3_bandwidth: float
-    memory_bandwidth: float
+    bytes: int
+    bandwidth: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine(ABC):
+    """What every machine has: cores, or groups of units that work alike, and memory.
+
+    Units: bytes, operations per cycle, cycles; bandwidths in bytes per cycle of one core.
+    """
+
     cores: int
     gigahertz: float
-    masked_bytes: tuple[int, ...] = ()
-    """Without `has_masks`: the sizes of elements whose masked loads and stores are instructions."""
-    has_lane_operands: bool = False
-    """A multiply-add may take one lane of a vector for all lanes."""
+    line_bytes: int
+    """What one access to memory moves at least."""
+    memory_bandwidth: float
+    has_fma: bool
+    """A multiply-add is one instruction, and rounds once."""
     has_byte_products: bool = False
     """An instruction adds the products of four unsigned and four signed bytes to each lane of 32
     bits, as fast as a multiply-add of floats."""
@@ -53,50 +43,35 @@ class Machine:
     """The same of signed bytes on both sides."""
     has_pair_products: bool = False
     """An instruction multiplies two vectors of 16-bit integers and adds up each two neighbours."""
-    loads_early: bool = False
-    """What makes machine code of a loop's body puts all its loads before its arithmetic, so that
-    all that is loaded is in registers at once."""
-    widest_lane: int = 8
-    """Bytes of the largest elements that there is arithmetic on vectors of."""
-    issue_width: int = 6
-    """Micro-operations that start in one cycle."""
-    load_micro_ops: int = 1
-    """How many of them the load of a vector is."""
     fresh_bandwidth: float = 0.8
     """Of the first writes to memory that the system has just given: it clears the pages first.
     Measured: 2.8 GB/s in large pages, Linux 6.18 on an AVX-512 server."""
     costs: Costs = field(default_factory=Costs)
     """The numbers of cost models, layouts and thresholds that do not follow from the others."""
 
+    @abstractmethod
     def lanes(self, element_bytes: int) -> int:
-        """Elements in a full vector; 1 where there is no arithmetic on vectors of them."""
-        if element_bytes > self.widest_lane:
-            return 1
-        return max(1, self.vector_bits // (8 * element_bytes))
-
-    def can_mask(self, element_bytes: int) -> bool:
-        """Whether an instruction loads or stores some lanes of a vector, not one for each."""
-        return self.has_masks or element_bytes in self.masked_bytes
-
-    def load_cycles(self, vector_bytes: int, aligned: bool = True) -> float:
-        """Cycles that one load takes from the throughput; unaligned ones may cross lines."""
-        cycles = max(1 / self.loads_per_cycle, vector_bytes / self.load_bytes_per_cycle)
-        crossing = 0.0 if aligned else min(1.0, vector_bytes / self.line_bytes)
-        return cycles * (1 + crossing)
-
-    def fma_cycles(self, vector_bytes: int) -> float:
-        """Cycles that one multiply-add on a vector of this size takes from the throughput."""
-        full = self.vector_bits // 8
-        if vector_bytes > full:
-            return -(-vector_bytes // full) / self.full_width_units
-        per_cycle = self.full_width_units * max(1, self.vector_bits // self.unit_bits)
-        narrow = vector_bytes * 8 <= self.unit_bits
-        return 1 / per_cycle if narrow else 1 / self.full_width_units
+        """Elements of one vector of a core, or 1 where no layout has to gather them."""
 
     @property
-    def l1_ways(self) -> int:
-        """Lines of one set of the first-level cache."""
-        return self.l1_bytes // self.l1_way_bytes
+    @abstractmethod
+    def multiply_adds(self) -> float:
+        """Multiplications in f32, each with an addition, that a core starts in a cycle at most."""
+
+    @property
+    @abstractmethod
+    def nearest_memory(self) -> Memory:
+        """What a core reads from without waiting."""
+
+    @property
+    @abstractmethod
+    def private_memory(self) -> Memory:
+        """The largest memory that a core has for itself."""
+
+    @property
+    @abstractmethod
+    def shared_memory(self) -> Memory:
+        """What lies between that and main memory."""
 
     @property
     def cycles_per_microsecond(self) -> float:

@@ -10,9 +10,9 @@ import platform
 from .emulator import Emulator
 from .llvm.host import measured
 from .llvm.target import LlvmTarget, ProcessorNames
-from .machine import Machine
+from .processor import Processor
 
-_POWER8 = Machine(
+_POWER8 = Processor(
     vector_bits=128,
     vector_registers=64,
     full_width_units=2,

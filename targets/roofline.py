@@ -28,7 +28,7 @@ class Roofline:
     @property
     def peak(self) -> float:
         """Multiplications in f32 of a cycle, at most."""
-        return self.machine.lanes(F32) / self.machine.fma_cycles(self.machine.vector_bits // 8)
+        return self.machine.multiply_adds
 
     def beside(self, one: float, other: float) -> float:
         """Of two that run at once: the longer one, and what of the other is not hidden."""
@@ -36,7 +36,7 @@ class Roofline:
 
     def bandwidth(self, resident: float) -> float:
         """Bytes a cycle from where so many bytes stay. Units: bytes."""
-        machine = self.machine
-        if resident <= machine.l2_bytes:
-            return machine.l2_bandwidth
-        return machine.l3_bandwidth if resident <= machine.l3_bytes else machine.memory_bandwidth
+        for memory in (self.machine.private_memory, self.machine.shared_memory):
+            if resident <= memory.bytes:
+                return memory.bandwidth
+        return self.machine.memory_bandwidth

@@ -15,7 +15,7 @@ from nnc.targets import costs
 from nnc.targets.base import all_targets
 
 ROOT = Path(nnc.__file__).parent
-ROOMS = ("kernels", "passes", "lowering")
+ROOMS = ("kernels", "passes", "memory", "lowering")
 
 COEFFICIENTS = "kernels/math/"
 """Elementary functions: coefficients, constants of mathematics, and where a formula ends."""
@@ -39,14 +39,14 @@ EXPLAINED = {
     ("kernels/policy/operands.py", "FAR"): "what cannot be known: neighbours that share no line",
     ("passes/nn/decompose_graph.py", "FEW_NUMBERS"): "time to compile",
     ("passes/nn/simplify_algebra.py", "_PRECISION"): "bits of types",
-    ("lowering/to_llvm/checks.py", "MOST"): "what a status tells apart",
+    ("lowering/checks.py", "MOST"): "what a status tells apart",
     ("lowering/to_llvm/failing.py", "LIKELY"): "weights of a branch that is hardly ever taken",
-    ("lowering/to_llvm/entry.py", "HEADER"): "the C interface: what lies before prepared weights",
+    ("lowering/entry_signature.py", "HEADER"): "the C interface: what lies before prepared weights",
     ("passes/nn/integer_products.py", "MOST_TERMS_OF_FLOATS"): "bits of types",
     ("passes/nn/integer_products.py", "_MIDDLE"): "numbers of 8 bits",
     ("passes/nn/use_integers.py", "MOST_TERMS"): "numbers of 8 and of 32 bits",
     ("passes/nn/prepare_weights.py", "WORTH"): "the size of what is stored",
-    ("lowering/loop_work.py", "UNKNOWN_WORK"): "what cannot be known: larger than any piece",
+    ("memory/loop_work.py", "UNKNOWN_WORK"): "what cannot be known: larger than any piece",
     ("lowering/nn_to_linalg/bounds.py", "LANES"): "divided by the vectors of all machines",
     ("lowering/nn_to_linalg/control.py", "FIRST_ROWS"): "where doubling starts, on any machine",
     ("lowering/nn_to_linalg/movement.py", "_MOST_STEPS"): "strides that an index surely holds",

@@ -104,7 +104,7 @@ def kernels(file: Path) -> Counter[str]:
     from nnc.dialects import func
     from nnc.dialects.marks import ENTRY
     from nnc.driver.compile import load_module, run_stages
-    from nnc.lowering.instrument_kernels import kernel_units
+    from nnc.memory.instrument_kernels import kernel_units
 
     module = run_stages(load_module(file, shapes=fixed_batch(file)), last="bufferize")
     functions = (f for f in module.body_block if isinstance(f, func.FuncOp))

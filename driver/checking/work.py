@@ -10,9 +10,9 @@ from ...dialects.marks import KERNEL
 from ...ir.core import Operation, Value
 from ...ir.passes import PassContext, PassManager
 from ...ir.types import MemRefType
-from ...lowering.kernel_costs import buffer_bytes, kernel_cost
-from ...lowering.memory_plan import Buffer, peak_of
+from ...kernels.kernel_costs import buffer_bytes, kernel_cost
 from ...lowering.pipelines import pipeline
+from ...memory.memory_plan import Buffer, peak_of
 from ...targets.attribute import attach
 from ...targets.base import Target
 from ...targets.machine import Machine

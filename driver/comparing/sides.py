@@ -46,7 +46,6 @@ class CompiledSide(Side):
         """The model as a callable; `accept` may raise NncError of what was read."""
         from ...targets.attribute import attach, target_of
         from ..compile import compile_model, load_module
-        from ..emulation import check_runs, running
         from ..program import make_program
 
         choices: dict[str, Any] = self.choices
@@ -73,9 +72,10 @@ class CompiledSide(Side):
         module = load_module(model, fast_math=self.fast_math, **choices)
         if accept is not None:
             accept(module)
-        check_runs(attach(module, target_of(module, self.target)))
+        target = attach(module, target_of(module, self.target))
+        target.check_runs()
         PassManager(pipeline(self.passes), PassContext(), (), False).run(module)
-        return running(make_program(module), self.threads)
+        return target.running(make_program(module), self.threads)
 
     def run(self, model: Any, inputs: Mapping[str, np.ndarray]) -> Values:
         return self.compile(model).run(inputs)

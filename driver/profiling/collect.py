@@ -17,9 +17,9 @@ from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.location import FusedLoc, Location, NameLoc
 from ...ir.passes import PassContext, PassManager
-from ...lowering.instrument_kernels import INNER, PIECES, TIMES, inner_calls, kernel_units
-from ...lowering.kernel_costs import Cost, kernel_cost
+from ...kernels.kernel_costs import Cost, kernel_cost
 from ...lowering.pipelines import pipeline
+from ...memory.instrument_kernels import INNER, PIECES, TIMES, inner_calls, kernel_units
 from ..compile import compile_model, run_stages
 from .peaks import Peaks, measure_peaks
 

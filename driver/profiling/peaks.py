@@ -23,7 +23,7 @@ from ...ir.files import write_whole
 from ...ir.syntax.parser import parse_module
 from ...targets.attribute import detailed
 from ...targets.base import host
-from ...targets.machine import Machine
+from ...targets.processor import Processor
 from ..compile import compile_model
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def measure_peaks(threads: int = 1) -> Peaks:
     """The best of some tries on this many threads at once, now or before on this processor."""
     target = host()
     machine = target.machine
+    assert isinstance(machine, Processor)  # as all machines that run this are
     lanes = machine.lanes(4)
     operations = 2 * lanes * _accumulators(machine) * _STEPS
     rates = {"arithmetic": threads * operations / _best(_arithmetic(machine), lanes, threads)}
@@ -196,12 +197,12 @@ def _loop(size: int, lanes: int, passes: int, step: int, end: int, rows: Sequenc
     )
 
 
-def _accumulators(machine: Machine) -> int:
+def _accumulators(machine: Processor) -> int:
     """Vectors that the loop of arithmetic carries."""
     return 12 if machine.vector_registers >= 16 else 6
 
 
-def _arithmetic(machine: Machine) -> str:
+def _arithmetic(machine: Processor) -> str:
     """Multiply-adds on registers alone, enough of them to hide their latency."""
     lanes = machine.lanes(4)
     vector = f"vector<{lanes}xf32>"

@@ -11,7 +11,7 @@ from ...dialects import memref, vector
 from ...ir.core import Block, Operation, Value
 from ...ir.polynomial import Size
 from ...ir.types import Type
-from ...targets.machine import Machine
+from ...targets.processor import Processor
 from ..model.nest import Node, is_tile
 from ..model.plan import Loop, Plan
 from ..model.stages import Access, Stage
@@ -62,7 +62,7 @@ class Shrunk:
 
 
 def shrink_buffers(
-    block: Block, plan: Plan, roots: Sequence[Node | Stage], machine: Machine
+    block: Block, plan: Plan, roots: Sequence[Node | Stage], machine: Processor
 ) -> list[Shrunk]:
     """The buffers made in the block that become smaller, not yet applied."""
     paths: dict[Stage, list[Node]] = {}
@@ -130,7 +130,7 @@ def _shrink(
     accesses: list[Access],
     plan: Plan,
     paths: dict[Stage, list[Node]],
-    machine: Machine,
+    machine: Processor,
 ) -> Shrunk | None:
     common = paths[accesses[0].stage]
     for access in accesses[1:]:
@@ -152,13 +152,13 @@ def _shrink(
     if not any(len(loop.dims) > 1 for a in accesses for loop in plan.order[a.stage]):
         width = getattr(buffer.type.element_type, "byte_width", 8)  # type: ignore[attr-defined]
         extents = padded(extents, width, machine)
-    parallel = [node for node in common if node.kind == "parallel"]
+    parallel = [node for node in common if node.at_once]
     if not parallel and extents == whole:
         return None
     return Shrunk(buffer, extents, dropped, parallel[-1] if parallel else None)
 
 
-def padded(extents: list[Size], width: int, machine: Machine) -> list[Size]:
+def padded(extents: list[Size], width: int, machine: Processor) -> list[Size]:
     """Extents whose rows are an odd number of cache lines apart.
 
     So they begin at lines, and a tile across them does not fall on few sets of a cache.

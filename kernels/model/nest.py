@@ -35,8 +35,19 @@ class Node:
     children: list[Node | Stage] = field(default_factory=list)
 
     @property
-    def kind(self) -> str:
-        return self.loops[0].kind
+    def in_tile(self) -> bool:
+        """Whether its iterations are elements of an n-dimensional vector."""
+        return self.loops[0].in_tile
+
+    @property
+    def is_unrolled(self) -> bool:
+        """Whether they lie along another dimension of one than the last."""
+        return self.loops[0].is_unrolled
+
+    @property
+    def at_once(self) -> bool:
+        """Whether they may run at the same time."""
+        return self.loops[0].at_once
 
     def stages(self) -> Iterator[Stage]:
         """All stages inside."""
@@ -49,7 +60,7 @@ class Node:
 
 def is_tile(node: Node) -> bool:
     """Whether nothing but unrolled and vectorized loops are in a subtree, itself included."""
-    if node.kind not in ("unroll", "vector"):
+    if not node.in_tile:
         return False
     return all(isinstance(child, Stage) or is_tile(child) for child in node.children)
 
@@ -102,20 +113,18 @@ def check_stage(plan: Plan, stage: Stage) -> None:
         return illegal(stage.op, f"schedule: {text}")
 
     _check_parallel(stage, order, fault)
-    vectors = [loop for loop in order if loop.kind == "vector"]
+    vectors = [loop for loop in order if loop.in_lanes]
     if vectors and vectors != order[-1:]:
         raise fault("the vectorized loop must be the only one and the innermost")
     for loop in order:
-        if loop.kind == "vector" and loop.extent > MAX_LANES:  # type: ignore[operator]
+        if loop.in_lanes and loop.extent > MAX_LANES:  # type: ignore[operator]
             raise fault(f"a vector of {loop.extent} lanes; at most {MAX_LANES} are supported")
-        if loop.is_reduction and (loop.kind == "vector" or loop.partial or loop.sums > 1):
+        if loop.is_reduction and (loop.in_lanes or loop.partial or loop.sums > 1):
             if not stage.is_reassociable:
                 raise fault("the results of the reduction cannot be combined from partial ones")
         elif loop.partial:
             raise fault("only a reduction can have partial results")
-    partial = [
-        loop for loop in order if loop.is_reduction and (loop.kind == "vector" or loop.partial)
-    ]
+    partial = [loop for loop in order if loop.is_reduction and (loop.in_lanes or loop.partial)]
     starts = [at for at, loop in enumerate(order) if loop.accumulates]
     if partial and (not starts or order.index(partial[0]) < starts[0]):
         raise fault("partial results of a reduction need an accumulation around them")
@@ -125,7 +134,7 @@ def check_stage(plan: Plan, stage: Stage) -> None:
             _check_accumulation(stage, order[at:], fault)
     unrolled = 1
     for loop in order:
-        if loop.kind == "unroll":
+        if loop.is_unrolled:
             unrolled *= -(-loop.extent // loop.step)  # type: ignore[operator]
     if unrolled > MAX_UNROLLED:
         raise fault(f"unrolls into {unrolled} copies; at most {MAX_UNROLLED} are supported")
@@ -134,7 +143,7 @@ def check_stage(plan: Plan, stage: Stage) -> None:
 def _check_parallel(stage: Stage, order: list[Loop], fault) -> None:
     leading = True
     for loop in order:
-        if loop.kind == "parallel":
+        if loop.at_once:
             if not leading:
                 raise fault("a parallel loop must be outermost or directly inside another one")
             if loop.is_reduction:
@@ -171,9 +180,9 @@ def _places(loop: Loop, place: dict[Loop, int]) -> list[int]:
 
 def _check_accumulation(stage: Stage, inside: list[Loop], fault) -> None:
     for loop in inside:
-        if loop.kind in ("unroll", "vector"):
+        if loop.in_tile:
             continue
-        if loop.kind == "parallel":
+        if loop.at_once:
             raise fault("a parallel loop cannot accumulate")
         for out in stage.outputs:
             if out.coefficients is None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 
 from ...ir.location import Location
 from ...ir.polynomial import Size
+from .binding import SERIAL, Binding
 from .stages import Access, Stage, correspondences, expected, least
 
 
@@ -37,7 +38,7 @@ class Loop:
     root: Loop = field(init=False)
     rest: Loop | None = None
     parts: tuple[Loop, Loop] | None = None
-    kind: str = "for"
+    binding: Binding = SERIAL
     partial: bool = False
     most_bodies: int = 0
     """Of how many bodies a loop becomes at most where its iterations stand one after the other."""
@@ -49,6 +50,31 @@ class Loop:
 
     def __post_init__(self) -> None:
         self.span = self.root = self
+
+    @property
+    def in_tile(self) -> bool:
+        """Whether its iterations are elements of an n-dimensional vector."""
+        return self.binding.in_tile
+
+    @property
+    def in_lanes(self) -> bool:
+        """Whether they lie along the last dimension of one."""
+        return self.binding.in_lanes
+
+    @property
+    def is_unrolled(self) -> bool:
+        """Whether they lie along another dimension of one."""
+        return self.binding.in_tile and not self.binding.in_lanes
+
+    @property
+    def at_once(self) -> bool:
+        """Whether they may run at the same time."""
+        return self.binding.at_once
+
+    @property
+    def is_serial(self) -> bool:
+        """Whether nothing was said of its iterations."""
+        return self.binding is SERIAL
 
     @property
     def is_reduction(self) -> bool:

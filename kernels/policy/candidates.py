@@ -12,7 +12,7 @@ from math import inf
 
 from ...dialects import schedule
 from ...ir.core import Block
-from ...targets.machine import Machine
+from ...targets.processor import Processor
 from ..model.legality import IllegalScheduleError
 from ..model.nest import build_nest
 from ..model.places import place_nests
@@ -40,7 +40,9 @@ class Candidate:
         return f"{self.policy}: " + (self.fault or f"{self.cycles:.0f} cycles")
 
 
-def candidates(kernel: str, block: Block, machine: Machine, every: bool = False) -> list[Candidate]:
+def candidates(
+    kernel: str, block: Block, machine: Processor, every: bool = False
+) -> list[Candidate]:
     """The schedules of the stages of a block, in the order of what they promise; one is legal.
 
     One that cannot be clearly better than another that is there is left out, unless `every` one is
@@ -59,7 +61,7 @@ def candidates(kernel: str, block: Block, machine: Machine, every: bool = False)
     return found
 
 
-def best(found: Sequence[Candidate], machine: Machine) -> Candidate:
+def best(found: Sequence[Candidate], machine: Processor) -> Candidate:
     """The first that is legal, or a later one that is expected to take clearly less."""
     chosen, *others = [one for one in found if not one.fault]
     for one in others:
@@ -71,7 +73,7 @@ def best(found: Sequence[Candidate], machine: Machine) -> Candidate:
 class _Policies:
     """The ways of writing a schedule for the stages of a block."""
 
-    def __init__(self, kernel: str, block: Block, machine: Machine) -> None:
+    def __init__(self, kernel: str, block: Block, machine: Processor) -> None:
         self.kernel, self.block, self.machine = kernel, block, machine
         self.least_apart = self.least_grouped = 0.0
         """Cycles that stages in loops of their own, and groups that share loops, take at least.

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from math import prod
 
 from ...ir.core import Value
-from ...targets.machine import Machine
+from ...targets.processor import Processor
 from ..model.nest import depends
 from ..model.plan import Plan
 from ..model.stages import Access, Stage, expected
@@ -81,7 +81,7 @@ class Chain:
             if dim not in fixed
         )
 
-    def block(self, machine: Machine) -> int:
+    def block(self, machine: Processor) -> int:
         """Iterations of the innermost shared dimension whose results stay in the second cache.
 
         The rest of it is for operands that all iterations read.

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import gcd, prod
 
-from ...targets.machine import Machine
+from ...targets.processor import Processor
 from ..model.stages import Access, Stage, expected, has_reuse
 from ..primitives.inline import readers_of_copy
 
 
-def worthwhile(stage: Stage, access: Access, machine: Machine) -> list[int] | None:
+def worthwhile(stage: Stage, access: Access, machine: Processor) -> list[int] | None:
     """The order of dimensions in which a copy of an operand pays, or None if none does.
 
     That is a matrix operand which the vectors run along, read again for many rows of
@@ -51,7 +51,7 @@ def worthwhile(stage: Stage, access: Access, machine: Machine) -> list[int] | No
     return order
 
 
-def _crowds(rows: int, row: int, stride: int, machine: Machine) -> bool:
+def _crowds(rows: int, row: int, stride: int, machine: Processor) -> bool:
     """Whether rows so far apart need much of the sets of the second cache that they fall on.
 
     Units: bytes, but for the number of rows.

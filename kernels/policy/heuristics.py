@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil, prod
 
-from ...targets.machine import Machine
+from ...targets.processor import Processor
 from ..model.lanes import unvectorizable
 from ..model.nest import depends
 from ..model.plan import Loop
@@ -29,7 +29,7 @@ from .writer import ScheduleWriter
 class Heuristics(Shaping):
     """Schedules groups of stages, one after the other, through a writer."""
 
-    def __init__(self, writer: ScheduleWriter, machine: Machine, use_caches: bool = True) -> None:
+    def __init__(self, writer: ScheduleWriter, machine: Processor, use_caches: bool = True) -> None:
         super().__init__(writer, machine)
         self.use_caches = use_caches
         self.copies: dict[Stage, list[Stage]] = {}
@@ -70,7 +70,7 @@ class Heuristics(Shaping):
             else:
                 writer.put(fuse, host, at)
             self.nested[host] = outer
-        if at is not None and last in shared and at.kind == "parallel":
+        if at is not None and last in shared and at.at_once:
             self.spread.update(group.host for group in chain.groups)
         for group in chain.groups:
             self.group(group)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import prod
 
-from ...targets.machine import Machine
+from ...targets.processor import Processor
 from ..model.plan import Plan
 from ..model.stages import Stage, expected
 from .bodies import shares
@@ -13,7 +13,7 @@ from .tile_costs import Tile, TileEstimate, widest_element
 from .work import bytes_moved, even_share
 
 
-def predicted_cycles(plan: Plan, machine: Machine) -> float:
+def predicted_cycles(plan: Plan, machine: Processor) -> float:
     """Of one run of a kernel by this plan; parallel loops share the work among the cores."""
     together: dict[Stage, list[Stage]] = {}
     for stage in plan.stages:
@@ -22,7 +22,7 @@ def predicted_cycles(plan: Plan, machine: Machine) -> float:
     for host, stages in together.items():
         arithmetic = sum(_cycles_of(plan, stage, machine) for stage in stages)
         work = arithmetic + bytes_moved(stages) / machine.memory_bandwidth
-        loops = [loop for loop in plan.order[host] if loop.kind == "parallel"]
+        loops = [loop for loop in plan.order[host] if loop.at_once]
         total += work / (machine.cores * even_share(loops, machine)) if loops else work
     return total
 
@@ -33,7 +33,7 @@ def _host(plan: Plan, stage: Stage) -> Stage:
     return stage
 
 
-def _cycles_of(plan: Plan, stage: Stage, machine: Machine) -> float:
+def _cycles_of(plan: Plan, stage: Stage, machine: Processor) -> float:
     costs = TileEstimate(stage, machine, frozenset(), plan.roots[stage])
     return costs.cycles(tile_of(plan, stage))
 
@@ -43,17 +43,17 @@ def tile_of(plan: Plan, stage: Stage) -> Tile:
     lane_dim, lanes, copies = None, 1, dict[int, int]()
     for loop in plan.order[stage]:
         dim = loop.root.dims[-1]
-        if loop.kind not in ("vector", "unroll"):
+        if not loop.in_tile:
             continue
         assert isinstance(loop.extent, int)
-        if loop.kind == "vector":
+        if loop.in_lanes:
             lane_dim, lanes = dim, loop.extent
         elif not loop.is_reduction:
             copies[dim] = copies.get(dim, 1) * max(1, -(-loop.extent // loop.step))
     return Tile(lane_dim, lanes, copies)
 
 
-def least_cycles(nests: Iterable[Sequence[Stage]], machine: Machine) -> float:
+def least_cycles(nests: Iterable[Sequence[Stage]], machine: Processor) -> float:
     """What no schedule is expected to stay below in which these stages share loops.
 
     All cores at work, all arithmetic at the rate of full vectors.
@@ -65,7 +65,7 @@ def least_cycles(nests: Iterable[Sequence[Stage]], machine: Machine) -> float:
     return total / machine.cores
 
 
-def _least_arithmetic(stage: Stage, machine: Machine) -> float:
+def _least_arithmetic(stage: Stage, machine: Processor) -> float:
     points = prod(map(expected, stage.extents))
     width = widest_element(stage)
     lanes = machine.lanes(width)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import takewhile
 from math import ceil, prod
 
-from ...targets.machine import Machine
+from ...targets.processor import Processor
 from ..model.lanes import unvectorizable
 from ..model.plan import Loop, iterations, sure_iterations
 from ..model.stages import Stage
@@ -28,7 +28,7 @@ from .writer import ScheduleWriter
 class Shaping:
     """What schedules of all kinds are made of, put down through a writer."""
 
-    def __init__(self, writer: ScheduleWriter, machine: Machine) -> None:
+    def __init__(self, writer: ScheduleWriter, machine: Processor) -> None:
         self.writer = writer
         self.machine = machine
         self.costs = machine.costs

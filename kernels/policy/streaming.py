@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from ...targets.machine import Machine
+from ...targets.processor import Processor
 from ..model.stages import Stage
 from .tile_costs import widest_element
 
@@ -23,7 +23,7 @@ class Stream:
     size: int
     """Units: bytes."""
 
-    def cycles(self, machine: Machine) -> float:
+    def cycles(self, machine: Processor) -> float:
         """What reading it takes, from the cache that holds it between two calls."""
         if self.size <= machine.l2_bytes:
             return self.size / machine.l2_bandwidth
@@ -31,7 +31,7 @@ class Stream:
         return self.size / (machine.l3_bandwidth if fits else machine.memory_bandwidth)
 
 
-def stream_of(stage: Stage, machine: Machine) -> Stream | None:
+def stream_of(stage: Stage, machine: Processor) -> Stream | None:
     """The matrix that a stage streams through, or None if that is not what it does.
 
     A register tile would read few columns of many rows, a cache line here and there; memory

@@ -17,7 +17,7 @@ from typing import Any
 from ...dialects import memref
 from ...ir.types import VectorType, element_type
 from ...targets.costs import TileCosts
-from ...targets.machine import Machine
+from ...targets.processor import Processor
 from ..codegen.vectors.reads import is_interleaved
 from ..model.plan import Loop
 from ..model.stages import Stage, expectation, expected
@@ -56,7 +56,7 @@ class TileEstimate:
     def __init__(
         self,
         stage: Stage,
-        machine: Machine,
+        machine: Processor,
         fixed: frozenset[int],
         loops: Sequence[Loop],
         around: Collection[int] = (),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import permutations
 from math import prod
 
-from ...targets.machine import Machine
+from ...targets.processor import Processor
 from ..model.stages import Access, Stage, expected
 
 MOST_PERMUTED = 4
@@ -20,7 +20,7 @@ class Traffic:
     """
 
     def __init__(
-        self, stage: Stage, sizes: dict[int, int], machine: Machine, parts: Mapping[int, int]
+        self, stage: Stage, sizes: dict[int, int], machine: Processor, parts: Mapping[int, int]
     ) -> None:
         self.stage = stage
         self.machine = machine

@@ -7,7 +7,7 @@ from math import prod
 
 from ...dialects import memref
 from ...ir.core import Value
-from ...targets.machine import Machine
+from ...targets.processor import Processor
 from ..model.plan import Loop
 from ..model.stages import Stage, expected
 
@@ -30,7 +30,7 @@ def bytes_moved(stages: Iterable[Stage]) -> int:
     return sum(sizes.values())
 
 
-def even_share(loops: Sequence[Loop], machine: Machine) -> float:
+def even_share(loops: Sequence[Loop], machine: Processor) -> float:
     """The part of the cores that works on average, 1 at best, when iterations are dealt out.
 
     Each core has one run of the iterations of all loops, as the thread pool cuts them; a

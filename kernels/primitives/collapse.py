@@ -27,7 +27,7 @@ def collapse(plan: Plan, op: Operation, *loops: Loop) -> Loop:
     stage = one_stage(loops, op)
     for loop in loops:
         check_free(loop, op)
-        if loop.root is not loop or loop.kind != "for":
+        if loop.root is not loop or not loop.is_serial:
             raise illegal(op, "takes whole loops, neither split nor already scheduled")
     for a, b in itertools.pairwise(loops):
         if reason := not_collapsible(stage, a.dims[-1], b.dims[0]):

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from ...dialects import schedule
 from ...ir.core import Operation
+from ..model.binding import SERIAL
 from ..model.legality import illegal
 from ..model.plan import Loop, Plan, Sharing
 from ..model.stages import Stage
@@ -33,7 +34,7 @@ def fuse(plan: Plan, op: schedule.Fuse, stage: Stage, at: Loop) -> None:
     check_alive(at, op)
     if stage is host:
         raise illegal(op, "cannot fuse a stage into itself")
-    if at.kind == "vector":
+    if at.in_lanes:
         raise illegal(op, "cannot fuse inside the lanes of a vector; fuse further outside")
     if stage in plan.sharing:
         raise illegal(op, "the stage is already fused")
@@ -78,16 +79,16 @@ def _order(
     shared = plan.order[host][:depth]
     inner = [twins[loop] for loop in plan.order[host][depth:] if loop in twins]
     for loop in plan.order[host]:
-        keep = loop.kind == "vector" or (loop.kind == "unroll" and not rolled)
+        keep = loop.in_lanes or (loop.is_unrolled and not rolled)
         if loop in twins and (keep or loop in shared):
-            twins[loop].kind = loop.kind if loop.kind != "parallel" else "for"
+            twins[loop].binding = SERIAL if loop.at_once else loop.binding
     mirrored = set(twins.values())
     own_loops = [loop for loop in plan.order[stage] if loop not in mirrored]
-    rest = [*inner, *(loop for loop in own_loops if loop.kind != "for")]
+    rest = [*inner, *(loop for loop in own_loops if not loop.is_serial)]
     return [
         *(twins[loop] for loop in shared),
-        *(loop for loop in own_loops if loop.kind == "for"),
-        *sorted(rest, key=lambda loop: ("for", "unroll", "vector").index(loop.kind)),
+        *(loop for loop in own_loops if loop.is_serial),
+        *sorted(rest, key=lambda loop: (loop.in_tile, loop.in_lanes)),
     ]
 
 
@@ -102,7 +103,7 @@ def _twin_of_root(
     loops = [own.get((d,)) for d in dims]
     if len(loops) == 1 and loops[0] is not None and loops[0].parts is not None:
         return loops[0]
-    if any(r is None or not r.is_alive or r.kind != "for" for r in loops):
+    if any(r is None or not r.is_alive or not r.is_serial for r in loops):
         return None
     if len(loops) == 1:
         return loops[0]

@@ -10,6 +10,7 @@ loop, and no reduction, is checked when all is done (`model/nest.py`).
 from __future__ import annotations
 
 from ...dialects import schedule
+from ..model.binding import PARALLEL
 from ..model.plan import Loop, Plan
 from .primitive import check_plain, primitive
 
@@ -18,4 +19,4 @@ from .primitive import check_plain, primitive
 def parallel(plan: Plan, op: schedule.Parallel, loop: Loop) -> None:
     """Make a loop parallel."""
     check_plain(loop, op)
-    loop.kind = "parallel"
+    loop.binding = PARALLEL

@@ -112,9 +112,8 @@ def check_free(loop: Loop, op: Operation) -> None:
 def check_plain(loop: Loop, op: Operation) -> None:
     """The loop is there, and nothing says yet how it is executed."""
     check_alive(loop, op)
-    if loop.kind != "for":
-        done = {"unroll": "unrolled", "vector": "vectorized"}.get(loop.kind, loop.kind)
-        raise illegal(op, f"the loop is already {done}")
+    if not loop.is_serial:
+        raise illegal(op, f"the loop is already {loop.binding.name}")
 
 
 def check_counted(loop: Loop, op: Operation) -> None:

@@ -20,6 +20,7 @@ that partial results can be combined, is checked when all is done (`model/nest.p
 from __future__ import annotations
 
 from ...dialects import schedule
+from ..model.binding import UNROLLED
 from ..model.plan import Loop, Plan
 from .primitive import check_counted, primitive
 
@@ -31,4 +32,4 @@ def unroll(plan: Plan, op: schedule.Unroll, loop: Loop) -> None:
     if op.most is not None:
         loop.most_bodies, loop.sums = op.most, op.sums or 0
         return
-    loop.kind, loop.partial = "unroll", bool(op.partial)
+    loop.binding, loop.partial = UNROLLED, bool(op.partial)

@@ -11,6 +11,7 @@ done (`model/nest.py`).
 from __future__ import annotations
 
 from ...dialects import schedule
+from ..model.binding import VECTORIZED
 from ..model.legality import illegal
 from ..model.plan import Loop, Plan
 from .primitive import check_counted, primitive
@@ -22,4 +23,4 @@ def vectorize(plan: Plan, op: schedule.Vectorize, loop: Loop) -> None:
     check_counted(loop, op)
     if loop.step != 1:
         raise illegal(op, "the outer half of a split cannot be vectorized")
-    loop.kind = "vector"
+    loop.binding = VECTORIZED

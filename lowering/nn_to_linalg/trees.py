@@ -104,7 +104,7 @@ class _Trees:
         """Groups of `LANES` rows that pass through all trees before the next ones do."""
         machine = self.e.globals.machine
         costs = machine.costs.forests
-        cached = int(costs.first_cache * machine.l1_bytes)
+        cached = int(costs.first_cache * machine.nearest_memory.bytes)
         return max(costs.groups, cached // (self.features * 8 * LANES))
 
     def _lanes(self, first: Size) -> list[Size]:

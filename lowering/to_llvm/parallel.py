@@ -24,9 +24,9 @@ from ...ir.attributes import IntegerAttr
 from ...ir.builder import Builder
 from ...ir.core import Block, Operation, Value
 from ...ir.types import Type, i32, i64
+from ...memory.instrument_kernels import CLOCK
 from ...runtime.abi import PARALLEL_FOR
 from ...runtime.threadpool import pool_functions
-from ..instrument_kernels import CLOCK
 from .casts import resize_integer
 from .conversion import FunctionLowering
 from .failing import require_success

@@ -188,7 +188,8 @@ class Work(Roofline):
         if dilations_of(conv) != (1, 1):
             between += N * P * Q * (C + M)
         # What is written to the second cache is partly read from the third.
-        cached = 1 / machine.l2_bandwidth + 1 / machine.l3_bandwidth
+        near, far = machine.private_memory, machine.shared_memory
+        cached = 1 / near.bandwidth + 1 / far.bandwidth
         moves = F32 * between * (cached if is_cached else 2 / machine.memory_bandwidth)
         return self.costs.epilogue * (products + transforms + moves)
 
@@ -201,7 +202,7 @@ class Work(Roofline):
 
     def is_cached(self, between: int) -> bool:
         """Whether so many elements between kernels stay in the second cache and the one behind."""
-        return F32 * between <= self.costs.between_l2s * self.machine.l2_bytes
+        return F32 * between <= self.costs.between_l2s * self.machine.private_memory.bytes
 
     def is_blocked(self, between: int, weights: int) -> bool:
         """Whether transforms and products are to be done on blocks of tiles, one after the other.

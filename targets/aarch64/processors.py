@@ -11,14 +11,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...runtime.systems import MACOS, WINDOWS
 from ..costs import Costs, LoopCosts
 from ..emulator import Emulator
+from ..llvm.dots import Dot
 from ..llvm.target import LlvmTarget
-from ..machine import Machine
-from ..system import MACOS, WINDOWS
+from ..processor import Processor
 from .names import AARCH64_NAMES
 
-_A72 = Machine(
+_DOTS = (
+    Dot(
+        "s8", 4, "llvm.aarch64.neon.sdot.v4i32.v16i8", frozenset(("dotprod",)),
+        accumulates=True, takes_bytes=True,
+    ),
+)  # fmt: skip
+
+_A72 = Processor(
     vector_bits=128,
     vector_registers=32,
     full_width_units=1,
@@ -140,7 +148,7 @@ _V8_2 = frozenset(("crc", "lse", "rdm", "fullfp16", "rcpc", "dotprod"))
 
 
 def _processor(
-    name: str, summary: str, machine: Machine, needs: frozenset[str], cpu: str, emulated: str
+    name: str, summary: str, machine: Processor, needs: frozenset[str], cpu: str, emulated: str
 ) -> LlvmTarget:
     return LlvmTarget(
         name=name,
@@ -151,6 +159,7 @@ def _processor(
         cpu=cpu,
         pause=("llvm.aarch64.isb", 15),
         names=AARCH64_NAMES,
+        dots=_DOTS,
         needs=needs,
         emulator=Emulator("qemu-aarch64", emulated, "aarch64-linux-gnu", "arm64"),
     )

@@ -18,10 +18,10 @@ from ..costs import Costs, LoopCosts
 from ..emulator import Emulator
 from ..llvm.host import measured
 from ..llvm.target import LlvmTarget, have
-from ..machine import Machine
+from ..processor import Processor
 from .names import ARM_NAMES
 
-_A9 = Machine(
+_A9 = Processor(
     vector_bits=128,
     vector_registers=16,
     full_width_units=0.5,
@@ -64,7 +64,7 @@ _A7 = replace(
 
 
 def _processor(
-    name: str, summary: str, machine: Machine, needs: str, cpu: str, features: str, emulated: str,
+    name: str, summary: str, machine: Processor, needs: str, cpu: str, features: str, emulated: str,
     *aliases: str,
 ) -> LlvmTarget:  # fmt: skip
     return LlvmTarget(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from ...ir.diagnostics import NncError
-from ..machine import Machine
+from ..processor import Processor
 from .target import LlvmTarget
 
 BANDWIDTH = "NNC_MEMORY_BANDWIDTH"
@@ -22,8 +22,8 @@ def measured(row: LlvmTarget, cpu: str, features: str) -> LlvmTarget:
     import llvmlite.binding as llvm  # type: ignore[import-not-found]
 
     system = platform.system().lower()
-    named = next((one for one in (row, *row.variants) if one.system == system), row)
-    assert isinstance(named, LlvmTarget)
+    under = (one for one in (row, *row.variants) if isinstance(one, LlvmTarget))
+    named = next((one for one in under if one.system == system), row)
     machine = replace(
         named.machine,
         cores=_cores(),
@@ -41,7 +41,7 @@ def measured(row: LlvmTarget, cpu: str, features: str) -> LlvmTarget:
     )
 
 
-def memory_bandwidth(machine: Machine, known: float | None) -> float:
+def memory_bandwidth(machine: Processor, known: float | None) -> float:
     """Bytes per cycle of one core: from the gigabytes per second that are known of the processor.
 
     The environment variable NNC_MEMORY_BANDWIDTH says otherwise, in gigabytes per second of one

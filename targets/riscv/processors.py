@@ -17,10 +17,10 @@ from ..costs import Costs, LoopCosts, TileCosts
 from ..emulator import Emulator
 from ..llvm.host import measured
 from ..llvm.target import LlvmTarget
-from ..machine import Machine
+from ..processor import Processor
 from .names import RISCV_NAMES
 
-_U74 = Machine(
+_U74 = Processor(
     vector_bits=32,
     vector_registers=32,
     full_width_units=1,
@@ -81,7 +81,7 @@ def _emulator(vlen: int) -> Emulator:
 
 
 def _processor(
-    name: str, summary: str, machine: Machine, needs: frozenset[str], cpu: str, features: str,
+    name: str, summary: str, machine: Processor, needs: frozenset[str], cpu: str, features: str,
     vlen: int, *aliases: str,
 ) -> LlvmTarget:  # fmt: skip
     return LlvmTarget(

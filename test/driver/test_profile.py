@@ -19,9 +19,9 @@ from nnc.driver.profiling.peaks import Level, Peaks, measure_peaks
 from nnc.driver.profiling.report import EXCESS, chrome_trace, summary, table
 from nnc.ir.location import UNKNOWN, FileLineColLoc, FusedLoc, NameLoc
 from nnc.ir.passes import PassContext, PassManager
-from nnc.lowering.instrument_kernels import INNER, TIMES
-from nnc.lowering.kernel_costs import Cost, kernel_cost
+from nnc.kernels.kernel_costs import Cost, kernel_cost
 from nnc.lowering.pipelines import pipeline
+from nnc.memory.instrument_kernels import INNER, TIMES
 from nnc.tools.nnc import main
 
 from ..models.small_models import small_cnn

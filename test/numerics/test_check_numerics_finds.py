@@ -152,7 +152,7 @@ def maxima_become_minima(patch: pytest.MonkeyPatch) -> None:
 
 
 def everything_lies_at_the_start(patch: pytest.MonkeyPatch) -> None:
-    from nnc.lowering import plan_memory
+    from nnc.memory import plan_memory
 
     real = plan_memory.plan
 
@@ -204,7 +204,7 @@ def differences_become_sums(patch: pytest.MonkeyPatch) -> None:
 
 
 def ranges_begin_late(patch: pytest.MonkeyPatch) -> None:
-    from nnc.lowering import outline_parallel
+    from nnc.memory import outline_parallel
 
     real = arith.Constant.index
     patch.setattr(

@@ -15,8 +15,8 @@ from nnc.driver.program import compile_module
 from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
-from nnc.lowering.outline_parallel import OutlineParallel
 from nnc.lowering.to_llvm import LowerToLlvm
+from nnc.memory.outline_parallel import OutlineParallel
 
 SAXPY = """
 func.func private @kernel(%x: memref<{n}xf32>, %y: memref<{n}xf32>, %s: f32) attributes {{nn.kernel}} {{

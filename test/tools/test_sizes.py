@@ -9,7 +9,7 @@ from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
 from nnc.ir.types import MemRefType, TensorType, f32, f64, i8, size_fault
-from nnc.lowering.plan_memory import PlanMemory
+from nnc.memory.plan_memory import PlanMemory
 from nnc.tools.inputs import random_array
 from nnc.tools.nn_opt import main as nn_opt
 from nnc.tools.nnc import main

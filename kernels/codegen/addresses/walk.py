@@ -9,7 +9,7 @@ from ....ir.core import Block, Operation, Value
 from ....ir.polynomial import Poly, Size, Symbol
 from ....ir.rewriting import constant_int
 from ....ir.types import VectorType
-from ....targets.machine import Machine
+from ....targets.processor import Processor
 from ...model.stages import Extent
 from ..code import Code, Scope
 from .linear import Forms, Index
@@ -22,7 +22,7 @@ class Walk(Code):
     before it. What is made of values goes into the outermost open block that knows them all.
     """
 
-    def __init__(self, block: Block, forms: Forms, machine: Machine | None = None) -> None:
+    def __init__(self, block: Block, forms: Forms, machine: Processor | None = None) -> None:
         first = block.first
         assert first is not None
         super().__init__(Scope(block, None), first.loc)

@@ -109,12 +109,12 @@ def _continues(outer: Loop, inner: Loop) -> bool:
 
 def _accumulates(loop: Loop) -> bool:
     """Whether each iteration of a reduction has a result of its own."""
-    return loop.is_reduction and (loop.partial or loop.kind == "vector")
+    return loop.is_reduction and (loop.partial or loop.in_lanes)
 
 
 def _axis(run: list[Loop], extent: Callable[[Loop], Number]) -> Axis:
     first, last = run[0], run[-1]
-    is_lane = last.kind == "vector"
+    is_lane = last.in_lanes
     lanes = power_of_two(last.extent) if is_lane else 0  # type: ignore[arg-type]
     size, step = extent(first), last.step
     accumulates = _accumulates(first)

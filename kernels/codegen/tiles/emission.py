@@ -10,7 +10,7 @@ from ....dialects import arith, scf
 from ....ir.core import Block as IRBlock
 from ....ir.core import BlockArgument, Operation, Region, Value
 from ....ir.types import index
-from ....targets.machine import Machine
+from ....targets.processor import Processor
 from ...model.lanes import unvectorizable
 from ...model.nest import Node, is_tile
 from ...model.plan import Loop, Plan
@@ -31,7 +31,7 @@ from .views import Views
 class Emission:
     """Writes the nests of one kernel; see the parts that it is made of."""
 
-    def __init__(self, plan: Plan, code: Code, machine: Machine) -> None:
+    def __init__(self, plan: Plan, code: Code, machine: Processor) -> None:
         self.plan = plan
         self.code = code
         self.machine = machine
@@ -78,7 +78,7 @@ class Emission:
         for loop in node.loops:
             if loop.accumulates and loop.stage not in self.active:
                 begun.append(self.accumulation(loop))
-        if node.kind == "unroll" or self.is_small(node.loops[0]):
+        if node.is_unrolled or self.is_small(node.loops[0]):
             self.unrolled(node)
         else:
             self.sequential(node)
@@ -96,7 +96,7 @@ class Emission:
     def bodies(self, loop: Loop) -> int | None:
         """Of how many bodies the tile in a loop is, as large as that is here."""
         order = self.plan.order[loop.stage]
-        inside = [one for one in order[order.index(loop) + 1 :] if one.kind == "unroll"]
+        inside = [one for one in order[order.index(loop) + 1 :] if one.is_unrolled]
         sizes = [self.extent(one) for one in inside]
         known = [size for size in sizes if isinstance(size, int)]
         return prod(known) if len(known) == len(sizes) else None
@@ -186,10 +186,10 @@ class Emission:
         """
         order = self.plan.order[outer.stage]
         inside = [loop for loop in order if _stems_from(loop, outer.rest)]
-        if inside[0].kind in ("for", "parallel"):
+        if not inside[0].in_tile:
             return None
         last = inside[-1]
-        return last.extent if last.kind == "vector" else 1  # type: ignore[return-value]
+        return last.extent if last.in_lanes else 1  # type: ignore[return-value]
 
     def once(self, node: Node, offset: int, inner: Number) -> None:
         """One iteration, in line."""
@@ -237,7 +237,7 @@ class Emission:
             return
         touched, written = self.buffers(node)
         self.memory.flush(touched)
-        if node.kind == "parallel":
+        if node.at_once:
             self.parallel(node, lower, upper, step, inner, written)
         else:
             self.for_loop(node, lower, upper, step, inner, written)
@@ -280,7 +280,7 @@ class Emission:
 
     def _parallel_below(self, node: Node) -> Node | None:
         match node.children:
-            case [Node() as below] if below.kind == "parallel":
+            case [Node() as below] if below.at_once:
                 extent = self.extents.get(below.loops[0].span)
                 if extent is not None and below.loops[0].step == 1:
                     return below
@@ -359,7 +359,7 @@ class Emission:
         """
         at = self.positions[stage]
         inner = len(loops)
-        while inner and loops[inner - 1].kind in ("unroll", "vector"):
+        while inner and loops[inner - 1].in_tile:
             inner -= 1
         if unvectorizable(stage) is not None:
             inner = len(loops)
@@ -378,9 +378,9 @@ class Emission:
             return
         loop, *rest = head
         parts = self.parts(loop)
-        if loop.kind not in ("unroll", "vector") and not isinstance(self.extent(loop), int):
+        if not loop.in_tile and not isinstance(self.extent(loop), int):
             parts = iter([(0, loop.step)])
-        elif not every and (loop.kind not in ("unroll", "vector") or loop.is_reduction):
+        elif not every and (not loop.in_tile or loop.is_reduction):
             parts = islice(parts, 1)
         for offset, inner in parts:
             if loop.rest is not None:

@@ -40,9 +40,7 @@ class Tiles:
     def repeated(self, stage: Stage, loops: Sequence[Loop]) -> list[Loop]:
         """Unrolled reductions whose steps follow each other; none if one contraction."""
         steps = [
-            loop
-            for loop in loops
-            if loop.is_reduction and loop.kind == "unroll" and not loop.partial
+            loop for loop in loops if loop.is_reduction and loop.is_unrolled and not loop.partial
         ]
         return [] if steps and self.contractions.applies(stage, loops) else steps
 

@@ -15,7 +15,7 @@ from ....ir.core import Operation, Value
 from ....ir.rewriting import constant_int
 from ....ir.traits import ConstantLike, Elementwise
 from ....ir.types import FloatType, IndexType, VectorType, i1
-from ....targets.machine import Machine
+from ....targets.processor import Processor
 from ..addresses.walk import Walk
 from ..code import make
 from ..combining import FUSED_TYPES
@@ -54,7 +54,7 @@ def expands(*classes: type[Operation]) -> Callable[[Expander], Expander]:
 class Expansion:
     """The pieces of a function's vectors, and what makes them."""
 
-    def __init__(self, code: Walk, widths: Widths, effects: Effects, machine: Machine) -> None:
+    def __init__(self, code: Walk, widths: Widths, effects: Effects, machine: Processor) -> None:
         self.code = code
         self.widths = widths
         self.effects = effects

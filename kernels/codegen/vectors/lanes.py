@@ -16,7 +16,7 @@ from ....ir.attributes import IntegerAttr
 from ....ir.core import Operation, Value
 from ....ir.traits import ConstantLike, Elementwise
 from ....ir.types import IndexType, VectorType, i1
-from ....targets.machine import Machine
+from ....targets.processor import Processor
 from ...model.steps import power_of_two
 
 LANES = "schedule.lanes"
@@ -87,7 +87,7 @@ class _Component:
 class Widths:
     """The pieces of all values of a function, found in one walk."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Processor) -> None:
         self.machine = machine
         self._parents: dict[Value, Value] = {}
         self._components: dict[Value, _Component] = {}

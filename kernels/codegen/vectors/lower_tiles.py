@@ -11,8 +11,7 @@ from ....ir.core import Block, Operation, Region, Value
 from ....ir.passes import Pass, PassContext, option
 from ....ir.traits import Terminator
 from ....ir.types import MemRefType, Type, VectorType
-from ....targets.attribute import target_of
-from ....targets.machine import Machine
+from ....targets.processor import Processor, processor_of
 from ..addresses.linear import Forms
 from ..addresses.walk import Walk, erase_unused
 from ..buffers import erase_dead_buffers
@@ -49,7 +48,7 @@ class LowerTiles(
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
 
     def run(self, op: Operation, context: PassContext) -> None:
-        target = target_of(op, self.target).machine
+        target = processor_of(op, self.target)
         for function in op.regions[0].ops:
             if isinstance(function, func.FuncOp) and not function.is_declaration:
                 take_off_masks(function)
@@ -64,7 +63,7 @@ class LowerTiles(
 class _Lowering:
     """One function that is being lowered, block by block."""
 
-    def __init__(self, function: func.FuncOp, target: Machine, ops: Sequence[Operation]) -> None:
+    def __init__(self, function: func.FuncOp, target: Processor, ops: Sequence[Operation]) -> None:
         self.function = function
         widths = Widths(target)
         for op in ops:

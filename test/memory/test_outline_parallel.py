@@ -9,8 +9,8 @@ from nnc.dialects.marks import PARALLEL
 from nnc.driver.program import compile_module
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
-from nnc.lowering.outline_parallel import OutlineParallel
 from nnc.lowering.to_llvm import LowerToLlvm
+from nnc.memory.outline_parallel import OutlineParallel
 from nnc.numerics.interpreter import Interpreter
 
 LOOP = """

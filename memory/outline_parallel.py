@@ -16,8 +16,7 @@ from ..ir.rewriting import constant_int
 from ..ir.symbols import symbol_name
 from ..ir.traits import ConstantLike
 from ..ir.types import FunctionType, MemRefType, index
-from ..targets.attribute import target_of
-from ..targets.machine import Machine
+from ..targets.processor import Processor, processor_of
 from .loop_work import work_of
 
 
@@ -54,7 +53,7 @@ class OutlineParallel(
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Outline, then pass the pool to whoever needs it."""
-        machine = target_of(op).machine
+        machine = processor_of(op)
         module = _Module(
             op, machine, self.piece_operations or machine.costs.threads.piece_operations
         )
@@ -85,7 +84,7 @@ class _Module:
     """The functions of a module, and which of them need the pool."""
 
     op: Operation
-    machine: Machine
+    machine: Processor
     piece_operations: int
     functions: list[FuncOp] = field(init=False)
     calls: list[Call] = field(default_factory=list)

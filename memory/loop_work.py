@@ -10,13 +10,13 @@ from ..dialects.linalg.structured import StructuredOp
 from ..ir.core import Operation, Value
 from ..ir.rewriting import constant_int
 from ..ir.types import IndexType, MemRefType, Type, VectorType
-from ..targets.machine import Machine
+from ..targets.processor import Processor
 
 UNKNOWN_WORK = 1 << 20
 """Work of what cannot be looked into: a call, a copy, a loop until a condition holds."""
 
 
-def work_of(ops: Iterable[Operation], machine: Machine) -> int:
+def work_of(ops: Iterable[Operation], machine: Processor) -> int:
     """Machine operations of the ops, with those inside them as often as they run.
 
     A load, a store, or an operation on a vector is 1; on integers that are addresses, 0.
@@ -24,7 +24,7 @@ def work_of(ops: Iterable[Operation], machine: Machine) -> int:
     return sum(_work(op, machine) for op in ops)
 
 
-def _work(op: Operation, machine: Machine) -> int:
+def _work(op: Operation, machine: Processor) -> int:
     match op:
         case scf.For():
             return _trips(op.operands[:3], machine) * work_of(op.body_block, machine)
@@ -48,7 +48,7 @@ def _work(op: Operation, machine: Machine) -> int:
     return weight * _vectors(type, machine)
 
 
-def _trips(bounds: Sequence[Value], machine: Machine) -> int:
+def _trips(bounds: Sequence[Value], machine: Processor) -> int:
     numbers = [constant_int(value) for value in bounds]
     if None in numbers:
         return machine.costs.threads.unknown_trips
@@ -56,7 +56,7 @@ def _trips(bounds: Sequence[Value], machine: Machine) -> int:
     return max(0, -((low - high) // by)) if by > 0 else 0  # type: ignore[operator]
 
 
-def _vectors(type: Type, machine: Machine) -> int:
+def _vectors(type: Type, machine: Processor) -> int:
     """How many vectors of the machine a value is."""
     if not isinstance(type, VectorType):
         return 1

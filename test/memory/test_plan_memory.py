@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from nnc.dialects import func, memref
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
-from nnc.lowering.mark_in_place import MarkInPlace
-from nnc.lowering.memory_plan import Buffer, plan
-from nnc.lowering.plan_memory import PlanMemory
+from nnc.memory.mark_in_place import MarkInPlace
+from nnc.memory.memory_plan import Buffer, plan
+from nnc.memory.plan_memory import PlanMemory
 from nnc.numerics.interpreter import Interpreter
 from nnc.runtime.abi import ALIGNMENT, aligned
 

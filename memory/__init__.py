@@ -1,0 +1,1 @@
+"""Passes on buffers: places in memory, writing in place, functions for parallel loops."""

@@ -1,0 +1,109 @@
+"""Descriptions of processors: what an analytical model of a loop nest needs to know of a core."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..ir.core import Operation
+from ..ir.diagnostics import NncError
+from .attribute import target_of
+from .machine import Machine, Memory
+
+
+@dataclass(frozen=True, kw_only=True)
+class Processor(Machine):
+    """One core of a processor: its vectors, registers, units and caches.
+
+    Units: bits, bytes, operations per cycle, cycles; bandwidths in bytes per cycle.
+    """
+
+    vector_bits: int
+    vector_registers: int
+    full_width_units: float
+    """Multiply-adds of the full vector width that start in one cycle; 0.25 take it in quarters."""
+    unit_bits: int
+    """The width of one multiply-add unit: narrower vectors run at one per unit and cycle."""
+    fma_latency: int
+    loads_per_cycle: int
+    load_bytes_per_cycle: int
+    has_masks: bool
+    """Masked loads and stores that cost no more than plain ones."""
+    has_broadcast_operands: bool
+    """An arithmetic instruction may read one scalar from memory for all lanes."""
+    l1_bytes: int
+    l1_way_bytes: int
+    """Lines that lie a multiple of this apart share a set; a page, as the index is virtual."""
+    l2_bytes: int
+    l3_bytes: int
+    l2_bandwidth: float
+    l3_bandwidth: float
+    masked_bytes: tuple[int, ...] = ()
+    """Without `has_masks`: the sizes of elements whose masked loads and stores are instructions."""
+    has_lane_operands: bool = False
+    """A multiply-add may take one lane of a vector for all lanes."""
+    loads_early: bool = False
+    """What makes machine code of a loop's body puts all its loads before its arithmetic, so that
+    all that is loaded is in registers at once."""
+    widest_lane: int = 8
+    """Bytes of the largest elements that there is arithmetic on vectors of."""
+    issue_width: int = 6
+    """Micro-operations that start in one cycle."""
+    load_micro_ops: int = 1
+    """How many of them the load of a vector is."""
+
+    def lanes(self, element_bytes: int) -> int:
+        """Elements in a full vector; 1 where there is no arithmetic on vectors of them."""
+        if element_bytes > self.widest_lane:
+            return 1
+        return max(1, self.vector_bits // (8 * element_bytes))
+
+    def can_mask(self, element_bytes: int) -> bool:
+        """Whether an instruction loads or stores some lanes of a vector, not one for each."""
+        return self.has_masks or element_bytes in self.masked_bytes
+
+    def load_cycles(self, vector_bytes: int, aligned: bool = True) -> float:
+        """Cycles that one load takes from the throughput; unaligned ones may cross lines."""
+        cycles = max(1 / self.loads_per_cycle, vector_bytes / self.load_bytes_per_cycle)
+        crossing = 0.0 if aligned else min(1.0, vector_bytes / self.line_bytes)
+        return cycles * (1 + crossing)
+
+    def fma_cycles(self, vector_bytes: int) -> float:
+        """Cycles that one multiply-add on a vector of this size takes from the throughput."""
+        full = self.vector_bits // 8
+        if vector_bytes > full:
+            return -(-vector_bytes // full) / self.full_width_units
+        per_cycle = self.full_width_units * max(1, self.vector_bits // self.unit_bits)
+        narrow = vector_bytes * 8 <= self.unit_bits
+        return 1 / per_cycle if narrow else 1 / self.full_width_units
+
+    @property
+    def l1_ways(self) -> int:
+        """Lines of one set of the first-level cache."""
+        return self.l1_bytes // self.l1_way_bytes
+
+    @property
+    def multiply_adds(self) -> float:
+        return self.lanes(4) / self.fma_cycles(self.vector_bits // 8)
+
+    @property
+    def nearest_memory(self) -> Memory:
+        return Memory(self.l1_bytes, self.load_bytes_per_cycle)
+
+    @property
+    def private_memory(self) -> Memory:
+        return Memory(self.l2_bytes, self.l2_bandwidth)
+
+    @property
+    def shared_memory(self) -> Memory:
+        return Memory(self.l3_bytes, self.l3_bandwidth)
+
+
+def processor_of(op: Operation, name: str | None = None) -> Processor:
+    """The processor that an operation's module is for, found as `target_of` does.
+
+    Raises NncError where it is for another kind of machine.
+    """
+    found = target_of(op, name)
+    if not isinstance(found.machine, Processor):
+        raise NncError(f"the module is for '{found.name}', which is no processor", op.loc)
+    return found.machine
