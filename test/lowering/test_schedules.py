@@ -195,7 +195,7 @@ def parallel_trips(name, cores):
     machine = replace(target("x86-64-v4").machine, cores=cores, gigahertz=0.001)
     block = function.body.block
     plan = carry_out(best(candidates("k", block, machine), machine).schedule, stages_of(block))
-    loops = [l for stage in plan.stages for l in plan.order[stage] if l.kind == "parallel"]
+    loops = [l for stage in plan.stages for l in plan.order[stage] if l.at_once]
     return [-(-l.extent // l.step) for l in loops]
 
 
@@ -257,7 +257,7 @@ def random_schedule(rng: random.Random, stages) -> ScheduleWriter | None:
     last = inner[-1] if inner else None
     if last is not None and isinstance(last.extent, int) and last.step == 1 and last.extent <= 16:
         writer.put(vectorize, last)
-    outer = [l for l in order if l.kind == "for"]
+    outer = [l for l in order if l.is_serial]
     if host.has_reduction:
         reductions = [l for l in order if l.is_reduction]
         if rng.random() < 0.8:
