@@ -9,7 +9,7 @@ from ..layer import TfLayer, rows
 
 rows.add({name: lambda n, x, axes, *, op=op: tf.reduction(n, x, axes, op, n.flag("keep_dims"))
     for name, op in {
-    "Sum": nn.ReduceSum, "Mean": nn.ReduceMean, "Max": nn.ReduceMax, "Min": nn.ReduceMin,
+    "Sum": nn.ReduceSum, "Max": nn.ReduceMax, "Min": nn.ReduceMin,
     "Prod": nn.ReduceProd, "All": nn.ReduceMin, "Any": nn.ReduceMax,
     "EuclideanNorm": nn.ReduceL2,
 }.items()})  # fmt: skip
@@ -26,6 +26,7 @@ rows.add({
     "TopKV2": lambda n, x, k: tf.top_k(n, x, k, _element(n, "index_type", i32)),
     "TopK": lambda n, x: tf.top_k(n, x, n.constant(n.int("k"), i64)),
     "Where": tf.where,
+    "Mean": lambda n, x, axes: tf.mean(n, x, axes, n.flag("keep_dims")),
 })  # fmt: skip
 
 
