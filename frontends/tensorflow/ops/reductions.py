@@ -11,7 +11,6 @@ rows.add({name: lambda n, x, axes, *, op=op: tf.reduction(n, x, axes, op, n.flag
     for name, op in {
     "Sum": nn.ReduceSum, "Max": nn.ReduceMax, "Min": nn.ReduceMin,
     "Prod": nn.ReduceProd, "All": nn.ReduceMin, "Any": nn.ReduceMax,
-    "EuclideanNorm": nn.ReduceL2,
 }.items()})  # fmt: skip
 
 rows.add({name: lambda n, x, axis, *, op=op: tf.arg_extreme(
@@ -28,6 +27,13 @@ rows.add({
     "Where": tf.where,
     "Mean": lambda n, x, axes: tf.mean(n, x, axes, n.flag("keep_dims")),
 })  # fmt: skip
+
+
+@rows("EuclideanNorm")
+def norm(n: TfLayer, x: Value, axes: Value) -> Value:
+    if isinstance(x.type.element_type, IntegerType):
+        raise n.error("norms of integers, whose squares overflow, are not supported")
+    return tf.reduction(n, x, axes, nn.ReduceL2, n.flag("keep_dims"))
 
 
 def _element(n: TfLayer, name: str, default: Type) -> Type:
