@@ -14,7 +14,7 @@ import numpy as np
 from ...dialects import nn
 from ...ir.core import Value
 from ...ir.numpy_types import type_to_numpy
-from ...ir.types import Dim, FloatType, Type, f32, i32, i64
+from ...ir.types import Dim, FloatType, IntegerType, Type, f32, i32, i64
 from . import formulas, gathering
 from .blocks import batch_to_space, mirrored_pad, space_to_batch
 from .convolution import channels_first, channels_last
@@ -334,7 +334,20 @@ def reduction(n: Layer, x: Value, axes: Value, op: Any, keep: bool) -> Value:
         mask = all_where_none(n, axes, axes_mask(n, axes, x.type.rank))
         return along(n, x, mask, lambda matrix: reduced(n, matrix, op, (1,)))
     found = normalize_axes(n, n.known_ints(axes, "axes"), x.type.rank)
-    return reduced(n, x, op, tuple(sorted(found)), keep) if found else x
+    if not found:  # each element alone
+        return n(nn.Abs(x)) if op is nn.ReduceL2 else x
+    return reduced(n, x, op, tuple(sorted(found)), keep)
+
+
+def mean(n: Layer, x: Value, axes: Value, keep: bool) -> Value:
+    """The mean along axes; that of no integers is 0."""
+    if not isinstance(x.type.element_type, IntegerType) or n.known(axes) is None:
+        return reduction(n, x, axes, nn.ReduceMean, keep)
+    count = constant(n, 1, i64)
+    for axis in normalize_axes(n, n.known_ints(axes, "axes"), x.type.rank):
+        count = count * extent(n, (x, axis))
+    total = Term(n, reduction(n, as_i64(n, x), axes, nn.ReduceSum, keep))
+    return (total / count.max(1)).cast(x.type.element_type).value
 
 
 def arg_extreme(

@@ -88,8 +88,8 @@ rows.add({
 @rows("StridedSlice")
 def strided_slice_(n: TfLayer, x: Value, begin: Value, end: Value, strides: Value) -> Value:
     names = ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
-    begins, ends, *others = (n.int(f"{name}_mask", 0) for name in names)
-    masks = Masks(begins, ends, *others)
+    begins, ends, rest, new, dropped = (n.int(f"{name}_mask", 0) for name in names)
+    masks = Masks(begins, ends, rest, new, dropped)
     return strided_slice(n, x, begin, end, strides, masks)
 
 

@@ -9,9 +9,8 @@ from ..layer import TfLayer, rows
 
 rows.add({name: lambda n, x, axes, *, op=op: tf.reduction(n, x, axes, op, n.flag("keep_dims"))
     for name, op in {
-    "Sum": nn.ReduceSum, "Mean": nn.ReduceMean, "Max": nn.ReduceMax, "Min": nn.ReduceMin,
+    "Sum": nn.ReduceSum, "Max": nn.ReduceMax, "Min": nn.ReduceMin,
     "Prod": nn.ReduceProd, "All": nn.ReduceMin, "Any": nn.ReduceMax,
-    "EuclideanNorm": nn.ReduceL2,
 }.items()})  # fmt: skip
 
 rows.add({name: lambda n, x, axis, *, op=op: tf.arg_extreme(
@@ -26,7 +25,15 @@ rows.add({
     "TopKV2": lambda n, x, k: tf.top_k(n, x, k, _element(n, "index_type", i32)),
     "TopK": lambda n, x: tf.top_k(n, x, n.constant(n.int("k"), i64)),
     "Where": tf.where,
+    "Mean": lambda n, x, axes: tf.mean(n, x, axes, n.flag("keep_dims")),
 })  # fmt: skip
+
+
+@rows("EuclideanNorm")
+def norm(n: TfLayer, x: Value, axes: Value) -> Value:
+    if isinstance(x.type.element_type, IntegerType):
+        raise n.error("norms of integers, whose squares overflow, are not supported")
+    return tf.reduction(n, x, axes, nn.ReduceL2, n.flag("keep_dims"))
 
 
 def _element(n: TfLayer, name: str, default: Type) -> Type:

@@ -61,15 +61,7 @@ ROWS.add(
 @ROWS("MEAN")
 @real
 def mean(n: TfliteLayer, x: Value, axes: Value) -> Value:
-    """The mean; that of no integers is 0."""
-    axes, keep = n.axes(x, axes), bool(n.options.keep_dims)
-    if not isinstance(x.type.element_type, IntegerType):
-        return tf.reduction(n, x, axes, nn.ReduceMean, keep)
-    count = Term(n, n.constant(1, i64))
-    for axis in n.known_ints(axes, "axes"):
-        count = count * extent(n, (x, axis))
-    total = Term(n, tf.reduction(n, as_i64(n, x), axes, nn.ReduceSum, keep))
-    return (total / count.max(1)).cast(x.type.element_type).value
+    return tf.mean(n, x, n.axes(x, axes), bool(n.options.keep_dims))
 
 
 @ROWS("UNIQUE")
