@@ -18,6 +18,7 @@ import onnxruntime
 from skl2onnx import convert_sklearn, supported_converters
 from skl2onnx.common.data_types import FloatTensorType
 from sklearn.base import RegressorMixin, is_classifier, is_outlier_detector, is_regressor
+from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.utils import all_estimators
 from sklearn.utils._param_validation import Interval, Options
 
@@ -121,11 +122,15 @@ def _data(config: Config, rng: np.random.Generator) -> tuple[np.ndarray, np.ndar
 
 
 def _check_digits(fitted: Any, x: np.ndarray, wanted: Sequence[Any]) -> None:
-    """Raises UnmakableError where scores of outliers cancel to what f32 leaves no digits of."""
-    if not is_outlier_detector(fitted) or not len(x):
+    """Raises UnmakableError where sums cancel to what f32 leaves no digits of."""
+    if is_outlier_detector(fitted) and len(x):
+        own, found = fitted.decision_function(x), wanted[1]
+    elif isinstance(fitted, GaussianProcessRegressor) and len(x):
+        own, found = fitted.predict(x), wanted[0]
+    else:
         return
-    scores = np.asarray(fitted.decision_function(x)).reshape(-1, 1)
-    if difference([np.asarray(wanted[1], np.float32)], [scores.astype(np.float32)]):
+    wide = np.asarray(own, np.float32).reshape(np.shape(found))
+    if difference([np.asarray(found, np.float32)], [wide]):
         raise UnmakableError("the converter's model is no closer to scikit-learn")
 
 
