@@ -280,8 +280,9 @@ def _embedding(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
 def _batched_matmul(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
     bias, other = None, inputs[-1]
     if len(inputs) == 1:
-        shape = [p.weightMatrixFirstDimension, p.weightMatrixSecondDimension]
-        other, bias = r.weight(p.part("weights"), shape), bias_of(r, p, shape[1]).get("bias")
+        columns = p.weightMatrixSecondDimension  # which stand one after the other
+        other = r.weight(p.part("weights"), [columns, p.weightMatrixFirstDimension]).T
+        bias = bias_of(r, p, columns).get("bias")
     turned = {"transpose_x": p.transposeA, "transpose_y": p.transposeB}
     _biased(r, "matmul", out, {"x": inputs[0], "y": other}, bias, **turned)
 

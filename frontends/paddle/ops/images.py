@@ -123,8 +123,8 @@ def _of(n: PaddleLayer, x: Value, kernel: Sequence[int]) -> Windows:
             k, step, begin, end = kernel[i], strides[i], pads[i], pads[dims + i]
             if k > step - 1 + end:
                 continue
-            last = None if extent is None else -(-(extent + begin + end - k) // step) * step
-            if last is None or last >= extent + begin:
+            whole = -1 if extent is None else extent + begin
+            if whole < 0 or -(-(whole + end - k) // step) * step >= whole:
                 raise n.error(f"windows of {k} that may begin behind the input are not supported")
     return Windows(kernel, strides, pads, ceil=ceil)
 

@@ -30,6 +30,7 @@ def close(found: np.ndarray, wanted) -> None:
     np.testing.assert_allclose(found, np.asarray(wanted), rtol=1e-4, atol=1e-5)
 
 
+COLUMNS = np.arange(10.0).reshape(5, 2) - 3
 ROWS = np.array([[0.0, 1, 2, 3, 4]] * 12).reshape(3, 4, 5)
 
 
@@ -62,6 +63,9 @@ ROWS = np.array([[0.0, 1, 2, 3, 4]] * 12).reshape(3, 4, 5)
         ("constantPad", {"padAmounts": [0, 0, 0, 0, 6, 0, 0, 7], "padToGivenOutputSizeMode": True},
          [X], np.pad(X, ((0, 0), (0, 0), (2, 0), (0, 2)))),
         ("crop", {"offset": [1, 2]}, [X, X[..., :2, :3]], X[..., 1:3, 2:5]),
+        ("batchedMatmul", {"weightMatrixFirstDimension": 5, "weightMatrixSecondDimension": 2,
+                           "weights": {"floatValue": COLUMNS.T.reshape(-1).tolist()}},
+         [X], X @ COLUMNS),
         ("dot", {}, [X, ROWS[None]], (X * ROWS).sum(1, keepdims=True)),
         ("dot", {"cosineSimilarity": True}, [X, 2 * X], np.ones((2, 1, 4, 5))),
     ],
