@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 import random
+import re
 import tempfile
 import zipfile
 from collections.abc import Iterator
@@ -63,7 +64,9 @@ def _store(archive: zipfile.ZipFile, number: int, case: Case, verdict: str) -> b
         files = {"case.json": json.dumps(about).encode()}
         for path in sorted(Path(folder).rglob("*")):
             if path.is_file():
-                files[f"model/{path.relative_to(folder)}"] = path.read_bytes()
+                content = path.read_bytes()
+                content = _stripped(content) if path.suffix == ".pt2" else content
+                files[f"model/{path.relative_to(folder)}"] = content
         for i, (inputs, outputs) in enumerate(made.runs):
             pairs = inputs.items() if isinstance(inputs, dict) else enumerate(inputs)
             arrays = {f"in:{name}": np.asarray(value) for name, value in pairs}
@@ -78,6 +81,21 @@ def _store(archive: zipfile.ZipFile, number: int, case: Case, verdict: str) -> b
         for name, content in files.items():
             archive.writestr(zipfile.ZipInfo(f"{number:04}/{name}"), content, zipfile.ZIP_DEFLATED)
     return True
+
+
+def _stripped(program: bytes) -> bytes:
+    """A program of PyTorch without examples of inputs and traces of the source."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(program)) as whole, zipfile.ZipFile(out, "w") as made:
+        for name in whole.namelist():
+            content = whole.read(name)
+            if name.endswith("model.json"):
+                content = re.sub(
+                    rb'"stack_trace": "(?:[^"\\]|\\.)*"', b'"stack_trace": ""', content
+                )
+            if not name.endswith(("sample_inputs/model.pt", "serialization_id")):
+                made.writestr(zipfile.ZipInfo(name), content)
+    return out.getvalue()
 
 
 def _as_file(model: Any, folder: Path) -> Path | None:
