@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ...dialects import nn
 from ...ir.core import Value
@@ -26,7 +26,7 @@ class Masks:
     ellipsis: int = 0
     new_axis: int = 0
     shrink: int = 0
-    drops_at_begin: bool = False
+    drops_at_begin: bool = field(default=False, kw_only=True)
 
 
 def strided_slice(
