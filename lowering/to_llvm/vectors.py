@@ -16,6 +16,7 @@ from .rearrange import (
     ANY,
     element,
     from_scalars,
+    insert,
     shuffle,
     splat,
 )
@@ -123,7 +124,7 @@ def _inserted(
         value = element(f, value, 0)
     lane = position[-1] if position else 0
     at = f.integer(max(lane, 0)) if isinstance(lane, int) else f.value(lane)
-    return f.emit(llvm.InsertElement, [row, value, at], row.type)
+    return insert(f, row, value, at)
 
 
 @lowers(vector.ExtractStridedSlice)

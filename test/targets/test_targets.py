@@ -5,6 +5,8 @@ import sys
 from dataclasses import replace
 
 import pytest
+from nnc.driver.compile import mark_entry, run_stages
+from nnc.driver.program import make_program
 from nnc.ir.attributes import StringAttr
 from nnc.ir.diagnostics import NncError
 from nnc.ir.syntax.parser import parse_module
@@ -298,3 +300,20 @@ def test_a_bandwidth_that_is_none(monkeypatch, given):
     monkeypatch.setenv(BANDWIDTH, given)
     with pytest.raises(NncError, match=f"{BANDWIDTH} is '{given}'; expected gigabytes per second"):
         memory_bandwidth(target("x86-64-v4").machine, None)
+
+
+@pytest.mark.parametrize("name", ["x86-64", "x86-64-v3", "x86-64-v4", "aarch64"])
+@pytest.mark.parametrize("shape", [(6, 4, 5), (3, 30, 8)])
+def test_moving_bf16_calls_no_function_of_a_compiler(name: str, shape: tuple[int, ...]) -> None:
+    """LLVM moves vectors of bf16 by way of f32 where it may, and rounds by a function."""
+    a, b, c = shape
+    text = f"""
+    func.func @main(%x: tensor<{a}x{b}x{c}xbf16>) -> tensor<{c}x{a}x{b}xbf16> attributes {{nn.entry}} {{
+      %y = nn.transpose %x {{permutation = array<i64: 2, 0, 1>}}
+        : (tensor<{a}x{b}x{c}xbf16>) -> tensor<{c}x{a}x{b}xbf16>
+      return %y : tensor<{c}x{a}x{b}xbf16>
+    }}"""
+    module = parse_module(text)
+    mark_entry(module)
+    code = make_program(run_stages(module, target=name)).code
+    assert b"__truncsfbf2" not in code
