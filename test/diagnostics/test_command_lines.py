@@ -106,7 +106,7 @@ ROWS = [
     ),
     ("nnc run nothing.mlir --random", "cannot read '"),
     ("nnc run bytes.mlir --random", "not UTF-8 text (byte 8)"),
-    ("nnc stages relu.onnx -o file/folder", "cannot make folder '"),
+    ("nnc stages relu.onnx -o file/folder", "there is no folder '"),
     ("nn-run f.mlir --frobnicate", "nn-run --help explains"),
     ("nn-run f.mlir --entry nothing", "nothing"),
     ("nn-run f.mlir --args [1", "cannot read the arguments '[1'"),

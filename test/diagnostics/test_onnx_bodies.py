@@ -88,7 +88,7 @@ GRAPHS = [
     ),
     (
         "(float[1,2,3,4] x) => (float y) { y = Attention<softmax_precision = 99>(x, x, x) }",
-        "not supported",
+        "attribute 'softmax_precision' is 99",
         23,
     ),
     (

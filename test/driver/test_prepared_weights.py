@@ -303,17 +303,17 @@ def test_quantized_weights_stay_small(tmp_path: Path) -> None:
         (
             "m.ll",
             ["--weights", "original"],
-            "only a .so, .dll, .dylib, .a, .wasm or .o file makes weights, not 'm.ll'",
+            "only a .o, .so, .a, .dll, .dylib or .wasm file makes weights, not 'm.ll'",
         ),
         (
             "m.mlir",
             ["--weights", "original"],
-            "only a .so, .dll, .dylib, .a, .wasm or .o file makes weights",
+            "only a .o, .so, .a, .dll, .dylib or .wasm file makes weights",
         ),
         (
             "m.o",
             ["--weights", "inside"],
-            "only a .so, .dll, .dylib, .a or .wasm file holds weights",
+            "only a .so, .a, .dll, .dylib or .wasm file holds weights",
         ),
     ],
 )

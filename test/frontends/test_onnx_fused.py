@@ -178,7 +178,8 @@ def test_dynamically_quantized_lstm(direction, per_channel):
     shape = (count, 4 * hidden) if per_channel else (count,)
     sides = []
     for rows in (width, hidden):
-        sides.append(whole(-127, 128, (count, rows, 4 * hidden), np.int8))
+        # Of 7 bits: ONNX Runtime adds pairs of products in 16 bits where there is no VNNI.
+        sides.append(whole(-63, 64, (count, rows, 4 * hidden), np.int8))
     scales = [(RANDOM.uniform(0.002, 0.004, shape)).astype(np.float32) for _ in range(2)]
     inputs = [floats(5, 2, width), *sides, floats(count, 8 * hidden), None, None, None, None]
     for one in scales:
