@@ -36,6 +36,9 @@ class Shared:
         self._as_computed = True
         for node in results:
             storage = self._storage(node)
+            if storage in storages and not isinstance(_value(node), torch.Tensor):
+                self._put(_argument(storages[storage]))
+                continue
             if storage in storages and _of_elements(node):
                 self._put(_view_of_argument(node, storages[storage], given))
                 continue
@@ -139,6 +142,11 @@ def _with_results(graph: torch.fx.GraphModule, kept: Sequence[Any]) -> torch.fx.
 
 def _computed(i: int) -> Place:
     return lambda arguments, found, number: found[i]
+
+
+def _argument(i: int) -> Place:
+    """An extent that is an argument of its own."""
+    return lambda arguments, found, number: arguments[i]
 
 
 def _view_of_computed(node: Any, i: int) -> Place:

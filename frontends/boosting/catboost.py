@@ -34,7 +34,7 @@ IGNORED = IgnoredFields(
     Ignored("split_index", "as the borders tell", "split"),
     Ignored("ctr_target_border_idx", "as the statistic has it", "split"),
 )
-_FEATURES = ("float_features", "categorical_features", "ctrs")
+_FEATURES = ("float_features", "categorical_features", "cat_features_hash", "ctrs")
 
 
 def _graph(source: Source) -> Graph:

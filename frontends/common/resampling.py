@@ -66,12 +66,16 @@ Those of Lanczos, the triangle and the cubic ones take terms too.
 def sampled(own: int, count: int, scale: float, shift: float, kind: str, wide: bool) -> np.ndarray:
     """Weights [count, own] of elements around the place of each of the result's; where the
     result is smaller, `wide` kernels reach over all that it stands for.
+
+    Numerics: places and distances in f32 as TensorFlow has them, since what lies at the radius
+    counts or not by the last bit.
     """
     radius, kernel = KERNELS[kind]
-    stretch = max(1 / scale, 1.0) if wide else 1.0
-    at = (np.arange(count) + 0.5 - shift) / scale
-    apart = np.abs(np.arange(own) + 0.5 - at[:, None]) / stretch
-    weights = np.where(apart <= radius, kernel(apart), 0)
+    half, step = np.float32(0.5), np.float32(1 / np.float32(scale))
+    stretch = max(step, np.float32(1)) if wide else np.float32(1)
+    at = (np.arange(count, dtype=np.float32) + half) * step - step * np.float32(shift)
+    apart = np.abs(np.arange(own, dtype=np.float32) + half - at[:, None]) / stretch
+    weights = np.where(apart <= radius, kernel(apart.astype(np.float64)), 0)
     total = weights.sum(1, keepdims=True)
     weights = weights / np.where(np.abs(total) < 1e-30, 1, total)
     return weights * ((at >= 0) & (at <= own))[:, None]

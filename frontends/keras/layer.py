@@ -49,8 +49,13 @@ IGNORED = IgnoredFields(
     Ignored("beam_width top_paths", "of another strategy", kinds="ops.CTCDecode"),
     Ignored("stateful", "default", kinds="ConvLSTM*", values=(False,)),
     Ignored("use_scale", "weights have it", kinds="AdditiveAttention"),
-    Ignored("vocabulary_size vocabulary_dtype", "the words have it", kinds="*Lookup"),
+    Ignored(
+        "max_tokens vocabulary_size vocabulary_dtype", "the words have it",
+        "*Lookup TextVectorization",
+    ),
+    Ignored("pad_to_max_tokens", "default", "*Lookup TextVectorization", values=(False,)),
     Ignored("oov_method", "default", kinds="*Lookup", values=("floormod",)),
+    Ignored("encoding", "text is in it", "StringLookup TextVectorization", values=("utf-8",)),
     Ignored("*", "does nothing at inference", kinds=(
         "Random* AugMix CutMix MixUp RandAugment MaxNumBoundingBoxes Solarization *Dropout* "
         "Gaussian* ActivityRegularization StochasticDepth")),

@@ -247,6 +247,21 @@ def test_sums_of_extents(torch, compiled):
         assert (found.shape, number) == (function(*given)[0].shape, function(*given)[1])
 
 
+def test_an_extent_as_a_result(torch, compiled):
+    """A result that is an argument of the graph, and no tensor."""
+
+    def function(x):
+        return {"double": x * 2, "count": x.shape[0]}
+
+    made = compiled(function, fallback=False)
+    for size in (2, 5, 3):
+        given = torch.ones(size, 4)
+        with torch.inference_mode():
+            found = made(given)
+        assert found["count"] == size
+        torch.testing.assert_close(found["double"], given * 2)
+
+
 def test_statistics_that_are_updated(torch, compiled):
     """BatchNorm in training mode without gradients: what runs along is updated, too."""
     import copy

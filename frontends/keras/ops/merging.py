@@ -6,11 +6,19 @@ from functools import partial, reduce
 
 from ...common.vocabulary import *
 from ..layer import ROWS, KerasLayer, called, layer
+from ..promotion import result_type
+
+
+def _of_one_type(n: KerasLayer) -> list[Value]:
+    """The tensors, in the element type that theirs promote to: categories are integers."""
+    given = n.tensors()
+    types = {x.type.element_type for x in given}
+    return [n.cast(x, result_type(*types)) for x in given] if len(types) > 1 else list(given)
 
 
 def _aligned(n: KerasLayer) -> list[Value]:
     """The tensors, with dimensions of one element behind the batch where others have more."""
-    given = n.tensors()
+    given = _of_one_type(n)
     rank = max(x.type.rank for x in given)
     return [
         reshape(
@@ -92,7 +100,7 @@ def residual(n: KerasLayer) -> Value:
 
 @layer("Concatenate")
 def concatenate(n: KerasLayer) -> list[Value]:
-    given = n.tensors()
+    given = _of_one_type(n)
     axis = normalize_axis(n, n.integer("axis", -1), given[0].type.rank)
     found = [concat(n, given, axis)]
     if any(mask is not None for mask in n.masks):
@@ -118,7 +126,7 @@ def _mask_of_concatenation(n: KerasLayer, given: list[Value], axis: int) -> Valu
 @layer("Dot")
 def dot(n: KerasLayer) -> Value:
     """Products summed over an axis of each, for every example."""
-    x, y = (Term(n, value) for value in n.tensors())
+    x, y = (Term(n, value) for value in _of_one_type(n))
     given = n.option("axes")
     axes = [given, given] if isinstance(given, int) else list(given)
     first, second = (normalize_axis(n, a, t.rank) for a, t in zip(axes, (x, y), strict=True))

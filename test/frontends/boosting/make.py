@@ -104,16 +104,20 @@ def cat(name, loss, kind, how=None, **more):
     np.savez_compressed(FOLDER / f"{name}.json.npz", x=GIVEN, y=y)
 
 
-def words(name, loss, kind, how="RawFormulaVal", **more):
-    """A model of CatBoost with three features of text, of which one has long ones."""
+def words(name, loss, kind, how="RawFormulaVal", hashes=False, **more):
+    """A model of CatBoost with three features of text, of which one has long ones.
+
+    With `hashes`, the file says which words of the training data have which hash.
+    """
     columns = [np.nan_to_num(X[:, 4]).astype(int) % 3, X[:, 5].astype(int), X[:, 4].astype(int)]
     text = np.array([[f"{a}", f"kind {b}", f"{c} " * c * 9] for a, b, c in zip(*columns)])
     frame = [[*row[:2], *own] for row, own in zip(X.tolist(), text.tolist())]
     choices = {"iterations": 5, "depth": 3, "verbose": 0, "allow_writing_files": False, **more}
     model = catboost.CatBoost({"loss_function": loss, "one_hot_max_size": 4, **choices})
-    model.fit(catboost.Pool(frame, labels(kind), cat_features=[2, 3, 4]))
+    pool = catboost.Pool(frame, labels(kind), cat_features=[2, 3, 4])
+    model.fit(pool)
     path = FOLDER / f"{name}.json"
-    model.save_model(str(path), format="json")
+    model.save_model(str(path), format="json", pool=pool if hashes else None)
     found = json.loads(path.read_text())
     params = {"loss_function": found["model_info"]["params"]["loss_function"]}
     found["model_info"] = {"params": params}
@@ -129,6 +133,7 @@ def main():
     words("cat_words", "RMSE", "real")
     words("cat_words_two", "Logloss", "two", "Probability", simple_ctr=["Buckets", "Counter"])
     words("cat_words_three", "MultiClass", "three", "Probability", grow_policy="Depthwise")
+    words("cat_words_hashes", "RMSE", "real", hashes=True, iterations=2)
     mean = {"simple_ctr": ["BinarizedTargetMeanValue"], "max_ctr_complexity": 3}
     words("cat_words_mean", "RMSE", "real", combinations_ctr=["Borders"], depth=5, **mean)
     cat("cat_square", "RMSE", "real")

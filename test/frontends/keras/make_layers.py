@@ -183,6 +183,13 @@ def categories(x, y, z):
     return [L.CategoryEncoding(9, output_mode=mode)(v) for mode in modes for v in (x, y, z)]
 
 
+@model(((3,), "int32"), ((3,), "float32"))
+def merged_types(x, y):
+    """Layers that merge categories, which are integers, with numbers."""
+    merging = (L.Add, L.Subtract, L.Multiply, L.Average, L.Maximum, L.Minimum, L.Concatenate)
+    return [*(layer()([x, y]) for layer in merging), L.Dot(1)([x, y])]
+
+
 @model(((5, 3), "float32"), ((3,), "float32"))
 def norms(x, y):
     """Of rows that are nearly 0 too; bits in other widths; places of NaN and negative numbers."""

@@ -127,7 +127,14 @@ def test_text_is_looked_up():
 HELLO = ("Hello, World! again", "the world  is", "")
 WORDS = {"vocabulary": ["hello", "world", "again"]}
 LETTERS = {"vocabulary": ["a", "b"]}
+WRITTEN = {"max_tokens": 40, "pad_to_max_tokens": False, "idf_weights": None, "encoding": "utf-8",
+           "sparse": False, "vocabulary_size": 5}  # fmt: skip
+"""What Keras 3.15 writes of each of these layers, whatever its mode."""
 TEXTS = [
+    ("StringLookup", {**LETTERS, **WRITTEN, "num_oov_indices": 1, "invert": False,
+                      "vocabulary_dtype": "string"}, ("a", "zz", "b"), [1, 0, 2]),
+    ("TextVectorization", {**WORDS, **WRITTEN, "split": "whitespace", "ragged": False}, HELLO,
+     [[2, 3, 4], [1, 3, 1], [0, 0, 0]]),
     ("StringLookup", {**LETTERS, "num_oov_indices": 3}, ("a", "zz", ""), [3, 1, 2]),
     ("StringLookup", {**LETTERS, "num_oov_indices": 3, "salt": [4, 7]}, ("a", "zz", ""), [3, 1, 0]),
     ("TextVectorization", WORDS, HELLO, [[2, 3, 4], [1, 3, 1], [0, 0, 0]]),

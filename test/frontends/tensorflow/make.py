@@ -471,6 +471,11 @@ def signatures(name):
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
 
 
+def radius(x):
+    """The kernel's ends lie on elements, as far as rounding goes."""
+    return tf.image.resize(x, (17, 7), "gaussian"), tf.image.resize(x, (5, 4), "lanczos3")
+
+
 def main():
     FILES.mkdir(exist_ok=True)
     signatures("signatures")
@@ -490,6 +495,7 @@ def main():
     graph("slices_open", slices, normal(3, 5, 6), shapes=[[None, None, None]])
     graph("movement", movement, normal(2, 4, 5), np.array([[0, 1], [2, 3]], np.int32))
     graph("images", images, normal(2, 6, 6, 4))
+    graph("radius", radius, normal(1, 10, 12, 2))
     graph("bicubic", bicubic, normal(1, 6, 7, 2))
     corners = np.abs(normal(20, 2))
     places = np.concatenate([corners, corners + np.abs(normal(20, 2))], 1) / 2
