@@ -256,7 +256,10 @@ def _fmod(a: Any, b: Any) -> Any:
 
 def _pow(base: Any, exponent: Any, type: Type) -> Any:
     if not isinstance(type, IntegerType):
-        return np.power(base, exponent.astype(base.dtype)).astype(base.dtype)
+        # Against a single 0.5 NumPy takes the square root, which differs at -inf and -0.0.
+        shape = np.broadcast_shapes(np.shape(base), np.shape(exponent))
+        exponents = np.broadcast_to(exponent, shape).astype(base.dtype, order="C")
+        return np.power(base, exponents).astype(base.dtype)
     if exponent.dtype.kind in "iu" and not (np.asarray(exponent) < 0).any():
         return np.power(base, exponent.astype(base.dtype))
     real = np.power(base.astype(np.float64), exponent.astype(np.float64))

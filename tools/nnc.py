@@ -5,6 +5,7 @@ cache, targets.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from ..ir.files import check_folder
 from ..ir.timing import untimed
 from ..numerics.options import options_of
 from ..targets.base import all_targets, find_host
+from ..targets.base import target as find_target
 from .command import Streams, leave, run_command
 from .nnc_options import argument_parser
 from .session import Session
@@ -64,11 +66,21 @@ def _main(argv: Sequence[str], streams: Streams) -> int:
     for written in (getattr(args, name, None) for name in ("output", "html", "trace")):
         if written:
             check_folder(streams.path(written))
+    _check_level()
     session = Session(args, streams)
     try:
         return _COMMANDS[args.command](args, session)
     finally:
         session.end_progress()
+
+
+def _check_level() -> None:
+    """Raises NncError where the environment's NNC_LEVEL names no target."""
+    if level := os.environ.get("NNC_LEVEL"):
+        try:
+            find_target(level)
+        except NncError as error:
+            raise NncError(f"NNC_LEVEL: {error.message}") from None
 
 
 def _one_of(given: Sequence[str], names: Sequence[str]) -> str | None:

@@ -20,6 +20,7 @@ from ...ir.passes import PassContext, PassManager
 from ...kernels.kernel_costs import Cost, kernel_cost
 from ...lowering.pipelines import pipeline
 from ...memory.instrument_kernels import INNER, PIECES, TIMES, inner_calls, kernel_units
+from ...targets.attribute import attach, target_of
 from ..compile import compile_model, run_stages
 from .peaks import Peaks, measure_peaks
 
@@ -231,6 +232,7 @@ class _Instrumented:
     ) -> None:
         self.calls: list[Called] = []
         self.inner: list[tuple[int, Called]] = []
+        attach(module, target_of(module, target)).check_runs(emulate=False)
         run_stages(module, target=target, last="bufferize", progress=progress)
         counted = threads if threads > 1 else 0
         clock = pipeline(f"builtin.module(instrument-kernels{{threads={counted}}})")

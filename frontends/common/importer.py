@@ -43,6 +43,9 @@ class NodeLayer(Layer):
         known = isinstance(self.attributes, Fields | RecordFields)
         return self.attributes.unread() if known else iter(())
 
+    def finish(self) -> None:
+        """What a format does when the node is imported. Raises NncError."""
+
     def wants(self, output: int) -> bool:
         """Whether the output is there and named, so that somebody may use it."""
         return output < len(self.node.outputs) and bool(self.node.outputs[output])
@@ -150,6 +153,7 @@ class Importer(Builder):
         with errors_of(n):
             results = convert(n, *inputs)
             self._check_read(n)
+            n.finish()
         results = list(results) if isinstance(results, list | tuple) else [results]
         for i, name in enumerate(node.outputs):
             if name:

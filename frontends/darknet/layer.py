@@ -81,6 +81,11 @@ class DarknetLayer(NodeLayer):
         self.builder.leave(f"{self.node.name}.{name}", value)
         return value
 
+    def finish(self) -> None:
+        """The last section, which all others stand before, is to have left no weights."""
+        if self.index == self.weights().last:
+            self.weights().check_all_taken()
+
     def weights(self) -> Weights:
         """Where the next weights are; sections take theirs in order."""
         return self.attributes["weights"]

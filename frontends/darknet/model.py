@@ -29,7 +29,7 @@ def read(source: Source) -> Graph:
     nodes: list[Node] = []
     names = [f"{kind}_{i}" for i, (kind, _) in enumerate(sections[1:])]
     used: set[str] = set()
-    weights = Weights(source)
+    weights = Weights(source, len(sections) - 2)
     for i, (kind, options) in enumerate(sections[1:]):
         inputs = [names[i - 1] if i else INPUT]
         if kind.startswith("implicit"):

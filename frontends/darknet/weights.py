@@ -10,12 +10,17 @@ import numpy as np
 
 from ..common.source import Source
 
+_MOST_LEFT = 5
+"""Numbers that tools leave at the end, who write a longer head than the version says: 20 bytes."""
+
 
 class Weights:
     """The numbers of a file, taken from the front on; the file is opened with the first ones."""
 
-    def __init__(self, model: Source) -> None:
+    def __init__(self, model: Source, last: int) -> None:
         self.model = model
+        self.last = last
+        """The index of the last section that may take some."""
         self.data: np.ndarray | None = None
         self.source = model
         self.at = 0
@@ -31,6 +36,20 @@ class Weights:
             raise self.source.error(f"the file ends inside the weights of layer '{layer}'")
         self.at += count
         return self.data[self.at - count : self.at].reshape(tuple(shape))
+
+    def check_all_taken(self) -> None:
+        """Raise NncError where more numbers are left than heads of different versions differ by.
+
+        They are another model's, or the `.cfg` is cut off.
+        """
+        if self.data is None:
+            return
+        left = self.data.size - self.at
+        if left > _MOST_LEFT:
+            raise self.source.error(
+                f"{left:,} of its {self.data.size:,} numbers belong to no layer of "
+                f"'{self.model.name}': that is cut off, or the weights are another model's"
+            )
 
     def _opened(self) -> np.ndarray:
         if self.model.path is None:

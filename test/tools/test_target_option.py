@@ -132,3 +132,31 @@ def test_a_linker_of_another_system_is_asked_for_before_any_work(
 def test_the_older_name_in_python() -> None:
     found = nnc.compile(parse_module(TEXT), machine="sse", cache=False)(X, Y)
     np.testing.assert_array_equal(found, np.maximum(X @ Y, 0))
+
+
+@pytest.mark.parametrize("command", ["profile", "bench"])
+@pytest.mark.parametrize("name", ["wasm32-simd", "power8", "riscv64", "aarch64-windows"])
+def test_what_is_measured_has_to_run_here(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, command: str, name: str
+) -> None:
+    def compiled(*_: object, **__: object) -> None:
+        raise AssertionError("something was compiled")
+
+    for place in ("compile", "profiling.collect"):
+        monkeypatch.setattr(f"nnc.driver.{place}.run_stages", compiled)
+    if target(name).obstacle() is None:
+        pytest.skip("runs here")
+    code, _, said = run_nnc(folder, command, "in.mlir", "-q", "--target", name)
+    assert (code, said.count("\n")) == (1, 1)
+    assert said.startswith(f"error: code for '{name}' does not run here: ")
+
+
+def test_an_unknown_level(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NNC_LEVEL", "x86-64-v2")
+    assert run_nnc(folder, "check", "in.mlir")[0] == 0
+    monkeypatch.setenv("NNC_LEVEL", "nonsense")
+    for command in ("run", "compile", "bench", "check"):
+        out = ("-o", "m.so") if command == "compile" else ()
+        code, _, said = run_nnc(folder, command, "in.mlir", *out)
+        assert code == 1
+        assert said == "error: NNC_LEVEL: no target is named 'nonsense'; `nnc targets` lists all\n"

@@ -171,7 +171,12 @@ def _reductions() -> Iterator[Subject]:
     choices = {"op": REDUCTIONS.split(), "axes": axes, "keep_dims": [None, True, False]}
     choices |= {"dtype": [*FLOATS, "int32"], "shape": [[2, 3, 4], [2, 4], [2, 2, 4, 6]]}
     choices |= {"numbers": ["plain", "odd", "positive"]}
-    real = lambda c: not (c["op"].startswith("log") and c["dtype"] == "int32")  # noqa: E731
+
+    def real(c: Config) -> bool:
+        # coremltools folds the logarithm of a sum of an infinite e**x to NaN, by inf - inf.
+        is_folded_wrongly = c["op"] == "log_sum_exp" and c["numbers"] == "odd"
+        return not (is_folded_wrongly or (c["op"].startswith("log") and c["dtype"] == "int32"))
+
     yield subject("reductions", choices, _input, body, None, real)
 
     def arg(config: Config) -> Body:

@@ -237,6 +237,15 @@ def squares(n: PaddleLayer, x: Value) -> Value:
     return apart.reshape((x, 0), c * s * s, h // s, w // s).value
 
 
+def _label_smooth(n: PaddleLayer, x: Term, prior: Term | None = None) -> Term:
+    """Factors have 32 bits, as Paddle's do."""
+    share = np.float32(n.float("epsilon"))
+    kept = x * float(np.float32(1) - share)
+    if prior is not None:
+        return kept + prior * float(share)
+    return kept + float(share / np.float32(x.shape[-1] or 1))
+
+
 def _formula(make: Callable[..., Term]) -> Callable:
     def convert(n: PaddleLayer, *inputs: Value | None) -> Value:
         return make(n, *(None if x is None else Term(n, x) for x in inputs)).value
@@ -292,12 +301,7 @@ rows.add(
         "equal_all": _formula(lambda n, x, y: _all(n, x.equals(y))),
         "cross": _formula(_cross),
         "heaviside": _formula(_heaviside),
-        "label_smooth": _formula(
-            lambda n, x, prior=None: (
-                x * (1 - n.float("epsilon"))
-                + (1 / (x.shape[-1] or 1) if prior is None else prior) * n.float("epsilon")
-            )
-        ),
+        "label_smooth": _formula(_label_smooth),
         "logit": _formula(_logit),
         "swiglu": _formula(_swiglu),
     }

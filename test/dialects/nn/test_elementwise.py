@@ -95,6 +95,16 @@ def test_pow_types(rng):
     close(run(nn.Pow, integers, np.asarray(np.float32(0.5))), np.trunc(integers**0.5))
 
 
+def test_square_root_as_power():
+    """C's pow, not sqrt, which differ at -inf and -0.0."""
+    base = np.array([-np.inf, -0.0, 0.0, np.inf, np.nan, 4, -1], np.float32)
+    expected = np.array([np.inf, 0.0, 0.0, np.inf, np.nan, 2, np.nan], np.float32)
+    for exponent in (np.float32(0.5), np.full(1, 0.5, np.float32), np.full(7, 0.5, np.float32)):
+        found = run(nn.Pow, base, np.asarray(exponent))
+        np.testing.assert_array_equal(found, expected)
+        assert not np.signbit(found[1:3]).any()
+
+
 @pytest.mark.parametrize("name,op", [("And", nn.And), ("Or", nn.Or), ("Xor", nn.Xor)])
 def test_logic(rng, name, op):
     a, b = (rng.random((3, 4)) < 0.5 for _ in range(2))

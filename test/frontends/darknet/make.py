@@ -168,7 +168,7 @@ def parts(name: str) -> list[tuple[str, int]]:
             *conv(8, 2, 3, False),
             *conv(4, 4, 1, False),
             *conv(21, 12, 1, True),
-            *conv(7, 12, 1, False),
+            *conv(7, 4, 1, False),
         ],
         "region": [*conv(4, 2, 3, True), *conv(24, 16, 1, False)],
         "classes": [*conv(4, 2, 3, True), *connected(256, 6), *connected(6, 5)],
