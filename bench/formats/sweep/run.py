@@ -21,11 +21,15 @@ PATIENCE = 120
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """The rows of a file of results, the last of each case; none where it is not there."""
+    """The rows of a file of results, the last of each case; none where it is not there.
+
+    Those of cases that are no longer made are left out.
+    """
     if not path.exists():
         return []
     rows = (json.loads(line) for line in path.read_text().splitlines() if line)
-    return list({row["end"]: row for row in rows}.values())
+    last = {row["end"]: row for row in rows}
+    return [row for row in last.values() if row["verdict"] != "gone"]
 
 
 def run(
@@ -113,6 +117,8 @@ def _part(arguments: list[Any], rows: dict[str, Any], file: Any) -> bool:
         row = json.loads(line)
         if "begin" in row:
             begun = row
+        elif "gone" in row:
+            file.write(json.dumps({"end": row["gone"], "verdict": "gone"}) + "\n")
         elif "end" in row:
             begun = None
             rows[row["end"]] = row

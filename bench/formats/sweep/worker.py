@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from .cases import Case, Subject, UnmakableError
+from .cases import Case, Subject, UnmakableError, id_of
 from .judge import Verdict, judge
 
 
@@ -32,7 +32,8 @@ def cases(
 ) -> Iterator[Case]:
     """The repeated cases, then all of the subjects, at most so many of each.
 
-    Only those of subjects whose names fit the pattern.
+    Only those of subjects whose names fit the pattern. Repeated ones that are cases no longer are
+    told.
     """
     from fnmatch import fnmatchcase
 
@@ -42,7 +43,12 @@ def cases(
         if any(fnmatchcase(subject.name, one) for one in pattern.split())
     ]
     by_name = {subject.name: subject for subject in chosen}
-    yield from (Case(by_name[name], config) for name, config in repeated if name in by_name)
+    for name, config in repeated:
+        if any(fnmatchcase(name, one) for one in pattern.split()):
+            if name in by_name and by_name[name].allowed(config):
+                yield Case(by_name[name], config)
+            else:
+                say(gone=id_of(name, config))
     for subject in chosen:
         yield from (Case(subject, one) for one in subject.configurations(strength, most))
 
