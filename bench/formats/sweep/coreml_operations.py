@@ -171,8 +171,14 @@ def _reductions() -> Iterator[Subject]:
     choices = {"op": REDUCTIONS.split(), "axes": axes, "keep_dims": [None, True, False]}
     choices |= {"dtype": [*FLOATS, "int32"], "shape": [[2, 3, 4], [2, 4], [2, 2, 4, 6]]}
     choices |= {"numbers": ["plain", "odd", "positive"]}
-    real = lambda c: not (c["op"].startswith("log") and c["dtype"] == "int32")  # noqa: E731
-    yield subject("reductions", choices, _input, body, None, real)
+
+    def allowed(config: Config) -> bool:
+        """coremltools' own sums of exponentials take infinity from infinity."""
+        if config["op"].startswith("log") and config["dtype"] == "int32":
+            return False
+        return config["op"] != "log_sum_exp" or config["numbers"] != "odd"
+
+    yield subject("reductions", choices, _input, body, None, allowed)
 
     def arg(config: Config) -> Body:
         how = given(config, "axis", "keep_dims", "output_dtype")

@@ -282,6 +282,14 @@ def _logit(n: PaddleLayer, x: Term) -> Term:
     return (x / (1.0 - x)).function(nn.Log)
 
 
+def _label_smooth(n: PaddleLayer, x: Term, prior: Term | None = None) -> Term:
+    epsilon = np.float32(n.float("epsilon"))  # Paddle's has 32 bits
+    kept = x * float(np.float32(1) - epsilon)
+    if prior is not None:
+        return kept + prior * float(epsilon)
+    return kept + float(epsilon / np.float32(x.shape[-1] or 1))
+
+
 rows.add(
     {
         "trunc": _formula(lambda n, x: x.function(nn.Sign) * x.function(nn.Abs).function(nn.Floor)),
@@ -292,12 +300,7 @@ rows.add(
         "equal_all": _formula(lambda n, x, y: _all(n, x.equals(y))),
         "cross": _formula(_cross),
         "heaviside": _formula(_heaviside),
-        "label_smooth": _formula(
-            lambda n, x, prior=None: (
-                x * (1 - n.float("epsilon"))
-                + (1 / (x.shape[-1] or 1) if prior is None else prior) * n.float("epsilon")
-            )
-        ),
+        "label_smooth": _formula(_label_smooth),
         "logit": _formula(_logit),
         "swiglu": _formula(_swiglu),
     }

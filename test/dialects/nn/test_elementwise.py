@@ -95,6 +95,15 @@ def test_pow_types(rng):
     close(run(nn.Pow, integers, np.asarray(np.float32(0.5))), np.trunc(integers**0.5))
 
 
+def test_powers_of_a_half_are_no_square_roots():
+    base = np.array([-np.inf, -0.0, np.inf, 4, -4], np.float32)
+    wanted = np.array([math.pow(x, 0.5) for x in base[:4]] + [np.nan], np.float32)
+    for exponent in (np.float32(0.5), np.full(5, 0.5, np.float32)):
+        found = run(nn.Pow, base, np.asarray(exponent))
+        np.testing.assert_array_equal(found, wanted)
+        assert not np.signbit(found[1])
+
+
 @pytest.mark.parametrize("name,op", [("And", nn.And), ("Or", nn.Or), ("Xor", nn.Xor)])
 def test_logic(rng, name, op):
     a, b = (rng.random((3, 4)) < 0.5 for _ in range(2))
