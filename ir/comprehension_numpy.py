@@ -254,12 +254,15 @@ def _fmod(a: Any, b: Any) -> Any:
     return np.where(b == 0, a.dtype.type(0), np.fmod(a, safe)).astype(a.dtype)
 
 
+def power(base: Any, exponent: Any) -> Any:
+    """Powers of floats as C has them: NumPy takes roots for 0.5, which differ at -inf and -0.0."""
+    is_other = (exponent == 0.5) & (np.isneginf(base) | (base == 0))
+    return np.power(np.where(is_other, np.abs(base), base), exponent)
+
+
 def _pow(base: Any, exponent: Any, type: Type) -> Any:
     if not isinstance(type, IntegerType):
-        # Against a single 0.5 NumPy takes the square root, which differs at -inf and -0.0.
-        shape = np.broadcast_shapes(np.shape(base), np.shape(exponent))
-        exponents = np.broadcast_to(exponent, shape).astype(base.dtype, order="C")
-        return np.power(base, exponents).astype(base.dtype)
+        return power(base, exponent.astype(base.dtype)).astype(base.dtype)
     if exponent.dtype.kind in "iu" and not (np.asarray(exponent) < 0).any():
         return np.power(base, exponent.astype(base.dtype))
     real = np.power(base.astype(np.float64), exponent.astype(np.float64))

@@ -45,8 +45,13 @@ class PowF(FloatBinary, name="math.powf"):
     """
 
     compute = where_defined(math.pow)
-    ufunc = "power"
     identity = 1.0
+
+    def apply(self, a, b):
+        """The result on NumPy values."""
+        from nnc.ir.comprehension_numpy import power
+
+        return power(a, b)
 
 
 class FPowI(Op, name="math.fpowi", traits=(Pure, Elementwise)):

@@ -167,14 +167,15 @@ class PaddleLayer(NodeLayer):
         return tuple(number for part in parts for number in self.known_ints(part, what))
 
     def vector(self, value: Any) -> Value:
-        """A 1-D tensor of i64, of a tensor or of a vector of tensors of one element."""
+        """A 1-D tensor of i64, of a tensor, alone or in a list, or of tensors of one element."""
+        if isinstance(value, list | tuple) and len(value) == 1:
+            (value,) = value
         if not isinstance(value, list | tuple):
             value = as_i64(self, value)
             return value if value.type.rank == 1 else reshape(self, value, [1])
         if not value:
             return self.constant(np.zeros(0, np.int64))
-        parts = [reshape(self, as_i64(self, part), [1]) for part in value]
-        return parts[0] if len(parts) == 1 else self(nn.Concat(parts, axis=0))
+        return self(nn.Concat([reshape(self, as_i64(self, part), [1]) for part in value], axis=0))
 
     def wanted(self, value: Any) -> tuple[Value, list[int | None]]:
         """A vector of extents, and those that are known."""

@@ -118,6 +118,11 @@ def _values(choices: Config, row: Mapping[str, int]) -> dict[str, Any]:
     return {name: choices[name][i] for name, i in row.items()}
 
 
+def id_of(subject: str, config: Config) -> str:
+    """What names a configuration of a subject."""
+    return f"{subject} {json.dumps(config, sort_keys=True)}"
+
+
 @dataclass(frozen=True)
 class Case:
     """A configuration of a subject."""
@@ -128,7 +133,7 @@ class Case:
     @property
     def id(self) -> str:
         """What names it, the same in each run."""
-        return f"{self.subject.name} {json.dumps(self.config, sort_keys=True)}"
+        return id_of(self.subject.name, self.config)
 
     def make(self, folder: Path) -> Made:
         """Its model in an empty folder, from numbers that its name gives. Raises UnmakableError."""

@@ -451,7 +451,12 @@ def _layers() -> Iterator[Subject]:
         ),
     ]
     table = {name: (_once(make), shapes) for name, make, shapes in layers}
-    yield subject("torch layers", table)
+
+    def is_meant(config: Config) -> bool:
+        """Of nearest elements of a size the converter makes a linear network."""
+        return config["op"] != "Upsample size" or config["form"] != "network"
+
+    yield subject("torch layers", table, allowed=is_meant)
 
 
 def _once(make: Function) -> Function:

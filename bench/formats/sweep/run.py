@@ -21,10 +21,15 @@ PATIENCE = 120
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """The rows of a file of results; none where it is not there."""
+    """The rows of a file of results, the last of each case; none where it is not there.
+
+    Those of cases that are no longer made are left out.
+    """
     if not path.exists():
         return []
-    return [json.loads(line) for line in path.read_text().splitlines() if line]
+    rows = (json.loads(line) for line in path.read_text().splitlines() if line)
+    last = {row["end"]: row for row in rows}
+    return [row for row in last.values() if row["verdict"] != "gone"]
 
 
 def run(
@@ -35,22 +40,25 @@ def run(
     again: str = "",
     interpreted: bool = False,
 ) -> Path:
-    """Run what has no result yet; of those whose verdict is in `again`, too. The file of results.
+    """Run those again whose verdict is in `again`, then what has no result yet. The results' file.
 
     `pattern` names subjects, `strength` how many parameters are combined in all ways, `most` how
-    many cases a subject has. If `interpreted`, the reference interpreter computes.
+    many cases a subject has. If `interpreted`, the reference interpreter computes. A result stands
+    until a new one replaces it.
     """
     RESULTS.mkdir(parents=True, exist_ok=True)
     path = RESULTS / f"{framework}.jsonl"
-    rows = {row["end"]: row for row in read(path) if row["verdict"] not in again.split(",")}
-    arguments = [framework, pattern, strength, most, interpreted]
+    known = {row["end"]: row for row in read(path)}
+    rows = {name: row for name, row in known.items() if row["verdict"] not in again.split(",")}
+    repeated = [(row["subject"], row["config"]) for id, row in known.items() if id not in rows]
+    arguments = [framework, pattern, strength, most, interpreted, repeated]
     with path.open("w") as file:
-        file.writelines(json.dumps(row) + "\n" for row in rows.values())
+        file.writelines(json.dumps(row) + "\n" for row in known.values())
         file.flush()
         while not _part(arguments, rows, file):
             pass
-    counts = Counter(row["verdict"] for row in rows.values())
-    print(f"{framework}: {len(rows)} configurations, {dict(counts)}")
+    counts = Counter(row["verdict"] for row in read(path))
+    print(f"{framework}: {sum(counts.values())} configurations, {dict(counts)}")
     return path
 
 
@@ -109,6 +117,8 @@ def _part(arguments: list[Any], rows: dict[str, Any], file: Any) -> bool:
         row = json.loads(line)
         if "begin" in row:
             begun = row
+        elif "gone" in row:
+            file.write(json.dumps({"end": row["gone"], "verdict": "gone"}) + "\n")
         elif "end" in row:
             begun = None
             rows[row["end"]] = row

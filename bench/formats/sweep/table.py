@@ -12,6 +12,8 @@ from typing import Any
 from .run import RESULTS, read
 
 PAGE = Path(__file__).parents[3] / "docs" / "sweep.md"
+MESSAGES = 15
+"""How many messages of refusals are shown of each framework."""
 KINDS = ("right", "refused", "wrong", "crash", "died", "unmakable")
 
 HEAD = """# Configurations of operators and layers, against their frameworks
@@ -51,7 +53,7 @@ def _page(results: Mapping[str, list[dict[str, Any]]]) -> Iterable[str]:
         refusals = Counter(_reason(row) for row in rows if row["verdict"] == "refused")
         if refusals:
             yield f"\n## {name}: what is refused\n\n| configurations | message |\n|---|---|\n"
-            yield from (_cells([count, text]) for text, count in refusals.most_common(60))
+            yield from _commonest(refusals)
 
 
 def _faults(rows: Iterable[dict[str, Any]]) -> list[list[str]]:
@@ -62,6 +64,14 @@ def _faults(rows: Iterable[dict[str, Any]]) -> list[list[str]]:
             where = json.dumps(row.get("minimal", row["config"]), sort_keys=True)
             found.setdefault((row["subject"], where), [row["subject"], where, row["detail"][:150]])
     return [found[key] for key in sorted(found)]
+
+
+def _commonest(refusals: Counter[str]) -> Iterable[str]:
+    """A row for each of the commonest messages, and one for all others."""
+    ordered = refusals.most_common()
+    yield from (_cells([count, text]) for text, count in ordered[:MESSAGES])
+    if rest := ordered[MESSAGES:]:
+        yield _cells([sum(count for _, count in rest), f"{len(rest)} other messages"])
 
 
 def _reason(row: dict[str, Any]) -> str:

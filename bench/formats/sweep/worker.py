@@ -9,12 +9,12 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from .cases import Case, Subject, UnmakableError
+from .cases import Case, Subject, UnmakableError, id_of
 from .judge import Verdict, judge
 
 
@@ -23,13 +23,34 @@ def subjects(framework: str) -> Sequence[Subject]:
     return list(import_module(f"{__package__}.{framework}").subjects())
 
 
-def cases(framework: str, pattern: str, strength: int, most: int) -> Iterator[Case]:
-    """All cases of the subjects whose names fit a pattern, at most so many of each."""
+def cases(
+    framework: str,
+    pattern: str,
+    strength: int,
+    most: int,
+    repeated: Iterable[tuple[str, dict[str, Any]]] = (),
+) -> Iterator[Case]:
+    """The repeated cases, then all of the subjects, at most so many of each.
+
+    Only those of subjects whose names fit the pattern. Repeated ones that are cases no longer are
+    told.
+    """
     from fnmatch import fnmatchcase
 
-    for subject in subjects(framework):
-        if any(fnmatchcase(subject.name, one) for one in pattern.split()):
-            yield from (Case(subject, one) for one in subject.configurations(strength, most))
+    chosen = [
+        subject
+        for subject in subjects(framework)
+        if any(fnmatchcase(subject.name, one) for one in pattern.split())
+    ]
+    by_name = {subject.name: subject for subject in chosen}
+    for name, config in repeated:
+        if any(fnmatchcase(name, one) for one in pattern.split()):
+            if name in by_name and by_name[name].allowed(config):
+                yield Case(by_name[name], config)
+            else:
+                say(gone=id_of(name, config))
+    for subject in chosen:
+        yield from (Case(subject, one) for one in subject.configurations(strength, most))
 
 
 def verdict_of(
@@ -81,17 +102,25 @@ def say(**row: Any) -> None:
 
 
 def main(
-    framework: str, pattern: str, strength: int, most: int, interpreted: bool, done: set[str]
+    framework: str,
+    pattern: str,
+    strength: int,
+    most: int,
+    interpreted: bool,
+    repeated: Iterable[tuple[str, dict[str, Any]]] = (),
+    *,
+    done: set[str],
 ) -> None:
-    """Run all cases but those done.
+    """Run all cases but those done; see `cases`.
 
     What is said of a case before its end is its verdict if the process ends there.
     """
     sys.stdout = sys.stderr
     minimizer = Minimizer(interpreted)
-    for case in cases(framework, pattern, strength, most):
+    for case in cases(framework, pattern, strength, most, repeated):
         if case.id in done:
             continue
+        done.add(case.id)
         row: dict[str, Any] = {"subject": case.subject.name, "config": case.config}
         say(begin=case.id, verdict="unmakable", detail="the framework ended the process", **row)
         verdict = verdict_of(

@@ -291,6 +291,14 @@ def _logit(n: PaddleLayer, x: Term) -> Term:
     return (x / (1.0 - x)).function(nn.Log)
 
 
+def _label_smooth(n: PaddleLayer, x: Term, prior: Term | None = None) -> Term:
+    epsilon = np.float32(n.float("epsilon"))  # Paddle's has 32 bits
+    kept = x * float(np.float32(1) - epsilon)
+    if prior is not None:
+        return kept + prior * float(epsilon)
+    return kept + float(epsilon / np.float32(x.shape[-1] or 1))
+
+
 rows.add(
     {
         "trunc": _formula(lambda n, x: x.function(nn.Sign) * x.function(nn.Abs).function(nn.Floor)),

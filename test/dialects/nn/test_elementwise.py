@@ -95,14 +95,13 @@ def test_pow_types(rng):
     close(run(nn.Pow, integers, np.asarray(np.float32(0.5))), np.trunc(integers**0.5))
 
 
-def test_square_root_as_power():
-    """C's pow, not sqrt, which differ at -inf and -0.0."""
-    base = np.array([-np.inf, -0.0, 0.0, np.inf, np.nan, 4, -1], np.float32)
-    expected = np.array([np.inf, 0.0, 0.0, np.inf, np.nan, 2, np.nan], np.float32)
-    for exponent in (np.float32(0.5), np.full(1, 0.5, np.float32), np.full(7, 0.5, np.float32)):
+def test_powers_of_a_half_are_no_square_roots():
+    base = np.array([-np.inf, -0.0, np.inf, 4, -4], np.float32)
+    wanted = np.array([math.pow(x, 0.5) for x in base[:4]] + [np.nan], np.float32)
+    for exponent in (np.float32(0.5), np.full(5, 0.5, np.float32)):
         found = run(nn.Pow, base, np.asarray(exponent))
-        np.testing.assert_array_equal(found, expected)
-        assert not np.signbit(found[1:3]).any()
+        np.testing.assert_array_equal(found, wanted)
+        assert not np.signbit(found[1])
 
 
 @pytest.mark.parametrize("name,op", [("And", nn.And), ("Or", nn.Or), ("Xor", nn.Xor)])

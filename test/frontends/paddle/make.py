@@ -391,6 +391,19 @@ class Corners(Group):
         return [*functions, *integers, *moved]
 
 
+class Shapes(Group):
+    """Shapes that tensors hold, and numbers of 32 bits among those of 64."""
+
+    inputs = (("x", [None, 3, 4], "float64"), ("y", [2, 3, 4], "float64"))
+
+    def forward(self, x, y):
+        return [
+            paddle.expand(x[:1], paddle.shape(x)), paddle.reshape(x * 2, paddle.shape(y)),
+            paddle.full(paddle.shape(x), 2.5), fn.label_smooth(y), fn.label_smooth(x, epsilon=0.3),
+            fn.label_smooth(x, y[:1, 0], 0.7),
+        ]  # fmt: skip
+
+
 def spread(layer: nn.Layer, random) -> None:
     """Gives weights and statistics of which results depend."""
     for name, value in layer.state_dict().items():
@@ -440,6 +453,6 @@ def write(kind: type) -> None:
 if __name__ == "__main__":
     FILES.mkdir(exist_ok=True)
     groups = (Elementwise, Images, Movement, Networks, Detectors, Indices, Proposals)
-    for kind in (*groups, Quantized, Training, Corners):
+    for kind in (*groups, Quantized, Training, Corners, Shapes):
         if kind.__name__ in (sys.argv[1:] or [kind.__name__]):
             write(kind)

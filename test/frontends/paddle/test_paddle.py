@@ -67,3 +67,13 @@ def test_programs(name, tmp_path):
             faults.append(f"{i}: {value.ravel()[:9]} for {wanted.ravel()[:9]}")
     assert not faults
     assert len(found) == sum(key.startswith("result") for key in stored)
+
+
+@pytest.mark.parametrize("name", ["shapes", "shapes_old"])
+def test_numbers_of_32_bits_among_those_of_64(name, tmp_path):
+    """PaddlePaddle's attributes have 32 bits, which elements of 64 bits show."""
+    path = unpacked(name, tmp_path)
+    stored = np.load(path.with_suffix(".npz"))
+    found = interpreted(path, {"x": stored["x"], "y": stored["y"]})
+    for i in range(3, 6):
+        np.testing.assert_allclose(found[i], stored[f"result{i}"], rtol=1e-14, atol=1e-15)
