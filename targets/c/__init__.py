@@ -1,0 +1,1 @@
+"""C: portable text for any chip with a C compiler."""

@@ -1,0 +1,94 @@
+"""A module as source text: its constants, declarations and functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...dialects import func, memref
+from ...dialects.marks import ENTRY, PARALLEL_BODY
+from ...ir.attributes import DenseElements, DenseResource
+from ...ir.core import Operation
+from ...ir.diagnostics import PassError
+from ...ir.types import IndexType, IntegerType
+from . import control, storage  # noqa: F401 - they fill STATEMENTS
+from .checks import Checks, Reads
+from .language import Language
+from .printer import FunctionPrinter
+
+_ON_HEAP = (memref.Alloc, memref.Realloc, memref.Dealloc)
+
+
+@dataclass
+class Text:
+    """A module's text in parts, and what whoever writes the entry has to know of it."""
+
+    constants: str
+    types: str
+    functions: str
+    entry: FunctionPrinter
+    messages: list[str]
+    uses_heap: bool
+
+
+def print_module(module: Operation, language: Language) -> Text:
+    """The text of a module's functions, the entry's last. Raises PassError."""
+    functions = [op for op in module.body_block if isinstance(op, func.FuncOp)]
+    marked = [op for op in functions if ENTRY in op.attributes]
+    if len(marked) != 1:
+        raise PassError(f"one function has to be marked {ENTRY}, not {len(marked)}", module.loc)
+    for op in functions:
+        if op.is_declaration:
+            raise PassError(f"'{op.sym_name}' has no body: it is a function of the host", op.loc)
+    checks, reads, heap = Checks(module), Reads(module), on_heap(functions)
+    printers: list[FunctionPrinter] = []
+    heads, texts = [], []
+    for op in functions:
+        one = FunctionPrinter(language, checks, reads, heap, op)
+        text = one.text()
+        heads.append(text[: text.index(" {\n")].rpartition("*/\n")[2] + ";")
+        texts.append(text)
+        if PARALLEL_BODY in op.attributes:
+            texts.append(one.task())
+        printers.append(one)
+    globals = [op for op in module.body_block if isinstance(op, memref.Global)]
+    constants = "".join(constant(op, language) for op in globals)
+    entry = printers[functions.index(marked[0])]
+    return Text(
+        constants,
+        "".join(language.needed.values()),
+        "\n".join([*heads, "", *texts]),
+        entry,
+        checks.messages(marked[0].sym_name),
+        marked[0].sym_name in heap,
+    )
+
+
+def on_heap(functions: list[func.FuncOp]) -> frozenset[str]:
+    """The functions that make buffers of unknown size or free them, and those that call such."""
+    found = {f.sym_name for f in functions if any(isinstance(op, _ON_HEAP) for op in f.walk())}
+    callees = {f.sym_name: {op.callee for op in f.walk() if isinstance(op, func.Call)} for f in functions}
+    while more := {name for name, called in callees.items() if called & found} - found:
+        found |= more
+    return frozenset(found)
+
+
+def constant(op: memref.Global, language: Language) -> str:
+    """An array of numbers."""
+    type, value = op.type, op.initial_value
+    element = type.element_type
+    if isinstance(value, DenseResource):
+        value = DenseElements.from_numpy(value.to_numpy(), value.type)
+    texts = ["0"]
+    if isinstance(value, DenseElements):
+        kind = IntegerType(64) if isinstance(element, IndexType) else element
+        values = list(value.values())
+        texts = [language.literal(v, kind) for v in values] or texts
+        texts = texts * type.num_elements if value.is_splat and len(texts) == 1 else texts
+    rows = [", ".join(texts[i : i + 8]) for i in range(0, len(texts), 8)]
+    return language.templates["global"].format(
+        kind=language.scalars[language.stored(element)],
+        const="const " if op.constant else "",
+        name=language.identifier(op.sym_name),
+        count=len(texts),
+        values=",\n    ".join(rows),
+    )
