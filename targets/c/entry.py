@@ -18,6 +18,8 @@ from ..source.module import Text, print_module
 from .language import C
 
 _HERE = Path(__file__).parent
+WEIGHTS_HERE = "/* -- weights -- */"
+"""A line of the text behind which the weights may stand."""
 FIRST_FAILURE, NO_ARGUMENT, NO_MEMORY, OTHER_SHAPE = 16, 1, 2, 7
 """Statuses, as the runtime's libraries have them."""
 
@@ -57,6 +59,7 @@ def c_text(module: Operation, prefix: str = "nnc", pointer_bits: int = 64) -> st
         "#include <stddef.h>\n#include <stdint.h>\n",
         TENSOR,
         prelude,
+        WEIGHTS_HERE,
         heap,
         vectors,
         text.types,
@@ -84,6 +87,10 @@ def _entry(module: Operation, text: Text, prefix: str) -> Iterator[str]:
         special = {ARENA: "arena", WEIGHTS: "weights", POOL: "pool"}
         word = next((w for k, w in special.items() if op.arg_attribute(i, k) is not None), None)
         if word in ("arena", "weights"):
+            if word == "weights":
+                yield "#if defined(NNC_WEIGHTS)"
+                yield "    if (!weights) weights = NNC_WEIGHTS;"
+                yield "#endif"
             yield f"    if (!{word}) return {NO_ARGUMENT};"
         if word is not None:
             arguments.append({"pool": "pool", "weights": "(const uint8_t *)weights"}.get(word, f"(uint8_t *){word}"))
@@ -100,10 +107,10 @@ def _entry(module: Operation, text: Text, prefix: str) -> Iterator[str]:
             start = "NULL" if k == 0 else "0"
             yield f"    {word}out{i}_{k} = {start};"
             arguments.append(f"&out{i}_{k}")
-    if text.uses_heap:
+    if text.entry.on_heap:
         yield "    nnc_heap heap = { NULL };"
         arguments.append("&heap")
-    call = f"{text.entry.language.identifier(op.sym_name)}({', '.join(arguments)})"
+    call = f"{text.entry.name}({', '.join(arguments)})"
     if text.entry.fails or text.uses_heap:
         yield "    int32_t status = 0;"
     yield f"    status = {call};" if text.entry.fails else f"    {call};"
@@ -118,7 +125,7 @@ def _entry(module: Operation, text: Text, prefix: str) -> Iterator[str]:
             for i, _ in made:
                 yield f"        if (outputs[{i}].data != before[{i}]) NNC_FREE(outputs[{i}].data);"
             yield "    }"
-    if text.uses_heap:
+    if text.entry.on_heap:
         yield "    nnc_end(&heap);"
     if text.entry.fails or text.uses_heap:
         yield f"    return status > 0 ? status + {FIRST_FAILURE - 1} : -status;"
@@ -184,7 +191,7 @@ def _messages(messages: Sequence[str], prefix: str) -> Iterator[str]:
     yield f"const char *{prefix}_failure(int32_t status) {{"
     if messages:
         yield "    static const char *const texts[] = {"
-        yield from (f"        {_string(m)}," for m in messages)
+        yield from (f"        {string(m)}," for m in messages)
         yield "    };"
         yield f"    if (status >= {FIRST_FAILURE} && status < {FIRST_FAILURE + len(messages)})"
         yield f"        return texts[status - {FIRST_FAILURE}];"
@@ -193,7 +200,7 @@ def _messages(messages: Sequence[str], prefix: str) -> Iterator[str]:
     yield "}"
 
 
-def _string(text: str) -> str:
+def string(text: str) -> str:
     """A string literal; what is not ASCII as octal bytes."""
     bytes = text.replace("\0", "").encode("utf-8", "surrogateescape")
     plain = "".join(chr(b) if 32 <= b < 127 and b not in b'\\"?' else f"\\{b:03o}" for b in bytes)

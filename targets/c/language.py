@@ -238,12 +238,12 @@ def body(name: str, words: dict[str, Any]) -> str:
     """A function on vectors in full; empty where there is none of the name."""
     if name.startswith("reduce_") and name not in _BODIES:
         made: tuple[str, str, str] = ("{E}", "{T} a", _halves(name[7:], words["n"]))
-    elif name in LANES:
+    elif name in _BODIES:
+        made = _BODIES[name]
+    else:
         parameters, lane = LANES[name]
         lanes = ", ".join(lane.format(i=i, **words) for i in range(words["n"]))
         made = ("{T}", parameters, f"return ({{T}}){{{{ {lanes} }}}};")
-    else:
-        made = _BODIES[name]
     if name == "first":
         words["steps"] = ", ".join(map(str, range(words["n"])))
     result, parameters, text = (part.format(**words) for part in made)

@@ -3,6 +3,7 @@
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
+#pragma GCC diagnostic ignored "-Wpsabi"
 #define NNC_CONVERT(T, x) __builtin_convertvector(x, T)
 #define NNC_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #if defined(__SSE2__)

@@ -161,15 +161,15 @@ def _call(p: FunctionPrinter, op: func.Call) -> None:
     arguments = [stripped(t) for v in op._operands for t in p.flat(v)]
     names = p.variables(op.results, "made", None)
     arguments += [f"&{name}" for name in names]
-    callee, fails = p.language.identifier(op.callee), bool(p.checks.of(op.callee))
-    if op.callee in p.heap:
+    callee, fails = p.facts.names[op.callee], bool(p.facts.checks.of(op.callee))
+    if op.callee in p.facts.heap:
         arguments.append("heap")
     if PARALLEL not in op.attributes:
         text = f"{callee}({', '.join(arguments)});"
     else:
         grain, work = getattr(op.attributes[PARALLEL], "value", 1), p.fresh("work")
         pool, begin, end, *given = arguments
-        rest = given[: len(given) - (op.callee in p.heap)]
+        rest = given[: len(given) - (op.callee in p.facts.heap)]
         words = {"pool": pool, "begin": begin, "end": end, "grain": grain, "work": work}
         for line in p.language.templates["parallel"].splitlines():
             lists = ("".join(f", {one}" for one in some) for some in (rest, given))

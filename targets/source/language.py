@@ -37,7 +37,9 @@ class Language:
     def identifier(self, name: str) -> str:
         """A name that the language takes, of any text."""
         found = re.sub(r"[^A-Za-z0-9_]", "_", name) or "_"
-        return f"{found}_" if found in self.reserved else found if found[0].isalpha() else f"v{found}"
+        if found in self.reserved or re.fullmatch(r"[fiu]\d+x\d+", found):
+            return f"{found}_"
+        return found if found[0].isalpha() else f"v{found}"
 
     # -- types -------------------------------------------------------------------------------
 

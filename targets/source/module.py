@@ -11,12 +11,9 @@ from ...ir.core import Operation
 from ...ir.diagnostics import PassError
 from ...ir.types import IndexType, IntegerType
 from . import control, storage  # noqa: F401 - they fill STATEMENTS
-from .checks import Checks, Reads
+from .facts import Facts
 from .language import Language
 from .printer import FunctionPrinter
-
-_ON_HEAP = (memref.Alloc, memref.Realloc, memref.Dealloc)
-
 
 @dataclass
 class Text:
@@ -39,11 +36,11 @@ def print_module(module: Operation, language: Language) -> Text:
     for op in functions:
         if op.is_declaration:
             raise PassError(f"'{op.sym_name}' has no body: it is a function of the host", op.loc)
-    checks, reads, heap = Checks(module), Reads(module), on_heap(functions)
+    facts = Facts(module, language)
     printers: list[FunctionPrinter] = []
     heads, texts = [], []
     for op in functions:
-        one = FunctionPrinter(language, checks, reads, heap, op)
+        one = FunctionPrinter(language, facts, op)
         text = one.text()
         heads.append(text[: text.index(" {\n")].rpartition("*/\n")[2] + ";")
         texts.append(text)
@@ -51,28 +48,19 @@ def print_module(module: Operation, language: Language) -> Text:
             texts.append(one.task())
         printers.append(one)
     globals = [op for op in module.body_block if isinstance(op, memref.Global)]
-    constants = "".join(constant(op, language) for op in globals)
+    constants = "".join(constant(op, facts.names[op.sym_name], language) for op in globals)
     entry = printers[functions.index(marked[0])]
     return Text(
         constants,
         "".join(language.needed.values()),
         "\n".join([*heads, "", *texts]),
         entry,
-        checks.messages(marked[0].sym_name),
-        marked[0].sym_name in heap,
+        facts.checks.messages(marked[0].sym_name),
+        bool(facts.heap),
     )
 
 
-def on_heap(functions: list[func.FuncOp]) -> frozenset[str]:
-    """The functions that make buffers of unknown size or free them, and those that call such."""
-    found = {f.sym_name for f in functions if any(isinstance(op, _ON_HEAP) for op in f.walk())}
-    callees = {f.sym_name: {op.callee for op in f.walk() if isinstance(op, func.Call)} for f in functions}
-    while more := {name for name, called in callees.items() if called & found} - found:
-        found |= more
-    return frozenset(found)
-
-
-def constant(op: memref.Global, language: Language) -> str:
+def constant(op: memref.Global, name: str, language: Language) -> str:
     """An array of numbers."""
     type, value = op.type, op.initial_value
     element = type.element_type
@@ -88,7 +76,7 @@ def constant(op: memref.Global, language: Language) -> str:
     return language.templates["global"].format(
         kind=language.scalars[language.stored(element)],
         const="const " if op.constant else "",
-        name=language.identifier(op.sym_name),
+        name=name,
         count=len(texts),
         values=",\n    ".join(rows),
     )

@@ -641,7 +641,10 @@ def _reduction(p: Printing, op: vector.Reduction) -> str:
         acc = p.widened(acc, element)
     word = COMBINED[kind] if not floats else COMBINED_FLOATS.get(kind, COMBINED[kind])
     if p.is_mask(type):
-        raise NncError("truth values of a vector cannot be combined")
+        bits = p.widths.get(op.vector, 32)
+        lanes = VectorType(type.shape, IntegerType(bits))
+        found = f"({p.call(name, lanes, f'({p.vector_type(lanes)}){p.mask(op.vector, bits)}')} & 1) != 0"
+        return found if acc is None else p.computed(word, [acc, f"({found})"], element, element)
     if lanes_of(type) > 1:
         if name.endswith("_ordered"):
             start = acc if acc is not None else p.language.literal(-0.0 if kind == "add" else 1.0, element_of(type))

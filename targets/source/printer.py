@@ -13,7 +13,7 @@ from ...ir.diagnostics import NncError, PassError
 from ...ir.location import node_of
 from ...ir.traits import Pure
 from ...ir.types import FloatType, IndexType, IntegerType, MemRefType, Type, VectorType, i1, index
-from .checks import Checks, Reads
+from .facts import Facts
 from .language import Language
 from .memory import (
     Buffer,
@@ -38,14 +38,15 @@ class FunctionPrinter(Printing):
     """The text of one function."""
 
     def __init__(
-        self, language: Language, checks: Checks, reads: Reads, heap: frozenset[str], op: func.FuncOp
+        self, language: Language, facts: Facts, op: func.FuncOp
     ) -> None:
         super().__init__(language)
-        self.checks, self.reads, self.heap, self.op = checks, reads, heap, op
+        self.facts, self.op, self.name = facts, op, facts.names[op.sym_name]
         self.lines: list[str] = []
-        self.taken: set[str] = set()
+        self.taken = set(facts.names.values())
         self.depth = 1
-        self.fails = bool(checks.of(op.sym_name))
+        self.fails = bool(facts.checks.of(op.sym_name))
+        self.on_heap = op.sym_name in facts.heap
 
     # -- the function ------------------------------------------------------------------------
 
@@ -57,13 +58,13 @@ class FunctionPrinter(Printing):
         block = self.op.body.blocks[0]
         if len(self.op.body.blocks) > 1:
             raise PassError(f"branches between blocks have no form in {self.language.name}", self.op.loc)
-        unused = [self.values[a] for a in block.args if not a.has_uses]
-        for value in unused:
-            names = [value.pointer, *value.sizes] if isinstance(value, Buffer) else [value]
-            self.lines += [f"    (void){name};" for name in names if isinstance(name, str)]
+        parameters = [name for arg in block.args for name in self.flat(arg)]
         self.first = len(self.lines)
         self.block(block)
-        return "\n".join([above + head + " {", *without_unused(self.lines), "}", ""])
+        lines = without_unused(self.lines)
+        named = set(re.findall(r"\w+", " ".join(lines)))
+        unused = [f"    (void){name};" for name in parameters if name not in named]
+        return "\n".join([above + head + " {", *unused, *lines, "}", ""])
 
     def head(self, named: bool = False) -> str:
         """The declaration; with names, those are taken for the arguments."""
@@ -77,12 +78,12 @@ class FunctionPrinter(Printing):
             parameters += self.parameters(arg, hint, own)
         for i, type in enumerate(op.function_type.results):
             parameters += [f"{t}*out{i}_{k}" for k, t in enumerate(self.flat_types(type))]
-        if op.sym_name in self.heap:
+        if self.on_heap:
             parameters.append(f"{self.language.templates['heap']}heap")
         result = "int32_t" if self.fails else "void"
         return self.language.templates["function"].format(
             result=result,
-            name=self.language.identifier(op.sym_name),
+            name=self.name,
             parameters=", ".join(parameters) or "void",
             kernel=self.language.templates["kernel"] if KERNEL in op.attributes else "",
         )
@@ -99,9 +100,9 @@ class FunctionPrinter(Printing):
         """What runs one piece of a parallel loop's range, of the body that this function is."""
         pool, begin, end, *rest = self.op.args
         fields = [(t, f"a{i}") for i, t in enumerate(t for a in rest for t in self.argument_types(a))]
-        words, heap = self.language.templates, self.op.sym_name in self.heap
+        words, heap = self.language.templates, self.on_heap
         return words["task"].format(
-            name=self.language.identifier(self.op.sym_name),
+            name=self.name,
             fields=" ".join(f"{type}{name};" for type, name in fields),
             given="".join(f", work->{name}" for _, name in fields) + (", &heap" if heap else ""),
             status="work->status[piece] = " if self.fails else "",
@@ -137,7 +138,7 @@ class FunctionPrinter(Printing):
         """The same of an argument; its elements are constant where it is only read."""
         types = self.flat_types(arg.type)
         if isinstance(arg.type, MemRefType):
-            types[0] = self.pointer_type(arg.type.element_type, self.reads.only(arg))
+            types[0] = self.pointer_type(arg.type.element_type, self.facts.reads.only(arg))
         return types
 
     def pointer_type(self, element: Type, constant: bool = False) -> str:
@@ -215,7 +216,7 @@ class FunctionPrinter(Printing):
 
     def fail(self, ok: str, op: Operation, status: str | None = None) -> None:
         """Leave the function where a condition does not hold."""
-        before = self.checks.before[op]
+        before = self.facts.checks.before[op]
         number = str(before + 1) if status is None else str(plus(status, before))
         test = f"!{grouped(ok)}" if status is None else f"{status} != 0"
         self.line(f"if ({test}) return {number};")
@@ -236,7 +237,7 @@ class FunctionPrinter(Printing):
 
     def operation(self, op: Operation) -> None:
         """One operation. Raises PassError for one that has no form."""
-        if op.has_trait(Pure) and not op.has_used_results:
+        if op.results and op.has_trait(Pure) and not op.has_used_results:
             return
         try:
             statement = STATEMENTS.get(type(op))
@@ -256,7 +257,7 @@ class FunctionPrinter(Printing):
         if not op.results or not isinstance(op.results[0].type, MemRefType) or not op._operands:
             return False
         source, result = self.values[op._operands[0]], op.results[0]
-        constant = self.reads.only(result)
+        constant = self.facts.reads.only(result)
         cast = lambda p, t: f"({self.pointer_type(t, constant)}){grouped(p)}"  # noqa: E731
         found = view(op, source, self.mixed, cast) if isinstance(source, Buffer) else None
         if found is None:

@@ -60,8 +60,8 @@ def _prefetch(p: FunctionPrinter, op: memref.Prefetch) -> None:
 
 @states(memref.GetGlobal)
 def _get_global(p: FunctionPrinter, op: memref.GetGlobal) -> None:
-    type, name = op.results[0].type, p.language.identifier(op.symbol)
-    if not p.reads.only(op.results[0]):
+    type, name = op.results[0].type, p.facts.names[op.symbol]
+    if not p.facts.reads.only(op.results[0]):
         name = f"({p.pointer_type(type.element_type)}){name}"
     p.values[op.results[0]] = Buffer(name, type.shape, row_major(type.shape))
 

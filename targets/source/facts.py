@@ -1,4 +1,4 @@
-"""Which operations can fail when the program runs, and the status that tells which one did.
+"""What is known of a module before it is printed: names, what can fail, what is only read.
 
 A function that can fail gives a status: 0, or the number of what failed, counted from 1 in the
 order of the text; a call has the numbers of its callee, counted on from what stands before it. So
@@ -10,6 +10,8 @@ from __future__ import annotations
 from ...dialects import cf, func, memref, vector
 from ...ir.core import Operation, Value
 from ...ir.location import FusedLoc, Location, node_of
+from ...ir.symbols import symbol_name
+from .language import Language
 
 
 class Checks:
@@ -78,3 +80,34 @@ class Reads:
             case _ if op.has_trait(memref.ViewLike):
                 return self.only(op.results[0])
         return isinstance(op, self._READING)
+
+
+class Facts:
+    """The functions and constants of a module by name, and what is known of them."""
+
+    def __init__(self, module: Operation, language: Language) -> None:
+        self.checks, self.reads = Checks(module), Reads(module)
+        functions = [op for op in module.body_block if isinstance(op, func.FuncOp)]
+        self.heap = _on_heap(functions)
+        """The functions that make or free buffers of unknown size, and those that call such."""
+        self.names: dict[str, str] = {}
+        """What functions and constants are called in the text."""
+        taken: set[str] = set()
+        for op in module.body_block:
+            base = name = language.identifier(symbol := symbol_name(op) or "")
+            number = 0
+            while name in taken:
+                name, number = f"{base}_{number}", number + 1
+            taken.add(name)
+            self.names[symbol] = name
+
+
+_ON_HEAP = (memref.Alloc, memref.Realloc, memref.Dealloc)
+
+
+def _on_heap(functions: list[func.FuncOp]) -> set[str]:
+    found = {f.sym_name for f in functions if any(isinstance(op, _ON_HEAP) for op in f.walk())}
+    called = {f.sym_name: {c.callee for c in f.walk() if isinstance(c, func.Call)} for f in functions}
+    while more := {name for name, callees in called.items() if callees & found} - found:
+        found |= more
+    return found
