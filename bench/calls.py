@@ -13,7 +13,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from nnc.driver.bindings import LANGUAGES
+from nnc.artifacts.bindings import LANGUAGES
 from nnc.tools.nnc import main as nnc
 
 from .built_bindings import build, run

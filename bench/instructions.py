@@ -19,9 +19,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+from nnc.artifacts.interface import TensorInterface
 from nnc.driver.artifacts import write_artifact
 from nnc.driver.compile import load_module, run_stages
-from nnc.driver.interface import TensorInterface
 from nnc.targets.base import target as find_target
 from nnc.targets.emulator import Emulator
 from nnc.targets.llvm.target import LlvmTarget
@@ -113,7 +113,7 @@ def ours(model: Path, one: LlvmTarget, folder: Path) -> int:
     module = load_module(model)
     run_stages(module, target=one.name)
     write_artifact(module, folder / "model.so")
-    from nnc.driver.interface import Interface
+    from nnc.artifacts.interface import Interface
     from nnc.driver.program import signature
 
     about = Interface.of(signature(module), "nnc", one.name, inside=True)

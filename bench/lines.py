@@ -30,6 +30,7 @@ ROOMS = (
     "lowering",
     "frontends",
     "targets",
+    "artifacts",
     "runtime",
     "numerics",
     "driver",

@@ -194,7 +194,7 @@ def rows(model: Path, target: str) -> Iterator[Row]:
     one = target_of(module)
     assert isinstance(one, LlvmTarget)
     found: dict[str, Loop] = {}
-    assembly = one.emit_assembly(llvm_ir(module), has_scalar_loops(module))
+    assembly = one.assembly_of(llvm_ir(module), has_scalar_loops(module))
     for loop in loops(assembly, FAMILIES[one.family]):
         kernel = re.sub(r"_parallel_\d+$", "", loop.function)
         best = found.get(kernel)

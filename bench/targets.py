@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from nnc.driver.artifact_options import ArtifactOptions
+from nnc.artifacts.options import ArtifactOptions
 from nnc.driver.artifacts import write_artifact
 from nnc.driver.compile import load_module, run_stages
 from nnc.ir.diagnostics import NncError

@@ -311,8 +311,8 @@ def _digest(target: Target, *parts: str):
 
 
 _FLOORS = (
-    *("ir", "dialects", "targets", "passes", "kernels", "frontends", "lowering"),
-    *("runtime", "driver"),
+    *("ir", "dialects", "runtime", "artifacts", "targets", "passes", "kernels", "frontends"),
+    *("lowering", "driver"),
 )
 """The folders that a program's code depends on."""
 

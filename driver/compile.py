@@ -147,7 +147,7 @@ def run_stages(
     verify_each: bool = False,
     timed: Timed = untimed,
 ) -> Operation:
-    """Take a module of any stage down to stage `last` (default: the llvm dialect), in place.
+    """Take a module of any stage down to stage `last` (default: its target's last one), in place.
 
     `target` is what it is compiled for, by name: by default what the module says, else this
     machine. The module says so from here on. With `prepare_milliseconds`, weights are made when
@@ -158,26 +158,25 @@ def run_stages(
     place to resume from.
     """
     from ..ir.passes import PassContext, PassManager
-    from ..lowering.pipelines import STAGES
-    from ..lowering.pipelines import pipeline as parse
+    from ..lowering.pipelines import pipeline, stages_of
     from ..targets.attribute import attach, target_of
     from .endless import check_ends
     from .hosting import check_compiled_whole
 
     check_compiled_whole(module)
     check_ends(module)
-    attach(module, target_of(module, target))
-    for stage in STAGES:
+    chosen = attach(module, target_of(module, target))
+    for stage in stages_of(chosen):
         if progress is not None:
             progress(f"{stage.name}: {stage.summary}")
         context = PassContext(progress=progress)
         with timed(f"'{stage.name}' Stage"):
-            pipelines = [stage.pipeline()]
+            pipelines = [pipeline(stage.text())]
             if stage.name == "simplify-graph" and prepare_milliseconds is not None:
                 options = f"milliseconds={prepare_milliseconds}"
-                pipelines.append(parse(f"builtin.module(prepare-weights{{{options}}})"))
-            for pipeline in pipelines:
-                PassManager(pipeline, context, instrumentations, verify_each).run(module)
+                pipelines.append(pipeline(f"builtin.module(prepare-weights{{{options}}})"))
+            for one in pipelines:
+                PassManager(one, context, instrumentations, verify_each).run(module)
         if after_stage is not None:
             after_stage(stage.name, module)
         if stage.name == last:
@@ -245,7 +244,6 @@ def _compiled(
     from ..targets.base import HOST
     from ..targets.base import target as find_target
     from .cache import choices_text, file_key
-    from .emulation import check_runs
     from .hosting import is_hosted
 
     key = None
@@ -253,7 +251,7 @@ def _compiled(
         given = choices_text(shapes=shapes or {}, constants=constants or {})
         options = f"{given} {signature} {fast_math} {own_operators_digest()}"
         chosen = find_target(target or HOST)
-        check_runs(chosen, emulate)
+        chosen.check_runs(emulate)
         key = file_key(model_files(model), chosen, options)
         if key and (found := compiler.found(key, chosen)) is not None:
             return found
@@ -265,7 +263,7 @@ def _compiled(
         fast_math=fast_math,
         progress=compiler.progress,
     )
-    check_runs(attach(module, target_of(module, target)), emulate)
+    attach(module, target_of(module, target)).check_runs(emulate)
     if accept is not None:
         accept(module)
     if key is not None and needs_other_files(model):
@@ -343,9 +341,11 @@ class _Compiler:
         return program
 
     def _running(self, program: Program) -> Model:
-        from .emulation import running
+        from ..targets.base import Target
 
-        return running(program, self.threads, self.progress)
+        target = program.target
+        assert isinstance(target, Target)
+        return target.running(program, self.threads, self.progress)
 
     def _say(self, message: str) -> None:
         if self.progress is not None:

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ..artifacts.options import ArtifactOptions, FileKind
 from ..dialects.marks import STORED, WEIGHTS
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.timing import Timed, untimed
 from ..runtime.program import Program
 from ..targets.attribute import target_of
-from ..targets.base import Target, target
-from .artifact_options import LIBRARIES, ArtifactOptions
-from .artifacts import check_system, level_prefix, renaming
+from ..targets.base import HOST, Symbols, Target, target
+from .artifacts import file_kinds
 from .program import make_program
 
 
@@ -24,21 +24,20 @@ def check_levels(names: Sequence[str], path: Path, options: ArtifactOptions) -> 
     Raises NncError where they do not go into one.
     """
     found = [target(name) for name in names]
-    path = options.file_in(path, found[0])
-    if path.suffix not in LIBRARIES:
+    path = found[0].file_in(path, options)
+    if not file_kinds().get(path.suffix, FileKind()).holds_weights:
         raise NncError(f"several targets go into a library, not into '{path.name}'")
     for i, one in enumerate(found):
         if one in found[:i]:
             raise NncError(f"target '{one.name}' is given twice")
-        if names[i] == "host" or one.level == 0:
+        if names[i] == HOST or not one.joins(one):
             raise NncError(f"'{names[i]}' is no level of a family of processors, as x86-64-v3 is")
-        if (one.family, one.system) != (found[0].family, found[0].system):
+        if not one.joins(found[0]):
             raise NncError(
                 f"one library holds levels of one family, for one system: not '{found[0].name}' "
                 f"and '{one.name}'"
             )
-        check_system(one, path)
-    found[0].toolchain()
+        one.check_file(path, options)
     return sorted(found, key=lambda one: one.level)
 
 
@@ -62,9 +61,9 @@ def make_levels(
         if stored is not None:
             own.attributes[STORED] = stored
         compile(own)
-        rename = renaming(level_prefix(options.prefix, one), hidden=True)
+        symbols = Symbols(f"{options.prefix}_{one.word}", hidden=True)
         last = one is targets[-1]
-        programs.append(make_program(own, rename=rename, timed=timed, with_weights=last))
+        programs.append(make_program(own, symbols=symbols, timed=timed, with_weights=last))
         stored = own.attributes.get(WEIGHTS, stored)
     signatures = [one.signature for one in programs]
     signature = replace(

@@ -1,4 +1,4 @@
-"""Programs from modules of the llvm dialect: machine code, weights, and what the module says."""
+"""Programs from modules behind the last stage: code, weights, and what the module says."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ from ..runtime.memory import aligned_buffer
 from ..runtime.program import Program, Signature
 from ..runtime.threads import POOL_SYMBOLS
 from ..targets.attribute import target_of
+from ..targets.base import Symbols
 from .weights import filling
 
 
@@ -49,18 +50,16 @@ def compile_module(
 def make_program(
     module: Operation,
     new_weights: Callable[[int], np.ndarray] | None = None,
-    rename: Callable[[str], str] | None = None,
+    symbols: Symbols | None = None,
     timed: Timed = untimed,
     with_weights: bool = True,
 ) -> Program:
-    """The program of a module of the llvm dialect that has an entry, for the module's target.
+    """The program of a module behind its target's last stage that has an entry.
 
     Raises NncError. Without weights the program has none: they are part of another one's.
     `new_weights` makes the buffer of so many bytes that the weights go to; memory by default.
-    `rename` may change the names in the LLVM IR text; `timed` is told what is being done.
+    `symbols` says how exported functions are called; `timed` is told what is being done.
     """
-    from ..targets.llvm.ir import has_scalar_loops, llvm_ir
-
     found, target = signature(module), target_of(module)
     defined = {op.properties.get("sym_name") for op in module.body_block}
     parallel = all(StringAttr(name) in defined for name in POOL_SYMBOLS)
@@ -68,13 +67,7 @@ def make_program(
         bytes = found.weights_bytes if with_weights else 0
         weights = (new_weights or aligned_buffer)(bytes)
     with filling(module, weights, timed) if with_weights else nullcontext():
-        with timed("LLVM IR"):
-            text = llvm_ir(module)
-            if rename is not None:
-                text = rename(text)
-            scalar_loops = has_scalar_loops(module)
-        with timed("LLVM"):
-            code = target.emit(text, scalar_loops, timed)
+        code = target.emit(module, symbols or Symbols(), timed)
     return Program(found, code, weights, parallel, target)
 
 

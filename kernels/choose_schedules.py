@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ..dialects import func, linalg, schedule
 from ..ir.core import Operation
 from ..ir.passes import Pass, PassContext, option
 from ..targets.attribute import target_of
-from .policy.candidates import Candidate, best, candidates
+from .policy import policy_of
+
+if TYPE_CHECKING:
+    from .policy.candidates import Candidate
 
 
 @dataclass(frozen=True)
@@ -22,8 +26,8 @@ class ChooseSchedules(
     """Put a schedule beside every function of linalg operations that has none yet.
 
     Register tiles, loop orders, fusion inside kernels and parallel loops come from a model
-    of the processor; see the schedule dialect for what they mean. Of several candidates the best
-    legal one is taken.
+    of the machine, by the policy that its target names; see the schedule dialect for what they
+    mean. Of several candidates the best legal one is taken.
     """
 
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
@@ -32,7 +36,8 @@ class ChooseSchedules(
     )
 
     def run(self, op: Operation, context: PassContext) -> None:
-        machine = target_of(op, self.target).machine
+        target = target_of(op, self.target)
+        machine, policy = target.machine, policy_of(target.policy)
         existing = schedule.schedules(op)
         for function in list(op.regions[0].ops):
             if not isinstance(function, func.FuncOp) or not function.regions[0].blocks:
@@ -41,8 +46,9 @@ class ChooseSchedules(
                 continue
             block = function.regions[0].blocks[0]
             if any(isinstance(stage, linalg.StructuredOp) for stage in block):
-                found = candidates(function.sym_name, block, machine, every=self.print_candidates)
-                chosen = best(found, machine)
+                every = self.print_candidates
+                found = policy.candidates(function.sym_name, block, machine, every)
+                chosen = policy.best(found, machine)
                 if self.print_candidates:
                     show(found, chosen, function, context)
                 chosen.schedule.loc = function.loc

@@ -13,6 +13,7 @@ PASS_MODULES: dict[str, str] = {
     "choose-algorithms": "..passes.nn.choose_algorithms",
     "choose-layouts": "..passes.nn.choose_layouts",
     "cse": "..passes.cse",
+    "describe-entry": ".describe_entry",
     "expand-math": "..kernels.math.expand_math",
     "flatten-addresses": "..kernels.codegen.addresses.flatten_addresses",
     "keep-packed": "..passes.nn.keep_packed",

@@ -1,39 +1,25 @@
 """The pipelines: which passes, in which order, and why.
 
-A stage is a table of pass names, each with a reason where the place is not obvious. The
-stages in a row take a model from the graph to the `llvm` dialect; their names are flags of
-nn-opt and the file names of `nnc stages`.
+A stage is a table of pass names, each with a reason where the place is not obvious. Here stand
+those from the graph to the schedule; each target has its own from there on. Their names are flags
+of nn-opt and the file names of `nnc stages`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from ..ir.passes import Pass, Pipeline
 from ..ir.pipeline_text import parse_pipeline
+from ..ir.stages import Stage, stage
+from ..targets.base import Target, all_targets
+from ..targets.base import target as find_target
 from .catalog import find_pass
 
+DEFAULT = "x86-64"
+"""Whose stages a pipeline's text means where no target is given: those of each processor."""
 
-@dataclass(frozen=True)
-class Stage:
-    """A named row of passes and what holds after it."""
-
-    name: str
-    summary: str
-    passes: tuple[str, ...]
-
-    def pipeline(self) -> Pipeline:
-        """The stage's passes; the module says what target they are for."""
-        return pipeline(f"builtin.module({','.join(self.passes)})")
-
-
-def stage(name: str, summary: str, *rows: str | tuple[str, str]) -> Stage:
-    """A stage from rows, each a pass or (pass, why it stands here)."""
-    return Stage(name, summary, tuple(row if isinstance(row, str) else row[0] for row in rows))
-
-
-STAGES: tuple[Stage, ...] = (
+GRAPH_STAGES: tuple[Stage, ...] = (
     stage(
         "simplify-graph",
         "nn: constants folded, algebra simplified, composite ops taken apart",
@@ -88,62 +74,50 @@ STAGES: tuple[Stage, ...] = (
         "the same, with a schedule beside each kernel",
         "choose-schedules",
     ),
-    stage(
-        "loops",
-        "loops over tiles: scf, memref, n-dimensional vectors and arith, all buffers planned",
-        ("mark-in-place", "before schedules are applied: what a kernel reads is in its stages"),
-        "apply-schedules",
-        ("plan-memory", "after schedules, which remove temporaries"),
-        "canonicalize",
-        "cse",
-    ),
-    stage(
-        "vectors",
-        "the same with vectors that registers hold, and flat addresses",
-        ("lower-tiles", "after plan-memory: temporaries are parts of the arena now"),
-        ("flatten-addresses", "after vectors, which know neighbours by their subscripts"),
-    ),
-    stage(
-        "llvm",
-        "the llvm dialect",
-        ("outline-parallel", "the functions that a pool of threads calls"),
-        "expand-math",
-        ("canonicalize", "constants of the expansions"),
-        "cse",
-        "lower-to-llvm",
-    ),
 )
+"""From the graph to the schedule: the same for all targets, whose costs decide."""
 
 # What the stage-jumping flags run: everything from the graph to the named level.
-_LEVELS = {"lower-to-loops": "loops", "lower-all": "llvm"}
+_LEVELS = {"lower-to-loops": "loops", "lower-all": None}
 
 
-def stage_names() -> list[str]:
-    """The stages' names, in order."""
-    return [one.name for one in STAGES]
+def stages_of(target: Target) -> tuple[Stage, ...]:
+    """All stages of a target, in order."""
+    return (*GRAPH_STAGES, *target.stages)
 
 
-def passes_between(after: str | None, last: str) -> list[str]:
-    """The passes from the end of stage `after` (None: the start) to the end of stage `last`."""
-    names = stage_names()
-    first = 0 if after is None else names.index(after) + 1
-    return [p for one in STAGES[first : names.index(last) + 1] for p in one.passes]
+def passes_to(target: Target, last: str | None = None) -> list[str]:
+    """The passes from the graph to the end of a target's stage, by default of its last one."""
+    stages = stages_of(target)
+    names = [one.name for one in stages]
+    end = len(stages) if last is None else names.index(last) + 1
+    return [one for stage in stages[:end] for one in stage.passes]
 
 
-def named_pipelines() -> dict[str, tuple[str, list[str]]]:
-    """Each named pipeline's summary and passes."""
-    table = {one.name: (one.summary, list(one.passes)) for one in STAGES}
+def named_pipelines(target: str = DEFAULT) -> dict[str, tuple[str, list[str]]]:
+    """Each named pipeline's summary and passes; those to a level are a target's, by name."""
+    chosen = find_target(target)
+    table = {one.name: (one.summary, list(one.passes)) for one in _all_stages(chosen)}
     for flag, last in _LEVELS.items():
-        table[flag] = (f"from any stage before it to: {last}", passes_between(None, last))
+        passes = passes_to(chosen, last)
+        table[flag] = (f"from any stage before it to: {last or chosen.stages[-1].name}", passes)
     return table
 
 
-def lookup(name: str) -> type[Pass] | Sequence[Pass | Pipeline] | None:
-    """A pass class or the passes of a named pipeline."""
+def _all_stages(first: Target) -> Iterator[Stage]:
+    """The stages of a target, then the further ones of the others."""
+    found = dict.fromkeys(stages_of(first))
+    for one in all_targets():
+        found |= dict.fromkeys(one.stages)
+    yield from found
+
+
+def lookup(name: str, target: str = DEFAULT) -> type[Pass] | Sequence[Pass | Pipeline] | None:
+    """A pass class or the passes of a named pipeline, for a target's name."""
     found = find_pass(name)
     if found is not None:
         return found
-    pipelines = named_pipelines()
+    pipelines = named_pipelines(target)
     if name in pipelines:
         return [step for p in pipelines[name][1] for step in pipeline(p).steps]
     return None

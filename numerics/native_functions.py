@@ -28,9 +28,9 @@ from ..ir.numpy_types import type_to_numpy
 from ..ir.types import FloatType, IntegerType, Type, VectorType
 from ..runtime.abi import ALIGNMENT
 from ..runtime.memory import aligned_buffer
-from ..targets.attribute import target_of
 from ..targets.llvm.constants import symbol_text, type_text
 from ..targets.llvm.ir import has_scalar_loops, llvm_ir
+from ..targets.llvm.target import llvm_target_of
 
 _CALL = "nnc.call."
 
@@ -221,8 +221,8 @@ class NativeFunctions:
             raise NncError(f"there is no function '@{missing[0]}' to run", module.loc)
         self.frames = {name: _Frame(defined[name]) for name in (names or defined)}
         text = llvm_ir(module) + "".join(frame.wrapper() for frame in self.frames.values())
-        target = target_of(module)
-        code = target.emit(text, has_scalar_loops(module))
+        target = llvm_target_of(module)
+        code = target.object_of(text, has_scalar_loops(module))
         self._code = target.load(code, tuple(_CALL + name for name in self.frames))
 
     def call(self, name: str, arguments: Sequence[Any]) -> list[Any]:

@@ -22,8 +22,6 @@ from .program import Program
 
 RUNNER_SOURCE = Path(__file__).parent / "runner.c"
 """The program on the other end, which says what goes over the pipes."""
-WASM_RUNNER_SOURCE = Path(__file__).parent / "wasm_runner.mjs"
-"""The same for models of WebAssembly."""
 
 
 class Emulated(Model):

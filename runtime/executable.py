@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from ..ir.types import TensorType
-from ..targets.llvm.native import LoadedCode
 from .abi import (
     PREPARE,
     PREPARE_TYPE,
@@ -25,7 +24,7 @@ from .abi import (
 )
 from .memory import HeapMemory, HeapResult, OutputMemory, aligned_buffer, shape_of_rank
 from .model import Model
-from .program import Program, Signature
+from .program import LinkedCode, Program, Signature
 from .threads import POOL_SYMBOLS, Pool
 
 
@@ -126,7 +125,7 @@ class Executable(Model):
             self._pool.give_back(pool)
 
 
-def _prepared_weights(code: LoadedCode, program: Program) -> np.ndarray:
+def _prepared_weights(code: LinkedCode, program: Program) -> np.ndarray:
     """The block of weights that the code makes of the stored ones, which have to stay."""
     found = program.signature
     prepare = PREPARE_TYPE(code[PREPARE])
@@ -191,7 +190,7 @@ class _Frame:
                 tensors[i] = address
                 i += 2
 
-    def free_by(self, release: Callable[[int], None], code: LoadedCode) -> None:
+    def free_by(self, release: Callable[[int], None], code: LinkedCode) -> None:
         """Let this function, of the code, free what the arena keeps when the frame is no more."""
         address = self._arena.ctypes.data
         weakref.finalize(self, _free, release, address, (self._arena, code)).atexit = False

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..ir.types import TensorType
-from ..targets.base import Target
 from .abi import FIRST_FAILURE
 from .memory import aligned_buffer
 
@@ -50,20 +49,39 @@ class Signature:
         return f"the compiled model failed with status {status}"
 
 
+class LinkedCode(Protocol):
+    """Code in this process, for as long as somebody refers to it."""
+
+    def __getitem__(self, name: str) -> int:
+        """The address of an exported function."""
+        ...
+
+
+class CodeOwner(Protocol):
+    """What a program asks of what its code was made for: every target has it."""
+
+    @property
+    def name(self) -> str: ...
+
+    def load(self, code: bytes, exports: tuple[str, ...]) -> LinkedCode:
+        """Link code into this process. Raises NncError."""
+        ...
+
+
 @dataclass(frozen=True)
 class Program:
-    """Machine code of a model and what is needed to call it.
+    """The code of a model and what is needed to call it.
 
-    `code` is an object file; `weights` the bytes of the buffer that the code reads, 64-byte
-    aligned, in memory or mapped from a file; `parallel` says whether the code has a pool;
-    `target` is what the code is for.
+    `code` is what the target's code generator made, an object file say; `weights` the bytes of the
+    buffer that the code reads, 64-byte aligned, in memory or mapped from a file; `parallel` says
+    whether the code has a pool; `target` is what the code is for.
     """
 
     signature: Signature
     code: bytes
     weights: np.ndarray
     parallel: bool
-    target: Target
+    target: CodeOwner
     levels: tuple[Program, ...] = ()
     """Of a program that holds the model for several levels of a family: the code of each, the
     lowest first, which stands in place of `code`. They read the same weights."""

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..ir.diagnostics import NncError
-from ..targets.llvm.native import LoadedCode
 from .abi import POOL_CREATE, POOL_CREATE_TYPE, POOL_DESTROY, POOL_DESTROY_TYPE
+from .program import LinkedCode
 
 POOL_SYMBOLS = (POOL_CREATE, POOL_DESTROY)
 
@@ -32,7 +32,7 @@ class _Handle:
 class Pool:
     """The pool of one executable; without code for pools, every call has one thread."""
 
-    def __init__(self, code: LoadedCode | None) -> None:
+    def __init__(self, code: LinkedCode | None) -> None:
         self.threads = 1
         self._code = code
         self._handle = _Handle()
@@ -83,5 +83,5 @@ class Pool:
             self._in_use.release()
 
 
-def _end(handle: _Handle, destroy: Callable[[int], None], code: LoadedCode) -> None:
+def _end(handle: _Handle, destroy: Callable[[int], None], code: LinkedCode) -> None:
     handle.end(destroy)

@@ -7,20 +7,26 @@ in a family takes an entry of its list.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
+from ..artifacts.options import DEFAULT_PREFIX, ArtifactOptions, FileKind, listed
 from ..ir.diagnostics import NncError
+from ..ir.stages import Stage
 from ..ir.timing import Timed, untimed
-from .emulator import Runner
 from .machine import Machine
 
 if TYPE_CHECKING:
-    from .linker import Toolchain
+    from pathlib import Path
+
+    from ..ir.core import Operation
+    from ..runtime.model import Model
+    from ..runtime.program import LinkedCode, Program
 
 FAMILIES = ("x86", "aarch64", "armv7", "riscv", "power", "wasm")
 """The packages and modules here that hold targets, loaded when a name is looked for in them."""
@@ -29,12 +35,24 @@ HOST = "host"
 """What stands for the target that this machine is."""
 
 
+@dataclass(frozen=True)
+class Symbols:
+    """What the functions of a program are called, for programs that link to its code.
+
+    Their names start with `prefix`; `hidden` ones are seen inside of a library alone.
+    """
+
+    prefix: str = DEFAULT_PREFIX
+    hidden: bool = False
+
+
 @dataclass(frozen=True, kw_only=True)
 class Target(ABC):
-    """A kind of processor that code is made for.
+    """A kind of machine that code is made for, with its whole way down from the schedule on.
 
-    Units: bits. `processor` tells apart targets of one name whose machine was measured or
-    edited, see `attribute.py`; `aliases` are further names.
+    The driver and the tools ask it, and know of no kind of target. Units: bits. `processor` tells
+    apart targets of one name whose machine was measured or edited, see `attribute.py`; `aliases`
+    are further names.
     """
 
     name: str
@@ -45,47 +63,62 @@ class Target(ABC):
     aliases: tuple[str, ...] = ()
     processor: str = ""
     pointer_bits: int = 64
-    byte_order: Literal["little", "big"] = "little"
-    system: str = "linux"
-    """The operating system, as `platform.system()` names it, in lower case; empty for none."""
-    library: str = ".so"
-    """The suffix of its shared libraries."""
+    policy: str = "processor"
+    """Who writes its schedules: a row of `POLICIES` in `kernels/policy`."""
     level: int = 0
     """Of two targets of one family, the one of the higher level runs the other's code; 0 where they
     form no such line."""
     variants: tuple[Target, ...] = field(default=(), repr=False)
-    """The same processor under other systems, by names such as `x86-64-v3-windows`."""
-    object_format: Literal["elf", "macho", "coff", "wasm"] = "elf"
-    threads: Literal["posix", "none"] = "posix"
-    """Which threads the code may use."""
-    pause: tuple[str, int | None] | None = None
-    """The intrinsic that tells the processor that its thread only waits, and its argument."""
-    exact_fma: bool = True
-    """Whether `llvm.fma` rounds once there, by an instruction or in libm."""
-    has_maxnum: bool = True
-    """Whether `llvm.maxnum` and `minnum` of vectors are instructions there, or a few."""
-    adds_offsets: bool = False
-    """Whether a load or store adds an unsigned constant to its address, and the sum may not wrap:
-    what says that it does not has to be kept."""
-    has_half: bool = True
-    """Whether instructions turn floats of 16 bits into such of 32, and back."""
-    emulator: Runner | None = None
-    """What runs its code on other machines."""
+    """The same machine under other systems, by names such as `x86-64-v3-windows`."""
+
+    # -- from the schedule to code -----------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def stages(self) -> tuple[Stage, ...]:
+        """Its stages behind the schedule; all targets share those before."""
 
     @abstractmethod
-    def emit(self, text: str, scalar_loops: bool = True, timed: Timed = untimed) -> bytes:
-        """An object file of what the llvm dialect was translated to. Raises NncError.
+    def emit(self, module: Operation, symbols: Symbols, timed: Timed = untimed) -> bytes:
+        """The code of a module behind the last stage. Raises NncError."""
 
-        Without `scalar_loops` the code has no loops that are worth vectorizing.
+    def text(self, module: Operation, suffix: str) -> str:
+        """The code of such a module as text, for a suffix of `files` that says so."""
+        raise NncError(f"'{self.name}' has no {suffix} files")
+
+    # -- what the user takes away ------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def files(self) -> Mapping[str, FileKind]:
+        """By suffix, the files that it is written as."""
+
+    @abstractmethod
+    def write(
+        self, program: Program, path: Path, options: ArtifactOptions, timed: Timed = untimed
+    ) -> list[Path]:
+        """Write a program as `path` and what belongs beside it; the files, `path` first.
+
+        Raises NncError.
         """
 
-    @abstractmethod
-    def emit_assembly(self, text: str, scalar_loops: bool = True) -> str:
-        """Assembler text of the same, for people. Raises NncError."""
+    def file_in(self, path: Path, options: ArtifactOptions) -> Path:
+        """The file to write: with bindings, whose `path` is a folder, the library in it."""
+        return path
 
-    @abstractmethod
-    def toolchain(self) -> Toolchain:
-        """What links for this target. Raises NncError that says what to install."""
+    def check_file(self, path: Path, options: ArtifactOptions) -> None:
+        """Refuse, before any work, a file that it cannot be written as. Raises NncError."""
+        if options.bindings:
+            raise NncError(f"bindings call libraries; '{self.name}' has none")
+        if path.suffix not in self.files:
+            suffixes = listed([*self.files, ".mlir"])
+            raise NncError(f"'{self.name}' is written as {suffixes}, not as '{path.name}'")
+
+    def joins(self, other: Target) -> bool:
+        """Whether one library can hold the code of both: levels of one family."""
+        return False
+
+    # -- what runs it ------------------------------------------------------------------------
 
     @abstractmethod
     def obstacle(self) -> str | None:
@@ -97,12 +130,36 @@ class Target(ABC):
         if obstacle is not None:
             raise NncError(f"code for '{self.name}' does not run here: {obstacle}")
 
+    def check_runs(self, emulate: bool = True) -> None:
+        """Raise NncError where nothing on this machine runs its code: it says what to install.
+
+        Without `emulate` only this process counts.
+        """
+        self.check_runs_here()
+
     @abstractmethod
-    def load(self, code: bytes, exports: tuple[str, ...]) -> Any:
-        """Link an object file into this process; `[name]` of what is returned is an address.
+    def load(self, code: bytes, exports: tuple[str, ...]) -> LinkedCode:
+        """Link code into this process; `[name]` of what is returned is an address.
 
         Raises NncError where the code does not run here or does not link.
         """
+
+    def running(
+        self, program: Program, threads: int, progress: Callable[[str], None] | None = None
+    ) -> Model:
+        """A program as a callable, by what runs it on this machine. Raises NncError."""
+        from ..runtime.executable import Executable
+
+        return Executable(program, threads=threads)
+
+    def where_it_runs(self) -> str:
+        """`runs here`, `emulated` or `compiles only`, for the list of targets."""
+        return "runs here" if self.obstacle() is None else "compiles only"
+
+    @property
+    def word(self) -> str:
+        """Its name as a part of names in C."""
+        return re.sub(r"\W", "_", self.name)
 
 
 def target(name: str) -> Target:

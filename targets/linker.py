@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..ir.diagnostics import NncError
-from .system import LINUX, SYSTEMS, System, system_of
+from ..runtime.systems import LINUX, SYSTEMS, System, system_of
 
 _DATA = {
     "elf": """\

@@ -9,7 +9,7 @@ import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ..driver.bindings import LANGUAGES
+from ..artifacts.bindings import LANGUAGES
 from ..targets.base import target_names
 from .flags import FlagGroup
 

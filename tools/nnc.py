@@ -12,14 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import __version__
-from ..driver.artifact_options import (
-    FORMS,
-    PLACES,
-    ArtifactOptions,
-    check_bindings,
-    check_output,
-    prefix_of,
-)
+from ..artifacts.options import FORMS, PLACES, ArtifactOptions, prefix_of
 from ..ir.diagnostics import NncError
 from ..ir.timing import untimed
 from ..numerics.options import options_of
@@ -31,7 +24,6 @@ from .session import Session
 if TYPE_CHECKING:
     from ..ir.core import Operation
     from ..numerics.checking import CheckNumerics
-    from ..targets.base import Target
 
 
 def main(argv: Sequence[str] | None = None, streams: Streams | None = None) -> int:
@@ -92,7 +84,7 @@ def _import(args: argparse.Namespace, session: Session) -> int:
 
 
 def _compile(args: argparse.Namespace, session: Session) -> int:
-    from ..driver.artifacts import check_linker, write_artifact, write_binary
+    from ..driver.artifacts import check_output, kind_of, write_artifact
     from ..driver.compile import run_stages, told
     from ..driver.levels import check_levels, make_levels
     from ..driver.specializing import notes_on_shapes
@@ -117,11 +109,9 @@ def _compile(args: argparse.Namespace, session: Session) -> int:
     if args.target and not levels:
         target_of(module, args.target)
     targets = levels or [target_of(module)]
+    file = targets[0].file_in(output, options)
     for target in targets:
-        check_bindings(target, options)
-    file = options.file_in(output, targets[0])
-    if not levels:
-        check_linker(module, file)
+        target.check_file(file, options)
     for note in notes_on_shapes(module):
         session.progress(f"note: {note}")
 
@@ -129,7 +119,7 @@ def _compile(args: argparse.Namespace, session: Session) -> int:
         run_stages(
             module,
             progress=session.progress,
-            prepare_milliseconds=options.prepare_milliseconds(file),
+            prepare_milliseconds=options.prepare_milliseconds(kind_of(file, targets[0])),
             instrumentations=[one for one in (check, timing) if one is not None],
             timed=timed,
         )
@@ -137,7 +127,7 @@ def _compile(args: argparse.Namespace, session: Session) -> int:
     try:
         if levels:
             program = make_levels(module, levels, stages, options, timed)
-            written = write_binary(program, file, options, timed)
+            written = levels[0].write(program, file, options, timed)
         else:
             stages(module)
             written = write_artifact(module, output, options, timed, session.progress)
@@ -299,16 +289,8 @@ def _targets(streams: Streams) -> int:
     rows = [(", ".join((one.name, *one.aliases)), one) for one in found]
     width = max(len(names) for names, _ in rows)
     for names, one in rows:
-        print(f"{names:{width}}  {_runs(one):13}  {one.summary}", file=streams.stdout)
+        print(f"{names:{width}}  {one.where_it_runs():13}  {one.summary}", file=streams.stdout)
     return 0
-
-
-def _runs(one: Target) -> str:
-    """Where a target's code runs."""
-    if one.obstacle() is None:
-        return "runs here"
-    emulated = one.emulator is not None and one.emulator.missing() is None
-    return "emulated" if emulated else "compiles only"
 
 
 _COMMANDS = {

@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Callable
 from functools import cache
 
-from ..driver.artifact_options import FORMS, PLACES, chosen_languages
-from ..driver.bindings import LANGUAGES
+from ..artifacts.bindings import LANGUAGES
+from ..artifacts.options import FORMS, PLACES, chosen_languages
 from ..ir.diagnostics import NncError
 from ..numerics.options import add_arguments as add_numerics
 from ..targets.base import target as find_target

@@ -264,21 +264,28 @@ def pipeline_of(arguments: Arguments) -> Pipeline:
     from ..ir.passes import Pipeline
 
     text = arguments.options.pass_pipeline
+    target = arguments.options.target or arguments.options.machine
     if text is not None:
-        return read_pipeline(text)
+        return read_pipeline(text, target)
     if not arguments.steps:
         return Pipeline((), None)
     steps = [name if given is None else f"{name}{{{given}}}" for name, given in arguments.steps]
     anchor = "any" if arguments.options.no_implicit_module else "builtin.module"
-    return read_pipeline(f"{anchor}({','.join(steps)})")
+    return read_pipeline(f"{anchor}({','.join(steps)})", target)
 
 
-def read_pipeline(text: str) -> Pipeline:
-    """A pipeline whose anchor is given. Raises NncError that points into the text."""
+def read_pipeline(text: str, target: str | None = None) -> Pipeline:
+    """A pipeline whose anchor is given; `--lower-all` in it means the stages of a target.
+
+    Raises NncError that points into the text.
+    """
+    from functools import partial
+
     from ..ir.pipeline_text import parse_pipeline
-    from ..lowering.pipelines import lookup
+    from ..lowering.pipelines import DEFAULT, lookup
 
-    return parse_pipeline(text, lookup, wrapped=True, known=step_names())
+    chosen = partial(lookup, target=target or DEFAULT)
+    return parse_pipeline(text, chosen, wrapped=True, known=step_names())
 
 
 def full_help() -> str:

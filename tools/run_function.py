@@ -180,9 +180,10 @@ def _run_compiled(
 
 def _lower_to_loops(module: Operation) -> None:
     """Everything but the change to the llvm dialect, which has its own convention of calls."""
-    from ..lowering.pipelines import passes_between, pipeline, stage_names
+    from ..lowering.pipelines import passes_to, pipeline
+    from ..targets.llvm.target import llvm_target_of
 
-    names = [p for p in passes_between(None, stage_names()[-1]) if p != "lower-to-llvm"]
+    names = [p for p in passes_to(llvm_target_of(module)) if p != "lower-to-llvm"]
     steps: Pipeline = pipeline(f"builtin.module({','.join(names)})")
     PassManager(steps).run(module)
 

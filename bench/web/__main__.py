@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from nnc.driver.artifact_options import PREPARE_MILLISECONDS
+from nnc.artifacts.options import PREPARE_MILLISECONDS
 from nnc.driver.artifacts import write_artifact
 from nnc.driver.compile import load_module, run_stages
 

@@ -45,7 +45,6 @@ class CompiledSide(Side):
         """The model as a callable."""
         from ...targets.attribute import attach, target_of
         from ..compile import compile_model, load_module
-        from ..emulation import check_runs, running
         from ..program import make_program
 
         choices: dict[str, Any] = self.choices
@@ -69,9 +68,10 @@ class CompiledSide(Side):
         from ...lowering.pipelines import pipeline
 
         module = load_module(model, fast_math=self.fast_math, **choices)
-        check_runs(attach(module, target_of(module, self.target)))
+        target = attach(module, target_of(module, self.target))
+        target.check_runs()
         PassManager(pipeline(self.passes), PassContext(), (), False).run(module)
-        return running(make_program(module), self.threads)
+        return target.running(make_program(module), self.threads)
 
     def run(self, model: Any, inputs: Mapping[str, np.ndarray]) -> Values:
         return self.compile(model).run(inputs)

@@ -1,1 +1,16 @@
 """Which schedule a kernel gets: models of the machine, and what is chosen by them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+POLICIES = {"processor": ".candidates"}
+"""The modules that write schedules, by what targets call them. Each has `candidates(kernel, block,
+machine, every)`, which writes schedules for the stages of a block and says what they take, and
+`best(found, machine)`, which takes one of them."""
+
+
+def policy_of(name: str) -> Any:
+    """The module of a policy."""
+    return import_module(POLICIES[name], __package__)

@@ -12,8 +12,9 @@ from ...ir.diagnostics import NncError, PassError
 from ...ir.symbols import symbol_name
 from ...ir.types import IntegerType, MemRefType, Type, i32
 from ...runtime.c_library import define_missing
-from ...targets.attribute import target_of
-from .checks import Checks
+from ...targets.llvm.target import llvm_target_of
+from ..checks import Checks
+from ..entry_signature import entry_of
 from .control import lower_graph
 from .conversion import FunctionLowering
 from .entry import make_entry
@@ -31,7 +32,7 @@ class ModuleLowering:
 
     def __init__(self, module: Operation) -> None:
         self.module = module
-        self.target = target = target_of(module)
+        self.target = target = llvm_target_of(module)
         self.types = TypeConverter(IntegerType(target.pointer_bits))
         # LLVM 22 ends the process for the maximum of two f64 on 32-bit Arm, without vectors of f64.
         self.compares_f64 = target.machine.widest_lane < 8
@@ -63,7 +64,7 @@ class ModuleLowering:
         """Replace the contents of the module."""
         body = self.module.body_block
         made: list[Operation] = []
-        entry = self._entry_function()
+        entry = entry_of(self.module)
         makers = [
             op for op in body if isinstance(op, func.FuncOp) and USED_WEIGHTS in op.attributes
         ]
@@ -116,18 +117,6 @@ class ModuleLowering:
             if error.location is None:
                 raise PassError(f"'{op.name}' op {error.message}", op.loc) from None
             raise
-
-    def _entry_function(self) -> func.FuncOp | None:
-        """The function that `nnc_run` calls."""
-        marked = [
-            op
-            for op in self.module.body_block
-            if isinstance(op, func.FuncOp) and ENTRY in op.attributes
-        ]
-        if len(marked) > 1:
-            names = ", ".join(f"@{op.sym_name}" for op in marked)
-            raise PassError(f"several functions are marked nn.entry: {names}", marked[1].loc)
-        return marked[0] if marked else None
 
     # -- functions ---------------------------------------------------------------------------
 

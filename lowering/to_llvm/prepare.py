@@ -19,7 +19,7 @@ from ...ir.builder import Builder
 from ...ir.core import Block, Value
 from ...ir.types import i8, i32, i64
 from ...runtime.abi import PREPARE
-from .entry import HEADER
+from ..entry_signature import HEADER
 
 
 def make_prepare(makers: Sequence[func.FuncOp]) -> tuple[llvm.Func, dict[str, Attribute]]:

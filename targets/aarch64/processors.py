@@ -11,12 +11,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...runtime.systems import MACOS, WINDOWS
 from ..costs import Costs, LoopCosts
 from ..emulator import Emulator
+from ..llvm.dots import Dot
 from ..llvm.target import LlvmTarget
 from ..machine import Machine
-from ..system import MACOS, WINDOWS
 from .names import AARCH64_NAMES
+
+_DOTS = (
+    Dot(
+        "s8", 4, "llvm.aarch64.neon.sdot.v4i32.v16i8", frozenset(("dotprod",)),
+        accumulates=True, takes_bytes=True,
+    ),
+)  # fmt: skip
 
 _A72 = Machine(
     vector_bits=128,
@@ -151,6 +159,7 @@ def _processor(
         cpu=cpu,
         pause=("llvm.aarch64.isb", 15),
         names=AARCH64_NAMES,
+        dots=_DOTS,
         needs=needs,
         emulator=Emulator("qemu-aarch64", emulated, "aarch64-linux-gnu", "arm64"),
     )

@@ -22,8 +22,8 @@ def measured(row: LlvmTarget, cpu: str, features: str) -> LlvmTarget:
     import llvmlite.binding as llvm  # type: ignore[import-not-found]
 
     system = platform.system().lower()
-    named = next((one for one in (row, *row.variants) if one.system == system), row)
-    assert isinstance(named, LlvmTarget)
+    under = (one for one in (row, *row.variants) if isinstance(one, LlvmTarget))
+    named = next((one for one in under if one.system == system), row)
     machine = replace(
         named.machine,
         cores=_cores(),

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Self
 
+from ...artifacts.options import ArtifactOptions, FileKind
+from ...ir.core import Operation
 from ...ir.diagnostics import NncError
+from ...ir.stages import Stage
 from ...ir.timing import Timed, untimed
-from ..base import Target, find_host
-from ..emulator import Emulator
+from ...runtime.systems import LINUX, SYSTEMS, System
+from ..attribute import target_of
+from ..base import Symbols, Target, find_host
+from ..emulator import Emulator, Runner
 from ..linker import Toolchain, find_toolchain
-from ..system import LINUX, System
+from .dots import Dot
+from .stages import STAGES
 
 if TYPE_CHECKING:
+    from ...runtime.model import Model
+    from ...runtime.program import Program
     from .native import LoadedCode
 
 _ARCHITECTURES = frozenset(
@@ -86,6 +96,11 @@ def _check(what: str, name: str, known: frozenset[str]) -> None:
         raise NncError(f"LLVM knows no {what} '{name}'" + (f"; near: {near}" if near else ""))
 
 
+_LIBRARY = FileKind(holds_weights=True, makes_weights=True)
+_TEXT = FileKind(is_text=True)
+_CODES = {".ll": _TEXT, ".s": _TEXT, ".o": FileKind(makes_weights=True)}
+
+
 @dataclass(frozen=True, kw_only=True)
 class LlvmTarget(Target):
     """A target by LLVM's words: triple, processor, features, ABI, and how code is placed."""
@@ -104,6 +119,26 @@ class LlvmTarget(Target):
     names: ProcessorNames = field(repr=False)
     needs: frozenset[str] = frozenset()
     """Features that its code may use and not every processor of the family has."""
+    dots: tuple[Dot, ...] = field(default=(), repr=False)
+    """Its instructions for sums of products of small integers."""
+    system: str = "linux"
+    """The operating system, as `platform.system()` names it, in lower case; empty for none."""
+    library: str = ".so"
+    """The suffix of its shared libraries."""
+    object_format: Literal["elf", "macho", "coff", "wasm"] = "elf"
+    pause: tuple[str, int | None] | None = None
+    """The intrinsic that tells the processor that its thread only waits, and its argument."""
+    exact_fma: bool = True
+    """Whether `llvm.fma` rounds once there, by an instruction or in libm."""
+    has_maxnum: bool = True
+    """Whether `llvm.maxnum` and `minnum` of vectors are instructions there, or a few."""
+    adds_offsets: bool = False
+    """Whether a load or store adds an unsigned constant to its address, and the sum may not wrap:
+    what says that it does not has to be kept."""
+    has_half: bool = True
+    """Whether instructions turn floats of 16 bits into such of 32, and back."""
+    emulator: Runner | None = None
+    """What runs its code on other machines."""
 
     def under(self, system: System, emulator: Emulator | None = None) -> Self:
         """The same processor under another system, where `emulator` runs its code.
@@ -126,24 +161,97 @@ class LlvmTarget(Target):
             emulator=emulator,
         )
 
-    def emit(self, text: str, scalar_loops: bool = True, timed: Timed = untimed) -> bytes:
+    # -- from the schedule to code -----------------------------------------------------------
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        return STAGES
+
+    def emit(self, module: Operation, symbols: Symbols, timed: Timed = untimed) -> bytes:
+        from .ir import has_scalar_loops, llvm_ir
+        from .symbols import renamed
+
+        with timed("LLVM IR"):
+            text = renamed(llvm_ir(module), symbols)
+            scalar_loops = has_scalar_loops(module)
+        with timed("LLVM"):
+            return self.object_of(text, scalar_loops, timed)
+
+    def object_of(self, text: str, scalar_loops: bool = True, timed: Timed = untimed) -> bytes:
+        """An object file of LLVM IR text. Raises NncError.
+
+        Without `scalar_loops` the code has no loops that are worth vectorizing.
+        """
         from .native import emit_object
 
         return emit_object(text, self, scalar_loops, timed=timed)
 
-    def emit_assembly(self, text: str, scalar_loops: bool = True) -> str:
+    def assembly_of(self, text: str, scalar_loops: bool = True) -> str:
+        """Assembler text of LLVM IR text, for people. Raises NncError."""
         from .native import emit_assembly
 
         return emit_assembly(text, self, scalar_loops)
 
+    def text(self, module: Operation, suffix: str) -> str:
+        from .ir import has_scalar_loops, llvm_ir
+
+        text = llvm_ir(module)
+        return text if suffix == ".ll" else self.assembly_of(text, has_scalar_loops(module))
+
+    def dot(self, packing: str, lanes: int, *, accumulates: bool) -> Dot | None:
+        """Its instruction for dot products on so many lanes; None where it has none."""
+        there = have(self.features) | self.needs
+        for one in self.dots:
+            known = (one.packing, one.lanes, one.accumulates) == (packing, lanes, accumulates)
+            if known and (not one.features or one.features & there):
+                return one if 32 * lanes <= self.machine.vector_bits else None
+        return None
+
+    # -- what the user takes away ------------------------------------------------------------
+
+    @property
+    def files(self) -> Mapping[str, FileKind]:
+        return _CODES | {self.library: _LIBRARY, ".a": _LIBRARY}
+
+    def file_in(self, path: Path, options: ArtifactOptions) -> Path:
+        if not options.bindings:
+            return path
+        system = next((one for one in SYSTEMS if one.name == self.system), LINUX)
+        return path / system.library_name(options.prefix)
+
+    def check_file(self, path: Path, options: ArtifactOptions) -> None:
+        from .library import check_bindings, check_system
+
+        check_bindings(self, options)
+        check_system(self, path)
+        if self.files.get(path.suffix) == _LIBRARY:
+            self.toolchain()
+
+    def write(
+        self, program: Program, path: Path, options: ArtifactOptions, timed: Timed = untimed
+    ) -> list[Path]:
+        from .library import write_binary
+
+        return write_binary(self, program, path, options, timed)
+
+    def joins(self, other: Target) -> bool:
+        if not isinstance(other, LlvmTarget) or not (self.level and other.level):
+            return False
+        return (self.family, self.system) == (other.family, other.system)
+
     def toolchain(self) -> Toolchain:
+        """What links for this target. Raises NncError that says what to install."""
         return find_toolchain(None if self.is_native else self.triple)
+
+    # -- what runs it ------------------------------------------------------------------------
 
     @property
     def is_native(self) -> bool:
         """Whether this machine's own tools make and link code of its kind."""
         here = find_host()
-        return here is not None and (here.family, here.system) == (self.family, self.system)
+        if not isinstance(here, LlvmTarget):
+            return False
+        return (here.family, here.system) == (self.family, self.system)
 
     def obstacle(self) -> str | None:
         here = find_host()
@@ -155,8 +263,44 @@ class LlvmTarget(Target):
             return f"this machine's scalable vectors are not of {128 * self.scalable} bits"
         return None if self.level <= here.level else f"this machine is no more than {here.name}"
 
+    def check_runs(self, emulate: bool = True) -> None:
+        obstacle = self.obstacle()
+        if obstacle is None:
+            return
+        if self.emulator is None or not emulate:
+            self.check_runs_here()
+        elif missing := self.emulator.missing():
+            raise NncError(f"code for '{self.name}' does not run here: {obstacle}, and {missing}")
+        else:
+            self.toolchain()
+
     def load(self, code: bytes, exports: tuple[str, ...]) -> LoadedCode:
         self.check_runs_here()
         from .native import load_object
 
         return load_object(code, exports)
+
+    def running(
+        self, program: Program, threads: int, progress: Callable[[str], None] | None = None
+    ) -> Model:
+        if self.obstacle() is None or self.emulator is None:
+            return super().running(program, threads, progress)
+        from .emulated import emulated
+
+        return emulated(self, self.emulator, program, threads, progress)
+
+    def where_it_runs(self) -> str:
+        emulated = self.emulator is not None and self.emulator.missing() is None
+        found = super().where_it_runs()
+        return "emulated" if found == "compiles only" and emulated else found
+
+
+def llvm_target_of(op: Operation, name: str | None = None) -> LlvmTarget:
+    """The target of an operation's module, as `target_of` finds it, that has to be one of these.
+
+    Raises NncError.
+    """
+    found = target_of(op, name)
+    if not isinstance(found, LlvmTarget):
+        raise NncError(f"the module is for '{found.name}', whose code LLVM does not make", op.loc)
+    return found

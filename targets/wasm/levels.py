@@ -14,14 +14,24 @@ the thread is to stop, and moves and compares its index, 6 micro-operations.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from ...artifacts.options import ArtifactOptions, FileKind
+from ...ir.timing import Timed, untimed
 from ..costs import Costs, LoopCosts, TileCosts
+from ..llvm.dots import Dot
 from ..llvm.target import LlvmTarget
 from ..machine import Machine
 from .engine import Node
 from .linker import WasmToolchain, find_wasm_toolchain
 from .names import WASM_NAMES
+
+if TYPE_CHECKING:
+    from ...runtime.model import Model
+    from ...runtime.program import Program
 
 _SIMD = Machine(
     vector_bits=128,
@@ -60,12 +70,29 @@ _FEATURES = "+atomics,+bulk-memory,+mutable-globals,+nontrapping-fptoint,+sign-e
 """What every engine has that has threads: since Chrome 75, Firefox 79, Safari 15."""
 
 
+_MODULE = FileKind(holds_weights=True, makes_weights=True, has_names=False)
+"""A module is called through its loader, which no prefix is for."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Wasm(LlvmTarget):
     """Modules of WebAssembly, linked by the ziglang package."""
 
+    @property
+    def files(self) -> Mapping[str, FileKind]:
+        return {**super().files, ".wasm": _MODULE}
+
     def toolchain(self) -> WasmToolchain:
         return find_wasm_toolchain()
+
+    def write(
+        self, program: Program, path: Path, options: ArtifactOptions, timed: Timed = untimed
+    ) -> list[Path]:
+        if path.suffix != self.library:
+            return super().write(program, path, options, timed)
+        from .module import write_module
+
+        return write_module(self, program, path, options, timed)
 
     @property
     def is_native(self) -> bool:
@@ -73,6 +100,14 @@ class Wasm(LlvmTarget):
 
     def obstacle(self) -> str:
         return "WebAssembly runs in an engine"
+
+    def running(
+        self, program: Program, threads: int, progress: Callable[[str], None] | None = None
+    ) -> Model:
+        from .module import in_engine
+
+        assert self.emulator is not None
+        return in_engine(self, self.emulator, program, threads)
 
 
 def _level(number: int, name: str, machine: Machine, summary: str, features: str) -> Wasm:
@@ -86,6 +121,7 @@ def _level(number: int, name: str, machine: Machine, summary: str, features: str
         features=_FEATURES + features,
         relocation="static",
         names=WASM_NAMES,
+        dots=(Dot("s16", 4, "llvm.wasm.dot"),),
         level=number,
         pointer_bits=32,
         system="",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...runtime.systems import MACOS, WINDOWS
 from ..emulator import Emulator, Wine
+from ..llvm.dots import Dot
 from ..llvm.target import LlvmTarget
 from ..machine import Machine
-from ..system import MACOS, WINDOWS
 from .names import X86_NAMES
 
 _AVX512 = Machine(
@@ -54,6 +55,17 @@ _SSE = replace(
     l2_bytes=256 << 10,
 )
 
+_VNNI = frozenset(("avx512vnni", "avxvnni"))
+_DOTS = (
+    *(
+        Dot("u8s8", bits // 32, f"llvm.x86.avx512.vpdpbusd.{bits}", _VNNI, accumulates=True)
+        for bits in (128, 256, 512)
+    ),
+    Dot("s16", 4, "llvm.x86.sse2.pmadd.wd"),
+    Dot("s16", 8, "llvm.x86.avx2.pmadd.wd"),
+    Dot("s16", 16, "llvm.x86.avx512.pmaddw.d.512"),
+)
+
 _EMULATOR = Emulator("qemu-x86_64", "max", "x86_64-linux-gnu", "amd64")
 """QEMU has no AVX-512."""
 
@@ -69,6 +81,7 @@ def _level(number: int, name: str, machine: Machine, summary: str, *aliases: str
         cpu=name,
         pause=("llvm.x86.sse2.pause", None),
         names=X86_NAMES,
+        dots=_DOTS,
         level=number,
         has_half=number >= 3,  # F16C
         emulator=None if number == 4 else _EMULATOR,

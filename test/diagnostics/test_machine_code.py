@@ -10,7 +10,7 @@ import nnc
 import numpy as np
 import pytest
 from nnc.dialects.func import FuncOp
-from nnc.driver import artifacts, cache
+from nnc.driver import cache
 from nnc.driver.weights import fill_weights
 from nnc.ir.diagnostics import NncError
 from nnc.ir.syntax.parser import parse_module, parse_type
@@ -22,6 +22,7 @@ from nnc.numerics.interpreter import Interpreter
 from nnc.numerics.native_functions import NativeFunctions
 from nnc.targets.base import host
 from nnc.targets.linker import Toolchain
+from nnc.targets.llvm import library
 from nnc.targets.llvm.constants import float_text
 from nnc.targets.llvm.ir import llvm_ir
 from nnc.targets.llvm.native import llvm_machine
@@ -174,7 +175,7 @@ def test_a_model_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_weights_that_do_not_fit_inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(artifacts, "_INSIDE_LIMIT", -1)
+    monkeypatch.setattr(library, "_INSIDE_LIMIT", -1)
     (tmp_path / "m.mlir").write_text(RELU)
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO(), tmp_path)
     assert nnc_tool.main(["compile", "m.mlir", "--weights", "inside", "-o", "m.so"], streams) == 1

@@ -14,7 +14,7 @@ import onnx
 import pytest
 from nnc.ir.diagnostics import NncError
 from nnc.targets import linker
-from nnc.targets.elf import data_object
+from nnc.targets.llvm.elf import data_object
 from nnc.tools import nnc as nnc_tool
 
 from ..models.small_models import small_cnn
@@ -249,12 +249,12 @@ def test_zig_where_there_is_no_c_compiler(compiled, monkeypatch: pytest.MonkeyPa
     ("arguments", "message"),
     [
         (["-o", "m.exe"], "the output's suffix is .mlir, .ll, .s, .o, .so, "),
-        (["-o", "m.exe"], ".dll, .dylib, .a or .wasm; found '.exe'"),
+        (["-o", "m.exe"], ".a, .dll, .dylib or .wasm; found '.exe'"),
         (["-o", "m"], "found none"),
         (["-o", "m.so", "--static"], "--static writes a .a file, not 'm.so'"),
         (
             ["-o", "m.o", "--weights", "inside"],
-            "only a .so, .dll, .dylib, .a or .wasm file holds weights",
+            "only a .so, .a, .dll, .dylib or .wasm file holds weights",
         ),
         (["-o", "m.so", "--prefix", "1x"], "--prefix is the start of C names"),
     ],

@@ -327,7 +327,7 @@ def test_bad_values(compiled, tmp_path: Path, capsys, output, options, message) 
 def test_a_slow_machine_gets_packed_weights(compiled, tmp_path: Path, monkeypatch) -> None:
     """What would take longer than the limit is stored as it is used."""
     folder, _, _ = compiled
-    monkeypatch.setattr("nnc.driver.artifact_options.PREPARE_MILLISECONDS", 0)
+    monkeypatch.setattr("nnc.artifacts.options.PREPARE_MILLISECONDS", 0)
     assert compile_to(folder / "model.onnx", "-o", str(tmp_path / "m.so")) == 0
     assert json.loads((tmp_path / "m.json").read_text())["prepared_bytes"] == 0
 

@@ -10,8 +10,9 @@ from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassManager
 from nnc.ir.syntax.parser import parse_module
 from nnc.lowering.catalog import PASS_MODULES
-from nnc.lowering.pipelines import STAGES, named_pipelines, pipeline
+from nnc.lowering.pipelines import DEFAULT, named_pipelines, pipeline, stages_of
 from nnc.numerics.checking import CheckNumerics, NumericsOptions
+from nnc.targets.base import target
 
 from ..models.small_models import SMALL_MODELS
 
@@ -86,10 +87,10 @@ def test_a_golden_test_of_a_pass(path: Path, steps: list[str]) -> None:
 def check_model(model) -> CheckNumerics:
     module = load_module(model)
     check = CheckNumerics()
-    for stage in STAGES:
-        PassManager(stage.pipeline(), instrumentations=[check]).run(module)
+    for stage in stages_of(target(DEFAULT)):
+        PassManager(pipeline(stage.text()), instrumentations=[check]).run(module)
     assert check.notes == []
-    passes = sum(len(stage.passes) for stage in STAGES)
+    passes = sum(len(stage.passes) for stage in stages_of(target(DEFAULT)))
     assert check.compared >= passes * NumericsOptions().samples
     return check
 
@@ -119,10 +120,10 @@ func.func @main(%x: tensor<5x3xf32>, %i: tensor<4xi64>) -> tensor<4x3xf32> attri
 def test_indices_are_drawn_within_their_range() -> None:
     check = CheckNumerics()
     module = parse_module(GATHER)
-    for stage in STAGES:
-        PassManager(stage.pipeline(), instrumentations=[check]).run(module)
+    for stage in stages_of(target(DEFAULT)):
+        PassManager(pipeline(stage.text()), instrumentations=[check]).run(module)
     assert check.notes == []
-    passes = sum(len(stage.passes) for stage in STAGES)
+    passes = sum(len(stage.passes) for stage in stages_of(target(DEFAULT)))
     assert check.compared >= passes * NumericsOptions().samples
 
 
@@ -137,8 +138,8 @@ func.func @main(%x: tensor<?x3xf32>) -> tensor<?x3xf32> attributes {nn.entry} {
 def test_unknown_extents() -> None:
     check = CheckNumerics()
     module = parse_module(DYNAMIC)
-    for stage in STAGES:
-        PassManager(stage.pipeline(), instrumentations=[check]).run(module)
+    for stage in stages_of(target(DEFAULT)):
+        PassManager(pipeline(stage.text()), instrumentations=[check]).run(module)
     assert check.notes == []
 
 

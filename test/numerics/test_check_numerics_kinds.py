@@ -6,8 +6,9 @@ from nnc.driver.compile import load_module
 from nnc.driver.hosting import cut_parts, is_hosted
 from nnc.ir.core import Operation
 from nnc.ir.passes import PassManager
-from nnc.lowering.pipelines import STAGES
+from nnc.lowering.pipelines import DEFAULT, pipeline, stages_of
 from nnc.numerics.checking import CheckNumerics
+from nnc.targets.base import target
 
 
 def listed(numbers):
@@ -84,8 +85,8 @@ HOSTED = {
 def check(module: Operation) -> int:
     """How many results the passes to machine code were compared in; none may have changed."""
     numerics = CheckNumerics()
-    for stage in STAGES:
-        PassManager(stage.pipeline(), instrumentations=[numerics]).run(module)
+    for stage in stages_of(target(DEFAULT)):
+        PassManager(pipeline(stage.text()), instrumentations=[numerics]).run(module)
     assert numerics.notes == []
     return numerics.compared
 

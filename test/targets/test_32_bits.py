@@ -11,7 +11,7 @@ from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
 from nnc.lowering.to_llvm import LowerToLlvm
 from nnc.targets.base import target
-from nnc.targets.elf import data_object
+from nnc.targets.llvm.elf import data_object
 from nnc.targets.llvm.ir import llvm_ir
 from nnc.tools.nnc import main
 
@@ -106,7 +106,7 @@ def test_extrema_by_comparisons(op: str):
     """
     one = '{name = "x86-64", machine = {widest_lane = 4 : i64}}'
     assert "llvm.m" not in lowered(body, "cortex-a7")
-    target("cortex-a7").emit(lowered(body, "cortex-a7"))
+    target("cortex-a7").object_of(lowered(body, "cortex-a7"))
     z = np.zeros(100)
     call_native(f"module attributes {{nnc.target = {one}}} {{{body}}}", [x, y, z])
     np.testing.assert_array_equal(z, (np.maximum if op == "maximumf" else np.minimum)(x, y))
@@ -118,7 +118,7 @@ def test_extrema_by_comparisons(op: str):
 @pytest.mark.parametrize("name", ["armv7", "cortex-a7", "riscv64", "spacemit-x60"])
 def test_objects_of_weights_are_like_those_of_code(tmp_path: Path, name: str):
     """Class, processor, and the flags that say how floats are passed; a symbol of that size."""
-    code = target(name).emit("define void @f() { ret void }")
+    code = target(name).object_of("define void @f() { ret void }")
     frame = data_object("weights", 130, 64, code)
     (tmp_path / "code.o").write_bytes(code)
     (tmp_path / "data.o").write_bytes(frame.head + bytes(range(130)) + frame.tail)

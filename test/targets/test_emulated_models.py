@@ -9,10 +9,8 @@ from pathlib import Path
 import nnc
 import numpy as np
 import pytest
-from nnc.driver.artifact_options import ArtifactOptions
-from nnc.driver.artifacts import write_binary
+from nnc.artifacts.options import ArtifactOptions
 from nnc.driver.compile import load_module, run_stages
-from nnc.driver.emulation import running
 from nnc.driver.program import make_program
 from nnc.ir.diagnostics import NncError
 from nnc.targets.base import target
@@ -62,7 +60,7 @@ def test_two_threads(name: str):
     model = wide_cnn()
     inputs = inputs_of(model)
     program = make_program(run_stages(load_module(model), target=name))
-    one, two = (running(program, threads) for threads in (1, 2))
+    one, two = (program.target.running(program, threads) for threads in (1, 2))
     assert two.threads == 2
     alone = one(**inputs)
     for _ in range(2):
@@ -138,7 +136,7 @@ def test_a_library_is_small(tmp_path: Path, name: str):
     require_emulator(name)
     program = make_program(run_stages(load_module(wide_cnn()), target=name))
     for suffix in (".so", ".o"):
-        write_binary(program, tmp_path / f"model{suffix}", ArtifactOptions())
+        program.target.write(program, tmp_path / f"model{suffix}", ArtifactOptions())
     weights = program.signature.weights_bytes
     kernels = sum(
         int(size, 0)
@@ -193,7 +191,7 @@ def test_slices_to_the_end(name: str):
 def test_weights_beside(name: str, monkeypatch: pytest.MonkeyPatch):
     """As models above 1 GiB have them: the file is mapped."""
     require_emulator(name)
-    monkeypatch.setattr("nnc.driver.artifacts._INSIDE_LIMIT", 0)
+    monkeypatch.setattr("nnc.targets.llvm.library._INSIDE_LIMIT", 0)
     model = small_cnn()
     inputs = inputs_of(model)
     assert_close(nnc.compile(model, target=name)(**inputs), expected(model, inputs))

@@ -353,5 +353,5 @@ def test_levels_in_one_dll(tmp_path: Path):
 
 def test_struct_of_coff_header():
     """The machine's number stands first in an object file for Windows."""
-    code = target("aarch64-windows").emit("define void @f() { ret void }")
+    code = target("aarch64-windows").object_of("define void @f() { ret void }")
     assert struct.unpack_from("<H", code) == (0xAA64,)

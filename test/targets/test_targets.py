@@ -126,7 +126,7 @@ def test_code_for_a_higher_level_is_not_loaded(monkeypatch):
     one = target("x86-64-v3")
     message = "code for 'x86-64-v3' does not run here: this machine is no more than x86-64"
     with pytest.raises(NncError, match=message):
-        one.load(one.emit(NOTHING), ("f",))
+        one.load(one.object_of(NOTHING), ("f",))
 
 
 # -- what LLVM is told -----------------------------------------------------------------------------
@@ -134,7 +134,7 @@ def test_code_for_a_higher_level_is_not_loaded(monkeypatch):
 
 def is_refused(text, message):
     with pytest.raises(NncError) as found:
-        target("x86-64").emit(text)
+        target("x86-64").object_of(text)
     assert found.value.message == message
 
 
@@ -179,7 +179,7 @@ def test_every_target_emits_its_object_format(one):
         "macho": (b"\xcf\xfa\xed\xfe",),
         "coff": (b"\x64\x86", b"\x64\xaa"),
     }
-    assert one.emit(NOTHING).startswith(starts[one.object_format])
+    assert one.object_of(NOTHING).startswith(starts[one.object_format])
 
 
 def test_code_for_another_architecture():

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from nnc.driver.artifact_options import ArtifactOptions
+from nnc.artifacts.options import ArtifactOptions
 from nnc.driver.artifacts import write_artifact
 from nnc.driver.compile import load_module, run_stages
-from nnc.driver.wasm import LOADER_SOURCE
 from nnc.ir.diagnostics import NncError
 from nnc.targets.base import target
 from nnc.targets.llvm.ir import has_scalar_loops, llvm_ir
 from nnc.targets.llvm.native import emit_object
+from nnc.targets.wasm.module import LOADER_SOURCE
 from nnc.targets.wasm.names import WASM_NAMES
 from nnc.tools.nnc import main
 
@@ -122,7 +122,7 @@ def test_other_files(tmp_path: Path, capsys: pytest.CaptureFixture[str], argumen
 
 
 def test_more_than_there_can_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("nnc.driver.wasm.MEMORY", 1 << 20)
+    monkeypatch.setattr("nnc.targets.wasm.module.MEMORY", 1 << 20)
     with pytest.raises(NncError, match=r"model\.wasm: the model needs 1 MB .*, and WebAssembly"):
         compiled(tmp_path, SIMPLE)
     assert not (tmp_path / "model.wasm").exists()
@@ -559,7 +559,7 @@ def test_loads_take_offsets(tmp_path: Path):
         }""")
     module = load_module(path)
     run_stages(module, target="wasm32-simd")
-    text = target("wasm32-simd").emit_assembly(llvm_ir(module), has_scalar_loops(module))
+    text = target("wasm32-simd").assembly_of(llvm_ir(module), has_scalar_loops(module))
     loops = re.findall(r"\tloop((?:(?!\tloop).)*?)\tend_loop", text, re.S)
     inner = next(loop for loop in loops if loop.count("f32x4.mul") >= 4)
     loads = re.findall(r"\tv128\.load(?:32_splat)?\t(\d+)", inner)

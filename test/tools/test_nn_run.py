@@ -5,11 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from nnc.lowering.pipelines import stage_names
+from nnc.lowering.pipelines import DEFAULT, stages_of
+from nnc.targets.base import target
 from nnc.tools import nn_opt, nn_run
 from nnc.tools.command import Streams
 from nnc.tools.run_arguments import split_arguments
 from nnc.tools.run_printing import full_text, summary_text
+
+STAGE_NAMES = [stage.name for stage in stages_of(target(DEFAULT))]
 
 MODEL = """
 func.func @main(%x: tensor<3x4xf32>, %i: tensor<2xi64>) -> (tensor<2x4xf32>, tensor<i64>) attributes {nn.entry} {
@@ -53,10 +56,10 @@ def test_files_of_arrays(files: Path, how: str) -> None:
 
 
 @pytest.mark.parametrize("how", ["--interpret", "--compile"])
-@pytest.mark.parametrize("stage", stage_names()[:-1])
+@pytest.mark.parametrize("stage", STAGE_NAMES[:-1])
 def test_every_stage(files: Path, stage: str, how: str) -> None:
     """Lowered by nn-opt to the end of a stage, and run from there with outputs as arguments."""
-    names = stage_names()
+    names = STAGE_NAMES
     flags = [f"--{name}" for name in names[: names.index(stage) + 1]]
     code, text, said = run([*flags, "m.mlir"], files, tool=nn_opt)
     assert (code, said) == (0, "")

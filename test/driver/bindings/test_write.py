@@ -8,18 +8,18 @@ import onnx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nnc.driver.artifact_options import (
+from nnc.artifacts.bindings import LANGUAGES
+from nnc.artifacts.bindings.language import comment, files_of, language
+from nnc.artifacts.bindings.names import camel_case, identifiers, pascal_case, snake_case, words_of
+from nnc.artifacts.interface import BYTES, Interface, TensorInterface
+from nnc.artifacts.options import (
     ArtifactOptions,
-    check_bindings,
     chosen_languages,
     prefix_of,
 )
-from nnc.driver.bindings import LANGUAGES
-from nnc.driver.bindings.language import comment, files_of, language
-from nnc.driver.bindings.names import camel_case, identifiers, pascal_case, snake_case, words_of
-from nnc.driver.interface import BYTES, Interface, TensorInterface
 from nnc.ir.diagnostics import NncError
 from nnc.targets.base import target
+from nnc.targets.llvm.library import check_bindings
 from nnc.tools.nnc import main
 
 from .models import ODD_NAME, every_type, product
@@ -204,7 +204,7 @@ def test_other_systems_are_refused() -> None:
 )
 def test_the_library_is_called_as_its_system_wants(name: str, library: str) -> None:
     options = ArtifactOptions(prefix="model", bindings=("python",))
-    assert options.file_in(Path("made"), target(name)) == Path("made") / library
+    assert target(name).file_in(Path("made"), options) == Path("made") / library
     (text, *_) = (
         text
         for path, text in files_of("python", interface(), library).items()

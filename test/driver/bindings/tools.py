@@ -3,7 +3,7 @@
 import shutil
 from importlib.util import find_spec
 
-from nnc.driver.bindings import LANGUAGES
+from nnc.artifacts.bindings import LANGUAGES
 
 from ...conftest import skip_unless_ci
 

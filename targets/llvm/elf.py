@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from struct import Struct
 
-from ..ir.diagnostics import NncError
+from ...ir.diagnostics import NncError
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...ir.diagnostics import NncError
-from ...targets.system import LINUX, MACOS, WINDOWS
+from ...runtime.systems import LINUX, MACOS, WINDOWS
 from ..interface import BYTES, Interface, TensorInterface
 from .names import Style, identifiers, pascal_case, snake_case
 

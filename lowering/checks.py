@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from ...dialects import cf, func, memref
-from ...dialects.marks import ENTRY, USED_WEIGHTS
-from ...ir.core import Operation
-from ...ir.location import CallSiteLoc, FusedLoc, Location, NameLoc, node_of
+from ..dialects import cf, func, memref
+from ..dialects.marks import ENTRY, USED_WEIGHTS
+from ..ir.core import Operation
+from ..ir.location import CallSiteLoc, FusedLoc, Location, NameLoc, node_of
 
 MOST = 1 << 20
 """Checks that a function may have, those of its callees counted; with more it ends the process."""

@@ -14,28 +14,48 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..ir.diagnostics import NncError
-from ..ir.files import Part, write_together
-from ..ir.timing import Timed, untimed
-from ..runtime.abi import FIRST_FAILURE, POOL_CREATE, PREPARE, RUN
-from ..runtime.program import Program
-from ..targets.wasm.linker import MEMORY, PAGE, STACK, WasmToolchain
-from .artifact_options import ArtifactOptions
-from .bindings.language import ModelView, TensorView, language, rendered
-from .interface import Interface
+from ...artifacts.bindings.language import ModelView, TensorView, language, rendered
+from ...artifacts.interface import Interface
+from ...artifacts.options import ArtifactOptions
+from ...ir.diagnostics import NncError
+from ...ir.files import Part, write_together
+from ...ir.timing import Timed, untimed
+from ...runtime.abi import FIRST_FAILURE, POOL_CREATE, PREPARE, RUN
+from ...runtime.emulated import Emulated
+from ...runtime.program import Program
+from ..emulator import Runner
+from .linker import MEMORY, PAGE, STACK, WasmToolchain
 
-RUNTIME = Path(__file__).parent.parent / "runtime"
-RUNTIME_SOURCE, LOADER_SOURCE = RUNTIME / "wasm.c", RUNTIME / "wasm.mjs"
+if TYPE_CHECKING:
+    from .levels import Wasm
+
+ROOM = Path(__file__).parent
+RUNTIME_SOURCE, LOADER_SOURCE = ROOM / "wasm.c", ROOM / "wasm.mjs"
+RUNNER_SOURCE = ROOM / "wasm_runner.mjs"
+"""What speaks with this process as `runtime/runner.c` does, in an engine."""
 SECTION = "nnc"
 _PLACEHOLDER = 'const MODEL = "MODEL";'
 _PROBES = {"simd128": "128-bit vectors (SIMD)", "relaxed-simd": "relaxed vectors (relaxed SIMD)"}
 """LLVM's features that an engine may lack, and what the loader calls them."""
 
 
+def in_engine(target: Wasm, engine: Runner, program: Program, threads: int) -> Emulated:
+    """The program as a callable, in an engine outside of browsers. Raises NncError."""
+    folder = TemporaryDirectory(prefix="nnc-")
+    path = Path(folder.name) / "model.wasm"
+    loader = write_module(target, program, path, ArtifactOptions())[1]
+    command = [*engine.command(), str(RUNNER_SOURCE), str(loader), str(threads)]
+    return Emulated(program, command, folder, threads)
+
+
 def write_module(
-    program: Program, path: Path, options: ArtifactOptions, timed: Timed = untimed
+    target: Wasm,
+    program: Program,
+    path: Path,
+    options: ArtifactOptions,
+    timed: Timed = untimed,
 ) -> list[Path]:
     """Write a `.wasm` file, its `.mjs` and the types of that; returns the files, `path` first.
 
@@ -44,12 +64,12 @@ def write_module(
     """
     inside = options.weights != "beside"
     spoken = language("wasm")
-    found = Interface.of(program.signature, path.stem, program.target.name, inside=inside)
+    found = Interface.of(program.signature, path.stem, target.name, inside=inside)
     view = ModelView(found, spoken, path.name)
     pages = _pages(program, path, view)
     stamp = blake2b(program.code, digest_size=8).digest()
     with timed("Link"):
-        code = _linked(program, pages)
+        code = _linked(target.toolchain(), program, pages)
     weights = program.weights.data
     stored = (weights, stamp) if inside else (stamp,)
     head = _section_head(sum(map(len, stored)))
@@ -57,7 +77,7 @@ def write_module(
     types = rendered("model.d.ts", view, spoken)
     files: dict[Path, Sequence[Part]] = {
         path: (code, head, *stored),
-        path.with_suffix(".mjs"): (_loader(program, path, view, layout),),
+        path.with_suffix(".mjs"): (_loader(target, program, path, view, layout),),
         **dict.fromkeys(map(path.with_suffix, (".d.ts", ".d.mts")), (types,)),
     }
     if not inside:
@@ -104,9 +124,7 @@ def _pages(program: Program, path: Path, view: ModelView) -> int:
     return -(-needed // PAGE)
 
 
-def _linked(program: Program, pages: int) -> bytes:
-    tools = program.target.toolchain()
-    assert isinstance(tools, WasmToolchain)
+def _linked(tools: WasmToolchain, program: Program, pages: int) -> bytes:
     exports = [RUN]
     exports += [POOL_CREATE] if program.parallel else []
     exports += [PREPARE] if program.signature.prepared_bytes else []
@@ -133,7 +151,7 @@ def _leb128(number: int) -> bytes:
     return bytes((*made, number))
 
 
-def _loader(program: Program, path: Path, view: ModelView, layout: _Layout) -> str:
+def _loader(target: Wasm, program: Program, path: Path, view: ModelView, layout: _Layout) -> str:
     """The loader with what it has to know of this model."""
 
     def about_tensors(tensors: Sequence[TensorView]) -> list[dict[str, Any]]:
@@ -142,8 +160,7 @@ def _loader(program: Program, path: Path, view: ModelView, layout: _Layout) -> s
             for one in tensors
         ]
 
-    found, target = program.signature, program.target
-    features = getattr(target, "features", "").split(",")
+    found, features = program.signature, target.features.split(",")
     about = {
         "name": path.name,
         "file": path.name,

@@ -1,32 +1,24 @@
-"""What a person may choose about an artifact: the options of `nnc compile`."""
+"""What a person may choose about an artifact, and what kinds of files there are."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..ir.diagnostics import NncError
-from ..targets.system import LINUX, SYSTEMS
 from .bindings import LANGUAGES
 from .bindings.names import snake_case, words_of
 
-if TYPE_CHECKING:
-    from ..targets.base import Target
-
-WASM = ".wasm"
-SHARED = tuple(system.library for system in SYSTEMS)
-"""Shared libraries, of which each system has its own."""
-LIBRARIES = (*SHARED, ".a", WASM)
-SUFFIXES = (".mlir", ".ll", ".s", ".o", *LIBRARIES)
 PLACES = ("inside", "beside")
 """Where the weights are."""
 FORMS = ("original", "packed")
 """Weights as the model has them, where those that the code reads are larger and made of them when
 it is loaded; or as the code reads them."""
 DEFAULT_PREFIX = "nnc"
+IR = ".mlir"
+"""What any target is written as: the module behind its last stage."""
 PREPARE_MILLISECONDS = 50
 """What loading a library may take longer for a smaller file."""
 _ANY_TIME = 1 << 31
@@ -55,41 +47,38 @@ class ArtifactOptions:
     static: bool = False
     bindings: tuple[str, ...] = ()
 
-    def file_in(self, path: Path, target: Target) -> Path:
-        """The file to write: of bindings, whose `path` is a folder, the library in it."""
-        if not self.bindings:
-            return path
-        system = next((one for one in SYSTEMS if one.name == target.system), LINUX)
-        return path / system.library_name(self.prefix)
-
-    def prepare_milliseconds(self, path: Path) -> int | None:
-        """How long making weights may take when the artifact is loaded; None: not at all.
+    def prepare_milliseconds(self, kind: FileKind) -> int | None:
+        """How long making weights may take when such a file is loaded; None: not at all.
 
         Who calls an object file has to make them, and so has to have asked for it.
         """
         if self.form is None:
-            return PREPARE_MILLISECONDS if path.suffix in LIBRARIES else None
+            asked = kind.makes_weights and kind.holds_weights
+            return PREPARE_MILLISECONDS if asked else None
         return _ANY_TIME if self.form == "original" else None
 
 
-def check_bindings(target: Target, options: ArtifactOptions) -> None:
-    """Refuse bindings for a target whose libraries they cannot call. Raises NncError."""
-    from .bindings.language import language
+@dataclass(frozen=True)
+class FileKind:
+    """What files of a suffix can be.
 
-    system = next((one for one in SYSTEMS if one.name == target.system), None)
-    if options.bindings and system is None:
-        raise NncError(f"bindings call libraries; '{target.name}' is for no operating system")
-    for name in options.bindings:
-        if target.system not in language(name).systems:
-            assert system is not None
-            raise NncError(
-                f"there are no bindings for {language(name).title} under {system.title}, "
-                f"which '{target.name}' is for"
-            )
+    Such a file may hold its weights, may make those that its code reads when it is loaded, and may
+    be text for people alone. Where it has names, they are C's, and start with `--prefix`.
+    """
+
+    holds_weights: bool = False
+    makes_weights: bool = False
+    is_text: bool = False
+    has_names: bool = True
 
 
-def check_output(path: Path, options: ArtifactOptions) -> None:
-    """Refuse what cannot be written, before any work. Raises NncError."""
+def check_options(path: Path, options: ArtifactOptions, kinds: Mapping[str, FileKind]) -> None:
+    """Refuse what cannot be written, before any work. `kinds` are those of all files that some
+    target is written as, by suffix. Raises NncError.
+    """
+    kind = kinds.get(path.suffix, FileKind(is_text=True))
+    holders = [suffix for suffix, one in kinds.items() if one.holds_weights]
+    makers = [suffix for suffix, one in kinds.items() if one.makes_weights]
     if options.bindings:
         if path.exists() and not path.is_dir():
             raise NncError(f"--bindings writes a folder, but '{path}' is a file")
@@ -97,17 +86,16 @@ def check_output(path: Path, options: ArtifactOptions) -> None:
             raise NncError("--static writes a .a file, --bindings a folder with a shared library")
     elif not path.parent.is_dir():
         raise NncError(f"cannot write '{path}': there is no folder '{path.parent}'")
-    elif path.suffix not in SUFFIXES:
+    elif path.suffix not in kinds and path.suffix != IR:
         found = f"'{path.suffix}'" if path.suffix else "none"
-        raise NncError(f"the output's suffix is {_listed(SUFFIXES)}; found {found}")
+        raise NncError(f"the output's suffix is {listed([IR, *kinds])}; found {found}")
     elif options.static and path.suffix != ".a":
         raise NncError(f"--static writes a .a file, not '{path.name}'")
-    elif options.weights == "inside" and path.suffix not in LIBRARIES:
-        raise NncError(f"only a {_listed(LIBRARIES)} file holds weights, not '{path.name}'")
-    elif options.form == "original" and path.suffix not in (".o", *LIBRARIES):
-        makers = _listed((*LIBRARIES, ".o"))
-        raise NncError(f"only a {makers} file makes weights, not '{path.name}'")
-    elif path.suffix == WASM and options.prefix != DEFAULT_PREFIX:
+    elif options.weights == "inside" and not kind.holds_weights:
+        raise NncError(f"only a {listed(holders)} file holds weights, not '{path.name}'")
+    elif options.form == "original" and not kind.makes_weights:
+        raise NncError(f"only a {listed(makers)} file makes weights, not '{path.name}'")
+    elif options.prefix != DEFAULT_PREFIX and not kind.has_names:
         raise NncError(f"--prefix is the start of C names, which '{path.name}' has none of")
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", options.prefix):
         raise NncError(f"--prefix is the start of C names, such as resnet, not '{options.prefix}'")
@@ -137,5 +125,8 @@ def prefix_of(model: str) -> str:
     return f"{found}_model" if found in _TAKEN else found
 
 
-def _listed(suffixes: Sequence[str]) -> str:
+def listed(suffixes: Sequence[str]) -> str:
+    """`.a, .b or .c`"""
+    if len(suffixes) < 2:
+        return "".join(suffixes)
     return f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"

@@ -1,0 +1,226 @@
+"""Object files and libraries, and what lies beside them.
+
+Beside an object file or library go a C header and a JSON description of inputs, outputs and memory,
+beside a `.dll` its import library (`.lib`). A library holds its weights, or has them beside it as
+one file to map (`.weights`), as an object file always has. Bindings are a folder with a shared
+library, and a folder for each language.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+from ...artifacts.bindings.language import files_of, language
+from ...artifacts.header import c_header
+from ...artifacts.interface import Interface
+from ...artifacts.options import IR, ArtifactOptions
+from ...ir.checked_files import Sums, mark, sums_of
+from ...ir.diagnostics import NncError
+from ...ir.files import Part, folder_beside, folders_of, write_together
+from ...ir.timing import Timed, untimed
+from ...runtime.abi import ALIGNMENT
+from ...runtime.program import Program
+from ...runtime.systems import SYSTEMS
+from ..base import Target, all_targets
+from .elf import data_object
+from .target import LlvmTarget
+
+RUNTIME = Path(__file__).parents[2] / "runtime"
+"""Where the C text is that libraries get beside the model's code."""
+_INSIDE_LIMIT = 1 << 30
+"""Bytes of weights that a library may hold: code reaches no further than 2 GiB."""
+
+
+def check_bindings(target: LlvmTarget, options: ArtifactOptions) -> None:
+    """Refuse bindings for a target whose libraries they cannot call. Raises NncError."""
+    system = next((one for one in SYSTEMS if one.name == target.system), None)
+    if options.bindings and system is None:
+        raise NncError(f"bindings call libraries; '{target.name}' is for no operating system")
+    for name in options.bindings:
+        if target.system not in language(name).systems:
+            assert system is not None
+            raise NncError(
+                f"there are no bindings for {language(name).title} under {system.title}, "
+                f"which '{target.name}' is for"
+            )
+
+
+def check_system(target: LlvmTarget, path: Path) -> None:
+    """Refuse a library that another target is written as. Raises NncError."""
+    if path.suffix in target.files or path.suffix == IR:
+        return
+    rows = [[row, *row.variants] for row in all_targets()]
+    row = next((row for row in rows if target.name in (one.name for one in row)), [])
+    named = [one.name for one in row if path.suffix in one.files][:1]
+    if not named:  # what one family alone is written as
+        others = [one for row in rows for one in row if path.suffix in one.files]
+        named = [one.name for one in others if {one.family} == {each.family for each in others}]
+    targets = " or ".join(f"'{name}'" for name in named)
+    instead = f"; a {path.suffix} file is for target {targets}" if named else ""
+    raise NncError(
+        f"a shared library for '{target.name}' is a {target.library} file, "
+        f"not '{path.name}'{instead}"
+    )
+
+
+def write_binary(
+    target: LlvmTarget,
+    program: Program,
+    path: Path,
+    options: ArtifactOptions,
+    timed: Timed = untimed,
+) -> list[Path]:
+    """Write an object file or library, and the files beside it; returns them, `path` first."""
+    library = path.suffix != ".o"
+    inside = library and options.weights != "beside"
+    if inside and program.weights.size > _INSIDE_LIMIT:
+        if options.weights == "inside":
+            raise NncError(
+                f"{program.weights.size / 1e6:,.0f} MB of weights are too many to put inside; "
+                "leave them beside the library"
+            )
+        inside = False
+    codes = [one.code for one in program.levels] or [program.code]
+    stamp = blake2b(b"".join(codes), digest_size=8).digest()
+    levels = tuple(one.target.name for one in program.levels)
+    named = ",".join(levels) or target.name
+    found = Interface.of(program.signature, options.prefix, named, inside=inside)
+    header = c_header(
+        program.signature, options.prefix, library=library, inside=inside, levels=levels
+    )
+    stem = path.with_name(options.prefix) if options.bindings else path
+    beside: dict[Path, Sequence[Part] | Path] = {
+        stem.with_suffix(".h"): (header,),
+        stem.with_suffix(".json"): (json.dumps(found.as_json(), indent=2), "\n"),
+    }
+    sums = Sums(0, 0) if inside else sums_of([program.weights])
+    if not inside:
+        beside[stem.with_suffix(".weights")] = (program.weights.data, stamp)
+    for spoken in options.bindings:
+        for name, text in files_of(spoken, found, path.name).items():
+            beside[path.parent / spoken / name] = (text,)
+    # Beside its place: it may be too large for the folder of temporary files.
+    folders = folders_of(beside if options.bindings else ())
+    with folders, folder_beside(path) as folder:
+        made: Sequence[Part] | Path = (program.code,)
+        if library:
+            with timed("Link"):
+                link = _Link(target, program, options.prefix, inside, stamp, sums)
+                made = link.into(folder, path.name)
+            imports = made.with_suffix(".lib")
+            if imports.exists():
+                beside[path.with_suffix(".lib")] = imports
+        with timed("Output"):
+            write_together({path: made, **beside})
+    if not inside:
+        mark(stem.with_suffix(".weights"), sums)
+    return [path, *beside]
+
+
+@dataclass(frozen=True)
+class _Link:
+    """What goes into a library: the code, its context, and perhaps its weights."""
+
+    target: LlvmTarget
+    program: Program
+    prefix: str
+    inside: bool
+    stamp: bytes
+    sums: Sums
+
+    def into(self, folder: Path, name: str) -> Path:
+        """The library of this name, in the folder."""
+        tools, program = self.target.toolchain(), self.program
+        codes = {level_of(one).name: one.code for one in program.levels} or {"model": program.code}
+        sources = [RUNTIME / "context.c", *([RUNTIME / "levels.c"] if program.levels else [])]
+        objects = []
+        for part, code in codes.items():
+            objects.append(folder / f"{self.prefix}_{part}.o")
+            objects[-1].write_bytes(code)
+        for source in sources:
+            objects.append(folder / f"{self.prefix}_{source.stem}.o")
+            tools.compile(source, objects[-1], self._defines())
+        if self.inside:
+            objects.append(self._weights(folder, next(iter(codes.values()))))
+        result = folder / name
+        if result.suffix == ".a":
+            tools.archive(objects, result)
+        else:
+            tools.shared_library(objects, result, _exports(program, self.prefix))
+        return result
+
+    def _defines(self) -> dict[str, str]:
+        """What the context's C text has to know of the model."""
+        found = self.program.signature
+        defines = {
+            "P": self.prefix,
+            "WEIGHTS_BYTES": str(found.weights_bytes),
+            "ARENA_BYTES": str(found.arena_bytes),
+            "STAMP": f"0x{int.from_bytes(self.stamp, 'little'):016x}u",
+            "SUM": f"0x{self.sums.plain:016x}u",
+            "WEIGHTED_SUM": f"0x{self.sums.weighted:016x}u",
+            "PARALLEL": str(int(self.program.parallel)),
+            "INSIDE": str(int(self.inside)),
+            "PREPARED_BYTES": str(found.prepared_bytes),
+            "PREPARE_ARENA_BYTES": str(found.prepare_arena_bytes),
+            "HEAP_BYTES": str(found.heap_bytes),
+            "FAILURES": str(int(bool(found.failures))),
+        }
+        if self.program.levels:
+            defines["LEVELS"] = _rows(self.program)
+        return defines
+
+    def _weights(self, folder: Path, code: bytes) -> Path:
+        """An object file of the weights, of the same kind as the code's."""
+        made = folder / f"{self.prefix}_weights.o"
+        # An empty section would have no address.
+        weights = self.program.weights.data if self.program.signature.weights_bytes else b"\0"
+        symbol = f"{self.prefix}_weights"
+        if self.target.object_format == "elf":
+            frame = data_object(symbol, len(weights), ALIGNMENT, code)
+            with made.open("wb") as file:
+                file.writelines((frame.head, weights, frame.tail))
+        else:
+            data = folder / f"{symbol}.bin"
+            data.write_bytes(weights)
+            self.target.toolchain().data_object(symbol, data, ALIGNMENT, made)
+        return made
+
+
+def level_of(program: Program) -> Target:
+    """The target of one of a library's levels."""
+    assert isinstance(program.target, Target)
+    return program.target
+
+
+def _rows(program: Program) -> str:
+    """The levels, as `levels.c` wants them."""
+    rows = []
+    for one in program.levels:
+        made = int(one.signature.prepared_bytes > 0)
+        level = level_of(one)
+        values = (level.word, f'"{level.name}"', level.level, made)
+        found = one.signature
+        flags = one.parallel, bool(found.failures), bool(found.heap_bytes)
+        rows.append(f"ROW({', '.join(map(str, (*values, *map(int, flags))))})")
+    return " ".join(rows)
+
+
+def _exports(program: Program, prefix: str) -> list[str]:
+    """The functions of a library."""
+    names = ["create", "call", "destroy", "free", "message", "run"]
+    if program.parallel:
+        names += ("pool_create", "pool_destroy")
+    if program.signature.prepared_bytes:
+        names.append("prepare")
+    if program.signature.heap_bytes:
+        names += ("release", "reuse", "give_back", "trim")
+    if program.signature.failures:
+        names.append("failure")
+    if program.levels:
+        names.append("target")
+    return [f"{prefix}_{name}" for name in names]

@@ -1,0 +1,17 @@
+"""The stages behind the schedule of targets whose code LLVM makes."""
+
+from __future__ import annotations
+
+from ...ir.stages import stage
+from ..stages import LOOPS, VECTORS
+
+LLVM = stage(
+    "llvm",
+    "the llvm dialect",
+    ("outline-parallel", "the functions that a pool of threads calls"),
+    "expand-math",
+    ("canonicalize", "constants of the expansions"),
+    "cse",
+    "lower-to-llvm",
+)
+STAGES = (LOOPS, VECTORS, LLVM)

@@ -1,0 +1,21 @@
+"""The stages behind the schedule that targets with one program for a whole core share."""
+
+from __future__ import annotations
+
+from ..ir.stages import stage
+
+LOOPS = stage(
+    "loops",
+    "loops over tiles: scf, memref, n-dimensional vectors and arith, all buffers planned",
+    ("mark-in-place", "before schedules are applied: what a kernel reads is in its stages"),
+    "apply-schedules",
+    ("plan-memory", "after schedules, which remove temporaries"),
+    "canonicalize",
+    "cse",
+)
+VECTORS = stage(
+    "vectors",
+    "the same with vectors that registers hold, and flat addresses",
+    ("lower-tiles", "after plan-memory: temporaries are parts of the arena now"),
+    ("flatten-addresses", "after vectors, which know neighbours by their subscripts"),
+)
