@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.types import FloatType, IntegerType, MemRefType, TensorType
+from ...artifacts.header import about as about_tensors
+from ...ir.types import FloatType, IntegerType, TensorType
 from .entry import FIRST_FAILURE, TENSOR, string
 from .language import C
 
@@ -41,8 +42,8 @@ enum {{
     {upper}_FIRST_FAILURE = {first}
 }};
 
-/* What a status means, as text: the node of the model and what did not hold, of {upper}_FIRST_FAILURE
-   and above. */
+/* What a status means, as text: of {upper}_FIRST_FAILURE and above the node of the model and what
+   did not hold. */
 const char *{prefix}_message(int32_t status);
 {load}
 /* Runs the model in the calling thread, in memory of its own of {upper}_ARENA_BYTES: by one caller
@@ -128,7 +129,9 @@ def parameters(signature: Any) -> list[tuple[str, str, TensorType, bool]]:
         for given, type in zip(names, types, strict=True):
             base = name = C.identifier(given)
             number = 1
-            while name in taken or f"{name}_shape" in taken or name in ("inputs", "outputs", "status"):
+            while (
+                name in taken or f"{name}_shape" in taken or name in ("inputs", "outputs", "status")
+            ):
                 number, name = number + 1, f"{base}_{number}"
             taken |= {name, f"{name}_shape"}
             found.append((name, element_name(type), type, is_output))
@@ -154,19 +157,22 @@ def _listed(signature: Any) -> str:
     return ", ".join(texts) or "void"
 
 
-def header(signature: Any, prefix: str, about: str, inside: bool) -> str:
+def header(signature: Any, prefix: str, inside: bool) -> str:
     """The text of `model.h`."""
+    about = about_tensors(signature) + "\n"
     upper, opened = prefix.upper(), any(not t.has_static_shape for t in signature.output_types)
     heap = (
-        "\n   Outputs of open shape are set to memory that the caller gives back by free(), or by what\n"
-        "   NNC_MALLOC and NNC_FREE are defined as."
+        "\n   Outputs of open shape are set to memory that the caller gives back by free(), or by\n"
+        "   what NNC_FREE is defined as."
     )
     words = {"upper": upper, "prefix": prefix}
     return about + _HEADER.format(
         arena=signature.arena_bytes,
         weights=signature.weights_bytes,
         tensor=TENSOR,
-        statuses="\n".join(f"    {upper}_{word} = {n}, /* {text} */" for word, n, text in _STATUSES),
+        statuses="\n".join(
+            f"    {upper}_{word} = {n}, /* {text} */" for word, n, text in _STATUSES
+        ),
         first=FIRST_FAILURE,
         load="" if inside or not signature.weights_bytes else _LOAD.format(**words),
         heap=heap if opened else "",
@@ -205,8 +211,20 @@ def call_text(signature: Any, prefix: str) -> str:
         array = f"{'outputs' if is_output else 'inputs'}[{counts[is_output]}]"
         counts[is_output] += 1
         static = type.has_static_shape
-        value = "NULL" if is_output and not static else name if is_output else f"(void *)(uintptr_t){name}"
-        shape = "NULL" if static else name + "_shape" if is_output else f"(int64_t *)(uintptr_t){name}_shape"
+        value = (
+            "NULL"
+            if is_output and not static
+            else name
+            if is_output
+            else f"(void *)(uintptr_t){name}"
+        )
+        shape = (
+            "NULL"
+            if static
+            else name + "_shape"
+            if is_output
+            else f"(int64_t *)(uintptr_t){name}_shape"
+        )
         given.append(f"    {array}.data = {value};\n    {array}.shape = {shape};\n")
         if is_output and not static:
             made.append(f"    if (status == 0) *{name} = ({element_name(type)} *){array}.data;\n")
@@ -221,4 +239,3 @@ def call_text(signature: Any, prefix: str) -> str:
         made="".join(made),
         cases="\n".join(f"    case {n}: return {string(text)};" for _, n, text in _STATUSES),
     )
-

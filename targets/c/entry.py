@@ -10,7 +10,6 @@ from typing import Any
 
 from ...dialects.marks import ARENA, FAILURES, INPUT_DIMS, INPUTS, OUTPUTS, POOL, WEIGHTS
 from ...dialects.nn.dimension_names import names_of
-from ...ir.attributes import ArrayAttr, StringAttr
 from ...ir.core import Operation
 from ...ir.types import MemRefType, TensorType
 from ..source.memory import bytes_of
@@ -49,7 +48,6 @@ def c_text(module: Operation, prefix: str = "nnc", pointer_bits: int = 64) -> st
     """A module behind the `vectors` stage as C. Raises NncError."""
     language = replace(C, pointer_bits=pointer_bits, needed={})
     text = print_module(module, language)
-    module.attributes[FAILURES] = ArrayAttr(tuple(map(StringAttr, text.messages)))
     prelude = (_HERE / "prelude.h").read_text()
     heap = (_HERE / "heap.h").read_text() if text.uses_heap else ""
     vectors = (_HERE / "vectors.h").read_text() if text.types else ""
@@ -93,13 +91,19 @@ def _entry(module: Operation, text: Text, prefix: str) -> Iterator[str]:
                 yield "#endif"
             yield f"    if (!{word}) return {NO_ARGUMENT};"
         if word is not None:
-            arguments.append({"pool": "pool", "weights": "(const uint8_t *)weights"}.get(word, f"(uint8_t *){word}"))
+            arguments.append(
+                {"pool": "pool", "weights": "(const uint8_t *)weights"}.get(
+                    word, f"(uint8_t *){word}"
+                )
+            )
             continue
         array, number = next(rest)
         kind = text.entry.pointer_type(type.element_type)
         arguments.append(f"({kind}){array}[{number}].data")
         arguments += [
-            f"(ptrdiff_t){array}[{number}].shape[{k}]" for k, n in enumerate(type.shape) if n is None
+            f"(ptrdiff_t){array}[{number}].shape[{k}]"
+            for k, n in enumerate(type.shape)
+            if n is None
         ]
     made = [(i, t) for i, t in enumerate(outputs) if not t.has_static_shape]
     for (i, _), type in zip(made, op.function_type.results, strict=True):
@@ -133,7 +137,7 @@ def _entry(module: Operation, text: Text, prefix: str) -> Iterator[str]:
         yield "    return 0;"
     yield "}"
     yield ""
-    yield from _messages(text.messages, prefix)
+    yield from _messages([one.value for one in module.attributes.get(FAILURES, ())], prefix)  # type: ignore[attr-defined]
 
 
 def _handed_over(i: int, type: MemRefType) -> Iterator[str]:
@@ -177,7 +181,9 @@ def _checked(op: Any, inputs: Sequence[TensorType], outputs: Sequence[TensorType
                 known.setdefault(name, place)
             yield f"if ({wrong}) return {OTHER_SHAPE};"
         opened = [f"{shape}[{k}]" for k, n in enumerate(type.shape) if n is None]
-        own = max(1, MemRefType((1,), type.element_type).num_bytes) * prod(n or 1 for n in type.shape)
+        own = max(1, MemRefType((1,), type.element_type).num_bytes) * prod(
+            n or 1 for n in type.shape
+        )
         bytes = " * ".join([f"{own}.0", *(f"(double){n}" for n in opened)])
         yield f"if ({bytes} > (double)PTRDIFF_MAX / 2) return {OTHER_SHAPE};"
         whole = [f"{shape}[{k}] != 0" for k in range(type.rank)]
@@ -186,8 +192,6 @@ def _checked(op: Any, inputs: Sequence[TensorType], outputs: Sequence[TensorType
 
 def _messages(messages: Sequence[str], prefix: str) -> Iterator[str]:
     """What a status means, as text."""
-    from json import dumps
-
     yield f"const char *{prefix}_failure(int32_t status) {{"
     if messages:
         yield "    static const char *const texts[] = {"

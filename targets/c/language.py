@@ -1,4 +1,4 @@
-"""C's table: types, operations and functions on vectors, as `prelude.h` and `vectors.h` have them."""
+"""C's table: types, operations, and functions on vectors beside those of the headers here."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from typing import Any
 
 from ..source.language import Language
 
-RESERVED = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if "
-    "inline int long register restrict return short signed sizeof static struct switch typedef "
-    "union unsigned void volatile while bool true false main errno NULL and or not xor class new "
-    "delete this template namespace operator private public protected try catch throw using "
-    "virtual explicit export friend mutable typename asm fma exp log pow sin cos tan sqrt abs erf "
-    "floor ceil trunc round j0 j1 jn y0 y1 yn gamma index signal remove rename time div labs free "
-    "malloc calloc realloc abort exit atexit heap pool work piece linux unix i386".split()
-)
+_TAKEN = """
+    auto break case char const continue default do double else enum extern float for goto if inline
+    int long register restrict return short signed sizeof static struct switch typedef union
+    unsigned void volatile while bool true false main errno NULL and or not xor class new delete
+    this template namespace operator private public protected try catch throw using virtual explicit
+    export friend mutable typename asm fma exp log pow sin cos tan sqrt abs erf floor ceil trunc
+    round j0 j1 jn y0 y1 yn gamma index signal remove rename time div labs free malloc calloc
+    realloc abort exit atexit heap pool work piece linux unix i386
+"""
+RESERVED = frozenset(_TAKEN.split())
+"""Words of C and C++, names of their libraries, and names that the text has."""
 
 SCALARS = {
     **{f"u{n}": f"uint{n}_t" for n in (8, 16, 32, 64)},
@@ -30,13 +32,19 @@ _INFIX = {"addf": "+", "subf": "-", "mulf": "*", "divf": "/"}
 _INFIX |= {"addi": "+", "subi": "-", "muli": "*", "andi": "&", "ori": "|", "xori": "^"}
 _TRUTH = {"addi": "!=", "subi": "!=", "xori": "!=", "andi": "&", "muli": "&", "ori": "|"}
 _TRUTH |= {"minui": "&", "maxui": "|", "minsi": "|", "maxsi": "&"}
-_INTEGERS = "divsi divui remsi remui floordivsi ceildivsi ceildivui minsi maxsi minui maxui shli shrui shrsi"
+_INTEGERS = """
+    divsi divui remsi remui floordivsi ceildivsi ceildivui minsi maxsi minui maxui
+    shli shrui shrsi
+"""
 _COUNTS = {"absi": "absi", "ctlz": "ctlz", "cttz": "cttz", "ctpop": "ctpop", "ipowi": "ipowi"}
+_SAME = """
+    exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh
+    atanh erf erfc cbrt fma
+"""
 _LIBM = {
     "absf": "fabs", "ceil": "ceil", "floor": "floor", "trunc": "trunc", "round": "round",
     "roundeven": "rint", "sqrt": "sqrt", "copysign": "copysign", "powf": "pow", "atan2": "atan2",
-    **{n: n for n in "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh "
-    "tanh asinh acosh atanh erf erfc cbrt fma".split()},
+    **{n: n for n in _SAME.split()},
 }  # fmt: skip
 
 
@@ -165,13 +173,17 @@ _BODIES = {
     "load": ("{T}", "const {E} *p", "{T} v = {{0}}; memcpy(&v, p, {used}); return v;"),
     "store": ("void", "{E} *p, {T} v", "memcpy(p, &v, {used});"),
     "insert": ("{T}", "{T} v, {E} x, ptrdiff_t i", "v[i] = x; return v;"),
-    "select": ("{T}", "{I} m, {T} a, {T} b", "return ({T})((({U})a & ({U})m) | (({U})b & ~({U})m));"),
+    "select": (
+        "{T}", "{I} m, {T} a, {T} b",
+        "return ({T})((({U})a & ({U})m) | (({U})b & ~({U})m));",
+    ),
     "maskedstore": (
         "void", "{E} *p, {I} m, {T} v", "int i; for (i = 0; i < {n}; i++) if (m[i]) p[i] = v[i];"
     ),
     "first": (
         "{I}", "ptrdiff_t count",
-        "const {I} steps = {{ {steps} }}; const int{w}_t n = (int{w}_t)(count < 0 ? 0 : count > {n} ? {n} : count); "
+        "const {I} steps = {{ {steps} }}; const ptrdiff_t most = count > {n} ? {n} : count; "
+        "const int{w}_t n = (int{w}_t)(most < 0 ? 0 : most); "
         "return steps < n;",
     ),
     "greater": ("{T}", "{T} a, {T} b", "return select_{T}(a > b, a, b);"),

@@ -61,7 +61,9 @@ def _results(p: FunctionPrinter, op: Operation, names: Sequence[str]) -> None:
 def _parallel(p: FunctionPrinter, op: scf.Parallel) -> None:
     """Nested loops, one iteration after the other."""
     rank = len(op.body_block.args)
-    names = p.variables(op.results, "total", [t for v in op._operands[3 * rank :] for t in p.flat(v)])
+    names = p.variables(
+        op.results, "total", [t for v in op._operands[3 * rank :] for t in p.flat(v)]
+    )
     for i, arg in enumerate(op.body_block.args):
         bounds = [p.text_of(op._operands[i + part * rank]) for part in range(3)]
         loop(p, arg, bounds, arg.type)
@@ -161,7 +163,7 @@ def _call(p: FunctionPrinter, op: func.Call) -> None:
     arguments = [stripped(t) for v in op._operands for t in p.flat(v)]
     names = p.variables(op.results, "made", None)
     arguments += [f"&{name}" for name in names]
-    callee, fails = p.facts.names[op.callee], bool(p.facts.checks.of(op.callee))
+    callee, fails = p.facts.names[op.callee], op.callee in p.facts.failing
     if op.callee in p.facts.heap:
         arguments.append("heap")
     if PARALLEL not in op.attributes:

@@ -1,4 +1,4 @@
-"""What a language of structured text says otherwise than the others: types, operations, literals."""
+"""What a language of structured text has of its own: types, operations, literals."""
 
 from __future__ import annotations
 
@@ -150,4 +150,3 @@ class Language:
         if bits == infinite | infinite >> 1 & ~infinite | 1 << (22 if size == 4 else 51):
             return self.constants["nan"]
         return self.constants["bits"].format(f"0x{bits:x}{'u' if size == 4 else 'ull'}", w=8 * size)
-

@@ -148,9 +148,7 @@ def view(op: Any, source: Buffer, mixed: Any, cast: Any) -> Buffer | None:
             sizes, kept = mixed(op.mixed_sizes), op.kept
             if kept is None:
                 raise NncError(f"cannot tell which dimensions {type} drops")
-            found = Buffer(
-                pointer, tuple(sizes[i] for i in kept), tuple(strides[i] for i in kept)
-            )
+            found = Buffer(pointer, tuple(sizes[i] for i in kept), tuple(strides[i] for i in kept))
             return typed(found, type)
         case memref.ReinterpretCast():
             pointer = source.pointer
@@ -179,7 +177,9 @@ def view(op: Any, source: Buffer, mixed: Any, cast: Any) -> Buffer | None:
             return source
         case memref.ExtractStridedMetadata():
             _, start = layout(op.source.type)
-            return replace(source, pointer=moved(source.pointer, -(start or 0)), sizes=(), strides=())
+            return replace(
+                source, pointer=moved(source.pointer, -(start or 0)), sizes=(), strides=()
+            )
     return None
 
 

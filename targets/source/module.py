@@ -15,6 +15,7 @@ from .facts import Facts
 from .language import Language
 from .printer import FunctionPrinter
 
+
 @dataclass
 class Text:
     """A module's text in parts, and what whoever writes the entry has to know of it."""
@@ -23,7 +24,6 @@ class Text:
     types: str
     functions: str
     entry: FunctionPrinter
-    messages: list[str]
     uses_heap: bool
 
 
@@ -55,7 +55,6 @@ def print_module(module: Operation, language: Language) -> Text:
         "".join(language.needed.values()),
         "\n".join([*heads, "", *texts]),
         entry,
-        facts.checks.messages(marked[0].sym_name),
         bool(facts.heap),
     )
 

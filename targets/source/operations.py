@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -95,10 +94,18 @@ class Printing:
         source = op._operands[0].type if op._operands else type
         if self.is_mask(type) and not self.is_mask(source):
             self.widths[op.results[0]] = int(self.short(source)[1:])
-        return self.computed(name or op.name, args, source, type, any(v in self.wild for v in op._operands), op)
+        return self.computed(
+            name or op.name, args, source, type, any(v in self.wild for v in op._operands), op
+        )
 
     def computed(
-        self, name: str, args: Sequence[str], source: Type, type: Type, wild: bool = False, op: Any = None
+        self,
+        name: str,
+        args: Sequence[str],
+        source: Type,
+        type: Type,
+        wild: bool = False,
+        op: Any = None,
     ) -> str:
         """The text of an operation by name on operands of type `source`."""
         if is_half(type) and is_half(source):
@@ -131,8 +138,12 @@ class Printing:
             *args,
             T=self.language.type(type),
             S=self.language.type(source),
-            I=self.vector_type(source, "i") if count > 1 else self.language.scalars.get(f"i{bits}", ""),
-            U=self.vector_type(source, "u") if count > 1 else self.language.scalars.get(f"u{bits}", ""),
+            I=self.vector_type(source, "i")
+            if count > 1
+            else self.language.scalars.get(f"i{bits}", ""),
+            U=self.vector_type(source, "u")
+            if count > 1
+            else self.language.scalars.get(f"u{bits}", ""),
             K=self.vector_type(type, "i") if lanes_of(type) > 1 and not self.is_mask(type) else "",
             w=bits,
             W=self.language.bits(element_of(type)),
@@ -327,7 +338,9 @@ def _select(p: Printing, op: arith.Select) -> Any:
         one, other = p.values[a], p.values[b]
         chosen = lambda x, y: x if x == y else f"({test} ? {grouped(x)} : {grouped(y)})"  # noqa: E731
         pairs = (zip(getattr(one, k), getattr(other, k), strict=True) for k in ("sizes", "strides"))
-        return Buffer(chosen(one.pointer, other.pointer), *(tuple(chosen(*x) for x in y) for y in pairs))
+        return Buffer(
+            chosen(one.pointer, other.pointer), *(tuple(chosen(*x) for x in y) for y in pairs)
+        )
     if p.is_mask(result.type) and lanes_of(condition.type) > 1:
         bits = p.logic_bits(op)
         m, x, y = (p.mask(v, bits) for v in op._operands)
@@ -373,7 +386,7 @@ def _extremum(p: Printing, op: Operation) -> str:
     x, y = p.text_of(a), p.text_of(b)
     limit = _number(b)
     name = op.name
-    if limit is not None and limit == limit and (limit or greatest and str(limit)[0] != "-"):
+    if limit is not None and limit == limit and (limit or (greatest and str(limit)[0] != "-")):
         name = "least" if greatest else "most"  # y where x is beyond it, else x
         flags = str(op.properties.get("fastmath"))
         if not limit and not ("nsz" in flags or "fast<" in flags):
@@ -402,7 +415,11 @@ def _float_cast(p: Printing, op: Operation) -> str:
     text = p.text_of(source)
     if is_half(source.type):
         text = p.widened(text, source.type)
-        return text if element_of(type).kind == "f32" else p.computed("cast", [text], _with_element(type, "f32"), type)
+        return (
+            text
+            if element_of(type).kind == "f32"
+            else p.computed("cast", [text], _with_element(type, "f32"), type)
+        )
     if is_half(type):
         if element_of(source.type).kind == "f64":
             text = p.computed("odd", [text], source.type, _with_element(type, "f32"))
@@ -459,7 +476,9 @@ def _integer_cast(p: Printing, op: Operation) -> Any:
     if element_of(type) is IntegerType(1):
         return f"({text} & 1) != 0"
     bits = p.language.bits(element_of(kind))
-    sign = f"({p.language.scalars[f'i{bits}']})" if signed and not isinstance(kind, IndexType) else ""
+    sign = (
+        f"({p.language.scalars[f'i{bits}']})" if signed and not isinstance(kind, IndexType) else ""
+    )
     return f"({p.language.type(type)}){sign}{text}"
 
 
@@ -535,7 +554,9 @@ def _insert(p: Printing, op: vector.Insert) -> str:
     return p.call("insert", type, p.text_of(op.dest), text, str(at))
 
 
-def shuffled(p: Printing, type: VectorType, a: str, b: str, mask: Sequence[int], source: VectorType) -> str:
+def shuffled(
+    p: Printing, type: VectorType, a: str, b: str, mask: Sequence[int], source: VectorType
+) -> str:
     """Elements of two vectors of one type, by number, as a vector of a type."""
     name, size = p.vector_type(type), lanes_of(source)
     if len(mask) == 1:
@@ -604,7 +625,11 @@ def _step(p: Printing, op: vector.Step) -> str:
 @prints("vector.create_mask", "vector.constant_mask")
 def _create_mask(p: Printing, op: Operation) -> str:
     result = op.results[0]
-    bounds = op.mask_dim_sizes if isinstance(op, vector.ConstantMask) else [p.values[v] for v in op._operands]
+    bounds = (
+        op.mask_dim_sizes
+        if isinstance(op, vector.ConstantMask)
+        else [p.values[v] for v in op._operands]
+    )
     if lanes_of(result.type) == 1:
         return " & ".join(f"({grouped(b)} > 0)" for b in bounds)
     if result.type.rank > 1:
@@ -635,7 +660,11 @@ def _reduction(p: Printing, op: vector.Reduction) -> str:
         text, type = p.widened(text, type), wide
     flags = str(op.properties.get("fastmath"))
     floats = isinstance(element, FloatType)
-    name = f"reduce_{kind}" + ("" if "reassoc" in flags or "fast<fast>" in flags or not floats or kind not in ("add", "mul") else "_ordered")
+    name = f"reduce_{kind}" + (
+        ""
+        if "reassoc" in flags or "fast<fast>" in flags or not floats or kind not in ("add", "mul")
+        else "_ordered"
+    )
     acc = None if op.acc is None else p.text_of(op.acc)
     if acc is not None and is_half(element):
         acc = p.widened(acc, element)
@@ -643,11 +672,16 @@ def _reduction(p: Printing, op: vector.Reduction) -> str:
     if p.is_mask(type):
         bits = p.widths.get(op.vector, 32)
         lanes = VectorType(type.shape, IntegerType(bits))
-        found = f"({p.call(name, lanes, f'({p.vector_type(lanes)}){p.mask(op.vector, bits)}')} & 1) != 0"
+        mask = f"({p.vector_type(lanes)}){p.mask(op.vector, bits)}"
+        found = f"({p.call(name, lanes, mask)} & 1) != 0"
         return found if acc is None else p.computed(word, [acc, f"({found})"], element, element)
     if lanes_of(type) > 1:
         if name.endswith("_ordered"):
-            start = acc if acc is not None else p.language.literal(-0.0 if kind == "add" else 1.0, element_of(type))
+            start = (
+                acc
+                if acc is not None
+                else p.language.literal(-0.0 if kind == "add" else 1.0, element_of(type))
+            )
             text, acc = p.call(name, type, text, start), None
         else:
             text = p.call(name, type, text)
@@ -730,9 +764,19 @@ def _gather(p: Printing, op: vector.Gather) -> str:
     type, base = op.results[0].type, pointer(p, op.base, op.offsets)
     stride = p.values[op.base].strides[-1]
     if lanes_of(type) == 1:
-        return f"{p.text_of(op.mask)} ? {grouped(base)}[{times(p.values[op.indices], stride)}] : {p.text_of(op.pass_thru)}"
+        place = times(p.values[op.indices], stride)
+        return f"{p.text_of(op.mask)} ? {grouped(base)}[{place}] : {p.text_of(op.pass_thru)}"
     mask = p.mask(op.mask, int(p.short(type)[1:]))
     index = p.vector_type(op.indices.type, "i")
     places = f"({index}){p.text_of(op.indices)}"
-    text = p.call("gather", type, base, places, str(stride), mask, as_stored(p, op.pass_thru), index=index.partition("x")[0])
+    text = p.call(
+        "gather",
+        type,
+        base,
+        places,
+        str(stride),
+        mask,
+        as_stored(p, op.pass_thru),
+        index=index.partition("x")[0],
+    )
     return _as_read(p, op, text)

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...dialects import arith, cf, func, memref, scf, vector
-from ...dialects.marks import IN_PLACE, KERNEL, PARALLEL, POOL
+from ...dialects import arith, func, memref
+from ...dialects.marks import FIRST_CHECK, IN_PLACE, KERNEL, POOL
+from ...ir.attributes import IntegerAttr
 from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import NncError, PassError
 from ...ir.location import node_of
 from ...ir.traits import Pure
-from ...ir.types import FloatType, IndexType, IntegerType, MemRefType, Type, VectorType, i1, index
+from ...ir.types import IndexType, MemRefType, Type, i1
 from .facts import Facts
 from .language import Language
 from .memory import (
     Buffer,
     from_parts,
     grouped,
-    moved,
-    offset,
     parts_of,
     plus,
-    row_major,
-    times,
-    typed,
     view,
 )
 from .operations import OPERATIONS, Printing, stripped
@@ -37,15 +33,13 @@ _LONGEST = 60
 class FunctionPrinter(Printing):
     """The text of one function."""
 
-    def __init__(
-        self, language: Language, facts: Facts, op: func.FuncOp
-    ) -> None:
+    def __init__(self, language: Language, facts: Facts, op: func.FuncOp) -> None:
         super().__init__(language)
         self.facts, self.op, self.name = facts, op, facts.names[op.sym_name]
         self.lines: list[str] = []
         self.taken = set(facts.names.values())
         self.depth = 1
-        self.fails = bool(facts.checks.of(op.sym_name))
+        self.fails = op.sym_name in facts.failing
         self.on_heap = op.sym_name in facts.heap
 
     # -- the function ------------------------------------------------------------------------
@@ -57,7 +51,9 @@ class FunctionPrinter(Printing):
         above = f"/* {node.replace('*/', '* /')} */\n" if node else ""
         block = self.op.body.blocks[0]
         if len(self.op.body.blocks) > 1:
-            raise PassError(f"branches between blocks have no form in {self.language.name}", self.op.loc)
+            raise PassError(
+                f"branches between blocks have no form in {self.language.name}", self.op.loc
+            )
         parameters = [name for arg in block.args for name in self.flat(arg)]
         self.first = len(self.lines)
         self.block(block)
@@ -98,8 +94,10 @@ class FunctionPrinter(Printing):
 
     def task(self) -> str:
         """What runs one piece of a parallel loop's range, of the body that this function is."""
-        pool, begin, end, *rest = self.op.args
-        fields = [(t, f"a{i}") for i, t in enumerate(t for a in rest for t in self.argument_types(a))]
+        rest = self.op.args[3:]
+        fields = [
+            (t, f"a{i}") for i, t in enumerate(t for a in rest for t in self.argument_types(a))
+        ]
         words, heap = self.language.templates, self.on_heap
         return words["task"].format(
             name=self.name,
@@ -129,7 +127,10 @@ class FunctionPrinter(Printing):
         """The types of what represents a value, each with the space or star behind it."""
         if isinstance(type, MemRefType):
             beside = self.language.scalars["index"] + " "
-            return [self.pointer_type(type.element_type), *[beside] * len(parts_of(type, _blank(type)))]
+            return [
+                self.pointer_type(type.element_type),
+                *[beside] * len(parts_of(type, _blank(type))),
+            ]
         if str(type) == "!llvm.ptr":
             return [self.language.templates["pool"]]
         return [self.language.type(type) + " "]
@@ -143,7 +144,8 @@ class FunctionPrinter(Printing):
 
     def pointer_type(self, element: Type, constant: bool = False) -> str:
         """A pointer to elements, perhaps constant ones."""
-        return f"{'const ' if constant else ''}{self.language.scalars[self.language.stored(element)]} *"
+        name = self.language.scalars[self.language.stored(element)]
+        return f"{'const ' if constant else ''}{name} *"
 
     def flat(self, value: Value) -> list[str]:
         """The texts of what represents a value; truth values of vectors in lanes of 32 bits."""
@@ -182,12 +184,16 @@ class FunctionPrinter(Printing):
     def declare(self, value: Value, expression: str) -> str:
         """A new name for a value that an expression gives."""
         type, mask = value.type, self.widths.get(value, 32)
-        name = self.fresh(value.name_hint if value.name_hint and not value.name_hint.isdigit() else "v")
+        name = self.fresh(
+            value.name_hint if value.name_hint and not value.name_hint.isdigit() else "v"
+        )
         self.line(f"const {self.language.type(type, mask)} {name} = {stripped(expression)};")
         self.values[value] = name
         return name
 
-    def variables(self, values: Sequence[Value], hint: str, inits: Sequence[str] | None) -> list[str]:
+    def variables(
+        self, values: Sequence[Value], hint: str, inits: Sequence[str] | None
+    ) -> list[str]:
         """Variables for values, with what they start as, if anything."""
         found: list[str] = []
         for value in values:
@@ -216,7 +222,10 @@ class FunctionPrinter(Printing):
 
     def fail(self, ok: str, op: Operation, status: str | None = None) -> None:
         """Leave the function where a condition does not hold."""
-        before = self.facts.checks.before[op]
+        first = op.attributes.get(FIRST_CHECK)
+        if not isinstance(first, IntegerAttr):
+            raise NncError("may fail where nobody is told: it is behind no call of the entry")
+        before = first.value
         number = str(before + 1) if status is None else str(plus(status, before))
         test = f"!{grouped(ok)}" if status is None else f"{status} != 0"
         self.line(f"if ({test}) return {number};")
@@ -278,9 +287,15 @@ class FunctionPrinter(Printing):
         """Bind the result to an expression: in place if it is short and used once, else a name."""
         found = OPERATIONS[op.name](self, op) if op.name in OPERATIONS else self.from_table(op)
         (result,) = op.results
-        if isinstance(found, int) or isinstance(op, arith.Constant):
-            self.values[result] = found
-        elif _is_address(op) and (result.has_one_use or re.fullmatch(r"\w+", found)) and len(found) < _LONGEST:
+        if (
+            isinstance(found, int)
+            or isinstance(op, arith.Constant)
+            or (
+                _is_address(op)
+                and (result.has_one_use or re.fullmatch(r"\w+", found))
+                and len(found) < _LONGEST
+            )
+        ):
             self.values[result] = found
         else:
             self.declare(result, found)

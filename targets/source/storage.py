@@ -7,9 +7,8 @@ from typing import Any
 from ...dialects import arith, math, memref, vector
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
-from ...ir.types import IndexType, IntegerType, VectorType
 from .memory import Buffer, bytes_of, grouped, row_major
-from .operations import address, as_stored, element_of, lanes_of, pointer, shuffled, stripped
+from .operations import address, as_stored, lanes_of, pointer, shuffled, stripped
 from .printer import FunctionPrinter, states
 
 
@@ -83,7 +82,9 @@ def _alloc(p: FunctionPrinter, op: Any) -> None:
     p.values[op.results[0]] = Buffer(name, sizes, row_major(sizes))
     if isinstance(op, memref.Realloc):
         old = p.values[op.source]
-        count = words["product"].format(bytes_of(type.element_type), words["least_of"].format(old.sizes[0], sizes[0]))
+        count = words["product"].format(
+            bytes_of(type.element_type), words["least_of"].format(old.sizes[0], sizes[0])
+        )
         p.line(words["copy"].format(name, old.pointer, count))
         p.line(words["give"].format(old.pointer))
 
@@ -101,7 +102,9 @@ def _alloca(p: FunctionPrinter, op: memref.Alloca) -> None:
         raise NncError("has an open size")
     name = p.fresh(op.results[0].name_hint or "local")
     kind = p.language.scalars[p.language.stored(type.element_type)]
-    text = p.language.templates["local"].format(kind=kind, name=name, count=max(1, type.num_elements))
+    text = p.language.templates["local"].format(
+        kind=kind, name=name, count=max(1, type.num_elements)
+    )
     p.lines.insert(p.first, f"    {text}")
     p.values[op.results[0]] = Buffer(name, type.shape, row_major(type.shape))
 

@@ -1,23 +1,71 @@
 """Models as C: bit by bit what nnc's library gives, from each compiler that is here."""
 
+import shutil
+import sys
+from importlib.util import find_spec
+
 import nnc
 import numpy as np
 import onnx
 import pytest
 from nnc.ir.attributes import ArrayAttr, StringAttr, UnitAttr
 from nnc.ir.syntax.parser import parse_module
+from nnc.targets.c import running
 from onnx import TensorProto, helper, numpy_helper
 
 from ..lowering.running import check_equal, entry, inputs_of
 from ..lowering.test_nn_to_linalg import example_of
 from ..lowering.test_nn_to_linalg_cases import CONVOLUTIONS, MOVEMENT, one_op
 from ..models.small_models import GraphMaker, small_transformer
-from .c_programs import SANITIZED, CProgram, compilers, inputs_for, same_bits
 from .small_networks import classified, convolution, lstm, mobilenet_v2, resnet18, squeezenet
 from .test_emulated_operators import GROUPS, one_function
 
-COMPILERS = compilers()
+STRICT = [
+    "-std=c99",
+    "-pedantic",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-march=native",
+    "-shared",
+    "-fPIC",
+]
+SANITIZED = [*STRICT, *["-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all"]]
+COMPILERS = {name: (name,) for name in ("gcc", "clang") if shutil.which(name)}
+if find_spec("ziglang"):
+    COMPILERS["zig"] = (sys.executable, "-m", "ziglang", "cc")
 pytestmark = pytest.mark.skipif("gcc" not in COMPILERS, reason="gcc is not installed")
+
+
+@pytest.fixture
+def build(monkeypatch):
+    """Let models be built by a compiler with other flags than usual."""
+
+    def change(compiler: str, flags: list[str]) -> None:
+        monkeypatch.setattr(running, "compiler", lambda: COMPILERS[compiler])
+        monkeypatch.setattr(running, "FLAGS", flags)
+
+    change("gcc", [*STRICT, "-O1"])
+    return change
+
+
+def inputs_for(model: onnx.ModelProto, extent: int = 3) -> list[np.ndarray]:
+    """Numbers for a model's inputs; extents that it leaves open are `extent`."""
+    rng, found = np.random.default_rng(0), []
+    weights = {one.name for one in model.graph.initializer}
+    for value in model.graph.input:
+        if value.name not in weights:
+            kind = helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+            shape = [d.dim_value or extent for d in value.type.tensor_type.shape.dim]
+            numbers = rng.standard_normal(shape) if kind.kind == "f" else rng.integers(0, 5, shape)
+            found.append(numbers.astype(kind))
+    return found
+
+
+def outputs(model, inputs, target: str) -> list[np.ndarray]:
+    """What a model gives, compiled anew for a target."""
+    found = nnc.compile(model, target=target, cache=False)(*inputs)
+    return list(found) if isinstance(found, tuple) else [found]
 
 
 def half() -> onnx.ModelProto:
@@ -60,7 +108,12 @@ def forest() -> onnx.ModelProto:
     from ..frontends.test_onnx_classical import forest as trees
 
     node = helper.make_node(
-        "TreeEnsembleRegressor", ["x"], ["y"], domain="ai.onnx.ml", n_targets=3, **trees("target", 3)
+        "TreeEnsembleRegressor",
+        ["x"],
+        ["y"],
+        domain="ai.onnx.ml",
+        n_targets=3,
+        **trees("target", 3),
     )
     graph = helper.make_graph(
         [node],
@@ -84,74 +137,80 @@ NETWORKS = {
 }
 
 
-def check(model, folder, target=None, **options) -> None:
-    """Check that a model's C gives what its library gives."""
+def check(model) -> None:
+    """Check that a model's C gives what its library gives, bit by bit."""
     inputs = inputs_for(model)
-    want = nnc.compile(model, target=target)(*inputs)
-    want = want if isinstance(want, tuple) else (want,)
-    got = CProgram(model, folder, target, **options)(*inputs)
-    assert all(same_bits(a, b) for a, b in zip(got, want, strict=True))
+    pairs = zip(outputs(model, inputs, "c"), outputs(model, inputs, "host"), strict=True)
+    for got, want in pairs:
+        assert (got.shape, got.dtype, got.tobytes()) == (want.shape, want.dtype, want.tobytes())
 
 
 @pytest.mark.parametrize("name", ["lstm", "quantized", "forest"])
-def test_networks(name, tmp_path):
-    check(NETWORKS[name](), tmp_path)
+def test_networks(name, build):
+    check(NETWORKS[name]())
 
 
 @pytest.mark.emulated
 @pytest.mark.parametrize("name", NETWORKS)
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_every_network(name, compiler, tmp_path):
-    check(NETWORKS[name](), tmp_path, compiler=COMPILERS[compiler])
+def test_every_network(name, compiler, build):
+    build(compiler, [*STRICT, "-O2"])
+    check(NETWORKS[name]())
 
 
 @pytest.mark.emulated
 @pytest.mark.parametrize("name", NETWORKS)
-def test_defined_behaviour(name, tmp_path):
-    check(NETWORKS[name](), tmp_path, flags=SANITIZED)
+def test_defined_behaviour(name, build):
+    build("gcc", SANITIZED)
+    check(NETWORKS[name]())
 
 
 # -- operators ---------------------------------------------------------------------------------
 
 
-def check_together(functions, folder) -> None:
+def check_together(functions) -> None:
     """Check functions (label, text, inputs or None, sizes) as one model."""
-    values, expected = [], []
+    values = []
     for _, text, given, sizes in functions:
         module = parse_module(text)
         values += inputs_of(entry(module).function_type.inputs, given, sizes, seed=0)
-    module = parse_module(one_function([text for _, text, *_ in functions]))
-    module.verify()
-    function = entry(module)
-    function.attributes["nn.entry"] = UnitAttr()
-    types = function.function_type
-    for kind, count in (("input", len(types.inputs)), ("output", len(types.results))):
-        names = tuple(StringAttr(f"{kind}{i}") for i in range(count))
-        function.attributes[f"nn.{kind}_names"] = ArrayAttr(names)
-    expected = nnc.compile(module)(*values)
-    expected = expected if isinstance(expected, tuple) else (expected,)
-    found = CProgram(module, folder, flags=SANITIZED)(*values)
-    for i, (want, got) in enumerate(zip(expected, found, strict=True)):
+    found = []
+    for name in ("c", "host"):
+        module = parse_module(one_function([text for _, text, *_ in functions]))
+        module.verify()
+        function = entry(module)
+        function.attributes["nn.entry"] = UnitAttr()
+        types = function.function_type
+        for kind, count in (("input", len(types.inputs)), ("output", len(types.results))):
+            names = tuple(StringAttr(f"{kind}{i}") for i in range(count))
+            function.attributes[f"nn.{kind}_names"] = ArrayAttr(names)
+        found.append(outputs(module, values, name))
+    for i, (got, want) in enumerate(zip(*found, strict=True)):
         try:
-            check_equal(got, np.asarray(want), 1e-6, 1e-6)
+            check_equal(got, want, 1e-6, 1e-6)
         except AssertionError as error:
             raise AssertionError(f"output {i}: {error}") from None
 
 
 @pytest.mark.emulated
 @pytest.mark.parametrize("group", GROUPS, ids=lambda ops: f"{ops[0].name}..{ops[-1].name}")
-def test_operators(group, tmp_path):
-    check_together([(cls.name, *example_of(cls)) for cls in group], tmp_path)
+def test_operators(group, build):
+    build("gcc", SANITIZED)
+    check_together([(cls.name, *example_of(cls)) for cls in group])
 
 
 @pytest.mark.emulated
-def test_convolutions(tmp_path):
+def test_convolutions(build):
     """Also in groups, of f16, of unknown extents."""
-    rows = [(k, one_op(text, *args), None, [3, 7, 5]) for k, (text, args) in CONVOLUTIONS.items()]
-    check_together(rows, tmp_path)
+    build("gcc", SANITIZED)
+    check_together(
+        [(k, one_op(text, *args), None, [3, 7, 5]) for k, (text, args) in CONVOLUTIONS.items()]
+    )
 
 
 @pytest.mark.emulated
-def test_movement(tmp_path):
-    rows = [(k, one_op(text, *args), None, sizes) for k, (text, args, sizes) in MOVEMENT.items()]
-    check_together(rows, tmp_path)
+def test_movement(build):
+    build("gcc", SANITIZED)
+    check_together(
+        [(k, one_op(text, *args), None, sizes) for k, (text, args, sizes) in MOVEMENT.items()]
+    )
