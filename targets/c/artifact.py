@@ -97,14 +97,15 @@ int32_t {prefix}_load(const char *path) {{
 #endif
 """
 
+_CHECK = "    if (nnc_weights == NULL) return 3;\n"
+
 _CALL = """
 static NNC_ALIGNED unsigned char nnc_arena[{arena}];
 
 int32_t {prefix}_call({parameters}) {{
     nnc_tensor inputs[{inputs}], outputs[{outputs}];
     int32_t status;
-{given}    if ({upper}_WEIGHTS_BYTES > 0 && nnc_weights == NULL) return 3;
-    status = {prefix}_run(inputs, outputs, nnc_arena, nnc_weights, NULL);
+{given}{check}    status = {prefix}_run(inputs, outputs, nnc_arena, nnc_weights, NULL);
 {made}    return status;
 }}
 
@@ -203,7 +204,7 @@ def weights_text(signature: Any, prefix: str, weights: np.ndarray, inside: bool)
     )
 
 
-def call_text(signature: Any, prefix: str) -> str:
+def call_text(signature: Any, prefix: str, inside: bool) -> str:
     """What `model.c` has behind the code: the simple call, and the meaning of statuses."""
     given, made = [], []
     counts = {False: 0, True: 0}
@@ -230,7 +231,7 @@ def call_text(signature: Any, prefix: str) -> str:
             made.append(f"    if (status == 0) *{name} = ({element_name(type)} *){array}.data;\n")
     return _CALL.format(
         prefix=prefix,
-        upper=prefix.upper(),
+        check="" if inside or not signature.weights_bytes else _CHECK,
         arena=max(1, signature.arena_bytes),
         parameters=_listed(signature),
         inputs=max(1, counts[False]),

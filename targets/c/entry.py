@@ -118,17 +118,15 @@ def _entry(module: Operation, text: Text, prefix: str) -> Iterator[str]:
     if text.entry.fails or text.uses_heap:
         yield "    int32_t status = 0;"
     yield f"    status = {call};" if text.entry.fails else f"    {call};"
+    for (i, _), type in zip(made, op.function_type.results, strict=True):
+        yield from (f"    {line}" for line in _copied(i, type))
     if made:
-        test = "if (status == 0) " if text.entry.fails else ""
-        yield f"    {test}{{"
+        yield "    if (status == 0) {"
         for (i, _), type in zip(made, op.function_type.results, strict=True):
             yield from (f"        {line}" for line in _handed_over(i, type))
+        yield "    } else {"
+        yield from (f"        NNC_FREE(data{i});" for i, _ in made)
         yield "    }"
-        if len(made) > 1:
-            yield f"    if (status == -{NO_MEMORY}) {{"
-            for i, _ in made:
-                yield f"        if (outputs[{i}].data != before[{i}]) NNC_FREE(outputs[{i}].data);"
-            yield "    }"
     if text.entry.on_heap:
         yield "    nnc_end(&heap);"
     if text.entry.fails or text.uses_heap:
@@ -140,19 +138,29 @@ def _entry(module: Operation, text: Text, prefix: str) -> Iterator[str]:
     yield from _messages([one.value for one in module.attributes.get(FAILURES, ())], prefix)  # type: ignore[attr-defined]
 
 
-def _handed_over(i: int, type: MemRefType) -> Iterator[str]:
-    """An output of open shape in memory of its own, which the caller frees."""
+def _extents(i: int, type: MemRefType) -> list[str]:
+    """The extents of an output of open shape, as the entry function gives them."""
     opened = [k for k, n in enumerate(type.shape) if n is None]
-    places = {k: f"out{i}_{number + 1}" for number, k in enumerate(opened)}
-    sizes = [places.get(k, str(n)) for k, n in enumerate(type.shape)]
-    for k, size in enumerate(sizes):
-        yield f"outputs[{i}].shape[{k}] = {size};"
-    count = f"{bytes_of(type.element_type)}"
-    for size in sizes:
+    return [
+        str(n) if n is not None else f"out{i}_{opened.index(k) + 1}"
+        for k, n in enumerate(type.shape)
+    ]
+
+
+def _copied(i: int, type: MemRefType) -> Iterator[str]:
+    """An output of open shape in memory of its own, which the caller frees."""
+    count = str(bytes_of(type.element_type))
+    for size in _extents(i, type):
         count = f"nnc_product({count}, {size})"
-    yield f"outputs[{i}].data = NNC_MALLOC({count} + 64);"
-    yield f"if (outputs[{i}].data == NULL) status = -{NO_MEMORY};"
-    yield f"else if (out{i}_0 != NULL) memcpy(outputs[{i}].data, out{i}_0, {count});"
+    yield f"void *const data{i} = status == 0 ? NNC_MALLOC({count} + 64) : NULL;"
+    yield f"if (data{i} != NULL) memcpy(data{i}, out{i}_0, {count});"
+    yield f"else if (status == 0) status = -{NO_MEMORY};"
+
+
+def _handed_over(i: int, type: MemRefType) -> Iterator[str]:
+    yield f"outputs[{i}].data = data{i};"
+    for k, size in enumerate(_extents(i, type)):
+        yield f"outputs[{i}].shape[{k}] = {size};"
 
 
 def _checked(op: Any, inputs: Sequence[TensorType], outputs: Sequence[TensorType]) -> Iterator[str]:

@@ -5,6 +5,7 @@
 #define NNC_MALLOC(bytes) malloc(bytes)
 #define NNC_FREE(address) free(address)
 #endif
+#define NNC_MOST ((size_t)PTRDIFF_MAX / 2)
 typedef struct nnc_block {
     struct nnc_block *next, *before;
     void *start;
@@ -13,10 +14,10 @@ typedef struct {
     nnc_block *first;
 } nnc_heap;
 NNC_INLINE size_t nnc_product(size_t a, ptrdiff_t b) {
-    return b <= 0 ? 0 : a > (size_t)PTRDIFF_MAX / (size_t)b ? (size_t)PTRDIFF_MAX : a * (size_t)b;
+    return b <= 0 ? 0 : a > NNC_MOST / (size_t)b ? NNC_MOST : a * (size_t)b;
 }
 NNC_INLINE void *nnc_take(nnc_heap *heap, size_t bytes) {
-    char *start = bytes > (size_t)PTRDIFF_MAX - 256 ? NULL : (char *)NNC_MALLOC(bytes + 128);
+    char *start = bytes >= NNC_MOST ? NULL : (char *)NNC_MALLOC(bytes + 128);
     nnc_block *block;
     if (start == NULL) return NULL;
     block = (nnc_block *)(void *)(start + (128 - (size_t)((uintptr_t)start & 63)) - sizeof(nnc_block));

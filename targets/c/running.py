@@ -55,9 +55,8 @@ def load_text(code: bytes) -> LoadedText:
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             said = next((line for line in done.stderr.splitlines() if "error" in line), "")
-            raise NncError(
-                f"'{command[0]}' cannot build the C text: {said.strip() or done.stderr[-200:]}"
-            )
+            said = said.partition("model.c:")[2] or done.stderr[-200:].strip()
+            raise NncError(f"'{command[0]}' cannot build the C text: line {said}")
         try:
             return LoadedText(ctypes.CDLL(str(library)))
         except OSError as error:

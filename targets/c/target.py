@@ -69,7 +69,7 @@ class CTarget(Target):
         weights = weights_text(found, options.prefix, program.weights, inside)
         code, rest = program.code.decode().split(WEIGHTS_HERE)
         include = f'#include "{path.with_suffix(".h").name}"\n'
-        parts = (include, code, weights, rest, call_text(found, options.prefix))
+        parts = (include, code, weights, rest, call_text(found, options.prefix, inside))
         files: dict[Path, tuple[Part, ...]] = {
             path: parts,
             path.with_suffix(".h"): (header(found, options.prefix, inside),),
