@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from ..base import FAMILIES, Target, find_host, room
-from ..costs import Costs, LoopCosts
+from ..costs import AlgorithmCosts, Costs, LoopCosts
 from ..machine import Machine
 from .target import CTarget
 
@@ -43,11 +43,18 @@ _SCALAR = Machine(
     memory_bandwidth=1.0,
     cores=1,
     gigahertz=0.2,
-    costs=Costs(loops=LoopCosts(prefetch_passes=0)),
+    costs=Costs(algorithms=AlgorithmCosts(epilogue=8.0), loops=LoopCosts(prefetch_passes=0)),
 )
-"""A small core with one unit for floats."""
+"""A small core with one unit for floats. Winograd's weights would take four times the flash."""
 
-_CORTEX_M7 = replace(_SCALAR, vector_registers=32, has_fma=True, fma_latency=5, gigahertz=0.4)
+_CORTEX_M7 = replace(
+    _SCALAR,
+    vector_registers=32,
+    has_fma=True,
+    fma_latency=5,
+    has_signed_byte_products=True,  # SXTB16 and SMLAD
+    gigahertz=0.4,
+)
 _CORTEX_M4 = replace(_CORTEX_M7, issue_width=1, fma_latency=3, l1_bytes=4 << 10, gigahertz=0.17)
 
 
@@ -61,7 +68,7 @@ def _targets() -> Iterator[CTarget]:
     here = find_host()
     rows = (one for family in FAMILIES if family != "c" for one in room(family).TARGETS)
     others = tuple(_as_c(row) for row in rows)
-    scalar = replace(_SCALAR, cores=4)
+    scalar = replace(_SCALAR, cores=4, costs=Costs(loops=LoopCosts(prefetch_passes=0)))
     if here is not None:
         yield replace(_as_c(here), name="c", summary="C99 for this machine", variants=others)
     yield _own("c-scalar", "C99 without vectors, for any machine", scalar, 64)

@@ -1,7 +1,38 @@
+#if defined(__has_include)
+#if !__has_include(<math.h>)
+#define NNC_NO_C_LIBRARY
+#endif
+#endif
+#if defined(NNC_NO_C_LIBRARY)
+/* A compiler alone: functions come from its own library. */
+void *memcpy(void *, const void *, size_t);
+void *memmove(void *, const void *, size_t);
+#define INFINITY __builtin_inff()
+#define NAN __builtin_nanf("")
+#define isnormal(x) __builtin_isnormal(x)
+#define NNC_NAMED_(name) float name##f(float); double name(double);
+#define NNC_NAMED(a, b, c, d, e) \
+    NNC_NAMED_(a) NNC_NAMED_(b) NNC_NAMED_(c) NNC_NAMED_(d) NNC_NAMED_(e)
+NNC_NAMED(fabs, ceil, floor, trunc, round) NNC_NAMED(sqrt, sqrt, exp, exp2, expm1)
+NNC_NAMED(log, log2, log10, log1p, sin) NNC_NAMED(cos, tan, asin, acos, atan)
+NNC_NAMED(sinh, cosh, tanh, asinh, acosh) NNC_NAMED(atanh, erf, erfc, cbrt, cbrt)
+float fmaf(float, float, float); double fma(double, double, double);
+float powf(float, float); double pow(double, double);
+float fmodf(float, float); double fmod(double, double);
+float atan2f(float, float); double atan2(double, double);
+float copysignf(float, float); double copysign(double, double);
+__attribute__((unused)) static inline float rintf(float x) {
+    const float whole = fabsf(x) + 8388608.0f - 8388608.0f;
+    return fabsf(x) < 8388608.0f ? copysignf(whole, x) : x;
+}
+__attribute__((unused)) static inline double rint(double x) {
+    const double whole = fabs(x) + 4503599627370496.0 - 4503599627370496.0;
+    return fabs(x) < 4503599627370496.0 ? copysign(whole, x) : x;
+}
+#else
 #include <math.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
+#endif
 
 /* What C says otherwise on each compiler. */
 #if defined(__GNUC__) || defined(__clang__)
@@ -149,6 +180,17 @@ NNC_INLINE uint32_t dot_u8s8(uint32_t a, uint32_t b) {
     for (i = 0; i < 32; i += 8) sum += (int32_t)(uint8_t)(a >> i) * (int8_t)(b >> i);
     return (uint32_t)sum;
 }
+#if defined(__ARM_FEATURE_DSP) && defined(__ARM_FEATURE_SIMD32)
+#include <arm_acle.h>
+NNC_INLINE uint32_t dot_s8(uint32_t a, uint32_t b) {
+    const int32_t odd = __smlad(
+        __sxtb16((int8x4_t)(a >> 8 | a << 24)), __sxtb16((int8x4_t)(b >> 8 | b << 24)), 0);
+    return (uint32_t)__smlad(__sxtb16((int8x4_t)a), __sxtb16((int8x4_t)b), odd);
+}
+NNC_INLINE uint32_t dot_s16(uint32_t a, uint32_t b) {
+    return (uint32_t)__smlad((int16x2_t)a, (int16x2_t)b, 0);
+}
+#else
 NNC_INLINE uint32_t dot_s8(uint32_t a, uint32_t b) {
     int32_t sum = 0;
     int i;
@@ -158,6 +200,7 @@ NNC_INLINE uint32_t dot_s8(uint32_t a, uint32_t b) {
 NNC_INLINE uint32_t dot_s16(uint32_t a, uint32_t b) {
     return (uint32_t)((int16_t)a * (int16_t)b) + (uint32_t)((int16_t)(a >> 16) * (int16_t)(b >> 16));
 }
+#endif
 
 /* Floats of 16 bits are kept as their bits and computed in 32. */
 NNC_INLINE float f32_of_bf16(uint16_t x) { return f32_of_u32((uint32_t)x << 16); }
