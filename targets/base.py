@@ -84,6 +84,10 @@ class Target(ABC):
     def emit(self, module: Operation, symbols: Symbols, timed: Timed = untimed) -> bytes:
         """The code of a module behind the last stage. Raises NncError."""
 
+    def here(self) -> Target:
+        """The target, with the numbers of this machine where its name stands for that."""
+        return self
+
     def has_pool(self, module: Operation) -> bool:
         """Whether the code of a module has threads of its own to start."""
         defined = {op.properties.get("sym_name") for op in module.body_block}
@@ -176,7 +180,7 @@ def target(name: str) -> Target:
     for row in all_targets():
         for one in (row, *row.variants):
             if name == one.name or name in one.aliases:
-                return one
+                return one.here()
     if "," in name:
         raise NncError(f"several targets, '{name}', are for the library of `nnc compile`")
     from difflib import get_close_matches

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..base import FAMILIES, Target, find_host, room
+from ..base import FAMILIES, room
 from ..costs import AlgorithmCosts, Costs, LoopCosts
 from ..machine import Machine
-from .target import CTarget
+from .target import HERE, CTarget
 
 
 def host() -> None:
@@ -59,26 +59,21 @@ _CORTEX_M4 = replace(_CORTEX_M7, issue_width=1, fma_latency=3, l1_bytes=4 << 10,
 
 
 def _own(name: str, summary: str, machine: Machine, bits: int) -> CTarget:
-    return CTarget(
-        name=name, summary=summary, family="c", machine=machine, pointer_bits=bits
-    )  # fmt: skip
+    return CTarget(name=name, summary=summary, family="c", machine=machine, pointer_bits=bits)
 
 
 def _targets() -> Iterator[CTarget]:
-    here = find_host()
-    rows = (one for family in FAMILIES if family != "c" for one in room(family).TARGETS)
-    others = tuple(_as_c(row) for row in rows)
-    scalar = replace(_SCALAR, cores=4, costs=Costs(loops=LoopCosts(prefetch_passes=0)))
-    if here is not None:
-        yield replace(_as_c(here), name="c", summary="C99 for this machine", variants=others)
-    yield _own("c-scalar", "C99 without vectors, for any machine", scalar, 64)
+    rows = (row for family in FAMILIES if family != "c" for row in room(family).TARGETS)
+    others = tuple(
+        _own(f"c-{row.name}", f"C99 for {row.summary}", row.machine, row.pointer_bits)
+        for row in rows
+    )
+    plain = replace(_SCALAR, cores=4, costs=Costs(loops=LoopCosts(prefetch_passes=0)))
+    this = _own(HERE, "C99 for this machine; c-NAME for another", plain, 64)
+    yield replace(this, variants=others)
+    yield _own("c-scalar", "C99 without vectors, for any machine", plain, 64)
     yield _own("c-cortex-m7", "C99 for the Cortex-M7: STM32F7 and H7, i.MX RT", _CORTEX_M7, 32)
     yield _own("c-cortex-m4", "C99 for the Cortex-M4 with floats", _CORTEX_M4, 32)
-
-
-def _as_c(row: Target) -> CTarget:
-    """C with the numbers of another target's machine."""
-    return _own(f"c-{row.name}", f"C99 for {row.summary}", row.machine, row.pointer_bits)
 
 
 TARGETS = tuple(_targets())

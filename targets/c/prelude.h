@@ -20,7 +20,8 @@ float fmaf(float, float, float); double fma(double, double, double);
 float powf(float, float); double pow(double, double);
 float fmodf(float, float); double fmod(double, double);
 float atan2f(float, float); double atan2(double, double);
-float copysignf(float, float); double copysign(double, double);
+#define copysignf(x, y) __builtin_copysignf(x, y)
+#define copysign(x, y) __builtin_copysign(x, y)
 __attribute__((unused)) static inline float rintf(float x) {
     const float whole = fabsf(x) + 8388608.0f - 8388608.0f;
     return fabsf(x) < 8388608.0f ? copysignf(whole, x) : x;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ...artifacts.options import ArtifactOptions, FileKind
@@ -14,9 +14,11 @@ from ...ir.files import Part, write_together
 from ...ir.stages import Stage, stage
 from ...ir.timing import Timed, untimed
 from ...runtime.program import LinkedCode, Program
-from ..base import Symbols, Target
+from ..base import Symbols, Target, host
 from ..stages import LOOPS, VECTORS
 
+HERE = "c"
+"""What stands for C with the numbers of this machine."""
 _INSIDE_LIMIT = 1 << 28
 """Bytes of weights that C text may hold: compilers take about twelve times as much memory."""
 
@@ -42,6 +44,12 @@ class CTarget(Target):
     @property
     def files(self) -> Mapping[str, FileKind]:
         return {".c": FileKind(holds_weights=True)}
+
+    def here(self) -> Target:
+        if self.name != HERE:
+            return self
+        found = host()
+        return replace(self, machine=found.machine, pointer_bits=found.pointer_bits)
 
     def has_pool(self, module: Operation) -> bool:
         return any(PARALLEL in op.attributes for op in module.walk())

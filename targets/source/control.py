@@ -11,8 +11,8 @@ from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.types import IndexType, Type
 from .memory import grouped
-from .operations import stripped
 from .printer import FunctionPrinter, states
+from .printing import stripped
 
 
 @states(scf.For)

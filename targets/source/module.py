@@ -10,7 +10,7 @@ from ...ir.attributes import DenseElements, DenseResource
 from ...ir.core import Operation
 from ...ir.diagnostics import PassError
 from ...ir.types import IndexType, IntegerType
-from . import control, storage  # noqa: F401 - they fill STATEMENTS
+from . import control, scalars, storage, vectors  # noqa: F401 - they fill tables
 from .facts import Facts
 from .language import Language
 from .printer import FunctionPrinter

@@ -24,7 +24,7 @@ from .memory import (
     plus,
     view,
 )
-from .operations import OPERATIONS, Printing, stripped
+from .printing import OPERATIONS, Printing, stripped
 
 _LONGEST = 60
 """Characters of an expression that stands where it is used."""

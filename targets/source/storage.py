@@ -7,9 +7,10 @@ from typing import Any
 from ...dialects import arith, math, memref, vector
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
-from .memory import Buffer, bytes_of, grouped, row_major
-from .operations import address, as_stored, lanes_of, pointer, shuffled, stripped
+from .memory import Buffer, bytes_of, grouped, offset, row_major
 from .printer import FunctionPrinter, states
+from .printing import lanes_of, stripped
+from .vectors import address, as_stored, pointer, shuffled
 
 
 @states(memref.Store)
@@ -124,8 +125,6 @@ def _copy(p: FunctionPrinter, op: memref.Copy) -> None:
     for index, size in zip(indices, source.sizes, strict=True):
         p.line(f"for ({kind} {index} = 0; {index} < {size}; {index} += 1) {{")
         p.depth += 1
-    from .memory import offset
-
     one, other = (f"{grouped(b.pointer)}[{offset(b, indices)}]" for b in (target, source))
     p.line(f"{one} = {other};")
     for _ in indices:

@@ -20,8 +20,17 @@ from ..conftest import skip_unless_ci
 from ..models.small_models import GraphMaker
 
 HERE = Path(__file__).parent / "cortex_m7"
-CPU = "-mcpu=cortex-m7 -mthumb -mfloat-abi=hard -mfpu=fpv5-d16".split()
-STRICT = "-std=c99 -pedantic -Wall -Wextra -Werror -Os -ffunction-sections -fdata-sections".split()
+CPU = ["-mcpu=cortex-m7", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv5-d16"]
+STRICT = [
+    "-std=c99",
+    "-pedantic",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-Os",
+    "-ffunction-sections",
+    "-fdata-sections",
+]
 COMPILERS = {
     "gcc": ["arm-none-eabi-gcc", *CPU, "-nostartfiles", "-Wl,--gc-sections"],
     "zig": [sys.executable, "-m", "ziglang", "cc", "-target", "thumb-freestanding-eabihf",
@@ -131,7 +140,7 @@ def test_networks(name, quantized, compiler, tmp_path):
     image = tmp_path / "model.elf"
     linked = ["-T", HERE / "link.ld", "-o", image]
     subprocess.run([*command, *STRICT, "-I", tmp_path, *sources, *linked], check=True)
-    machine = "qemu-system-arm -M mps2-an500 -nographic -semihosting -kernel".split()
+    machine = ["qemu-system-arm", "-M", "mps2-an500", "-nographic", "-semihosting", "-kernel"]
     done = subprocess.run([*machine, image], capture_output=True, text=True, timeout=300)
     bits = re.findall(r"^[0-9a-f]{8}$", done.stdout + done.stderr, re.MULTILINE)
     assert len(bits) == want.size, done.stdout + done.stderr
