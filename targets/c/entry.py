@@ -89,7 +89,8 @@ def _entry(module: Operation, text: Text, prefix: str) -> Iterator[str]:
                 yield "#if defined(NNC_WEIGHTS)"
                 yield "    if (!weights) weights = NNC_WEIGHTS;"
                 yield "#endif"
-            yield f"    if (!{word}) return {NO_ARGUMENT};"
+            if type.num_elements:
+                yield f"    if (!{word}) return {NO_ARGUMENT};"
         if word is not None:
             arguments.append(
                 {"pool": "pool", "weights": "(const uint8_t *)weights"}.get(

@@ -238,7 +238,7 @@ NNC_INLINE float odd_of_f64(double x) {
 
 /* Threads: ranges are cut into pieces that the caller's function runs, in any order. */
 NNC_INLINE ptrdiff_t nnc_pieces(const nnc_pool *pool, ptrdiff_t range, ptrdiff_t grain) {
-    ptrdiff_t most = pool == NULL ? 1 : 4 * pool->threads;
+    ptrdiff_t most = pool == NULL ? 1 : 16 * pool->threads;
     most = most > NNC_MAX_PIECES ? NNC_MAX_PIECES : most;
     range /= grain;
     return range < most ? range : most;

@@ -333,7 +333,8 @@ def states(*classes: type[Operation]) -> Callable[[Any], Any]:
     """Register the function that prints operations as statements."""
 
     def register(function: Any) -> Any:
-        STATEMENTS.update(dict.fromkeys(classes, function))
+        for one in classes:
+            STATEMENTS[one] = function
         return function
 
     return register

@@ -208,7 +208,8 @@ def prints(*names: str) -> Callable[[Any], Any]:
     """Register the function that gives the expression of operations; a number of an index."""
 
     def register(function: Any) -> Any:
-        OPERATIONS.update(dict.fromkeys(names, function))
+        for name in names:
+            OPERATIONS[name] = function
         return function
 
     return register

@@ -179,7 +179,7 @@ def _reduction(p: Printing, op: vector.Reduction) -> str:
     if acc is not None and is_half(element):
         acc = p.widened(acc, element)
     word = COMBINED[kind] if not floats else COMBINED_FLOATS.get(kind, COMBINED[kind])
-    if p.is_mask(type):
+    if isinstance(type, VectorType) and p.is_mask(type):
         bits = p.widths.get(op.vector, 32)
         lanes = VectorType(type.shape, IntegerType(bits))
         mask = f"({p.vector_type(lanes)}){p.mask(op.vector, bits)}"
