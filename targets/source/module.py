@@ -35,7 +35,10 @@ def print_module(module: Operation, language: Language) -> Text:
         raise PassError(f"one function has to be marked {ENTRY}, not {len(marked)}", module.loc)
     for op in functions:
         if op.is_declaration:
-            raise PassError(f"'{op.sym_name}' has no body: it is a function of the host", op.loc)
+            raise PassError(
+                f"'{op.sym_name}' has no body: {language.name} text calls no function of its host",
+                op.loc,
+            )
     facts = Facts(module, language)
     printers: list[FunctionPrinter] = []
     heads, texts = [], []

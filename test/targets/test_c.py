@@ -347,5 +347,5 @@ def test_no_compiler(monkeypatch):
 
 def test_text_that_no_compiler_takes(build):
     build("gcc", [*STRICT, "-Dint32_t=?"])
-    with pytest.raises(nnc.NncError, match="'gcc' cannot build the C text: .*error"):
+    with pytest.raises(nnc.NncError, match=r"'gcc' cannot build the C text: .*error"):
         nnc.compile(forest(), target="c", cache=False)
