@@ -33,7 +33,7 @@ class Buffer:
 def grouped(text: Size) -> str:
     """Text that may be an operand."""
     text = str(text)
-    return text if re.fullmatch(r"\w[\w.]*", text) else f"({text})"
+    return text if re.fullmatch(r"\w[\w.]*(\([^()]*\))?", text) else f"({text})"
 
 
 def times(a: Size, b: Size) -> Size:
