@@ -20,7 +20,7 @@ def c_header(
     """
     guard = f"NNC_{prefix.upper()}_H"
     parts = [
-        _about(found),
+        about(found),
         f"#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n#include <stdint.h>\n",
         _TENSOR,
         _sizes(found, prefix),
@@ -45,7 +45,7 @@ def _run(found: Signature, prefix: str, library: bool) -> str:
     return text.replace("PREFIX", prefix)
 
 
-def _about(found: Signature) -> str:
+def about(found: Signature) -> str:
     """A comment that lists inputs and outputs."""
 
     def lines(word: str, names: Sequence[str], types: Sequence[TensorType]) -> list[str]:

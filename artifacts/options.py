@@ -47,6 +47,8 @@ class ArtifactOptions:
     prefix: str = DEFAULT_PREFIX
     static: bool = False
     bindings: tuple[str, ...] = ()
+    memory: int | None = None
+    """Bytes that the arena of a run may have."""
 
     def prepare_milliseconds(self, kind: FileKind) -> int | None:
         """How long making weights may take when such a file is loaded; None: not at all.

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..artifacts.options import IR, ArtifactOptions, FileKind, check_options
 from ..ir.core import Operation
+from ..ir.diagnostics import NncError
 from ..ir.files import write_whole
 from ..ir.timing import Timed, untimed
 from ..ir.weights_file import write_module as write_ir
@@ -58,7 +59,17 @@ def write_artifact(
         return [path]
     program = make_program(module, symbols=Symbols(options.prefix), timed=timed)
     progress(_memory(program.signature))
+    _check_memory(program.signature, options)
     return target.write(program, path, options, timed)
+
+
+def _check_memory(found: Signature, options: ArtifactOptions) -> None:
+    """Refuse a model that a run of needs more memory than there is. Raises NncError."""
+    if options.memory is not None and found.arena_bytes > options.memory:
+        raise NncError(
+            f"a run needs an arena of {found.arena_bytes:,} bytes ({found.live_bytes:,} in use at "
+            f"one time), more than the {options.memory:,} of --memory"
+        )
 
 
 def _memory(found: Signature) -> str:

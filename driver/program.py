@@ -24,7 +24,7 @@ from ..dialects.marks import (
     PREPARED_BYTES,
     WEIGHTS_BYTES,
 )
-from ..ir.attributes import ArrayAttr, IntegerAttr, StringAttr
+from ..ir.attributes import ArrayAttr, IntegerAttr
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.timing import Timed, untimed
@@ -32,7 +32,6 @@ from ..ir.types import TensorType
 from ..runtime.executable import Executable
 from ..runtime.memory import aligned_buffer
 from ..runtime.program import Program, Signature
-from ..runtime.threads import POOL_SYMBOLS
 from ..targets.attribute import target_of
 from ..targets.base import Symbols
 from .weights import filling
@@ -61,8 +60,7 @@ def make_program(
     `symbols` says how exported functions are called; `timed` is told what is being done.
     """
     found, target = signature(module), target_of(module)
-    defined = {op.properties.get("sym_name") for op in module.body_block}
-    parallel = all(StringAttr(name) in defined for name in POOL_SYMBOLS)
+    parallel = target.has_pool(module)
     with timed("Weights"):
         bytes = found.weights_bytes if with_weights else 0
         weights = (new_weights or aligned_buffer)(bytes)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A model as a library, used from C, from C++ and from Python without nnc.
+# A model as a library, used from C, from C++ and from Python without nnc; and as C itself.
 set -e
 cd "$(dirname "$0")/deploy"
 out=$(mktemp -d)
@@ -18,3 +18,7 @@ c++ -I"$out" main.cpp "$out/model.a" -lpthread -lm -o "$out/static"
 "$out/shared" | sort -u
 "$out/static" | sort -u
 python3 run.py "$out/model.so" | sort -u
+nnc compile "$out/model.mlir" --target c-scalar -o "$out/chip_model.c" --quiet
+sed 's/model.h/chip_model.h/' chip.c > "$out/chip.c"
+cc -std=c99 "$out/chip.c" "$out/chip_model.c" -lm -o "$out/chip"
+"$out/chip" | sort -u

@@ -25,6 +25,7 @@ FAILURE = "nnc_failure"
 PREPARE = "nnc_prepare"
 POOL_CREATE = "nnc_pool_create"
 POOL_DESTROY = "nnc_pool_destroy"
+POOL_SYMBOLS = (POOL_CREATE, POOL_DESTROY)
 PARALLEL_FOR = "nnc_parallel_for"
 POOL_COUNTS = "nnc_pool_counts"
 

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..ir.diagnostics import NncError
-from .abi import POOL_CREATE, POOL_CREATE_TYPE, POOL_DESTROY, POOL_DESTROY_TYPE
+from .abi import POOL_CREATE, POOL_CREATE_TYPE, POOL_DESTROY, POOL_DESTROY_TYPE, POOL_SYMBOLS
 from .program import LinkedCode
 
-POOL_SYMBOLS = (POOL_CREATE, POOL_DESTROY)
+__all__ = ["POOL_SYMBOLS", "Pool"]
 
 
 @dataclass

@@ -16,9 +16,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..artifacts.options import DEFAULT_PREFIX, ArtifactOptions, FileKind, listed
+from ..ir.attributes import StringAttr
 from ..ir.diagnostics import NncError
 from ..ir.stages import Stage
 from ..ir.timing import Timed, untimed
+from ..runtime.abi import POOL_SYMBOLS
 from .machine import Machine
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from ..runtime.model import Model
     from ..runtime.program import LinkedCode, Program
 
-FAMILIES = ("x86", "aarch64", "armv7", "riscv", "power", "wasm")
+FAMILIES = ("x86", "aarch64", "armv7", "riscv", "power", "wasm", "c")
 """The packages and modules here that hold targets, loaded when a name is looked for in them."""
 
 HOST = "host"
@@ -81,6 +83,15 @@ class Target(ABC):
     @abstractmethod
     def emit(self, module: Operation, symbols: Symbols, timed: Timed = untimed) -> bytes:
         """The code of a module behind the last stage. Raises NncError."""
+
+    def here(self) -> Target:
+        """The target, with the numbers of this machine where its name stands for that."""
+        return self
+
+    def has_pool(self, module: Operation) -> bool:
+        """Whether the code of a module has threads of its own to start."""
+        defined = {op.properties.get("sym_name") for op in module.body_block}
+        return all(StringAttr(name) in defined for name in POOL_SYMBOLS)
 
     def text(self, module: Operation, suffix: str) -> str:
         """The code of such a module as text, for a suffix of `files` that says so."""
@@ -169,7 +180,7 @@ def target(name: str) -> Target:
     for row in all_targets():
         for one in (row, *row.variants):
             if name == one.name or name in one.aliases:
-                return one
+                return one.here()
     if "," in name:
         raise NncError(f"several targets, '{name}', are for the library of `nnc compile`")
     from difflib import get_close_matches
@@ -182,7 +193,7 @@ def target(name: str) -> Target:
 def all_targets() -> Iterator[Target]:
     """Every target under its usual system, family by family."""
     for family in FAMILIES:
-        yield from _room(family).TARGETS
+        yield from room(family).TARGETS
 
 
 def target_names() -> list[str]:
@@ -194,7 +205,7 @@ def target_names() -> list[str]:
 @cache
 def find_host() -> Target | None:
     """This machine, with what is known of its processor; None where no family has it."""
-    found = (_room(family).host() for family in FAMILIES)
+    found = (room(family).host() for family in FAMILIES)
     return next((one for one in found if one is not None), None)
 
 
@@ -211,5 +222,6 @@ def host() -> Target:
     )
 
 
-def _room(family: str) -> Any:
+def room(family: str) -> Any:
+    """The package or module of a family."""
     return import_module(f".{family}", __package__)

@@ -15,6 +15,7 @@ ALLOWED: dict[str, str] = {
     "fish is not installed": "install fish; the completion for it is tried in fish itself",
     "/dev/full": "Linux has it",
     "QEMU or a libc for it is not installed": "install qemu-user, libc6-arm64-cross; an error in CI",
+    "no compiler or qemu-system-arm for a Cortex-M7": "install gcc-arm-none-eabi, qemu-system-arm",
     "llvm-mca is not installed": "install the distribution's llvm-22; an error in CI",
     "no tools for *": "install the language's compiler, see .ci/run; an error in CI",
     "ziglang is not installed": "pip install -e .[cross]; an error in CI",

@@ -112,7 +112,7 @@ def _compile(args: argparse.Namespace, session: Session) -> int:
     prefix = args.prefix
     if prefix is None:
         prefix = prefix_of(args.model) if args.bindings else "nnc"
-    options = ArtifactOptions(place, form, prefix, args.static, args.bindings)
+    options = ArtifactOptions(place, form, prefix, args.static, args.bindings, args.memory)
     check_output(output, options)
     several = args.target.split(",") if args.target and "," in args.target else []
     levels = check_levels(several, output, options) if several else []

@@ -107,6 +107,12 @@ def _add_compile(sub: argparse.ArgumentParser) -> None:
         "(default: original as far as that takes less than 50 ms); may be given for both",
     )
     sub.add_argument(
+        "--memory",
+        type=int,
+        metavar="BYTES",
+        help="refuse a model of which a run needs a larger arena",
+    )
+    sub.add_argument(
         "--prefix",
         help="the start of the names in C (default: nnc; with --bindings the model's file name)",
     )

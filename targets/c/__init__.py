@@ -1,0 +1,79 @@
+"""C for any chip with a C compiler: `c` for this machine, `c-NAME` with another one's numbers.
+
+`c-scalar` uses no vectors, and so needs no extension of C99. Numbers of the Cortex-M are those of
+Arm's Technical Reference Manuals; the tightly coupled memory counts as the second cache, the flash
+behind it as memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ..base import FAMILIES, room
+from ..costs import AlgorithmCosts, Costs, LoopCosts
+from ..machine import Machine
+from .target import HERE, CTarget
+
+
+def host() -> None:
+    """No machine is one of C alone."""
+
+
+_SCALAR = Machine(
+    vector_bits=32,
+    vector_registers=16,
+    full_width_units=1,
+    unit_bits=32,
+    fma_latency=4,
+    loads_per_cycle=1,
+    load_bytes_per_cycle=4,
+    has_fma=False,
+    has_masks=False,
+    has_broadcast_operands=False,
+    widest_lane=4,
+    issue_width=2,
+    line_bytes=32,
+    l1_bytes=16 << 10,
+    l1_way_bytes=4 << 10,
+    l2_bytes=256 << 10,
+    l3_bytes=256 << 10,
+    l2_bandwidth=4.0,
+    l3_bandwidth=4.0,
+    memory_bandwidth=1.0,
+    cores=1,
+    gigahertz=0.2,
+    costs=Costs(algorithms=AlgorithmCosts(epilogue=8.0), loops=LoopCosts(prefetch_passes=0)),
+)
+"""A small core with one unit for floats. Winograd's weights would take four times the flash."""
+
+_CORTEX_M7 = replace(
+    _SCALAR,
+    vector_registers=32,
+    has_fma=True,
+    fma_latency=5,
+    has_signed_byte_products=True,  # SXTB16 and SMLAD
+    gigahertz=0.4,
+)
+_CORTEX_M4 = replace(_CORTEX_M7, issue_width=1, fma_latency=3, l1_bytes=4 << 10, gigahertz=0.17)
+
+
+def _own(name: str, summary: str, machine: Machine, bits: int) -> CTarget:
+    return CTarget(name=name, summary=summary, family="c", machine=machine, pointer_bits=bits)
+
+
+def _targets() -> Iterator[CTarget]:
+    rows = (row for family in FAMILIES if family != "c" for row in room(family).TARGETS)
+    others = tuple(
+        _own(f"c-{row.name}", f"C99 for {row.summary}", row.machine, row.pointer_bits)
+        for row in rows
+    )
+    plain = replace(_SCALAR, cores=4, costs=Costs(loops=LoopCosts(prefetch_passes=0)))
+    this = _own(HERE, "C99 for this machine; c-NAME for another", plain, 64)
+    yield replace(this, variants=others)
+    yield _own("c-scalar", "C99 without vectors, for any machine", plain, 64)
+    yield _own("c-cortex-m7", "C99 for the Cortex-M7: STM32F7 and H7, i.MX RT", _CORTEX_M7, 32)
+    yield _own("c-cortex-m4", "C99 for the Cortex-M4 with floats", _CORTEX_M4, 32)
+
+
+TARGETS = tuple(_targets())

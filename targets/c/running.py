@@ -1,0 +1,65 @@
+"""C text in this process: built as a shared library by the compiler that is here."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ...ir.diagnostics import NncError
+
+_THREADS = Path(__file__).parent / "threads.c"
+_USUAL = """
+    -std=c99 -O2 -march=native -fno-math-errno -fno-trapping-math -fno-unroll-loops -w -shared -fPIC
+"""
+FLAGS = _USUAL.split()
+"""Schedules have unrolled what pays; clang 14 would go on, which costs a tenth."""
+
+
+@cache
+def compiler() -> tuple[str, ...]:
+    """The command of a C compiler: $CC, or one that is usual; empty where there is none."""
+    given = shlex.split(os.environ.get("CC", ""))
+    if given and shutil.which(given[0]):
+        return tuple(given)
+    for name in ("gcc", "clang", "cc"):
+        if shutil.which(name):
+            return (name,)
+    return (sys.executable, "-m", "ziglang", "cc") if find_spec("ziglang") else ()
+
+
+class LoadedText:
+    """A library of C text; `[name]` is an address."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        self._library = library
+
+    def __getitem__(self, name: str) -> int:
+        address = ctypes.cast(getattr(self._library, name), ctypes.c_void_p).value
+        assert address is not None
+        return address
+
+
+def load_text(code: bytes) -> LoadedText:
+    """Build and load C text. Raises NncError with what the compiler says first."""
+    with TemporaryDirectory(prefix="nnc-") as folder:
+        source, library = Path(folder) / "model.c", Path(folder) / "model.so"
+        source.write_bytes(code + _THREADS.read_bytes())
+        command = [*compiler(), *FLAGS, str(source), "-o", str(library), "-lm", "-lpthread"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            said = next((line for line in done.stderr.splitlines() if "error" in line), "")
+            place = said.partition("model.c:")[2]
+            said = f"line {place}" if place else said.strip() or done.stderr[-200:].strip()
+            raise NncError(f"'{command[0]}' cannot build the C text: {said}")
+        try:
+            return LoadedText(ctypes.CDLL(str(library)))
+        except OSError as error:
+            raise NncError(f"the C text was built but does not load: {error}") from None

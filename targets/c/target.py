@@ -1,0 +1,100 @@
+"""C as a target: text for any machine with a C compiler, scheduled for one of the known ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ...artifacts.options import ArtifactOptions, FileKind
+from ...dialects.marks import PARALLEL
+from ...ir.core import Operation
+from ...ir.diagnostics import NncError
+from ...ir.files import Part, write_together
+from ...ir.stages import Stage, stage
+from ...ir.timing import Timed, untimed
+from ...runtime.program import LinkedCode, Program
+from ..base import Symbols, Target, host
+from ..stages import LOOPS, VECTORS
+
+HERE = "c"
+"""What stands for C with the numbers of this machine."""
+_INSIDE_LIMIT = 1 << 28
+"""Bytes of weights that C text may hold: compilers take about twelve times as much memory."""
+
+_TEXT = stage(
+    "text",
+    "what C is printed from",
+    ("outline-parallel", "the functions that the caller's threads call"),
+    ("expand-math", "so that results do not depend on the C library"),
+    "canonicalize",
+    "cse",
+    ("describe-entry", "what the header says, and the statuses of what may fail"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CTarget(Target):
+    """Portable C99, with vectors by the compilers' extension where the machine has vectors."""
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        return LOOPS, VECTORS, _TEXT
+
+    @property
+    def files(self) -> Mapping[str, FileKind]:
+        return {".c": FileKind(holds_weights=True)}
+
+    def here(self) -> Target:
+        if self.name != HERE:
+            return self
+        found = host()
+        return replace(self, machine=found.machine, pointer_bits=found.pointer_bits)
+
+    def has_pool(self, module: Operation) -> bool:
+        return any(PARALLEL in op.attributes for op in module.walk())
+
+    def emit(self, module: Operation, symbols: Symbols, timed: Timed = untimed) -> bytes:
+        from .entry import c_text
+
+        with timed("Print"):
+            return c_text(module, symbols.prefix, self.pointer_bits).encode()
+
+    def write(
+        self, program: Program, path: Path, options: ArtifactOptions, timed: Timed = untimed
+    ) -> list[Path]:
+        from .artifact import call_text, header, weights_text
+        from .entry import WEIGHTS_HERE
+
+        inside, found = options.weights != "beside", program.signature
+        if inside and program.weights.size > _INSIDE_LIMIT:
+            if options.weights == "inside":
+                raise NncError(
+                    f"{program.weights.size / 1e6:,.0f} MB of weights are too many for C text; "
+                    "leave them beside it (--weights beside)"
+                )
+            inside = False
+        weights = weights_text(found, options.prefix, program.weights, inside)
+        code, rest = program.code.decode().split(WEIGHTS_HERE)
+        include = f'#include "{path.with_suffix(".h").name}"\n'
+        parts = (include, code, weights, rest, call_text(found, options.prefix, inside))
+        files: dict[Path, tuple[Part, ...]] = {
+            path: parts,
+            path.with_suffix(".h"): (header(found, options.prefix, inside),),
+        }
+        if not inside:
+            files[path.with_suffix(".weights")] = (program.weights.data,)
+        with timed("Output"):
+            write_together(files)
+        return list(files)
+
+    def obstacle(self) -> str | None:
+        from .running import compiler
+
+        return None if compiler() else "no C compiler is here: install gcc, clang, or ziglang (pip)"
+
+    def load(self, code: bytes, exports: tuple[str, ...]) -> LinkedCode:
+        self.check_runs_here()
+        from .running import load_text
+
+        return load_text(code)

@@ -1,0 +1,1 @@
+"""Structured source text: one printer of the loops level, with a table for each language."""

@@ -1,0 +1,83 @@
+"""What is known of a module before it is printed: names, what can fail, what is only read.
+
+What can fail `describe-entry` has written into the module: a function that can fail gives a status,
+0 or the number of what failed; a call adds what stands before it to its callee's.
+"""
+
+from __future__ import annotations
+
+from ...dialects import func, memref, vector
+from ...dialects.marks import CHECKS
+from ...ir.core import Operation, Value
+from ...ir.symbols import symbol_name
+from .language import Language
+
+
+class Reads:
+    """Which buffers a module only reads, so that their elements may be constants."""
+
+    _READING = (
+        memref.Load,
+        vector.Load,
+        vector.MaskedLoad,
+        vector.Gather,
+        memref.Prefetch,
+        memref.Dim,
+    )
+
+    def __init__(self, module: Operation) -> None:
+        self._functions = {
+            op.sym_name: op for op in module.body_block if isinstance(op, func.FuncOp)
+        }
+        self._known: dict[Value, bool] = {}
+
+    def only(self, value: Value) -> bool:
+        """Whether nothing writes to a buffer, through whatever view or call."""
+        if value not in self._known:
+            self._known[value] = True
+            self._known[value] = all(self._reads(op, i) for op, i in value.uses)
+        return self._known[value]
+
+    def _reads(self, op: Operation, i: int) -> bool:
+        match op:
+            case func.Call() if op.callee in self._functions:
+                return self.only(self._functions[op.callee].args[i])
+            case memref.Copy():
+                return i == 0
+            case _ if op.has_trait(memref.ViewLike):
+                return self.only(op.results[0])
+        return isinstance(op, self._READING)
+
+
+class Facts:
+    """The functions and constants of a module by name, and what is known of them."""
+
+    def __init__(self, module: Operation, language: Language) -> None:
+        self.reads = Reads(module)
+        functions = [op for op in module.body_block if isinstance(op, func.FuncOp)]
+        self.failing = {op.sym_name for op in functions if CHECKS in op.attributes}
+        self.heap = _on_heap(functions)
+        """The functions that make or free buffers of unknown size, and those that call such."""
+        self.names: dict[str, str] = {}
+        """What functions and constants are called in the text."""
+        taken: set[str] = set()
+        for op in module.body_block:
+            base = name = language.identifier(symbol := symbol_name(op) or "")
+            number = 0
+            while name in taken:
+                name, number = f"{base}_{number}", number + 1
+            taken.add(name)
+            self.names[symbol] = name
+
+
+_ON_HEAP = (memref.Alloc, memref.Realloc, memref.Dealloc)
+
+
+def _on_heap(functions: list[func.FuncOp]) -> set[str]:
+    found = {f.sym_name for f in functions if any(isinstance(op, _ON_HEAP) for op in f.walk())}
+    called = {
+        f.sym_name: {c.callee for c in f.walk() if isinstance(c, func.Call)} for f in functions
+    }
+    while more := {name for name, callees in called.items() if callees & found} - found:
+        found |= more
+    return found

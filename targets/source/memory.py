@@ -1,0 +1,189 @@
+"""Buffers in source text: a typed pointer to the first element, with sizes and strides beside it.
+
+An address is that pointer and an offset in elements, a sum of text. A view of bytes becomes a
+pointer of the elements' type, so that no text looks at one element through two types.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...dialects import memref
+from ...dialects.index_lists import mix
+from ...dialects.memref.layouts import collapse, expand
+from ...ir.diagnostics import NncError
+from ...ir.types import IntegerType, MemRefType, Type
+
+Size = int | str
+"""A number, or text that says it."""
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A memref in parts: text of its first element's address; sizes and strides in elements."""
+
+    pointer: str
+    sizes: tuple[Size, ...]
+    strides: tuple[Size, ...]
+
+
+def grouped(text: Size) -> str:
+    """Text that may be an operand."""
+    text = str(text)
+    return text if re.fullmatch(r"\w[\w.]*(\([^()]*\))?", text) else f"({text})"
+
+
+def times(a: Size, b: Size) -> Size:
+    """The product of sizes."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a * b
+    if 0 in (a, b):
+        return 0
+    if 1 in (a, b):
+        return b if a == 1 else a
+    return f"{grouped(a)} * {grouped(b)}"
+
+
+def plus(a: Size, b: Size) -> Size:
+    """The sum of sizes."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a + b
+    if 0 in (a, b):
+        return b if a == 0 else a
+    return f"{a} - {-b}" if isinstance(b, int) and b < 0 else f"{a} + {b}"
+
+
+def row_major(sizes: Sequence[Size]) -> tuple[Size, ...]:
+    """The strides of elements that lie side by side."""
+    strides: list[Size] = [1]
+    for size in reversed(sizes[1:]):
+        strides.append(times(strides[-1], size))
+    return tuple(reversed(strides))[: len(sizes)] if sizes else ()
+
+
+def open_parts(type: MemRefType) -> list[tuple[str, int]]:
+    """What is passed beside a pointer: ("size", axis) and ("stride", axis) that no type says."""
+    strides, _ = layout(type)
+    parts = [("size", i) for i, extent in enumerate(type.shape) if extent is None]
+    if type.layout is not None:
+        parts += [("stride", i) for i, stride in enumerate(strides) if stride is None]
+    return parts
+
+
+def layout(type: MemRefType) -> tuple[tuple[int | None, ...], int | None]:
+    """Strides and offset. Raises NncError for a layout without strides."""
+    found = type.strides_and_offset()
+    if found is None:
+        raise NncError(f"layout of {type} is not strided")
+    return found
+
+
+def from_parts(type: MemRefType, pointer: str, parts: Sequence[Size]) -> Buffer:
+    """The buffer of a type from its pointer and what is passed beside it."""
+    given = dict(zip(open_parts(type), parts, strict=True))
+    sizes = tuple(given[("size", i)] if n is None else n for i, n in enumerate(type.shape))
+    strides = row_major(sizes)
+    if type.layout is not None:
+        known = enumerate(layout(type)[0])
+        strides = tuple(given[("stride", i)] if n is None else n for i, n in known)
+    return Buffer(pointer, sizes, strides)
+
+
+def parts_of(type: MemRefType, buffer: Buffer) -> list[Size]:
+    """What is passed beside the pointer of a buffer of a type."""
+    return [(buffer.sizes if what == "size" else buffer.strides)[i] for what, i in open_parts(type)]
+
+
+def offset(buffer: Buffer, indices: Sequence[Size]) -> Size:
+    """How far an element is from the first one."""
+    total: Size = 0
+    for index, stride in zip(indices, buffer.strides, strict=True):
+        total = plus(total, times(index, stride))
+    return total
+
+
+def moved(pointer: str, distance: Size) -> str:
+    """A pointer so many elements further."""
+    return pointer if distance == 0 else str(plus(pointer, distance))
+
+
+def typed(buffer: Buffer, type: MemRefType) -> Buffer:
+    """The buffer with the sizes and strides that a type knows in place of text."""
+    strides, _ = layout(type)
+    pairs = ((type.shape, buffer.sizes), (strides, buffer.strides))
+    sizes, steps = (
+        tuple(own if known is None else known for known, own in zip(one, other, strict=True))
+        for one, other in pairs
+    )
+    return Buffer(buffer.pointer, sizes, steps)
+
+
+def bytes_of(type: Type) -> int:
+    """Units: bytes of an element in memory."""
+    return MemRefType((1,), type).num_bytes
+
+
+def view(op: Any, source: Buffer, mixed: Any, cast: Any) -> Buffer | None:
+    """What an operation that looks at a buffer in another way makes; None for other operations.
+
+    `mixed` gives text of mixed lists, `cast` a pointer of the element type.
+    """
+    type = op.results[0].type
+    match op:
+        case memref.View():
+            (shift,), width = mixed([op.byte_shift]), bytes_of(type.element_type)
+            sizes = mixed(_sizes(type, op.sizes))
+            whole = isinstance(shift, int) and shift % width == 0
+            at = source.pointer if whole else moved(source.pointer, shift)
+            pointer = at if type.element_type is IntegerType(8) else cast(at, type.element_type)
+            pointer = moved(pointer, shift // width) if whole else pointer
+            return Buffer(pointer, tuple(sizes), row_major(sizes))
+        case memref.SubView():
+            steps = mixed(op.mixed_strides)
+            pointer = moved(source.pointer, offset(source, mixed(op.mixed_offsets)))
+            strides = [times(a, b) for a, b in zip(source.strides, steps, strict=True)]
+            sizes, kept = mixed(op.mixed_sizes), op.kept
+            if kept is None:
+                raise NncError(f"cannot tell which dimensions {type} drops")
+            found = Buffer(pointer, tuple(sizes[i] for i in kept), tuple(strides[i] for i in kept))
+            return typed(found, type)
+        case memref.ReinterpretCast():
+            pointer = source.pointer
+            if not memref.begins_alike(op):
+                _, start = layout(op.source.type)
+                if start is None:
+                    raise NncError("needs the start of a buffer, whose offset is not known")
+                pointer = moved(moved(pointer, -start), mixed(op.mixed_offsets)[0])
+            sizes, strides = (tuple(mixed(v)) for v in (op.mixed_sizes, op.mixed_strides))
+            return typed(Buffer(pointer, sizes, strides), type)
+        case memref.ExpandShape():
+            sizes = mixed(mix(op.static_output_shape, op.output_shape))
+            strides = expand(op.groups, sizes, source.strides, times)
+            return typed(Buffer(source.pointer, tuple(sizes), tuple(strides)), type)
+        case memref.CollapseShape():
+            sizes, strides = collapse(op.groups, source.sizes, source.strides, times)
+            return typed(Buffer(source.pointer, tuple(sizes), tuple(strides)), type)
+        case memref.Transpose():
+            sizes, strides = (
+                tuple(part[i] for i in op.order) for part in (source.sizes, source.strides)
+            )
+            return typed(Buffer(source.pointer, sizes, strides), type)
+        case memref.Cast():
+            return typed(source, type)
+        case memref.MemorySpaceCast() | memref.AssumeAlignment():
+            return source
+        case memref.ExtractStridedMetadata():
+            _, start = layout(op.source.type)
+            return replace(
+                source, pointer=moved(source.pointer, -(start or 0)), sizes=(), strides=()
+            )
+    return None
+
+
+def _sizes(type: MemRefType, given: Sequence[Any]) -> list[Any]:
+    """The sizes of a type, those that it does not say from the values given."""
+    rest = iter(given)
+    return [next(rest) if n is None else n for n in type.shape]

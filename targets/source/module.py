@@ -1,0 +1,84 @@
+"""A module as source text: its constants, declarations and functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...dialects import func, memref
+from ...dialects.marks import ENTRY, PARALLEL_BODY
+from ...ir.attributes import DenseElements, DenseResource
+from ...ir.core import Operation
+from ...ir.diagnostics import PassError
+from ...ir.types import IndexType, IntegerType
+from . import control, scalars, storage, vectors  # noqa: F401 - they fill tables
+from .facts import Facts
+from .language import Language
+from .printer import FunctionPrinter
+
+
+@dataclass
+class Text:
+    """A module's text in parts, and what whoever writes the entry has to know of it."""
+
+    constants: str
+    types: str
+    functions: str
+    entry: FunctionPrinter
+    uses_heap: bool
+
+
+def print_module(module: Operation, language: Language) -> Text:
+    """The text of a module's functions, the entry's last. Raises PassError."""
+    functions = [op for op in module.body_block if isinstance(op, func.FuncOp)]
+    marked = [op for op in functions if ENTRY in op.attributes]
+    if len(marked) != 1:
+        raise PassError(f"one function has to be marked {ENTRY}, not {len(marked)}", module.loc)
+    for op in functions:
+        if op.is_declaration:
+            raise PassError(
+                f"'{op.sym_name}' has no body: {language.name} text calls no function of its host",
+                op.loc,
+            )
+    facts = Facts(module, language)
+    printers: list[FunctionPrinter] = []
+    heads, texts = [], []
+    for op in functions:
+        one = FunctionPrinter(language, facts, op)
+        text = one.text()
+        heads.append(text[: text.index(" {\n")].rpartition("*/\n")[2] + ";")
+        texts.append(text)
+        if PARALLEL_BODY in op.attributes:
+            texts.append(one.task())
+        printers.append(one)
+    globals = [op for op in module.body_block if isinstance(op, memref.Global)]
+    constants = "".join(constant(op, facts.names[op.sym_name], language) for op in globals)
+    entry = printers[functions.index(marked[0])]
+    return Text(
+        constants,
+        "".join(language.needed.values()),
+        "\n".join([*heads, "", *texts]),
+        entry,
+        bool(facts.heap),
+    )
+
+
+def constant(op: memref.Global, name: str, language: Language) -> str:
+    """An array of numbers."""
+    type, value = op.type, op.initial_value
+    element = type.element_type
+    if isinstance(value, DenseResource):
+        value = DenseElements.from_numpy(value.to_numpy(), value.type)
+    texts = ["0"]
+    if isinstance(value, DenseElements):
+        kind = IntegerType(64) if isinstance(element, IndexType) else element
+        values = list(value.values())
+        texts = [language.literal(v, kind) for v in values] or texts
+        texts = texts * type.num_elements if value.is_splat and len(texts) == 1 else texts
+    rows = [", ".join(texts[i : i + 8]) for i in range(0, len(texts), 8)]
+    return language.templates["global"].format(
+        kind=language.scalars[language.stored(element)],
+        const="const " if op.constant else "",
+        name=name,
+        count=len(texts),
+        values=",\n    ".join(rows),
+    )

@@ -1,0 +1,340 @@
+"""From functions of the loops level to structured source text: what all languages share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...dialects import arith, func, memref
+from ...dialects.marks import FIRST_CHECK, IN_PLACE, KERNEL, POOL
+from ...ir.attributes import IntegerAttr
+from ...ir.core import Block, Operation, Value
+from ...ir.diagnostics import NncError, PassError
+from ...ir.location import node_of
+from ...ir.traits import Pure
+from ...ir.types import IndexType, MemRefType, Type, i1
+from .facts import Facts
+from .language import Language
+from .memory import (
+    Buffer,
+    from_parts,
+    grouped,
+    parts_of,
+    plus,
+    view,
+)
+from .printing import OPERATIONS, Printing, stripped
+
+_LONGEST = 60
+"""Characters of an expression that stands where it is used."""
+
+
+class FunctionPrinter(Printing):
+    """The text of one function."""
+
+    def __init__(self, language: Language, facts: Facts, op: func.FuncOp) -> None:
+        super().__init__(language)
+        self.facts, self.op, self.name = facts, op, facts.names[op.sym_name]
+        self.lines: list[str] = []
+        self.taken = set(facts.names.values())
+        self.depth = 1
+        self.fails = op.sym_name in facts.failing
+        self.on_heap = op.sym_name in facts.heap
+
+    # -- the function ------------------------------------------------------------------------
+
+    def text(self) -> str:
+        """The whole function."""
+        head = self.head(named=True)
+        node = node_of(self.op.loc) if KERNEL in self.op.attributes else ""
+        above = f"/* {node.replace('*/', '* /')} */\n" if node else ""
+        block = self.op.body.blocks[0]
+        if len(self.op.body.blocks) > 1:
+            raise PassError(
+                f"branches between blocks have no form in {self.language.name}", self.op.loc
+            )
+        parameters = [name for arg in block.args for name in self.flat(arg)]
+        self.first = len(self.lines)
+        self.block(block)
+        lines = without_unused(self.lines)
+        named = set(re.findall(r"\w+", " ".join(lines)))
+        unused = [f"    (void){name};" for name in parameters if name not in named]
+        return "\n".join([above + head + " {", *unused, *lines, "}", ""])
+
+    def head(self, named: bool = False) -> str:
+        """The declaration; with names, those are taken for the arguments."""
+        op, parameters = self.op, []
+        for i, arg in enumerate(op.args):
+            own = op.arg_attribute(i, "llvm.noalias") is not None
+            own = own or (KERNEL in op.attributes and op.arg_attribute(i, IN_PLACE) is None)
+            hint = arg.name_hint or f"arg{i}"
+            if op.arg_attribute(i, POOL) is not None:
+                hint = "pool"
+            parameters += self.parameters(arg, hint, own)
+        for i, type in enumerate(op.function_type.results):
+            parameters += [f"{t}*out{i}_{k}" for k, t in enumerate(self.flat_types(type))]
+        if self.on_heap:
+            parameters.append(f"{self.language.templates['heap']}heap")
+        result = "int32_t" if self.fails else "void"
+        return self.language.templates["function"].format(
+            result=result,
+            name=self.name,
+            parameters=", ".join(parameters) or "void",
+            kernel=self.language.templates["kernel"] if KERNEL in op.attributes else "",
+        )
+
+    def parameters(self, arg: Value, hint: str, own: bool) -> list[str]:
+        """How an argument is declared, whose names are bound; `own`: no other has its elements."""
+        names = self.bind_names(arg, hint)
+        types = self.argument_types(arg)
+        if isinstance(arg.type, MemRefType) and own:
+            types[0] += self.language.templates["restrict"]
+        return [f"{type}{name}" for type, name in zip(types, names, strict=True)]
+
+    def task(self) -> str:
+        """What runs one piece of a parallel loop's range, of the body that this function is."""
+        rest = self.op.args[3:]
+        fields = [
+            (t, f"a{i}") for i, t in enumerate(t for a in rest for t in self.argument_types(a))
+        ]
+        words, heap = self.language.templates, self.on_heap
+        return words["task"].format(
+            name=self.name,
+            fields=" ".join(f"{type}{name};" for type, name in fields),
+            given="".join(f", work->{name}" for _, name in fields) + (", &heap" if heap else ""),
+            status="work->status[piece] = " if self.fails else "",
+            before=words["heap_before"].format() if heap else "",
+            after=words["heap_after"].format() if heap else "",
+        )
+
+    # -- names -------------------------------------------------------------------------------
+
+    def fresh(self, hint: str) -> str:
+        """A name that nothing in the function has yet."""
+        base = self.language.identifier(hint)
+        name, number = base, 0
+        while name in self.taken or (hint == "v" and not number):
+            number += 1
+            name = f"{base}{'' if hint == 'v' else '_'}{number}"
+            if hint == "v" and number == 1:
+                number = len(self.taken)
+                name = f"v{number}"
+        self.taken.add(name)
+        return name
+
+    def flat_types(self, type: Type) -> list[str]:
+        """The types of what represents a value, each with the space or star behind it."""
+        if isinstance(type, MemRefType):
+            beside = self.language.scalars["index"] + " "
+            return [
+                self.pointer_type(type.element_type),
+                *[beside] * len(parts_of(type, _blank(type))),
+            ]
+        if str(type) == "!llvm.ptr":
+            return [self.language.templates["pool"]]
+        return [self.language.type(type) + " "]
+
+    def argument_types(self, arg: Value) -> list[str]:
+        """The same of an argument; its elements are constant where it is only read."""
+        types = self.flat_types(arg.type)
+        if isinstance(arg.type, MemRefType):
+            types[0] = self.pointer_type(arg.type.element_type, self.facts.reads.only(arg))
+        return types
+
+    def pointer_type(self, element: Type, constant: bool = False) -> str:
+        """A pointer to elements, perhaps constant ones."""
+        name = self.language.scalars[self.language.stored(element)]
+        return f"{'const ' if constant else ''}{name} *"
+
+    def flat(self, value: Value) -> list[str]:
+        """The texts of what represents a value; truth values of vectors in lanes of 32 bits."""
+        if isinstance(value.type, MemRefType):
+            buffer = self.values[value]
+            return [buffer.pointer, *map(str, parts_of(value.type, buffer))]
+        return [self.mask(value, 32) if self.is_mask(value.type) else str(self.values[value])]
+
+    def bind_flat(self, value: Value, texts: Sequence[str]) -> None:
+        """Say what represents a value."""
+        if isinstance(value.type, MemRefType):
+            self.values[value] = from_parts(value.type, texts[0], texts[1:])
+        else:
+            self.values[value] = texts[0]
+            if self.is_mask(value.type):
+                self.widths[value] = 32
+            if isinstance(value.type, IndexType):
+                self.wild.add(value)
+
+    def bind_names(self, value: Value, hint: str) -> list[str]:
+        """New names for what represents a value."""
+        parts = [""] if not isinstance(value.type, MemRefType) else None
+        if parts is None:
+            count = len(self.flat_types(value.type)) - 1
+            parts = ["", *(f"_{i}" for i in range(count))]
+        names = [self.fresh(hint + part) for part in parts]
+        self.bind_flat(value, names)
+        return names
+
+    # -- statements --------------------------------------------------------------------------
+
+    def line(self, text: str) -> None:
+        """Append a line."""
+        self.lines.append("    " * self.depth + text)
+
+    def declare(self, value: Value, expression: str) -> str:
+        """A new name for a value that an expression gives."""
+        type, mask = value.type, self.widths.get(value, 32)
+        name = self.fresh(
+            value.name_hint if value.name_hint and not value.name_hint.isdigit() else "v"
+        )
+        self.line(f"const {self.language.type(type, mask)} {name} = {stripped(expression)};")
+        self.values[value] = name
+        return name
+
+    def variables(
+        self, values: Sequence[Value], hint: str, inits: Sequence[str] | None
+    ) -> list[str]:
+        """Variables for values, with what they start as, if anything."""
+        found: list[str] = []
+        for value in values:
+            types = self.flat_types(value.type)
+            names = self.bind_names(value, hint)
+            for type, name in zip(types, names, strict=True):
+                start = f" = {stripped(inits[len(found)])}" if inits is not None else ""
+                self.line(f"{type}{name}{start};")
+                found.append(name)
+        return found
+
+    def assign(self, names: Sequence[str], values: Sequence[Value]) -> None:
+        """Give variables new values, all at once."""
+        texts = [stripped(t) for v in values for t in self.flat(v)]
+        pairs = [(n, t) for n, t in zip(names, texts, strict=True) if n != t]
+        changed = {n for n, _ in pairs}
+        types = [t for v in values for t in self.flat_types(v.type)]
+        kinds = dict(zip(names, types, strict=True))
+        for i, (name, text) in enumerate(pairs):
+            if set(re.findall(r"\w+", text)) & changed - {name}:
+                kept = self.fresh("next")
+                self.line(f"{kinds[name]}{kept} = {text};")
+                pairs[i] = (name, kept)
+        for name, text in pairs:
+            self.line(f"{name} = {text};")
+
+    def fail(self, ok: str, op: Operation, status: str | None = None) -> None:
+        """Leave the function where a condition does not hold."""
+        first = op.attributes.get(FIRST_CHECK)
+        if not isinstance(first, IntegerAttr):
+            raise NncError("may fail where nobody is told: it is behind no call of the entry")
+        before = first.value
+        number = str(before + 1) if status is None else str(plus(status, before))
+        test = f"!{grouped(ok)}" if status is None else f"{status} != 0"
+        self.line(f"if ({test}) return {number};")
+
+    def block(self, block: Block) -> None:
+        """The operations of a block but the last, which whoever has the block sees to."""
+        last = block.terminator
+        for op in block:
+            if op is last and not isinstance(op, func.Return):
+                return
+            self.operation(op)
+
+    def nested(self, block: Block) -> None:
+        """The same, indented."""
+        self.depth += 1
+        self.block(block)
+        self.depth -= 1
+
+    def operation(self, op: Operation) -> None:
+        """One operation. Raises PassError for one that has no form."""
+        if op.results and op.has_trait(Pure) and not op.has_used_results:
+            return
+        try:
+            statement = STATEMENTS.get(type(op))
+            if statement is not None:
+                statement(self, op)
+                return
+            found = self.viewed(op)
+            if not found:
+                self.expression(op)
+        except NncError as error:
+            if error.location is None:
+                raise PassError(f"'{op.name}' op {error.message}", op.loc) from None
+            raise
+
+    def viewed(self, op: Operation) -> bool:
+        """Whether an operation only looks at a buffer otherwise; then that is bound."""
+        if not op.results or not isinstance(op.results[0].type, MemRefType) or not op._operands:
+            return False
+        source, result = self.values[op._operands[0]], op.results[0]
+        constant = self.facts.reads.only(result)
+        cast = lambda p, t: f"({self.pointer_type(t, constant)}){grouped(p)}"  # noqa: E731
+        found = view(op, source, self.mixed, cast) if isinstance(source, Buffer) else None
+        if found is None:
+            return False
+        if found.pointer != source.pointer:
+            name = self.fresh(result.name_hint or "view")
+            kind = self.pointer_type(result.type.element_type, constant)
+            self.line(f"{kind}const {name} = {found.pointer};")
+            found = Buffer(name, found.sizes, found.strides)
+        self.values[op.results[0]] = found
+        if isinstance(op, memref.ExtractStridedMetadata):
+            for result, size in zip(op.results[2:], (*source.sizes, *source.strides), strict=True):
+                self.values[result] = size
+            self.values[op.results[1]] = 0
+        return True
+
+    def expression(self, op: Operation) -> None:
+        """Bind the result to an expression: in place if it is short and used once, else a name."""
+        found = OPERATIONS[op.name](self, op) if op.name in OPERATIONS else self.from_table(op)
+        (result,) = op.results
+        if (
+            isinstance(found, int)
+            or isinstance(op, arith.Constant)
+            or (
+                _is_address(op)
+                and (result.has_one_use or re.fullmatch(r"\w+", found))
+                and len(found) < _LONGEST
+            )
+        ):
+            self.values[result] = found
+        else:
+            self.declare(result, found)
+
+
+def without_unused(lines: Sequence[str]) -> list[str]:
+    """The lines but those that declare what no later one names."""
+    kept: list[str] = []
+    named: set[str] = set()
+    for line in reversed(lines):
+        found = _DECLARED.match(line)
+        if found is None or found[1] in named:
+            kept.append(line)
+            named.update(re.findall(r"\w+", line if found is None else line[found.end() :]))
+    return kept[::-1]
+
+
+_DECLARED = re.compile(r" +(?:const )?\w+ (?:\*const )?(\w+) = ")
+
+
+def _blank(type: MemRefType) -> Buffer:
+    return Buffer("", ("",) * type.rank, ("",) * type.rank)
+
+
+def _is_address(op: Operation) -> bool:
+    """Whether an operation computes an index or a truth value, of which nothing is rounded."""
+    type = op.results[0].type
+    return op.has_trait(Pure) and (isinstance(type, IndexType) or type is i1)
+
+
+STATEMENTS: dict[type[Operation], Callable[[FunctionPrinter, Any], None]] = {}
+
+
+def states(*classes: type[Operation]) -> Callable[[Any], Any]:
+    """Register the function that prints operations as statements."""
+
+    def register(function: Any) -> Any:
+        for one in classes:
+            STATEMENTS[one] = function
+        return function
+
+    return register

@@ -1,0 +1,215 @@
+"""What represents the values of a function in source text, and operations by a language's table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...dialects import arith
+from ...ir.attributes import DenseElements, DenseResource
+from ...ir.core import Operation, Value
+from ...ir.diagnostics import NncError
+from ...ir.types import FloatType, IndexType, IntegerType, Type, VectorType
+from .language import Language
+from .memory import grouped
+
+
+def element_of(type: Type) -> Any:
+    """The type itself, or that of a vector's elements."""
+    return type.element_type if isinstance(type, VectorType) else type
+
+
+def lanes_of(type: Type) -> int:
+    """How many elements a vector has; 1 for scalars, which vectors of one element are."""
+    return type.num_elements if isinstance(type, VectorType) else 1
+
+
+def is_half(type: Type) -> bool:
+    """Whether the elements are floats that are kept as 16 bits and computed in f32."""
+    return isinstance(element_of(type), FloatType) and element_of(type).kind in ("f16", "bf16")
+
+
+def elements_of(op: arith.Constant) -> list[Any]:
+    """The numbers of a vector constant."""
+    value = op.properties["value"]
+    if isinstance(value, DenseResource):
+        value = DenseElements.from_numpy(value.to_numpy(), op.results[0].type)
+    if not isinstance(value, DenseElements):
+        raise NncError(f"{value} is no vector constant")
+    found = value.values()
+    return list(found) * (lanes_of(op.results[0].type) if value.is_splat else 1)
+
+
+class Printing:
+    """What represents the values of a function, as expressions need to know it."""
+
+    def __init__(self, language: Language) -> None:
+        self.language = language
+        self.values: dict[Value, Any] = {}
+        """Text, a number of an index, or a Buffer."""
+        self.widths: dict[Value, int] = {}
+        """The bits of a lane, of vectors of truth values."""
+        self.wild: set[Value] = set()
+        """Indices that come from data, whose sums may wrap around."""
+
+    # -- operands ----------------------------------------------------------------------------
+
+    def text_of(self, value: Value) -> str:
+        """A value as an operand."""
+        if self.is_mask(value.type):
+            return self.mask(value, self.widths.get(value, 32))
+        return grouped(self.values[value])
+
+    def mixed(self, entries: Sequence[Any]) -> list[Any]:
+        """Mixed lists of numbers and values as numbers and text."""
+        return [v if isinstance(v, int) else self.values[v] for v in entries]
+
+    def is_mask(self, type: Type) -> bool:
+        """Whether it is a vector of truth values: in source text of integers, -1 for true."""
+        return lanes_of(type) > 1 and element_of(type) is IntegerType(1)
+
+    def mask(self, value: Value, bits: int) -> str:
+        """A vector of truth values with lanes of so many bits."""
+        count = lanes_of(value.type)
+        constant = value.defined_by(arith.Constant)
+        wanted = self.language.vector(f"i{bits}", count)
+        if constant is not None:
+            lanes = ", ".join("-1" if n else "0" for n in elements_of(constant))
+            return f"(({wanted}){{{lanes}}})"
+        text = grouped(self.values[value])
+        if self.widths.get(value, 32) == bits:
+            return text
+        return self.language.templates["convert"].format(text, T=wanted)
+
+    def call(self, helper: str, type: Type, *arguments: str, index: str = "") -> str:
+        """A function on vectors of a type."""
+        name = self.language.helper(helper, self.short(type), lanes_of(type), index)
+        texts = (a if "{" in a else stripped(a) for a in arguments)
+        return f"{name}({', '.join(texts)})"
+
+    def short(self, type: Type) -> str:
+        """The short name of elements, `u8` of truth values."""
+        return self.language.stored(element_of(type)).replace("i", "u")
+
+    def vector_type(self, type: Type, letter: str = "") -> str:
+        """The name of a vector type, or of integers `i` or `u` as wide as its elements."""
+        short = self.short(type)
+        return self.language.vector(letter + short[1:] if letter else short, lanes_of(type))
+
+    # -- the table ---------------------------------------------------------------------------
+
+    def from_table(self, op: Operation, name: str | None = None) -> str:
+        """What the language's table says of an operation. Raises NncError where that is nothing."""
+        type, args = op.results[0].type, [self.text_of(v) for v in op._operands]
+        source = op._operands[0].type if op._operands else type
+        if self.is_mask(type) and not self.is_mask(source):
+            self.widths[op.results[0]] = int(self.short(source)[1:])
+        return self.computed(
+            name or op.name, args, source, type, any(v in self.wild for v in op._operands), op
+        )
+
+    def computed(
+        self,
+        name: str,
+        args: Sequence[str],
+        source: Type,
+        type: Type,
+        wild: bool = False,
+        op: Any = None,
+    ) -> str:
+        """The text of an operation by name on operands of type `source`."""
+        if is_half(type) and is_half(source):
+            wide = [self.widened(a, source) for a in args]
+            single = with_element(type, "f32")
+            return self.narrowed(self.computed(name, wide, single, single), type)
+        element, count = element_of(source), lanes_of(source)
+        kinds = [""]
+        if element is IntegerType(1):
+            kinds = [":v", ""] if count > 1 else [":b"]
+            if count > 1 and op is not None:
+                bits = self.logic_bits(op)
+                args = [self.mask(v, bits) for v in op._operands]
+                self.widths[op.results[0]] = bits
+        elif count > 1:
+            kinds = [":v", ""]
+        elif isinstance(element, IndexType):
+            kinds = [":wild", ":x", ""] if wild else [":x", ""]
+            if wild and op is not None:
+                self.wild.add(op.results[0])
+        elif isinstance(element, IntegerType) and self.language.bits(element) < 32:
+            kinds = [":small", ""]
+        template = next((t for k in kinds if (t := self.language.templates.get(name + k))), None)
+        if template is None:
+            raise NncError(f"has no form in {self.language.name} on {source}")
+        if template.startswith("@"):
+            return self.call(template[1:], source, *args)
+        bits = self.language.bits(element)
+        return template.format(
+            *args,
+            T=self.language.type(type),
+            S=self.language.type(source),
+            I=self.vector_type(source, "i")
+            if count > 1
+            else self.language.scalars.get(f"i{bits}", ""),
+            U=self.vector_type(source, "u")
+            if count > 1
+            else self.language.scalars.get(f"u{bits}", ""),
+            K=self.vector_type(type, "i") if lanes_of(type) > 1 and not self.is_mask(type) else "",
+            w=bits,
+            W=self.language.bits(element_of(type)),
+            F="f" if bits == 32 else "",
+        )
+
+    def logic_bits(self, op: Operation) -> int:
+        """The width of lanes in which truth values are combined."""
+        known = [self.widths[v] for v in op._operands if v in self.widths]
+        return known[0] if known else 32
+
+    # -- floats of 16 bits -------------------------------------------------------------------
+
+    def widened(self, text: str, type: Type) -> str:
+        """The f32 of 16 bits."""
+        kind = element_of(type).kind
+        return self._half(f"f32_of_{kind}", text, type)
+
+    def narrowed(self, text: str, type: Type) -> str:
+        """An f32 rounded to 16 bits."""
+        return self._half(f"{element_of(type).kind}_of_f32", text, type)
+
+    def _half(self, function: str, text: str, type: Type) -> str:
+        if lanes_of(type) == 1:
+            return f"{function}({stripped(text)})"
+        self.vector_type(with_element(type, "f32"))
+        return self.call(function, type, text)
+
+
+def with_element(type: Type, kind: str) -> Type:
+    """The type with floats of a kind as elements."""
+    element = FloatType(kind)
+    return VectorType(type.shape, element) if isinstance(type, VectorType) else element
+
+
+def stripped(text: str) -> str:
+    """Text without the parentheses around all of it."""
+    if not text.startswith("(") or not text.endswith(")"):
+        return text
+    depth = 0
+    for i, c in enumerate(text):
+        depth += (c == "(") - (c == ")")
+        if depth == 0 and i < len(text) - 1:
+            return text
+    return text[1:-1]
+
+
+OPERATIONS: dict[str, Callable[[Printing, Any], Any]] = {}
+
+
+def prints(*names: str) -> Callable[[Any], Any]:
+    """Register the function that gives the expression of operations; a number of an index."""
+
+    def register(function: Any) -> Any:
+        for name in names:
+            OPERATIONS[name] = function
+        return function
+
+    return register

@@ -1,0 +1,312 @@
+"""Constants, comparisons and casts as expressions, of scalars and of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...dialects import arith, memref
+from ...ir.attributes import DenseElements
+from ...ir.core import Operation, Value
+from ...ir.types import FloatType, IndexType, IntegerType, VectorType
+from .memory import Buffer, grouped, plus, times
+from .printing import (
+    Printing,
+    element_of,
+    elements_of,
+    is_half,
+    lanes_of,
+    prints,
+    stripped,
+    with_element,
+)
+
+# -- constants and indices ---------------------------------------------------------------------
+
+
+@prints("arith.constant")
+def _constant(p: Printing, op: arith.Constant) -> Any:
+    type = op.results[0].type
+    if p.is_mask(type):
+        p.widths[op.results[0]] = 32
+        return p.mask(op.results[0], 32)
+    if isinstance(type, VectorType):
+        return literals(p, elements_of(op), type)
+    value = op.properties["value"].value  # type: ignore[attr-defined]
+    return value if isinstance(type, IndexType) else p.language.literal(value, type)
+
+
+def literals(p: Printing, values: Sequence[Any], type: VectorType) -> str:
+    """A vector of numbers."""
+    element = IntegerType(64) if isinstance(type.element_type, IndexType) else type.element_type
+    texts = [p.language.literal(v, element) for v in values]
+    if lanes_of(type) == 1:
+        return texts[0]
+    if len(set(texts)) == 1:
+        return p.call("splat", type, texts[0])
+    return f"({p.vector_type(type)}){{{', '.join(texts)}}}"
+
+
+@prints("ub.poison")
+def _poison(p: Printing, op: Operation) -> Any:
+    type = op.results[0].type
+    if p.is_mask(type):
+        p.widths[op.results[0]] = 32
+        return f"({p.language.vector('i32', lanes_of(type))}){{0}}"
+    if lanes_of(type) > 1:
+        return f"({p.vector_type(type)}){{0}}"
+    return 0 if isinstance(type, IndexType) else "0"
+
+
+@prints("arith.addi", "arith.muli")
+def _sum(p: Printing, op: Operation) -> Any:
+    a, b = (p.values[v] for v in op._operands)
+    wild = any(v in p.wild for v in op._operands)
+    if not isinstance(op.results[0].type, IndexType) or (wild and not isinstance(a, int)):
+        return p.from_table(op)
+    return plus(a, b) if isinstance(op, arith.AddI) else times(a, b)
+
+
+@prints("memref.dim")
+def _dim(p: Printing, op: memref.Dim) -> Any:
+    at, sizes = p.values[op.index], p.values[op.source].sizes
+    if isinstance(at, int):
+        return sizes[at]
+    found = str(sizes[-1])
+    for i, size in reversed(list(enumerate(sizes[:-1]))):
+        found = f"({grouped(at)} == {i} ? {size} : {found})"
+    return found
+
+
+@prints("memref.rank")
+def _rank(p: Printing, op: memref.Rank) -> int:
+    return op.memref.type.rank
+
+
+# -- comparisons and selections ------------------------------------------------------------------
+
+_ORDERED = {"eq": "==", "gt": ">", "ge": ">=", "lt": "<", "le": "<="}
+_OPPOSITE = {"eq": "one", "gt": "ole", "ge": "olt", "lt": "oge", "le": "ogt"}
+
+
+@prints("arith.cmpf")
+def _cmpf(p: Printing, op: arith.CmpF) -> str:
+    a, b = (p.text_of(v) for v in op._operands)
+    type = op._operands[0].type
+    if is_half(type):
+        a, b = p.widened(a, type), p.widened(b, type)
+    if lanes_of(type) > 1:
+        p.widths[op.results[0]] = 32 if is_half(type) else p.language.bits(element_of(type))
+    return _compared(op.predicate, a, b, "~" if lanes_of(type) > 1 else "!")
+
+
+def _compared(predicate: str, a: str, b: str, no: str) -> str:
+    match predicate:
+        case "one":
+            return f"({a} < {b}) | ({a} > {b})"
+        case "une":
+            return f"{a} != {b}"
+        case "ord" | "uno":
+            sign, join = ("==", "&") if predicate == "ord" else ("!=", "|")
+            return f"({a} {sign} {a}) {join} ({b} {sign} {b})"
+    if predicate[0] == "o":
+        return f"{a} {_ORDERED[predicate[1:]]} {b}"
+    return f"{no}({_compared(_OPPOSITE[predicate[1:]], a, b, no)})"
+
+
+@prints("arith.cmpi")
+def _cmpi(p: Printing, op: arith.CmpI) -> str:
+    type, predicate = op._operands[0].type, op.predicate
+    a, b = (p.text_of(v) for v in op._operands)
+    sign = "!=" if predicate == "ne" else _ORDERED[predicate[-2:]]
+    element = element_of(type)
+    if p.is_mask(type):
+        bits = p.logic_bits(op)
+        a, b = (p.mask(v, bits) for v in op._operands)
+        p.widths[op.results[0]] = bits
+        cast = p.language.vector(f"u{bits}", lanes_of(type)) if predicate[0] == "u" else ""
+    elif lanes_of(type) > 1:
+        p.widths[op.results[0]] = int(p.short(type)[1:])
+        cast = p.vector_type(type, "i") if predicate[0] == "s" else ""
+    elif isinstance(element, IndexType):
+        cast = p.language.scalars["size"] if predicate[0] == "u" else ""
+    else:
+        cast = p.language.scalars[f"i{p.language.bits(element)}"] if predicate[0] == "s" else ""
+        if element is IntegerType(1):
+            a, b, cast = (b, a, "") if cast else (a, b, "")
+    return f"({cast}){a} {sign} ({cast}){b}" if cast else f"{a} {sign} {b}"
+
+
+@prints("arith.select")
+def _select(p: Printing, op: arith.Select) -> Any:
+    condition, a, b = op._operands
+    result = op.results[0]
+    if isinstance(p.values[a], Buffer):
+        test = p.text_of(condition)
+        one, other = p.values[a], p.values[b]
+        chosen = lambda x, y: x if x == y else f"({test} ? {grouped(x)} : {grouped(y)})"  # noqa: E731
+        pairs = (zip(getattr(one, k), getattr(other, k), strict=True) for k in ("sizes", "strides"))
+        return Buffer(
+            chosen(one.pointer, other.pointer), *(tuple(chosen(*x) for x in y) for y in pairs)
+        )
+    if p.is_mask(result.type) and lanes_of(condition.type) > 1:
+        bits = p.logic_bits(op)
+        m, x, y = (p.mask(v, bits) for v in op._operands)
+        p.widths[result] = bits
+        return f"({m} & {x}) | (~{m} & {y})"
+    if lanes_of(condition.type) > 1:
+        if (extreme := _extreme(p, op)) is not None:
+            return extreme
+        bits = int(p.short(result.type)[1:])
+        return p.call("select", result.type, p.mask(condition, bits), p.text_of(a), p.text_of(b))
+    if p.is_mask(result.type):
+        p.widths[result] = 32
+        return f"{p.text_of(condition)} ? {p.mask(a, 32)} : {p.mask(b, 32)}"
+    if a in p.wild or b in p.wild:
+        p.wild.add(result)
+    return f"{p.text_of(condition)} ? {p.text_of(a)} : {p.text_of(b)}"
+
+
+def _extreme(p: Printing, op: arith.Select) -> str | None:
+    """`a > b ? a : b` and the like of floats, one instruction on many machines."""
+    condition, a, b = op._operands
+    compare = condition.defined_by(arith.CmpF)
+    if compare is None or is_half(a.type) or not isinstance(element_of(a.type), FloatType):
+        return None
+    if compare.predicate not in ("ogt", "olt"):
+        return None
+    given = compare._operands
+    more = compare.predicate == "ogt"
+    if given[0] is b and given[1] is a:
+        more = not more
+    elif not (given[0] is a and given[1] is b):
+        return None
+    return p.call("greater" if more else "lesser", a.type, p.text_of(a), p.text_of(b))
+
+
+@prints("arith.maximumf", "arith.minimumf")
+def _extremum(p: Printing, op: Operation) -> str:
+    """The larger or smaller float: NaN if one is, +0 above -0; simpler where one is a number."""
+    a, b = op._operands
+    type, greatest = op.results[0].type, isinstance(op, arith.MaximumF)
+    if _number(a) is not None and _number(b) is None:
+        a, b = b, a
+    x, y = p.text_of(a), p.text_of(b)
+    limit = _number(b)
+    name = op.name
+    if limit is not None and limit == limit and (limit or (greatest and str(limit)[0] != "-")):
+        name = "least" if greatest else "most"  # y where x is beyond it, else x
+        flags = str(op.properties.get("fastmath"))
+        if not limit and not ("nsz" in flags or "fast<" in flags):
+            clipped = p.computed(name, [x, y], type, type)
+            return p.computed("arith.addf", [grouped(clipped), y], type, type)
+    return p.computed(name, [x, y], type, type)
+
+
+def _number(value: Value) -> float | None:
+    """The float that all elements of a constant are."""
+    op = value.defined_by(arith.Constant)
+    if op is None:
+        return None
+    found = op.properties["value"]
+    if isinstance(found, DenseElements):
+        return found.values()[0] if found.is_splat else None
+    return getattr(found, "value", None)
+
+
+# -- casts -------------------------------------------------------------------------------------
+
+
+@prints("arith.extf", "arith.truncf")
+def _float_cast(p: Printing, op: Operation) -> str:
+    (source,), type = op._operands, op.results[0].type
+    text = p.text_of(source)
+    if is_half(source.type):
+        text = p.widened(text, source.type)
+        return (
+            text
+            if element_of(type).kind == "f32"
+            else p.computed("cast", [text], with_element(type, "f32"), type)
+        )
+    if is_half(type):
+        if element_of(source.type).kind == "f64":
+            text = p.computed("odd", [text], source.type, with_element(type, "f32"))
+        return p.narrowed(text, type)
+    return p.computed("cast", [text], source.type, type)
+
+
+@prints("arith.sitofp", "arith.uitofp", "arith.fptosi", "arith.fptoui")
+def _number_cast(p: Printing, op: Operation) -> str:
+    (source,), type = op._operands, op.results[0].type
+    text, kind = p.text_of(source), source.type
+    if is_half(kind):
+        text, kind = p.widened(text, kind), with_element(kind, "f32")
+    if p.is_mask(kind):
+        text = p.mask(source, p.language.bits(element_of(type)))
+        sign = "-" if isinstance(op, arith.UIToFP) else ""
+        return sign + p.language.templates["convert"].format(text, T=p.vector_type(type))
+    if is_half(type):
+        double = with_element(type, "f64")
+        exact = p.computed(op.name, [text], kind, double)
+        return p.narrowed(p.computed("odd", [exact], double, with_element(type, "f32")), type)
+    return p.computed(op.name, [text], kind, type)
+
+
+@prints("arith.extui", "arith.extsi", "arith.trunci", "arith.index_cast", "arith.index_castui")
+def _integer_cast(p: Printing, op: Operation) -> Any:
+    (source,), (result,) = op._operands, op.results
+    kind, type = source.type, result.type
+    if isinstance(p.values[source], Buffer):
+        return p.values[source]
+    text, count = p.text_of(source), lanes_of(type)
+    signed = op.name in ("arith.extsi", "arith.index_cast")
+    convert = p.language.templates["convert"]
+    if p.is_mask(kind):
+        bits = int(p.short(type)[1:])
+        return f"({p.vector_type(type)}){'' if signed else '-'}{p.mask(source, bits)}"
+    if p.is_mask(type):
+        p.widths[result] = int(p.short(kind)[1:])
+        low = p.computed("arith.andi", [text, p.call("splat", kind, "1")], kind, kind)
+        return f"-({p.vector_type(kind, 'i')})({low})"
+    if count > 1:
+        if p.vector_type(kind) == p.vector_type(type):
+            return text
+        if not signed:
+            return convert.format(text, T=p.vector_type(type))
+        same = convert.format(f"({p.vector_type(kind, 'i')}){text}", T=p.vector_type(type, "i"))
+        return f"({p.vector_type(type)}){same}"
+    if isinstance(type, IndexType):
+        p.wild.add(result)
+        if isinstance(p.values[source], int):
+            return p.values[source]
+    if element_of(kind) is IntegerType(1):
+        return f"({p.language.type(type)}){'-' if signed else ''}{text}"
+    if element_of(type) is IntegerType(1):
+        return f"({text} & 1) != 0"
+    bits = p.language.bits(element_of(kind))
+    sign = (
+        f"({p.language.scalars[f'i{bits}']})" if signed and not isinstance(kind, IndexType) else ""
+    )
+    return f"({p.language.type(type)}){sign}{text}"
+
+
+@prints("arith.bitcast", "vector.bitcast")
+def _bitcast(p: Printing, op: Operation) -> Any:
+    (source,), type = op._operands, op.results[0].type
+    if isinstance(p.values[source], Buffer):
+        return p.values[source]
+    text = p.text_of(source)
+    if lanes_of(type) > 1 and lanes_of(source.type) > 1:
+        return f"({p.vector_type(type)}){text}"
+    one, other = p.short(source.type), p.short(type)
+    if lanes_of(type) == lanes_of(source.type):
+        return text if one == other else f"{other}_of_{one}({stripped(text)})"
+    names = [p.language.type(t) for t in (source.type, type)]
+    return p.language.templates["bits"].format(text, S=names[0], T=names[1])
+
+
+@prints("packed.dot")
+def _dot(p: Printing, op: Any) -> str:
+    a, b = (p.text_of(v) for v in op._operands)
+    name, type = f"dot_{op.packing}", op.results[0].type
+    return p.call(name, type, a, b) if lanes_of(type) > 1 else f"{name}({a}, {b})"

@@ -1,0 +1,186 @@
+"""Buffers that are made, copied and written, and operations of several results, as statements."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...dialects import arith, math, memref, vector
+from ...ir.core import Operation
+from ...ir.diagnostics import NncError
+from .memory import Buffer, bytes_of, grouped, offset, row_major
+from .printer import FunctionPrinter, states
+from .printing import lanes_of, stripped
+from .vectors import address, as_stored, pointer, shuffled
+
+
+@states(memref.Store)
+def _store(p: FunctionPrinter, op: memref.Store) -> None:
+    base, at = address(p, op.memref, op.indices)
+    p.line(f"{grouped(base)}[{at}] = {stripped(p.text_of(op.value))};")
+
+
+@states(vector.Store)
+def _vector_store(p: FunctionPrinter, op: vector.Store) -> None:
+    type = op.valueToStore.type
+    if lanes_of(type) == 1:
+        base, at = address(p, op.base, op.indices)
+        p.line(f"{grouped(base)}[{at}] = {stripped(p.text_of(op.valueToStore))};")
+        return
+    at = pointer(p, op.base, op.indices)
+    p.line(p.call("store", type, at, as_stored(p, op.valueToStore)) + ";")
+
+
+@states(vector.MaskedStore)
+def _masked_store(p: FunctionPrinter, op: vector.MaskedStore) -> None:
+    type, at = op.valueToStore.type, pointer(p, op.base, op.indices)
+    if lanes_of(type) == 1:
+        p.line(f"if ({p.text_of(op.mask)}) {grouped(at)}[0] = {p.text_of(op.valueToStore)};")
+        return
+    mask = p.mask(op.mask, int(p.short(type)[1:]))
+    p.line(p.call("maskedstore", type, at, mask, as_stored(p, op.valueToStore)) + ";")
+
+
+@states(vector.Scatter)
+def _scatter(p: FunctionPrinter, op: vector.Scatter) -> None:
+    type, base = op.valueToStore.type, pointer(p, op.base, op.offsets)
+    stride = p.values[op.base].strides[-1]
+    for i in range(lanes_of(type)):
+        lane = f"[{i}]" if lanes_of(type) > 1 else ""
+        bits = int(p.short(type)[1:])
+        test = (p.mask(op.mask, bits) if lane else p.text_of(op.mask)) + lane
+        place = f"({p.language.scalars['index']}){p.text_of(op.indices)}{lane} * {grouped(stride)}"
+        p.line(f"if ({test}) {grouped(base)}[{place}] = {as_stored(p, op.valueToStore)}{lane};")
+
+
+@states(memref.Prefetch)
+def _prefetch(p: FunctionPrinter, op: memref.Prefetch) -> None:
+    at = pointer(p, op.memref, op.indices)
+    p.line(p.language.templates["prefetch"].format(at, int(op.isWrite), op.localityHint))
+
+
+@states(memref.GetGlobal)
+def _get_global(p: FunctionPrinter, op: memref.GetGlobal) -> None:
+    type, name = op.results[0].type, p.facts.names[op.symbol]
+    if not p.facts.reads.only(op.results[0]):
+        name = f"({p.pointer_type(type.element_type)}){name}"
+    p.values[op.results[0]] = Buffer(name, type.shape, row_major(type.shape))
+
+
+@states(memref.Alloc, memref.Realloc)
+def _alloc(p: FunctionPrinter, op: Any) -> None:
+    type = op.results[0].type
+    given = op._operands[1:] if isinstance(op, memref.Realloc) else op.dynamicSizes
+    rest = iter(given)
+    sizes = tuple(p.values[next(rest)] if n is None else n for n in type.shape)
+    words = p.language.templates
+    bytes = str(bytes_of(type.element_type))
+    for size in sizes:
+        bytes = words["product"].format(bytes, stripped(str(size)))
+    name = p.fresh(op.results[0].name_hint or "buffer")
+    kind = p.pointer_type(type.element_type)
+    p.line(f"{kind}const {name} = ({kind.strip()}){words['take'].format(bytes)};")
+    p.fail(name, op)
+    p.values[op.results[0]] = Buffer(name, sizes, row_major(sizes))
+    if isinstance(op, memref.Realloc):
+        old = p.values[op.source]
+        count = words["product"].format(
+            bytes_of(type.element_type), words["least_of"].format(old.sizes[0], sizes[0])
+        )
+        p.line(words["copy"].format(name, old.pointer, count))
+        p.line(words["give"].format(old.pointer))
+
+
+@states(memref.Dealloc)
+def _dealloc(p: FunctionPrinter, op: memref.Dealloc) -> None:
+    p.line(p.language.templates["give"].format(p.values[op.memref].pointer))
+
+
+@states(memref.Alloca)
+def _alloca(p: FunctionPrinter, op: memref.Alloca) -> None:
+    """An array of the function's, made once."""
+    type = op.results[0].type
+    if not type.has_static_shape:
+        raise NncError("has an open size")
+    name = p.fresh(op.results[0].name_hint or "local")
+    kind = p.language.scalars[p.language.stored(type.element_type)]
+    text = p.language.templates["local"].format(
+        kind=kind, name=name, count=max(1, type.num_elements)
+    )
+    p.lines.insert(p.first, f"    {text}")
+    p.values[op.results[0]] = Buffer(name, type.shape, row_major(type.shape))
+
+
+@states(memref.Copy)
+def _copy(p: FunctionPrinter, op: memref.Copy) -> None:
+    """At once where both lie densely, else by loops."""
+    source, target = p.values[op.source], p.values[op.target]
+    if source.strides == target.strides == row_major(source.sizes):
+        bytes: Any = str(bytes_of(op.source.type.element_type))
+        for size in source.sizes:
+            bytes = p.language.templates["product"].format(bytes, stripped(str(size)))
+        p.line(p.language.templates["move"].format(target.pointer, source.pointer, bytes))
+        return
+    indices = [p.fresh("i") for _ in source.sizes]
+    kind = p.language.scalars["index"]
+    for index, size in zip(indices, source.sizes, strict=True):
+        p.line(f"for ({kind} {index} = 0; {index} < {size}; {index} += 1) {{")
+        p.depth += 1
+    one, other = (f"{grouped(b.pointer)}[{offset(b, indices)}]" for b in (target, source))
+    p.line(f"{one} = {other};")
+    for _ in indices:
+        p.depth -= 1
+        p.line("}")
+
+
+@states(memref.Reshape)
+def _reshape(p: FunctionPrinter, op: memref.Reshape) -> None:
+    type, shape = op.results[0].type, p.values[op.shape]
+    sizes = []
+    for i, extent in enumerate(type.shape):
+        name: Any = extent
+        if extent is None:
+            name = p.fresh("extent")
+            kind = p.language.scalars["index"]
+            p.line(f"const {kind} {name} = ({kind}){grouped(shape.pointer)}[{i}];")
+        sizes.append(name)
+    p.values[op.results[0]] = Buffer(p.values[op.source].pointer, tuple(sizes), row_major(sizes))
+
+
+@states(math.SinCos)
+def _sincos(p: FunctionPrinter, op: math.SinCos) -> None:
+    (source,) = op._operands
+    for result, name in zip(op.results, ("math.sin", "math.cos"), strict=True):
+        p.declare(result, p.computed(name, [p.text_of(source)], source.type, result.type))
+
+
+@states(vector.Deinterleave)
+def _deinterleave(p: FunctionPrinter, op: vector.Deinterleave) -> None:
+    text, size = p.text_of(op.source), lanes_of(op.source.type)
+    for start, result in enumerate(op.results):
+        found = shuffled(p, result.type, text, text, range(start, size, 2), op.source.type)
+        p.declare(result, found)
+
+
+@states(vector.ToElements)
+def _to_elements(p: FunctionPrinter, op: vector.ToElements) -> None:
+    text, single = p.text_of(op._operands[0]), lanes_of(op._operands[0].type) == 1
+    for i, result in enumerate(op.results):
+        p.values[result] = text if single else f"{text}[{i}]"
+
+
+@states(arith.AddUIExtended)
+def _extended_sum(p: FunctionPrinter, op: arith.AddUIExtended) -> None:
+    a, b = (p.text_of(v) for v in op._operands)
+    type = op.results[0].type
+    total = p.declare(op.results[0], p.computed("arith.addi", [a, b], type, type))
+    if p.is_mask(op.results[1].type):
+        p.widths[op.results[1]] = int(p.short(type)[1:])
+    p.declare(op.results[1], f"{total} < {a}")
+
+
+@states(arith.MulSIExtended, arith.MulUIExtended)
+def _extended_product(p: FunctionPrinter, op: Operation) -> None:
+    a, b = (p.text_of(v) for v in op._operands)
+    type = op.results[0].type
+    p.declare(op.results[0], p.computed("arith.muli", [a, b], type, type))
+    p.declare(op.results[1], p.computed(op.name, [a, b], type, type))

@@ -1,0 +1,292 @@
+"""Operations on vectors, and reads of memory, as expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...dialects import memref, vector
+from ...dialects.index_lists import mix
+from ...ir.core import Operation, Value
+from ...ir.diagnostics import NncError
+from ...ir.types import FloatType, IndexType, IntegerType, VectorType
+from .memory import grouped, moved, offset, times
+from .printing import Printing, element_of, is_half, lanes_of, prints, stripped, with_element
+from .scalars import literals
+
+# -- vectors -----------------------------------------------------------------------------------
+
+
+@prints("vector.broadcast")
+def _broadcast(p: Printing, op: vector.Broadcast) -> str:
+    type, source = op.results[0].type, op.source
+    text = p.text_of(source) if lanes_of(source.type) == 1 else f"{p.text_of(source)}[0]"
+    if p.is_mask(type):
+        p.widths[op.results[0]] = 32
+        return p.call("splat", VectorType(type.shape, IntegerType(32)), f"-(uint32_t){text}").join(
+            (f"({p.language.vector('i32', lanes_of(type))})", "")
+        )
+    if lanes_of(type) == 1 or lanes_of(source.type) == lanes_of(type):
+        return p.text_of(source)
+    return p.call("splat", type, text)
+
+
+def position(op: Any) -> list[Any]:
+    """Numbers and values of a position in a vector."""
+    return mix(op.static_position, op.dynamic_position)
+
+
+@prints("vector.extract")
+def _extract(p: Printing, op: vector.Extract) -> str:
+    source, text = op.source, p.text_of(op.source)
+    if source.type.rank > 1 or lanes_of(source.type) == 1:
+        return _only_one(source, text)
+    at = [p.values[v] if isinstance(v, Value) else v for v in position(op)]
+    if p.is_mask(source.type):
+        return f"{text}[{at[0]}] != 0"
+    return f"{text}[{at[0]}]"
+
+
+def _only_one(source: Value, text: str) -> str:
+    """A vector of one element, which is a scalar."""
+    if lanes_of(source.type) > 1:
+        raise NncError(f"vectors of higher rank, {source.type}, are to be taken apart before")
+    return text
+
+
+@prints("vector.insert")
+def _insert(p: Printing, op: vector.Insert) -> str:
+    type = op.dest.type
+    text = p.text_of(op.valueToStore)
+    if lanes_of(type) == 1 or type.rank > 1:
+        return _only_one(op.dest, text)
+    (at,) = (p.values[v] if isinstance(v, Value) else v for v in position(op))
+    return p.call("insert", type, p.text_of(op.dest), text, str(at))
+
+
+def shuffled(
+    p: Printing, type: VectorType, a: str, b: str, mask: Sequence[int], source: VectorType
+) -> str:
+    """Elements of two vectors of one type, by number, as a vector of a type."""
+    name, size = p.vector_type(type), lanes_of(source)
+    if len(mask) == 1:
+        return f"{a if mask[0] < size else b}[{mask[0] % size}]"
+    return p.language.templates["shuffle"].format(
+        a, b, T=name, mask=", ".join(map(str, mask)), lanes=", ".join(
+            "0" if i < 0 else f"{a if i < size else b}[{i % size}]" for i in mask
+        )
+    )  # fmt: skip
+
+
+@prints("vector.shuffle")
+def _shuffle(p: Printing, op: vector.Shuffle) -> str:
+    a, b, type = p.text_of(op.v1), p.text_of(op.v2), op.results[0].type
+    first, second = lanes_of(op.v1.type), lanes_of(op.v2.type)
+    if first == second and first > 1:
+        return shuffled(p, type, a, b, op.mask, op.v1.type)
+    parts = [a if first == 1 else f"{a}[{i}]" for i in range(first)]
+    parts += [b if second == 1 else f"{b}[{i}]" for i in range(second)]
+    chosen = ["0" if i < 0 else parts[i] for i in op.mask]
+    return chosen[0] if len(chosen) == 1 else f"({p.vector_type(type)}){{{', '.join(chosen)}}}"
+
+
+@prints("vector.interleave")
+def _interleave(p: Printing, op: vector.Interleave) -> str:
+    a, b, size = p.text_of(op.lhs), p.text_of(op.rhs), lanes_of(op.lhs.type)
+    type = op.results[0].type
+    if size == 1:
+        return f"({p.vector_type(type)}){{{a}, {b}}}"
+    return shuffled(p, type, a, b, [i for k in range(size) for i in (k, size + k)], op.lhs.type)
+
+
+@prints("vector.extract_strided_slice")
+def _extract_slice(p: Printing, op: vector.ExtractStridedSlice) -> str:
+    first, count = int(op.offsets[0]), int(op.sizes[0])
+    text = p.text_of(op.source)
+    if lanes_of(op.source.type) == 1:
+        return text
+    return shuffled(p, op.results[0].type, text, text, range(first, first + count), op.source.type)
+
+
+@prints("vector.insert_strided_slice")
+def _insert_slice(p: Printing, op: vector.InsertStridedSlice) -> str:
+    (first,) = (int(a) for a in op.offsets)
+    new, old = p.text_of(op.valueToStore), p.text_of(op.dest)
+    count, size = lanes_of(op.valueToStore.type), lanes_of(op.dest.type)
+    if size == 1:
+        return new
+    part = lambda i: new if count == 1 else f"{new}[{i - first}]"  # noqa: E731
+    lanes = [part(i) if first <= i < first + count else f"{old}[{i}]" for i in range(size)]
+    return f"({p.vector_type(op.dest.type)}){{{', '.join(lanes)}}}"
+
+
+@prints("vector.from_elements")
+def _from_elements(p: Printing, op: Operation) -> str:
+    texts = [stripped(p.text_of(v)) for v in op._operands]
+    type = op.results[0].type
+    return texts[0] if lanes_of(type) == 1 else f"({p.vector_type(type)}){{{', '.join(texts)}}}"
+
+
+@prints("vector.step")
+def _step(p: Printing, op: vector.Step) -> str:
+    return literals(p, list(range(lanes_of(op.results[0].type))), op.results[0].type)
+
+
+@prints("vector.create_mask", "vector.constant_mask")
+def _create_mask(p: Printing, op: Operation) -> str:
+    result = op.results[0]
+    bounds = (
+        op.mask_dim_sizes
+        if isinstance(op, vector.ConstantMask)
+        else [p.values[v] for v in op._operands]
+    )
+    if lanes_of(result.type) == 1:
+        return " & ".join(f"({grouped(b)} > 0)" for b in bounds)
+    if result.type.rank > 1:
+        raise NncError(f"masks of higher rank, {result.type}, are to be taken apart before")
+    bits = mask_bits(p, result)
+    p.widths[result] = bits
+    lanes = VectorType(result.type.shape, IntegerType(bits))
+    return p.call("first", lanes, str(bounds[0]))
+
+
+def mask_bits(p: Printing, value: Value) -> int:
+    """The width that the first user of a vector of truth values wants."""
+    for user in value.users:
+        if isinstance(user, vector.MaskedLoad | vector.Gather) or user.name == "arith.select":
+            return int(p.short(user.results[0].type)[1:])
+        if isinstance(user, vector.MaskedStore | vector.Scatter):
+            return int(p.short(user.valueToStore.type)[1:])
+    return 32
+
+
+@prints("vector.reduction")
+def _reduction(p: Printing, op: vector.Reduction) -> str:
+    """In order, or by halves where the flags allow that, as LLVM does."""
+    type, element = op.vector.type, op.dest.type
+    text, kind = p.text_of(op.vector), op.kind
+    if is_half(type):
+        wide = with_element(type, "f32")
+        text, type = p.widened(text, type), wide
+    flags = str(op.properties.get("fastmath"))
+    floats = isinstance(element, FloatType)
+    name = f"reduce_{kind}" + (
+        ""
+        if "reassoc" in flags or "fast<fast>" in flags or not floats or kind not in ("add", "mul")
+        else "_ordered"
+    )
+    acc = None if op.acc is None else p.text_of(op.acc)
+    if acc is not None and is_half(element):
+        acc = p.widened(acc, element)
+    word = COMBINED[kind] if not floats else COMBINED_FLOATS.get(kind, COMBINED[kind])
+    if isinstance(type, VectorType) and p.is_mask(type):
+        bits = p.widths.get(op.vector, 32)
+        lanes = VectorType(type.shape, IntegerType(bits))
+        mask = f"({p.vector_type(lanes)}){p.mask(op.vector, bits)}"
+        found = f"({p.call(name, lanes, mask)} & 1) != 0"
+        return found if acc is None else p.computed(word, [acc, f"({found})"], element, element)
+    if lanes_of(type) > 1:
+        if name.endswith("_ordered"):
+            start = (
+                acc
+                if acc is not None
+                else p.language.literal(-0.0 if kind == "add" else 1.0, element_of(type))
+            )
+            text, acc = p.call(name, type, text, start), None
+        else:
+            text = p.call(name, type, text)
+    if acc is not None:
+        text = p.computed(word, [acc, grouped(text)], element_of(type), element_of(type))
+    return p.narrowed(text, element) if is_half(element) else text
+
+
+COMBINED = {
+    "add": "arith.addi", "mul": "arith.muli", "minui": "arith.minui", "minsi": "arith.minsi",
+    "maxui": "arith.maxui", "maxsi": "arith.maxsi", "and": "arith.andi", "or": "arith.ori",
+    "xor": "arith.xori", "minnumf": "arith.minnumf", "maxnumf": "arith.maxnumf",
+    "minimumf": "arith.minimumf", "maximumf": "arith.maximumf",
+}  # fmt: skip
+COMBINED_FLOATS = {"add": "arith.addf", "mul": "arith.mulf"}
+
+
+# -- memory ------------------------------------------------------------------------------------
+
+
+def address(p: Printing, base: Value, indices: Sequence[Value]) -> tuple[str, Any]:
+    """The pointer of a buffer, and how far an element is from it."""
+    buffer = p.values[base]
+    return buffer.pointer, offset(buffer, [p.values[i] for i in indices])
+
+
+def pointer(p: Printing, base: Value, indices: Sequence[Value]) -> str:
+    """The address of an element."""
+    return moved(*address(p, base, indices))
+
+
+@prints("memref.load")
+def _load(p: Printing, op: memref.Load) -> str:
+    base, at = address(p, op.memref, op.indices)
+    text, type = f"{grouped(base)}[{at}]", op.results[0].type
+    if isinstance(type, IndexType):
+        p.wild.add(op.results[0])
+        return f"({p.language.type(type)}){text}"
+    return f"({text} & 1) != 0" if type is IntegerType(1) else text
+
+
+@prints("vector.load")
+def _vector_load(p: Printing, op: vector.Load) -> str:
+    type = op.results[0].type
+    if lanes_of(type) == 1:
+        base, at = address(p, op.base, op.indices)
+        text = f"{grouped(base)}[{at}]"
+        return f"({text} & 1) != 0" if element_of(type) is IntegerType(1) else text
+    return _as_read(p, op, p.call("load", type, pointer(p, op.base, op.indices)))
+
+
+def _as_read(p: Printing, op: Operation, text: str) -> str:
+    """A vector as memory has it: truth values become masks."""
+    type = op.results[0].type
+    if not p.is_mask(type):
+        return text
+    p.widths[op.results[0]] = 8
+    bytes = VectorType(type.shape, IntegerType(8))
+    return f"-({p.vector_type(bytes, 'i')})({text} & {p.call('splat', bytes, '1')})"
+
+
+def as_stored(p: Printing, value: Value) -> str:
+    """A vector as memory has it, truth values as bytes of 0 and 1."""
+    if not p.is_mask(value.type):
+        return p.text_of(value)
+    return f"({p.language.vector('u8', lanes_of(value.type))})-{p.mask(value, 8)}"
+
+
+@prints("vector.maskedload")
+def _masked_load(p: Printing, op: vector.MaskedLoad) -> str:
+    type, at = op.results[0].type, pointer(p, op.base, op.indices)
+    if lanes_of(type) == 1:
+        return f"{p.text_of(op.mask)} ? {grouped(at)}[0] : {p.text_of(op.pass_thru)}"
+    mask = p.mask(op.mask, int(p.short(type)[1:]))
+    return _as_read(p, op, p.call("maskedload", type, at, mask, as_stored(p, op.pass_thru)))
+
+
+@prints("vector.gather")
+def _gather(p: Printing, op: vector.Gather) -> str:
+    type, base = op.results[0].type, pointer(p, op.base, op.offsets)
+    stride = p.values[op.base].strides[-1]
+    if lanes_of(type) == 1:
+        place = times(p.values[op.indices], stride)
+        return f"{p.text_of(op.mask)} ? {grouped(base)}[{place}] : {p.text_of(op.pass_thru)}"
+    mask = p.mask(op.mask, int(p.short(type)[1:]))
+    index = p.vector_type(op.indices.type, "i")
+    places = f"({index}){p.text_of(op.indices)}"
+    text = p.call(
+        "gather",
+        type,
+        base,
+        places,
+        str(stride),
+        mask,
+        as_stored(p, op.pass_thru),
+        index=index.partition("x")[0],
+    )
+    return _as_read(p, op, text)
