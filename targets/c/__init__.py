@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ..base import FAMILIES, room
 from ..costs import AlgorithmCosts, Costs, LoopCosts
-from ..machine import Machine
+from ..processor import Processor
 from .target import HERE, CTarget
 
 
@@ -20,7 +20,7 @@ def host() -> None:
     """No machine is one of C alone."""
 
 
-_SCALAR = Machine(
+_SCALAR = Processor(
     vector_bits=32,
     vector_registers=16,
     full_width_units=1,
@@ -58,7 +58,7 @@ _CORTEX_M7 = replace(
 _CORTEX_M4 = replace(_CORTEX_M7, issue_width=1, fma_latency=3, l1_bytes=4 << 10, gigahertz=0.17)
 
 
-def _own(name: str, summary: str, machine: Machine, bits: int) -> CTarget:
+def _own(name: str, summary: str, machine: Processor, bits: int) -> CTarget:
     return CTarget(name=name, summary=summary, family="c", machine=machine, pointer_bits=bits)
 
 

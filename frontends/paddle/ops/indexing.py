@@ -237,15 +237,6 @@ def squares(n: PaddleLayer, x: Value) -> Value:
     return apart.reshape((x, 0), c * s * s, h // s, w // s).value
 
 
-def _label_smooth(n: PaddleLayer, x: Term, prior: Term | None = None) -> Term:
-    """Factors have 32 bits, as Paddle's do."""
-    share = np.float32(n.float("epsilon"))
-    kept = x * float(np.float32(1) - share)
-    if prior is not None:
-        return kept + prior * float(share)
-    return kept + float(share / np.float32(x.shape[-1] or 1))
-
-
 def _formula(make: Callable[..., Term]) -> Callable:
     def convert(n: PaddleLayer, *inputs: Value | None) -> Value:
         return make(n, *(None if x is None else Term(n, x) for x in inputs)).value
