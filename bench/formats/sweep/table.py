@@ -21,8 +21,10 @@ HEAD = """# Configurations of operators and layers, against their frameworks
 Made by `python -m bench.formats.sweep table` from what `.. run NAME` found. The subjects
 (operators, layers) are taken in configurations that have all pairs of their parameters' values,
 together with what crosses them: masks, states, empty batches, open extents, element types. The
-framework is the oracle. *Unmakable* are those that the framework itself refuses. Verdicts are those
-of the runs: `.. run NAME --again wrong,died` judges again what has been mended since.
+framework is the oracle. *Unmakable* are those that the framework itself refuses, or of which it
+gives no two equal results. `paddle` are files of PaddlePaddle 3, `paddle2` those of the form before
+(`.pdmodel`). Verdicts are those of the runs: `.. run NAME --again wrong,died` judges again what has
+been mended since.
 
 """
 

@@ -148,7 +148,9 @@ def norm(
         return n(op(size.value, axes=axes, keep_dims=keepdim))
     if order == 0:
         return (~size.equals(0.0)).cast(x.element).sum(*axes, keep=keepdim).value
-    return ((size**order).sum(*axes, keep=keepdim) ** (1 / order)).value
+    wide = f32 if x.element in (f16, bf16) else x.element  # powers are beyond 16 bits soon
+    total = (size.cast(wide) ** order).sum(*axes, keep=keepdim)
+    return (total ** (1 / order)).cast(x.element).value
 
 
 @ROWS("aten.cumsum", "aten.cumprod")

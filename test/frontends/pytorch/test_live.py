@@ -128,3 +128,12 @@ def test_fake_quantization_that_a_tensor_turns_on(torch, enabled):
     found = nnc.compile(quantized, given, cache=False)(*given)
     for one, other in zip(found, quantized(*given), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_norms_of_halves_whose_powers_are_beyond_them(torch):
+    x = torch.tensor([6.0, -8.0, 3.0, 0.5], dtype=torch.float16)
+    for order in (5, 6.0, 3):
+        found = nnc.compile(lambda v, p=order: torch.linalg.vector_norm(v, p), (x,), cache=False)(x)
+        np.testing.assert_allclose(
+            float(found), float(torch.linalg.vector_norm(x, order)), rtol=0.01
+        )
