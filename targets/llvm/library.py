@@ -57,8 +57,9 @@ def check_system(target: LlvmTarget, path: Path) -> None:
     row = next((row for row in rows if target.name in (one.name for one in row)), [])
     named = [one.name for one in row if path.suffix in one.files][:1]
     if not named:  # what one family alone is written as
-        others = [row[0] for row in rows if path.suffix in row[0].files]
-        named = [one.name for one in others if {one.family} == {each.family for each in others}]
+        families = {one.family for row in rows for one in row if path.suffix in one.files}
+        first = [row[0].name for row in rows if path.suffix in row[0].files]
+        named = first if len(families) == 1 else []
     targets = " or ".join(f"'{name}'" for name in named)
     instead = f"; a {path.suffix} file is for target {targets}" if named else ""
     raise NncError(
