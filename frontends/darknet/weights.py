@@ -47,8 +47,8 @@ class Weights:
         left = self.data.size - self.at
         if left > _MOST_LEFT:
             raise self.source.error(
-                f"{left:,} of its {self.data.size:,} numbers belong to no layer of "
-                f"'{self.model.name}': that is cut off, or the weights are another model's"
+                f"{left:,} of the {self.data.size:,} numbers of its weights belong to no layer up "
+                "to the last: the .cfg is cut off, or the weights are another model's"
             )
 
     def _opened(self) -> np.ndarray:

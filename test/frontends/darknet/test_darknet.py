@@ -120,19 +120,21 @@ def test_damaged_files(tmp_path):
             import_model(tmp_path / "net.cfg").verify()
 
 
-@pytest.mark.parametrize("end", ["[route]\nlayers=-4", "stride=1\n\n[avgpool]", "21\nsize=1"])
+@pytest.mark.parametrize(
+    "end", ["[route]\nlayers=-4", "stride=1\n\n[avgpool]", "1\nsize=1\nstride=2"]
+)
 def test_cut_off_files(tmp_path, end):
     """A `.cfg` that ends too early leaves numbers of its weights."""
     text = (FILES / "yolo.cfg").read_text()
     path = tmp_path / "net.cfg"
     path.write_text(text[: text.index(end)])
     path.with_suffix(".weights").write_bytes((FILES / "yolo.weights").read_bytes())
-    with pytest.raises(NncError, match=r"belong to no layer of 'net\.cfg': that is cut off"):
+    with pytest.raises(NncError, match=r"belong to no layer up to the last: the \.cfg is cut off"):
         import_model(path)
 
 
 def test_numbers_to_spare(tmp_path):
     """A head may be longer than its version says: tools disagree on that by up to 20 bytes."""
     import_model(written(tmp_path, NET, np.zeros(34 + 5)))
-    with pytest.raises(NncError, match="6 of its 40 numbers belong to no layer"):
+    with pytest.raises(NncError, match="6 of the 40 numbers of its weights belong to no layer"):
         import_model(written(tmp_path, NET, np.zeros(34 + 6)))
