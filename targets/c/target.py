@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ...artifacts.options import ArtifactOptions, FileKind
 from ...dialects.marks import PARALLEL
@@ -13,9 +14,11 @@ from ...ir.diagnostics import NncError
 from ...ir.files import Part, write_together
 from ...ir.stages import Stage, stage
 from ...ir.timing import Timed, untimed
-from ...runtime.program import LinkedCode, Program
 from ..base import Symbols, Target, host
 from ..stages import LOOPS, VECTORS
+
+if TYPE_CHECKING:
+    from ...runtime.program import LinkedCode, Program
 
 HERE = "c"
 """What stands for C with the numbers of this machine."""
