@@ -154,7 +154,8 @@ class Program:
         """The extents that PyTorch knows of values; under vmap it leaves out those it adds."""
         if any("_batch_dim" in node.kind for node in self.nodes):
             return {}
-        return {name: layout.known for name, layout in self.layouts.items()}
+        # Storage that is seen through strides has no extents of its own.
+        return {name: layout.known for name, layout in self.layouts.items() if layout.known}
 
     def _elements(self) -> dict[str, Type]:
         """The element types that PyTorch gave to values, but for complex ones."""

@@ -505,10 +505,10 @@ def test_what_is_compiled_is_what_pytorch_declares(torch, compiled, monkeypatch)
     from nnc.ir.types import i32
 
     def longer(n, self, other):
-        return n(nn.Concat([self, self], axis=0))
+        return n(nn.Concat([self, other], axis=0))
 
     def whole(n, self, other):
-        return n.cast(self, i32)
+        return n.cast(n(nn.Add(self, other)), i32)
 
     ROWS.find("aten.hypot")  # loads the table
     x = torch.rand(8)
