@@ -49,7 +49,7 @@ class PowF(FloatBinary, name="math.powf"):
 
     def apply(self, a, b):
         """The result on NumPy values."""
-        from nnc.ir.comprehension_numpy import power
+        from ...ir.comprehension_numpy import power
 
         return power(a, b)
 
