@@ -86,7 +86,7 @@ def signature_of(op: func.FuncOp) -> EntrySignature:
     for i in reversed(range(len(types))):
         for name in special:
             if op.arg_attribute(i, name) is not None:
-                special[name] = types.pop(i)
+                special[name] = _of_default_space(types.pop(i), op)
                 break
     if not all(isinstance(t, MemRefType) for t in (*types, *op.function_type.results)):
         raise PassError("an entry function takes and gives memrefs only", op.loc)
@@ -102,6 +102,14 @@ def signature_of(op: func.FuncOp) -> EntrySignature:
         op.attributes.get(LIVE_BYTES),
         _dims(op, inputs, outputs),
     )
+
+
+def _of_default_space(type: Type, op: func.FuncOp) -> Type:
+    """The type of a block that the caller of the entry provides."""
+    space = type.memory_space if isinstance(type, MemRefType) else None
+    if space is not None:
+        raise PassError(f"the entry needs memory of space {space}, which its caller has not", op.loc)
+    return type
 
 
 def _dims(

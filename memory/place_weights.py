@@ -22,11 +22,10 @@ from ..ir.attributes import ArrayAttr, DenseResource, DictAttr, I64Attr, Integer
 from ..ir.builder import Builder
 from ..ir.core import BlockArgument, Operation
 from ..ir.diagnostics import PassError
-from ..ir.types import FunctionType, IntegerType, MemRefType, size_fault
+from ..ir.types import FunctionType, MemRefType, size_fault
 from ..runtime.abi import aligned
 from ..targets.attribute import target_of
-
-_BYTE = IntegerType(8)
+from .needs import bytes_in
 
 
 def place_weights(module: Operation, functions: Iterable[func.FuncOp]) -> tuple[int, int]:
@@ -130,7 +129,7 @@ class _Places:
 
     def views(self, function: func.FuncOp, uses: list[memref.GetGlobal]) -> BlockArgument:
         """Replace uses by views of the block, which becomes an argument of the function."""
-        argument = add_argument(function, self.total, self.name, self.mark)
+        argument = add_argument(function, bytes_in(None, self.total), self.name, self.mark)
         for op in uses:
             builder = Builder.before_op(op)
             offset = builder.insert(arith.Constant.index(self.offsets[op.symbol])).result
@@ -231,13 +230,16 @@ def _erase_unused(module: Operation, candidates: list[memref.Global]) -> None:
             one.erase()
 
 
-def add_argument(function: func.FuncOp, size: int, name: str, attribute: str) -> BlockArgument:
+def add_argument(
+    function: func.FuncOp, type: MemRefType, name: str, attribute: str
+) -> BlockArgument:
     """A last argument of so many bytes, marked by an attribute."""
-    type = MemRefType((size,), _BYTE)
     bits = target_of(function).pointer_bits
     most = 1 << (bits - 1)  # distances have a sign
-    if (fault := size_fault(type)) or size >= most:
-        fault = fault or f"{size} bytes, are {most} or more, which {bits} bits do not address"
+    if (fault := size_fault(type)) or type.num_bytes >= most:
+        fault = (
+            fault or f"{type.num_bytes} bytes, are {most} or more, which {bits} bits do not address"
+        )
         raise PassError(f"the {name} that the function needs, {fault}", function.loc)
     old = function.function_type
     if function.arg_attrs is not None:
