@@ -108,7 +108,9 @@ def _of_default_space(type: Type, op: func.FuncOp) -> Type:
     """The type of a block that the caller of the entry provides."""
     space = type.memory_space if isinstance(type, MemRefType) else None
     if space is not None:
-        raise PassError(f"the entry needs memory of space {space}, which its caller has not", op.loc)
+        raise PassError(
+            f"the entry needs memory of space {space}, which its caller has not", op.loc
+        )
     return type
 
 

@@ -3,6 +3,7 @@
 import ast
 from contextlib import suppress
 
+import pytest
 from nnc.ir.diagnostics import NncError
 
 from .recorder import Recorder
@@ -29,6 +30,7 @@ def test_sites_of_a_text() -> None:
     assert (found[0].first, found[0].last) == (5, 6)
 
 
+@pytest.mark.thorough
 def test_tables_name_what_exists() -> None:
     known = {site.key for site in sites()}
     assert len(known) > 500

@@ -18,9 +18,12 @@ from ..processor import machine_level
 from .test_artifacts import compile_to
 from .test_prepared_weights import convolutions
 
-pytestmark = pytest.mark.skipif(
-    platform.machine().lower() not in ("x86_64", "amd64"), reason="the levels are those of x86"
-)
+pytestmark = [
+    pytest.mark.thorough,
+    pytest.mark.skipif(
+        platform.machine().lower() not in ("x86_64", "amd64"), reason="the levels are those of x86"
+    ),
+]
 
 LEVELS = ("x86-64", "x86-64-v3", "x86-64-v4")
 HERE = [name for name, least in zip(LEVELS, (1, 3, 4), strict=True) if machine_level() >= least]

@@ -16,6 +16,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from .test_artifacts import Library, Tensor, build, compile_to
 
+pytestmark = pytest.mark.thorough
+
 CHANNELS = 128
 SHAPE = (1, CHANNELS, 12, 12)
 PREPARED = 0.98 * 16 / 9

@@ -35,6 +35,7 @@ func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>) -> tensor<4x16xf32> {
 """
 
 
+@pytest.mark.thorough
 def test_instrumented_results_are_the_same():
     x = np.random.default_rng(0).standard_normal((1, 3, 35, 37)).astype(np.float32)
     module = load_module(small_cnn())
@@ -142,6 +143,7 @@ def test_the_first_runs_do_not_count():
     assert [r.outside for r in measure(run, 1, clock)] == [5]
 
 
+@pytest.mark.thorough
 def test_profile_tells_who_did_the_pieces():
     module = load_module(small_cnn())
     x = np.zeros((1, 3, 35, 37), np.float32)
@@ -247,6 +249,7 @@ def test_bytes_are_judged_by_the_memory_that_holds_them():
     assert profile.part_of_reading(inner) == (0.2, "L2")
 
 
+@pytest.mark.thorough
 def test_peaks_are_plausible_and_are_the_best_of_all_runs(tmp_path: Path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     peaks = measure_peaks()
@@ -281,6 +284,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert "http" not in text, "the page needs nothing from elsewhere"
 
 
+@pytest.mark.thorough
 def test_hostile_names_cannot_leave_their_place(tmp_path: Path):
     model = small_cnn()
     for node in model.graph.node:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import onnx
+import pytest
 from onnx import parser
 
 MODEL = """
@@ -33,6 +34,7 @@ def stages(path: Path, folder: Path, seed: str) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.glob("*.mlir")}
 
 
+@pytest.mark.thorough
 def test_open_shapes_give_the_same_code_in_each_process(tmp_path):
     numbers = ", ".join(str(i % 7) for i in range(64 * 96))
     model = parser.parse_model(MODEL.replace("{}", f"{{{numbers}}}"))

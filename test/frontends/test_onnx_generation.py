@@ -168,6 +168,7 @@ def test_greedy_search(penalty, least, masks, more):
     )
 
 
+@pytest.mark.thorough
 def test_compiled_search():
     """With a batch and a length that are known at run time only."""
     given = {"ids": prompt(), "most": numbers(9)}

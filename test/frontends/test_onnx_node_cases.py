@@ -24,7 +24,9 @@ def check(name: str, form: str) -> None:
             compare(value, expected, case)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "form", [pytest.param(f, marks=[pytest.mark.thorough] * (f != "as it is")) for f in FORMS]
+)
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_cases(shard, form, record_property):
     failures, passed, left_out = [], 0, 0

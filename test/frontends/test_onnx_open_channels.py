@@ -70,6 +70,7 @@ def test_local_response_norm():
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "operator",
     [
@@ -89,6 +90,7 @@ def test_windows_that_start_in_the_padding(operator):
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("operator", ["MaxPool", "AveragePool"])
 @pytest.mark.parametrize("height", ["H", "2"])
 def test_no_window_at_all(operator, height):

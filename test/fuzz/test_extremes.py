@@ -28,6 +28,7 @@ REGIONS = {
 PASSES = ("canonicalize", "cse", "remove-dead-values", "symbol-dce", "lower-to-llvm")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", REGIONS)
 def test_nested_regions(kind: str) -> None:
     opening, closing = REGIONS[kind]
@@ -82,6 +83,7 @@ ATTRIBUTES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ATTRIBUTES)
 def test_nested_attributes(kind: str) -> None:
     start = time.process_time()
@@ -113,6 +115,7 @@ def test_aliases_that_double(kind: str) -> None:
     assert time.process_time() - start < SECONDS
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "text",
     [
@@ -135,6 +138,7 @@ def test_a_line_of_ten_megabytes(text: str, tmp_path: Path) -> None:
     assert time.process_time() - start < SECONDS
 
 
+@pytest.mark.thorough
 def test_many_operands_and_results() -> None:
     count = 100_000
     uses, types = ", ".join(f"%x#{i}" for i in range(count)), ", ".join(["i32"] * count)

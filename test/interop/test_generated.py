@@ -28,6 +28,7 @@ def agree(mlir_opt: str, text: str) -> None:
         assert ours(wanted, form) == theirs(mlir_opt, wanted, form)
 
 
+@pytest.mark.thorough
 @pytest.mark.mlir_opt
 def test_types(mlir_opt: str) -> None:
     found = [*SCALARS, *COMPLEX]
@@ -56,6 +57,7 @@ def bounds(type: str) -> tuple[int, int]:
     return -(1 << (width - 1)), (1 << (width - 1)) - 1
 
 
+@pytest.mark.thorough
 @pytest.mark.mlir_opt
 def test_integers(mlir_opt: str) -> None:
     rng = random.Random(1)
@@ -76,6 +78,7 @@ def test_integers(mlir_opt: str) -> None:
     agree(mlir_opt, operations(found))
 
 
+@pytest.mark.thorough
 @pytest.mark.mlir_opt
 @pytest.mark.parametrize("kind", FLOAT_KINDS)
 def test_floats_by_their_bits(kind: str, mlir_opt: str) -> None:
@@ -92,6 +95,7 @@ def test_floats_by_their_bits(kind: str, mlir_opt: str) -> None:
     agree(mlir_opt, operations(found))
 
 
+@pytest.mark.thorough
 @pytest.mark.mlir_opt
 def test_floats_by_their_digits(mlir_opt: str) -> None:
     rng = random.Random(2)
@@ -126,6 +130,7 @@ def expression(rng: random.Random, depth: int) -> str:
     return f"({a} {rng.choice(['floordiv', 'ceildiv', 'mod'])} {rng.choice(['2', '4', '1', '8', 's1', '3'])})"
 
 
+@pytest.mark.thorough
 @pytest.mark.mlir_opt
 def test_affine_expressions(mlir_opt: str) -> None:
     rng = random.Random(3)

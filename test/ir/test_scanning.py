@@ -20,6 +20,7 @@ def test_a_type_ends_with_its_bracket(text):
     assert scanning.type_end(f"{text} {{", 0, len(text) + 2) == len(text)
 
 
+@pytest.mark.thorough
 def test_no_group_is_possessive():
     """Such a group keeps what a repetition that fails has read, before Python 3.11.5."""
     files = [path for room in ROOMS for path in (ROOT / room).rglob("*.py")]

@@ -44,6 +44,7 @@ def text_detector() -> onnx.ModelProto:
     return g.model({"x": ("n", 3, "h", "w")}, g.op("Sigmoid", out))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("machine", runnable("host", "sse"))
 def test_open_images(machine: str):
     """One compiled model is right for every shape."""

@@ -22,9 +22,13 @@ CASES = [
     "vgg19",
     "zfnet512",
 ]
+SMALL = ["shufflenet", "squeezenet"]
 
 
-@pytest.mark.parametrize("case", CASES)
+THOROUGH = [pytest.param(name, marks=pytest.mark.thorough) for name in CASES if name not in SMALL]
+
+
+@pytest.mark.parametrize("case", [*SMALL, *THOROUGH])
 def test_real_case(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ONNX_HOME", str(tmp_path))
     (tmp_path / "models" / "light").mkdir(parents=True)

@@ -84,6 +84,7 @@ def wide_cnn() -> onnx.ModelProto:
     )
 
 
+@pytest.mark.thorough
 def test_two_executables_in_two_threads_do_not_disturb_each_other() -> None:
     """Each with two threads of its own, both at once; and all numbers of threads agree."""
     model = wide_cnn()
@@ -108,7 +109,13 @@ def test_two_executables_in_two_threads_do_not_disturb_each_other() -> None:
             np.testing.assert_array_equal(output, want)
 
 
-@pytest.fixture(scope="module", params=list(SMALL_MODELS))
+STAGED = [
+    pytest.param(name, marks=[pytest.mark.thorough] * (name in ("grouped_cnn", "dilated_cnn")))
+    for name in SMALL_MODELS
+]
+
+
+@pytest.fixture(scope="module", params=STAGED)
 def staged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
     """A model's stage files, its inputs and its expected output."""
     from nnc.driver.compile import write_stages

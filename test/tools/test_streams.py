@@ -159,6 +159,7 @@ def _tables(cache: Path) -> Path:
     return path
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("damage", ["empty", "changed", "other data"])
 def test_damaged_tables_are_made_again(damage: str, tmp_path: Path, warm_cache: Path) -> None:
     good = _tables(warm_cache).read_bytes()
@@ -186,6 +187,7 @@ def _signed(data: bytes) -> bytes:
     return blake2s(data).digest() + data
 
 
+@pytest.mark.thorough
 def test_cache_where_nothing_can_be_written(tmp_path: Path) -> None:
     """A file in the place of the folder keeps even root from writing."""
     cache = tmp_path / "cache"
@@ -194,6 +196,7 @@ def test_cache_where_nothing_can_be_written(tmp_path: Path) -> None:
     assert cache.read_text() == "no folder"
 
 
+@pytest.mark.thorough
 def test_read_only_cache(tmp_path: Path) -> None:
     """Root, who writes everywhere, finds the tables there afterwards; others do not."""
     cache = tmp_path / "cache"
@@ -201,6 +204,7 @@ def test_read_only_cache(tmp_path: Path) -> None:
     check_success(run(NN_OPT, cache, capture_output=True))
 
 
+@pytest.mark.thorough
 def test_processes_that_make_the_cache_at_once(tmp_path: Path) -> None:
     cache = tmp_path / "cache"
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
