@@ -67,11 +67,11 @@ GRAPH_STAGES: tuple[Stage, ...] = (
         "linalg on memrefs, one function per kernel",
         "lower-to-linalg",
         ("fuse-into-tiles", "what stands behind Winograd's last transform"),
-        "canonicalize",
     ),
     stage(
         "schedule",
         "the same, with a schedule beside each kernel",
+        ("mark-in-place", "before schedules are applied: what a kernel reads is in its stages"),
         "choose-schedules",
     ),
 )

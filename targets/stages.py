@@ -7,7 +7,6 @@ from ..ir.stages import stage
 LOOPS = stage(
     "loops",
     "loops over tiles: scf, memref, n-dimensional vectors and arith, all buffers planned",
-    ("mark-in-place", "before schedules are applied: what a kernel reads is in its stages"),
     "apply-schedules",
     ("plan-memory", "after schedules, which remove temporaries"),
     "canonicalize",
@@ -15,7 +14,8 @@ LOOPS = stage(
 )
 VECTORS = stage(
     "vectors",
-    "the same with vectors that registers hold, and flat addresses",
+    "the same with vectors that registers hold, flat addresses, and arithmetic for functions",
     ("lower-tiles", "after plan-memory: temporaries are parts of the arena now"),
     ("flatten-addresses", "after vectors, which know neighbours by their subscripts"),
+    ("expand-math", "on the vectors of the machine, whose instructions it counts on"),
 )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ...dialects import func
 from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext
+from ...ir.rewriting import apply_greedily
 from ...passes.nn.decompose import Decompose
 from ...passes.nn.outline_regions import OutlineRegions
 from . import (  # noqa: F401 - they fill LOWERINGS
@@ -44,7 +45,8 @@ class LowerToLinalg(
     """Lower nn operations on tensors to linalg operations on memrefs.
 
     Functions write their results to arguments. Each operation becomes one or several stages:
-    a comprehension a fill and a `linalg.generic`, the others copies, generics and loops.
+    a comprehension a fill and a `linalg.generic`, the others copies, generics and loops. What
+    they compute of constants is folded.
     """
 
     numerics = "rounding"
@@ -58,4 +60,5 @@ class LowerToLinalg(
         signatures = {f.sym_name: Signature.of_function(f) for f in functions}
         for function in functions:
             convert_function(function, globals_, signatures)
+            apply_greedily(function, ())
             context.statistic("functions")

@@ -29,7 +29,6 @@ _TEXT = stage(
     "text",
     "what C is printed from",
     ("outline-parallel", "the functions that the caller's threads call"),
-    ("expand-math", "so that results do not depend on the C library"),
     "canonicalize",
     "cse",
     ("describe-entry", "what the header says, and the statuses of what may fail"),

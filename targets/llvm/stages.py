@@ -9,7 +9,6 @@ LLVM = stage(
     "llvm",
     "the llvm dialect",
     ("outline-parallel", "the functions that a pool of threads calls"),
-    "expand-math",
     ("canonicalize", "constants of the expansions"),
     "cse",
     "lower-to-llvm",

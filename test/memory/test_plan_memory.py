@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from nnc.dialects import func, memref
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
-from nnc.memory.mark_in_place import MarkInPlace
+from nnc.kernels.mark_in_place import MarkInPlace
 from nnc.memory.memory_plan import Buffer, plan
 from nnc.memory.plan_memory import PlanMemory
 from nnc.numerics.interpreter import Interpreter

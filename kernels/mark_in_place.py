@@ -29,7 +29,7 @@ from ..ir.attributes import I64Array, UnitAttr
 from ..ir.core import Operation, Value
 from ..ir.passes import Pass, PassContext
 from ..ir.types import MemRefType
-from ..kernels.model.stages import Access, Stage, stages_of
+from .model.stages import Access, Stage, stages_of
 
 Labels = tuple[int | None, ...]
 """For each dimension of a stage or a buffer, the operand's dimension that runs along with it."""
