@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Generator
 from functools import cache
 from importlib.util import find_spec
@@ -102,6 +103,18 @@ def export_model(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path
         return exported[arguments]
 
     return export
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a test marked `sampled(n)`, all cases but one in n are thorough."""
+    seen: Counter[str] = Counter()
+    for item in items:
+        if mark := item.get_closest_marker("sampled"):
+            name = item.nodeid.partition("[")[0]
+            if seen[name] % mark.args[0]:
+                item.add_marker(pytest.mark.thorough)
+            seen[name] += 1
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

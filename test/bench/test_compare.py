@@ -21,6 +21,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.thorough
 def test_nnc_and_onnxruntime(model: Path, tmp_path: Path) -> None:
     inputs = tmp_path / "inputs.npz"
     compare.write_inputs(model, inputs, None)

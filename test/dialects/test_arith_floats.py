@@ -63,6 +63,7 @@ BINARY = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("op_class", BINARY, ids=lambda c: c.name)
 @pytest.mark.parametrize("type", DTYPES, ids=str)
 @given(data=st.data())

@@ -75,6 +75,7 @@ def test_every_unary_operation_is_tested():
     assert declared == set(UNARY)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("type", DTYPES, ids=str)
 @pytest.mark.parametrize("op_class", UNARY, ids=lambda c: c.name)
 @settings(max_examples=20)

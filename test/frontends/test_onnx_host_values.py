@@ -188,8 +188,9 @@ POOL = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("mode", ["TF", "IDF", "TFIDF"])
-@pytest.mark.parametrize("length", [pytest.param(1, marks=pytest.mark.thorough), 2, 20])
+@pytest.mark.parametrize("length", [1, 2, 20])
 def test_n_grams(mode, length):
     tokens = np.random.default_rng(0).integers(1, 5, (3, length))
     options = dict(POOL, mode=mode, min_gram_length=1, max_gram_length=3, max_skip_count=3)

@@ -26,6 +26,7 @@ def check(text: str, *shapes: tuple[tuple[int, ...], ...]) -> None:
 IMAGE, WEIGHT = "float[N,C,H,W] x", "float[O,I,K,L] w"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "window",
     [

@@ -255,14 +255,9 @@ WINDOWS = {
 }
 
 
-THOROUGH = [
-    pytest.param(*window, id=name, marks=[pytest.mark.thorough] * (name != "conv"))
-    for name, window in WINDOWS.items()
-]
-
-
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("auto_pad", ["SAME_UPPER", "SAME_LOWER"])
-@pytest.mark.parametrize(("op_type", "attributes"), THOROUGH)
+@pytest.mark.parametrize(("op_type", "attributes"), WINDOWS.values(), ids=WINDOWS)
 @pytest.mark.parametrize("strides", [[3, 2], [1, 2]])
 def test_automatic_padding_of_open_extents(op_type, attributes, auto_pad, strides):
     weights = [random(3, 2, 3, 2)] if op_type == "Conv" else []

@@ -59,6 +59,7 @@ def matrix(arrays: dict, bits: int, block: int) -> np.ndarray:
     return (numbers - zeros[:, groups]) * arrays["scales"].astype(np.float64)[:, groups]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("bits", [2, 4, 8])
 @pytest.mark.parametrize(
     "given",
@@ -141,6 +142,7 @@ def ops_of(made) -> set[type]:
     return {type(op) for op in run_stages(import_model(made), last="simplify-graph").walk()}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("kind", "has_zeros", "axis", "real"),
     [
@@ -206,6 +208,7 @@ def test_rows_that_are_gathered():
 # -- GatherBlockQuantized --------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("kind", "axis"),
     [(TensorProto.INT4, 0), (TensorProto.UINT4, 0), (TensorProto.INT4, 1), (2, 0), (4, 0), (8, 0)],

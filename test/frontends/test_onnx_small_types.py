@@ -49,6 +49,7 @@ def same(found, wanted) -> None:
     np.testing.assert_array_equal(found.astype(np.float32), wanted.astype(np.float32))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("place", ["raw", "typed", "beside"])
 @pytest.mark.parametrize("count", [0, 1, 7, 400])
 @pytest.mark.parametrize("kind", KINDS)

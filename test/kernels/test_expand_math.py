@@ -83,6 +83,7 @@ def allowed(limit, how):
     return limit if fused else limit + SEPARATE
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("how", [expanded, unfused, compiled])
 @pytest.mark.parametrize("name", CASES)
 def test_error(name, how):
@@ -93,6 +94,7 @@ def test_error(name, how):
     check(name, found, wanted, (x,), allowed(limit, how))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("how", [expanded, unfused, compiled])
 @pytest.mark.parametrize("far", [False, True])
 @pytest.mark.parametrize("name", PERIODIC)
@@ -309,6 +311,7 @@ def test_error_of_polynomials(name):
     assert TABLES[name].error(written(name), 300) * 2**23 <= POLYNOMIALS[name]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", TABLES)
 def test_coefficients_are_what_the_generator_finds(name):
     assert tuple(TABLES[name].solve()) == written(name)

@@ -96,6 +96,7 @@ def test_example(cls):
     compare(*example_of(cls))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("cls", OPS, ids=lambda cls: cls.name)
 def test_native(cls):
     """The example of every op, as machine code."""

@@ -466,6 +466,7 @@ RUN_TIME_RESIZES = [
 ]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("attributes", RUN_TIME_RESIZES)
 @pytest.mark.parametrize("size", [(8, 6), (3, 2), (1, 9)])
 @pytest.mark.parametrize("element", ["f32", "f64", "ui8"])

@@ -77,6 +77,7 @@ PRODUCTS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", TARGETS)
 @pytest.mark.parametrize("kind, weight_kind, zero, weight_zero, extents", PRODUCTS)
 def test_matrix_products_are_exact(name, kind, weight_kind, zero, weight_zero, extents):
@@ -110,6 +111,7 @@ CONVOLUTIONS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", TARGETS)
 @pytest.mark.parametrize("kind, zero, w_zero, shape, weight, pad, stride, groups", CONVOLUTIONS)
 def test_convolutions_are_exact(name, kind, zero, w_zero, shape, weight, pad, stride, groups):

@@ -152,15 +152,15 @@ def maxima_become_minima(patch: pytest.MonkeyPatch) -> None:
 
 
 def everything_lies_at_the_start(patch: pytest.MonkeyPatch) -> None:
-    from nnc.memory import plan_memory
+    from nnc.memory import needs
 
-    real = plan_memory.plan
+    real = needs.plan
 
     def wrong(buffers):
         made = real(buffers)
         return dataclasses.replace(made, offsets=(0,) * len(made.offsets))
 
-    patch.setattr(plan_memory, "plan", wrong)
+    patch.setattr(needs, "plan", wrong)
 
 
 def masks_forget_the_last_lane(patch: pytest.MonkeyPatch) -> None:

@@ -89,6 +89,7 @@ def run(line, inputs, output, arrays, exact=True):
         check(text, *arrays, np.zeros(count, DTYPES[output]), exact=exact)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", FLOATS)
 @pytest.mark.parametrize(
     "name", ["addf", "subf", "mulf", "divf", "maximumf", "minimumf", "maxnumf", "minnumf"]
@@ -107,6 +108,7 @@ def test_negf(kind):
     run("%r = arith.negf %x : {T}", (kind,), kind, [samples(kind, 64)])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", INTEGERS)
 @pytest.mark.parametrize(
     "name",
@@ -116,6 +118,7 @@ def test_integer_binary(name, kind):
     run(f"%r = arith.{name} %x, %y : {{T}}", (kind, kind), kind, pairs(kind))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["i8", "i32", "i64"])
 @pytest.mark.parametrize(
     "name", ["divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui"]
@@ -134,6 +137,7 @@ def test_division_by_zero_does_not_stop_the_process():
     np.testing.assert_array_equal(out, x)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["i8", "i32", "i64"])
 @pytest.mark.parametrize("name", ["shli", "shrsi", "shrui"])
 def test_shift(name, kind):
@@ -142,12 +146,14 @@ def test_shift(name, kind):
     run(f"%r = arith.{name} %x, %y : {{T}}", (kind, kind), kind, (a, b))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["i1", "i8", "i64"])
 @pytest.mark.parametrize("predicate", ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "uge"])
 def test_cmpi(predicate, kind):
     run(f"%r = arith.cmpi {predicate}, %x, %y : {{T}}", (kind, kind), "i1", pairs(kind))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", FLOATS)
 @pytest.mark.parametrize(
     "predicate", ["oeq", "one", "olt", "oge", "ord", "uno", "ueq", "une", "ult"]
@@ -184,6 +190,7 @@ CASTS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("name", "source", "target"), CASTS)
 def test_cast(name, source, target):
     line = f"%r = arith.{name} %x : {{T}} to {{R}}"
@@ -231,6 +238,7 @@ def test_exact_math(name, kind):
     run(f"%r = math.{name} %x : {{T}}", (kind,), kind, [x])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["f32", "f64"])
 @pytest.mark.parametrize("name", LIBM)
 def test_libm(name, kind):
@@ -278,6 +286,7 @@ def test_ipowi(kind):
     run("%r = math.ipowi %x, %y : {T}", (kind, kind), kind, (a[kept], b[kept]))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("vector", [False, True])
 @pytest.mark.parametrize("kind", FLOATS)
 @pytest.mark.parametrize("name", ["maximumf", "minimumf"])
