@@ -255,7 +255,7 @@ WINDOWS = {
 }
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.thorough
 @pytest.mark.parametrize("auto_pad", ["SAME_UPPER", "SAME_LOWER"])
 @pytest.mark.parametrize(("op_type", "attributes"), WINDOWS.values(), ids=WINDOWS)
 @pytest.mark.parametrize("strides", [[3, 2], [1, 2]])

@@ -193,7 +193,7 @@ def test_shapes_that_are_assumed_may_not_fit(tmp_path):
         [node("MatMul", ["x", "w"], ["y"])],
         [info("x", F, ["n", "k"])],
         [info("y", F, None)],
-        [numpy_helper.from_array(np.ones((5, 3), np.float32), "w")],
+        [numpy_helper.from_array(np.full((5, 3), 2, np.float32), "w")],
     )
     code, out, _ = check(model, tmp_path)
     assert code == 0
