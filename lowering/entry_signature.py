@@ -10,6 +10,7 @@ from ..dialects import func
 from ..dialects.marks import (
     ARENA,
     ARENA_BYTES,
+    COMPLEX_OUTPUTS,
     ENTRY,
     HEAP_BYTES,
     INPUT_DIMS,
@@ -107,7 +108,9 @@ def signature_of(op: func.FuncOp) -> EntrySignature:
 def _dims(
     op: func.FuncOp, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> dict[str, Attribute]:
-    """The attributes that name dimensions and tell first values, where they fit the types."""
+    """The attributes that name dimensions, tell first values where they fit the types, and complex
+    outputs.
+    """
     found: dict[str, Attribute] = {}
     for key, types in ((INPUT_DIMS, inputs), (OUTPUT_DIMS, outputs)):
         given = op.attributes.get(key)
@@ -118,6 +121,8 @@ def _dims(
     starts = op.attributes.get(INPUT_STARTS)
     if isinstance(starts, ArrayAttr) and len(starts.elements) == len(inputs):
         found[INPUT_STARTS] = starts
+    if (pairs := op.attributes.get(COMPLEX_OUTPUTS)) is not None:
+        found[COMPLEX_OUTPUTS] = pairs
     return found
 
 

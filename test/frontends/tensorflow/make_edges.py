@@ -52,6 +52,11 @@ def out_of_range(x, i, which):
     return tf.switch_case(which, picked)
 
 
+def complex_numbers(z, w):
+    """z [2, N], w [N] of complex numbers, as they come in and as they go out."""
+    return z * w, tf.signal.fft(z), tf.math.conj(z) - w, tf.abs(z), tf.math.imag(z + 2.0)
+
+
 def grown(x):
     """x [N, 3], into arrays that begin empty: by a counter, until a break, some rows, and read."""
     every, until, some = (tf.TensorArray(tf.float32, 0, dynamic_size=True) for _ in range(3))
@@ -214,6 +219,10 @@ def main():
     pads = np.array([[0, 0], [0, 0], [1, 0]], np.int32)
     shapes = [[None, None, 2], [None], [None, None], []]
     make.graph("placed", placed, make.normal(4, 6, 2), numbers[0], pads, numbers[1], shapes=shapes)
+
+    parts = make.normal(2, 6), make.normal(6)
+    waves = [(x[..., :3] + 1j * x[..., 3:]).astype(np.complex64) for x in parts]
+    make.graph("complex_numbers", complex_numbers, *waves, shapes=[[2, None], [None]])
 
     odd = np.array([1, -3, 5, np.nan, -9], F32)
     make.graph("limited", limited, odd, np.array(2, F32))
