@@ -40,6 +40,7 @@ def _merged(op: Callable) -> Callable:
             merge_by = _product if n.kind == "Multiply" else partial(_outermost, op=op)
             total = merge_by(n, [Term(n, x) for x in given], columns).value
         if n.kind == "Average":
+            n.keeps_types = isinstance(total.type.element_type, IntegerType)
             total = (_real(Term(n, total)) / float(len(given))).value
         there = [mask for mask in masks if mask is not None]
         merged = [reduce(lambda a, b: n(nn.Or(a, b)), there)] if len(there) == len(masks) else []

@@ -64,6 +64,17 @@ def integer_norms(*xs):
     ]
 
 
+def open_parts(x, by, axis_by):
+    """x [N, M], parts of it and turns of it, by numbers that are computed."""
+    return (
+        *tf.split(x, 3, axis=1),
+        *tf.split(x, 2),
+        tf.roll(x, by, 1),
+        tf.roll(x, axis_by, [0, 1]),
+        tf.roll(x, -by, -1),
+    )
+
+
 def grown(x):
     """x [N, 3], into arrays that begin empty: by a counter, until a break, some rows, and read."""
     every, until, some = (tf.TensorArray(tf.float32, 0, dynamic_size=True) for _ in range(3))
@@ -231,6 +242,9 @@ def main():
     waves = [(x[..., :3] + 1j * x[..., 3:]).astype(np.complex64) for x in parts]
     make.graph("complex_numbers", complex_numbers, *waves, shapes=[[2, None], [None]])
 
+    shifts = np.array(-4, np.int32), np.array([3, 11], np.int32)
+    shapes = [[None, None], [], [2]]
+    make.graph("open_parts", open_parts, make.normal(4, 6), *shifts, shapes=shapes)
     types = [np.int8, np.uint8, np.int32, np.int64, np.uint64]
     ranges = [(t, np.iinfo(t), most) for t in types for most in (4, np.iinfo(t).max)]
     integers = [
