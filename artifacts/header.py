@@ -62,6 +62,9 @@ def about(found: Signature) -> str:
         *lines("input", found.input_names, found.input_types),
         *lines("output", found.output_names, found.output_types),
     ]
+    if found.complex_outputs:
+        names = ", ".join(map(_printable, found.complex_outputs))
+        text.append(f"   Complex numbers, with both parts as their last dimension: {names}")
     types = {str(t.element_type) for t in (*found.input_types, *found.output_types)}
     if types & BELOW_A_BYTE:
         text += _LOW_BITS

@@ -20,6 +20,9 @@ INPUT_STARTS = "nn.input_starts"
 """Of an entry, and of a module in the llvm dialect: the number that all elements of an input are
 where a caller leaves it out, as text; empty for one that must be given. Only there if some input,
 a state that is given from run to run, may be left out."""
+COMPLEX_OUTPUTS = "nn.complex_outputs"
+"""Of an entry, and of a module in the llvm dialect: the names of outputs whose last dimension has
+both parts of complex numbers. Only there if some output is complex to the model."""
 KERNEL = "nn.kernel"
 """Of a function whose operations are computed together."""
 

@@ -16,6 +16,7 @@ import numpy as np
 from ..dialects import func, nn
 from ..dialects.builtin import ModuleOp
 from ..dialects.marks import (
+    COMPLEX_OUTPUTS,
     ENTRY,
     INPUT_DIMS,
     INPUT_NAMES,
@@ -187,6 +188,7 @@ def _signature(entry: Any, parts: Sequence[Model]) -> Signature:
         output_dims=dims(OUTPUT_DIMS),
         input_starts=strings(INPUT_STARTS) if INPUT_STARTS in entry.attributes else [],
         failures=[op.message for op in entry.walk() if isinstance(op, nn.Assume)],
+        complex_outputs=strings(COMPLEX_OUTPUTS) if COMPLEX_OUTPUTS in entry.attributes else [],
     )
 
 

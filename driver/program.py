@@ -10,6 +10,7 @@ import numpy as np
 
 from ..dialects.marks import (
     ARENA_BYTES,
+    COMPLEX_OUTPUTS,
     FAILURES,
     HEAP_BYTES,
     INPUT_DIMS,
@@ -89,6 +90,9 @@ def signature(module: Operation) -> Signature:
         output_dims=_dims(module, OUTPUT_DIMS),
         input_starts=_strings(module, INPUT_STARTS) if module.attribute(INPUT_STARTS) else [],
         failures=_strings(module, FAILURES) if module.attribute(FAILURES) is not None else [],
+        complex_outputs=(
+            _strings(module, COMPLEX_OUTPUTS) if module.attribute(COMPLEX_OUTPUTS) else []
+        ),
     )
 
 

@@ -223,5 +223,6 @@ def _result(node: Any, order: tuple[int, ...] | None, outputs: Iterator[np.ndarr
         tensor = bits.view(expected.dtype)
     else:
         tensor = torch.from_numpy(array)
-        tensor = torch.view_as_complex(tensor) if expected.is_complex() else tensor
+        if expected.is_complex() and not tensor.is_complex():
+            tensor = torch.view_as_complex(tensor)
     return tensor if order is None else tensor.permute(_inverse(order))

@@ -10,6 +10,7 @@ from ..dialects import func
 from ..dialects.marks import (
     ARENA,
     ARENA_BYTES,
+    COMPLEX_OUTPUTS,
     ENTRY,
     HEAP_BYTES,
     INPUT_DIMS,
@@ -117,7 +118,9 @@ def _of_default_space(type: Type, op: func.FuncOp) -> Type:
 def _dims(
     op: func.FuncOp, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> dict[str, Attribute]:
-    """The attributes that name dimensions and tell first values, where they fit the types."""
+    """The attributes that name dimensions, tell first values where they fit the types, and complex
+    outputs.
+    """
     found: dict[str, Attribute] = {}
     for key, types in ((INPUT_DIMS, inputs), (OUTPUT_DIMS, outputs)):
         given = op.attributes.get(key)
@@ -128,6 +131,8 @@ def _dims(
     starts = op.attributes.get(INPUT_STARTS)
     if isinstance(starts, ArrayAttr) and len(starts.elements) == len(inputs):
         found[INPUT_STARTS] = starts
+    if (pairs := op.attributes.get(COMPLEX_OUTPUTS)) is not None:
+        found[COMPLEX_OUTPUTS] = pairs
     return found
 
 

@@ -32,6 +32,7 @@ class Model(ABC):
             if text
         }
         """What the elements of states are before the first run: each, or one number of all."""
+        self._complex = {found.output_names.index(name) for name in found.complex_outputs}
         self._inputs: dict[str, _Input | _HostInput] = {
             name: _Input(name, type) if _is_memory(type) else _HostInput(name, type)
             for name, type in zip(found.input_names, found.input_types, strict=True)
@@ -44,12 +45,12 @@ class Model(ABC):
         """
         if len(arrays) == 1 and isinstance(arrays[0], Mapping) and not named:
             named, arrays = dict(arrays[0]), ()
-        outputs = tuple(self._call(self._in_order(arrays, named)))
+        outputs = tuple(self._as_given(self._call(self._in_order(arrays, named))))
         return outputs[0] if len(outputs) == 1 else outputs
 
     def run(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """The outputs by name, from inputs by name; states that are left out start anew."""
-        outputs = self._call(self._in_order((), inputs))
+        outputs = self._as_given(self._call(self._in_order((), inputs)))
         return {name: outputs[i] for i, name in enumerate(self.output_names)}
 
     @property
@@ -70,6 +71,12 @@ class Model(ABC):
     @abstractmethod
     def _call(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
         """The outputs in order, from checked inputs in order."""
+
+    def _as_given(self, outputs: list[np.ndarray]) -> list[np.ndarray]:
+        """The outputs, of which some are complex numbers to the model."""
+        if not self._complex:
+            return outputs
+        return [from_parts(a) if i in self._complex else a for i, a in enumerate(outputs)]
 
     def _failed(self, status: int, inputs: Sequence[np.ndarray]) -> NncError:
         """What a run that failed says, and the inputs that it may have failed of."""
@@ -199,6 +206,12 @@ def _described(array: np.ndarray) -> str:
 def in_parts(array: np.ndarray) -> np.ndarray:
     """Complex numbers with their real and imaginary parts as a last dimension of two."""
     return np.stack([np.real(array), np.imag(array)], -1)
+
+
+def from_parts(array: np.ndarray) -> np.ndarray:
+    """Complex numbers of real and imaginary parts, which are the last dimension; not copied."""
+    kind = np.complex128 if array.dtype == np.float64 else np.complex64
+    return np.ascontiguousarray(array).view(kind)[..., 0]
 
 
 class _Input:

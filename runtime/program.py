@@ -23,7 +23,8 @@ class Signature:
     a run ends with `FIRST_FAILURE` or a later status. `input_dims` and `output_dims` have the
     names of unknown extents, empty for one without; they have no entries where no dimension has
     a name. `input_starts` has the number that an input is full of where a caller leaves it out,
-    or one for each element; empty for an input that must be given.
+    or one for each element; empty for an input that must be given. `complex_outputs` are the names
+    of outputs that are complex numbers to Python, with both parts as their last dimension.
     """
 
     input_names: list[str]
@@ -40,6 +41,7 @@ class Signature:
     output_dims: list[list[str]] = field(default_factory=list)
     input_starts: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
+    complex_outputs: list[str] = field(default_factory=list)
 
     def failure(self, status: int) -> str:
         """What a status of a run that failed means."""

@@ -22,6 +22,7 @@ from ..ir.diagnostics import NncError
 from ..ir.files import write_whole
 from ..ir.numpy_types import number_kind, type_to_numpy
 from ..ir.types import TensorType
+from ..runtime.model import in_parts
 from .array_files import most_bytes_of, read_arrays
 from .command import Streams
 from .host_values import (
@@ -144,10 +145,14 @@ def read_expected(path: Path, executable: Model) -> dict[str, Any]:
 
 
 def save_outputs(path: Path, outputs: Mapping[str, Any]) -> None:
-    """As .npy for one output, else .npz, or as .json, which holds values of any kind."""
+    """As .npy for one output, else .npz, or as .json, which holds values of any kind.
+
+    There, complex numbers are both parts in a dimension more.
+    """
     buffer = io.BytesIO()
     if path.suffix == ".json":
-        text = json.dumps({name: as_json(value) for name, value in outputs.items()}, indent=1)
+        plain = {n: in_parts(v) if _is_complex(v) else v for n, v in outputs.items()}
+        text = json.dumps({name: as_json(value) for name, value in plain.items()}, indent=1)
         write_whole(path, f"{text}\n".encode())
         return
     if path.suffix == ".npy" and not all(isinstance(v, np.ndarray) for v in outputs.values()):
@@ -179,11 +184,20 @@ def describe(name: str, array: Any) -> str:
     if number_kind(array.dtype) in "biu":
         flat = flat if array.dtype.kind in "biu" else flat.astype(np.int64)
         return f"{head} min {flat.min()} max {flat.max()}: {values}"
+    if array.dtype.kind == "c":
+        sizes = np.abs(flat.astype(np.complex128))
+        return f"{head} magnitude min {sizes.min():.6g} max {sizes.max():.6g}: {values}"
     wide = flat.astype(np.float64)
     return f"{head} min {wide.min():.6g} max {wide.max():.6g} mean {wide.mean():.6g}: {values}"
 
 
+def _is_complex(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind == "c"
+
+
 def _number(value: Any) -> str:
+    if isinstance(value, np.complexfloating):
+        return f"{complex(value):.6g}"
     return (
         f"{float(value):.6g}" if number_kind(np.asarray(value).dtype) not in "biu" else str(value)
     )
@@ -201,6 +215,8 @@ def compare(
     complaints = []
     for name, want in expected.items():
         got = outputs.get(name)
+        if got is not None and got.dtype.kind == "c" and want.shape == (*got.shape, 2):
+            got = in_parts(got)
         if got is None or got.shape != want.shape:
             found = "no such output" if got is None else f"shape {got.shape}"
             complaints.append(f"{name}: expected shape {want.shape}, found {found}")

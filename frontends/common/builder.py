@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from ...dialects import func, nn
 from ...dialects.builtin import ModuleOp
 from ...dialects.marks import (
+    COMPLEX_OUTPUTS,
     ENTRY,
     INPUT_DIMS,
     INPUT_NAMES,
@@ -27,7 +28,7 @@ from ...ir.location import Location, NameLoc
 from ...ir.numpy_types import numpy_to_type
 from ...ir.resources import MemoryBlob
 from ...ir.traits import is_erasable
-from ...ir.types import Dim, FloatType, FunctionType, TensorType, Type
+from ...ir.types import Dim, FloatType, FunctionType, TensorType, Type, f32, f64
 
 INLINE_ELEMENTS = 64
 """Constants of up to so many elements stand in the text; larger ones are resources."""
@@ -154,10 +155,12 @@ class Builder:
         outputs: Mapping[str, Value] | Sequence[tuple[str, Value]],
         dims: DimensionNames,
         starts: Mapping[str, Any] | None = None,
+        complex_outputs: Collection[str] = (),
     ) -> ModuleOp:
         """The module with the function, whose arguments and results have these names.
 
-        `starts` are what inputs are where a caller leaves them out.
+        `starts` are what inputs are where a caller leaves them out, `complex_outputs` the names of
+        outputs whose last dimension has both parts of complex numbers.
         """
         named = list(outputs.items()) if isinstance(outputs, Mapping) else list(outputs)
         names, values = [name for name, _ in named], [value for _, value in named]
@@ -186,6 +189,9 @@ class Builder:
         if starts:
             texts = (_numbers(starts[name]) if name in starts else "" for name in inputs)
             main.attributes[INPUT_STARTS] = ArrayAttr(tuple(map(StringAttr, texts)))
+        pairs = [name for name, v in named if name in complex_outputs and _element(v) in (f32, f64)]
+        if pairs:
+            main.attributes[COMPLEX_OUTPUTS] = ArrayAttr(tuple(map(StringAttr, pairs)))
         module = ModuleOp.of([main])
         module.loc = self.loc
         return module
@@ -195,6 +201,10 @@ class Builder:
         for op in reversed(self.block):
             if is_erasable(op) and not any(r.has_uses for r in op.results):
                 op.erase()
+
+
+def _element(value: Value) -> Type | None:
+    return value.type.element_type if isinstance(value.type, TensorType) else None
 
 
 def _numbers(value: Any) -> str:

@@ -1,7 +1,8 @@
 """Complex numbers as two tensors, which `nn` has no elements for.
 
 An input or output of complex elements is one of real ones with a last dimension of two, the real
-and the imaginary part.
+and the imaginary part. Callers in Python may give complex arrays, and get them; see
+`COMPLEX_OUTPUTS` in `dialects/marks.py`.
 """
 
 from __future__ import annotations

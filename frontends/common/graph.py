@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -61,5 +61,7 @@ class Graph:
     """The element types that the model says its values have, of those that it says it of."""
     shapes: Mapping[str, Sequence[int | None]] = field(default_factory=dict)
     """Extents of values that the model declares, None for those that a run tells."""
+    complex_outputs: Collection[str] = ()
+    """Outputs, by their names outside, whose last dimension has both parts of complex numbers."""
     effects: Sequence[str] = ()
     """Values that are made for what their nodes change, though no output may need them."""

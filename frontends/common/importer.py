@@ -14,9 +14,10 @@ from ...ir.diagnostics import NncError
 from ...ir.location import Location, NameLoc
 from ...ir.types import FloatType, IntegerType, TensorType, Type
 from .builder import Builder, identifier
+from .complexes import Pair, is_complex, outside, split, together
 from .fields import Fields, RecordFields, remembered
 from .graph import Graph, Node
-from .inputs import InputChoices, constant_arrays, input_types
+from .inputs import Input, InputChoices, constant_arrays, input_types
 from .layer import Layer
 from .order import needed_nodes
 from .rows import Rows, fault_of_call, fault_of_ranks
@@ -85,19 +86,31 @@ class Importer(Builder):
     def run(self, choices: InputChoices) -> ModuleOp:
         """The module. Raises NncError; operators that are missing are listed all at once."""
         graph = self.graph
-        types = input_types(self, graph.inputs, choices)
+        types = input_types(self, [_outer_input(one) for one in graph.inputs], choices)
         self.check_operators()
         for name, array in constant_arrays(self, types, choices.constants).items():
             del types[name]
             self._frames[0][name] = self.constant(array, NameLoc(name, self.loc), key=name)
         for name, type in types.items():
             self._frames[0][name] = self.argument(name, type)
+        for one in filter(lambda one: is_complex(one.type), graph.inputs):
+            self._frames[0][one.name] = split(self._outside(one.name), self._frames[0][one.name])
         self._walk(graph)
-        outputs = [(name, self._output(name, self.lookup(v))) for name, v in graph.outputs]
+        pairs, outputs = set(graph.complex_outputs), []
+        for name, inner in graph.outputs:
+            value = self.lookup(inner)
+            if isinstance(value, Pair):
+                pairs.add(name)
+                value = together(self._outside(name), value)
+            outputs.append((name, self._output(name, value)))
         dims = {value.name: value.dims for value in graph.inputs} | dict(graph.dims)
         starts = dict(graph.starts) | dict.fromkeys(self._states, 0.0)
         outputs += self._states.items()
-        return self.module([*types, *self._states], outputs, dims, starts)
+        return self.module([*types, *self._states], outputs, dims, starts, pairs)
+
+    def _outside(self, name: str) -> NodeLayer:
+        """Where inputs and outputs become what they are outside."""
+        return self.layer(self, Node("", name, [], []))
 
     def _output(self, name: str, value: Any) -> Value:
         try:
@@ -211,6 +224,13 @@ class Importer(Builder):
         finally:
             self._frames.pop()
             self._graphs.pop()
+
+
+def _outer_input(one: Input) -> Input:
+    """An input whose complex numbers are pairs of reals."""
+    if not is_complex(one.type):
+        return one
+    return Input(one.name, outside(one.type), (*one.dims, "") if one.dims else ())
 
 
 def _as_declared(n: Layer, made: Value, declared: Type) -> Value:

@@ -12,6 +12,7 @@ from ...ir.core import Value
 from ...ir.types import Dim, TensorType, i64
 from .layer import Layer
 from .shapes import dims, reshape, shape_of
+from .terms import Term, counting, extent
 
 FAR = 2**31 - 1
 """An end from which on exporters mean "to the end"."""
@@ -140,14 +141,21 @@ def reversed_axes(n: Layer, x: Value, axes: Sequence[int]) -> Value:
 
 def rolled(n: Layer, x: Value, axis: int, shift: int) -> Value:
     """x with element i of an axis at i + shift, and around."""
-    extent = x.type.shape[axis]
-    if extent is not None:
-        shift = shift % extent if extent else 0
+    whole = x.type.shape[axis]
+    if whole is not None:
+        shift = shift % whole if whole else 0
     if not shift:
         return x
-    at = -shift if extent is not None else _around(n, x, axis, shift)
+    at = -shift if whole is not None else _around(n, x, axis, shift)
     parts = [slice_axis(n, x, axis, at, FAR), slice_axis(n, x, axis, 0, at)]
     return concat(n, parts, axis)
+
+
+def rolled_at_run_time(n: Layer, x: Value, axis: int, shift: Term) -> Value:
+    """The same by a number that is computed, a 0-d i64."""
+    own = extent(n, (x, axis))
+    places = (counting(n, own) - shift) % own.max(1)
+    return n(nn.Gather(x, places.value, axis=axis))
 
 
 def _around(n: Layer, x: Value, axis: int, shift: int) -> Value:

@@ -52,7 +52,7 @@ class Direction:
     products: tuple[Product, Product] | None = None
     """How inputs, and states, are multiplied by their weights, if not as they are."""
     shrink: Value | None = None
-    """What an LSTM's outputs are multiplied with: [hidden, output]."""
+    """What an LSTM's outputs are multiplied with, as states are: [hidden, output]."""
     normalize: Callable[[str, Value], Value] | None = None
     """What becomes of the sum of an LSTM's gate, by its letter, before its activation."""
     limits: tuple[float, float] = (0, 0)
@@ -71,8 +71,16 @@ class Direction:
 
     def carried(self, h: Value) -> Value:
         """The product of states with their weights."""
+        return self._of_state(h, self.recurrent)
+
+    def shrunk(self, h: Value) -> Value:
+        """An LSTM's outputs behind the projection that they have."""
+        assert self.shrink is not None
+        return add(self.n, self._of_state(h, self.shrink), self.shrink_bias)
+
+    def _of_state(self, h: Value, weight: Value) -> Value:
         multiply = self.products[1] if self.products else self._product
-        return multiply(h, self.recurrent)
+        return multiply(h, weight)
 
     def _product(self, x: Value, weight: Value) -> Value:
         return self.n(nn.Matmul(x, weight))
@@ -231,7 +239,7 @@ def _lstm_cell(n: Layer, d: Direction, order: str, coupled: bool) -> Step:
         c = limited(add(n, n(nn.Mul(forget, c)), new), d.limits[0])
         h = n(nn.Mul(f(looking("o", gates["o"], c)), last(c)))
         if d.shrink is not None:
-            h = limited(add(n, n(nn.Matmul(h, d.shrink)), d.shrink_bias), d.limits[1])
+            h = limited(d.shrunk(h), d.limits[1])
         return [h, c]
 
     return step

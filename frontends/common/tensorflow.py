@@ -144,9 +144,15 @@ def split(n: Layer, axis: Value, x: Value, count: int) -> list[Value]:
     """So many equal parts along an axis."""
     place = normalize_axis(n, n.known_int(axis, "axis"), x.type.rank)
     whole = x.type.shape[place]
-    if whole is None or count < 1 or whole % count:
-        raise n.error(f"{'?' if whole is None else whole} elements do not make {count} equal parts")
-    return split_into(n, x, place, [whole // count] * count)
+    if count < 1 or (whole is not None and whole % count):
+        raise n.error(f"{whole} elements do not make {count} equal parts")
+    if whole is not None:
+        return split_into(n, x, place, [whole // count] * count)
+    own = extent(n, (x, place))
+    fault = f"the elements along axis {place} do not make {count} equal parts"
+    each = formulas.assured(own / count, (own % count).equals(0), fault)
+    sizes = constant(n, np.ones(count, np.int64)) * each
+    return list(parts_of_sizes(n, x, place, sizes.value, count))
 
 
 def split_v(n: Layer, x: Value, sizes: Value, axis: Value, count: int) -> list[Value]:

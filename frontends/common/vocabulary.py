@@ -50,6 +50,7 @@ from .movement import (
     padded_by,
     reversed_axes,
     rolled,
+    rolled_at_run_time,
     slice_axis,
     split_evenly,
     split_into,

@@ -73,17 +73,26 @@ def with_complex_values(graph: Graph, layouts: Mapping[str, Layout]) -> Graph:
             inner[name] = f"{name}.complex"
     first = [_node("aten.view_as_complex.default", name, own) for name, own in inner.items()]
     nodes, last, outputs = _renamed(graph.nodes, inner), [], []
+    pairs: list[str] = []
     for outer, value in graph.outputs:
         layout = layouts.get(outer)
         if layout is not None and "complex" in str(layout.element):
             own = inner.get(value, value)
             last.append(_node("aten.view_as_real.default", own, f"{outer}.real"))
             value = f"{outer}.real"
+            pairs.append(outer)
         outputs.append((outer, value))
     if not first and not last:
         return graph
     everything = [*first, *nodes, *last]
-    return replace(graph, inputs=inputs, nodes=everything, outputs=outputs, constants=constants)
+    return replace(
+        graph,
+        inputs=inputs,
+        nodes=everything,
+        outputs=outputs,
+        constants=constants,
+        complex_outputs=pairs,
+    )
 
 
 def _node(kind: str, source: str, made: str) -> Node:

@@ -93,16 +93,19 @@ class _Reader:
                 inner = self.names[arg] = f"{name}%complex"
                 nodes.append(Node("complex input", name, [name], [inner]))
         body, returned = self.nodes(block)
-        outputs = []
+        outputs, pairs = [], []
         for i, value in enumerate(returned):
             name = _name_of(function.res_attrs, i, ("jax.result_info",)) or f"result{i}"
             inner = self.name(value)
+            name = _unique(name, [known for known, _ in outputs])
             if is_complex(value.type):
+                pairs.append(name)
                 real = f"%output{i}"
                 body.append(Node("complex output", name, [inner], [real]))
                 inner = real
-            outputs.append((_unique(name, [known for known, _ in outputs]), inner))
-        return Graph(inputs, [*nodes, *body], outputs, constants, producer="JAX")
+            outputs.append((name, inner))
+        whole = [*nodes, *body]
+        return Graph(inputs, whole, outputs, constants, producer="JAX", complex_outputs=pairs)
 
     def names_of(self, function: Any) -> list[str]:
         """The names of arguments: by attributes, else by their places, else as in the text."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...dialects import nn
 from ...ir.core import Value
-from ...ir.types import FloatType, IntegerType, Type, i1
+from ...ir.types import FloatType, IntegerType, Type, f32, i1
 from ..common.fields import Fields, remembered
 from ..common.importer import NodeLayer
 from ..common.quantization import quantized, real_numbers
@@ -111,6 +111,16 @@ class TfliteLayer(NodeLayer):
     def is_quantized(self, i: int) -> bool:
         """Whether operand i has a scale."""
         return scales_of(self.attributes.inputs[i]) is not None
+
+    def is_hybrid(self, data: int, weights: int) -> bool:
+        """Whether an operand is of floats and its weights are of 8 bits or less."""
+        x, weight = (self.attributes.inputs[i] for i in (data, weights))
+        if x is None or weight is None or scales_of(weight) is None:
+            return False
+        element = element_type(weight.type)
+        if not isinstance(element, IntegerType) or element.signedness == "u":
+            return False
+        return element.width <= 8 and element_type(x.type) is f32
 
     def computes_integers(self) -> bool:
         """Whether the results are quantized integers, or truth of such operands."""

@@ -67,6 +67,8 @@ class Operator:
     """What a lookup is in."""
     intermediates: Sequence[Table] = ()
     """Tensors inside of the operator, of which only the quantization is told."""
+    stored: Sequence[bool] = ()
+    """Which inputs have their elements in the file."""
 
 
 @dataclass
@@ -240,6 +242,7 @@ class _SubGraph:
             [tensors[i] for i in outs if i >= 0],
             self.table_of(ins[0]) if kind in LOOKUPS else None,
             [tensors[i] for i in self.numbers(operator.intermediates) if i >= 0],
+            [i >= 0 and self.reader.tensors.is_stored(tensors[i]) for i in ins],
         )
         inputs = inputs[1:] if kind in LOOKUPS else inputs
         name = outputs[0] if outputs else f"operator {number}"

@@ -8,7 +8,7 @@ IGNORED = IgnoredFields(
         "then otherwise condition body graph update decomposition branches comparator",
         "graphs inside of operators, which are read with the file",
     ),
-    Ignored("asymmetric_inputs", "how kernels round the floats that nnc keeps"),
+    Ignored("asymmetric_inputs", "how kernels round the floats that weights of 8 bits meet"),
     Ignored("diagonal", "weights that are vectors say so"),
     Ignored("multiplier", "the weights have as many channels", "DEPTHWISE_CONV_2D"),
     Ignored("count", "the operator has as many results or operands", "SPLIT SPLIT_V PACK"),

@@ -79,6 +79,12 @@ class Tensors:
         except ValueError as error:
             raise self.source.error(f"tensor '{tensor.name}': {error}") from None
 
+    def is_stored(self, tensor: Table) -> bool:
+        """Whether the file has the elements of a tensor."""
+        if tensor.is_variable or tensor.buffer >= len(self.buffers):
+            return False
+        return self.data(self.buffers[tensor.buffer], tensor.name).size > 0
+
     def data(self, buffer: Table, what: str) -> np.ndarray:
         """The bytes of a buffer, which may lie behind the tables."""
         if buffer.offset > 1:

@@ -177,7 +177,7 @@ def _maker(function: Callable[..., Any], arrays: Sequence[str], names: Sequence[
             outs = jax.tree.leaves(compiled(*given))
             if not outs:
                 raise UnmakableError("it gives nothing")
-            runs.append(([_outside(v) for v in given], [_outside(np.asarray(v)) for v in outs]))
+            runs.append((list(given), [np.asarray(v) for v in outs]))
         exported = export.export(compiled)(*_specs(arrays, config, given))
         path = folder / "model.stablehlo"
         if config["text"]:
@@ -245,10 +245,3 @@ def _specs(arrays: Sequence[str], config: Config, given: Sequence[np.ndarray]) -
         text = ", ".join(l if array.shape[i] != 1 else "1" for i, l in enumerate(own))
         specs.append(jax.ShapeDtypeStruct(export.symbolic_shape(text, scope=scope), array.dtype))
     return specs
-
-
-def _outside(array: np.ndarray) -> np.ndarray:
-    """Complex numbers as pairs, as nnc takes and gives them."""
-    if array.dtype.kind == "c":
-        return np.stack([array.real, array.imag], -1)
-    return array

@@ -96,11 +96,6 @@ def array_of(x: torch.Tensor) -> np.ndarray:
     return as_array(x.detach().resolve_conj().resolve_neg())
 
 
-def _in_parts(x: torch.Tensor) -> np.ndarray:
-    """The elements, of complex ones both parts."""
-    return array_of(torch.view_as_real(x.resolve_conj()) if x.is_complex() else x)
-
-
 class _StandIn:
     """The interpreter of a module where torch.compile expects a compiled model."""
 
@@ -208,7 +203,7 @@ def made(
             )
     except Exception as error:
         raise UnmakableError(f"export: {type(error).__name__}: {str(error)[:150]}") from None
-    rows = [([array_of(x) for x in g], [_in_parts(x) for x in e])
+    rows = [([array_of(x) for x in g], [array_of(x) for x in e])
             for g, e in zip(runs, expected, strict=True)
             if _accepts(program, g, len(e))]  # fmt: skip
     model: Any = program

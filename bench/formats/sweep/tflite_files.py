@@ -122,6 +122,8 @@ class Writer:
 
 REFERENCE = OpResolverType.BUILTIN_REF
 OPTIMIZED = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+DEFAULT = OpResolverType.AUTO
+"""With XNNPACK where it takes an operator."""
 
 
 def kernels(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .cases import Config, Subject
-from .tflite_case import ACTIVATIONS, OPEN, STEPS, Built, activation, subject, values
+from .tflite_case import ACTIVATIONS, OPEN, ROUNDING, STEPS, Built, activation, subject, values
 
 WEIGHTED = ["f32", "i8", "u8", "i16", "f16 weights", "dynamic"]
 
@@ -37,9 +37,10 @@ def _fits(config: Config) -> bool:
         return False
     if config["type"] == "u8" and config.get("channels") == "each":
         return False
-    if "groups" in config and not config["bias"]:
+    has_groups = config.get("groups", 1) > 1 or "multiplier" in config
+    if config["type"] == "dynamic" and config["channels"] == "one" and has_groups:
         return False
-    return not (config.get("open") == "all" and config["type"] == "dynamic")
+    return not ("groups" in config and not config["bias"])
 
 
 def _convolutions() -> Iterator[Subject]:
@@ -69,7 +70,7 @@ def _convolutions() -> Iterator[Subject]:
 
     dilations = [[1, 1], [2, 1], [2, 3]]
     more = {"dilation": dilations, "inputs": [3, 1, 8, 17], "outputs": [4, 1, 19], "groups": [1, 2]}
-    yield subject("CONV_2D", _conv_choices(**more), conv, _fits_channels)
+    yield subject("CONV_2D", _conv_choices(**more), conv, _fits)
 
     def depthwise(b: Built) -> Sequence[int]:
         inner, times = b.config["inputs"], b.config["multiplier"]
@@ -87,7 +88,7 @@ def _convolutions() -> Iterator[Subject]:
         )
 
     more = {"dilation": dilations, "inputs": [4, 1, 17], "multiplier": [1, 2]}
-    yield subject("DEPTHWISE_CONV_2D", _conv_choices(**more), depthwise, _fits_channels)
+    yield subject("DEPTHWISE_CONV_2D", _conv_choices(**more), depthwise, _fits)
 
     def transposed(b: Built) -> Sequence[int]:
         (h, w), (kh, kw), (sh, sw) = b.config["size"], b.config["kernel"], b.config["stride"]
@@ -110,9 +111,7 @@ def _convolutions() -> Iterator[Subject]:
     more = {"inputs": [3, 8], "outputs": [4, 1, 17], "less": [0, 1]}
     choices = _conv_choices(**more)
     choices["open"] = ["none", "batch", "all"]
-    yield subject(
-        "TRANSPOSE_CONV", choices, transposed, lambda c: _fits(c) and c["type"] != "dynamic"
-    )
+    yield subject("TRANSPOSE_CONV", choices, transposed, _fits)
 
     def volume(b: Built, kind: str) -> Sequence[int]:
         back = kind == "CONV_3D_TRANSPOSE"
@@ -150,12 +149,6 @@ def _convolutions() -> Iterator[Subject]:
         yield subject(kind, choices, lambda b, kind=kind: volume(b, kind), _fits)
 
 
-def _fits_channels(config: Config) -> bool:
-    if config["type"] == "dynamic" and config.get("groups", 1) > 1:
-        return False
-    return _fits(config)
-
-
 def _shape_with_batch(b: Built, x: int, rest: Sequence[int]) -> int:
     """A shape whose first extent is that of x, computed at run time."""
     shape, first, whole = (b.w.tensor(s, "i32") for s in ((len(rest) + 1,), (1,), (len(rest) + 1,)))
@@ -183,6 +176,7 @@ def _matrices() -> Iterator[Subject]:
             version=9,
             fusedActivationFunction=activation(b),
             keepNumDims=b.config["keep"],
+            **b.asked_rounding(),
         )
 
     choices = {
@@ -191,14 +185,18 @@ def _matrices() -> Iterator[Subject]:
         "units": [4, 1, 33],
         "bias": [True, False],
         "channels": ["one", "each"],
-        "activation": list(ACTIVATIONS),
+        "activation": [*ACTIVATIONS, "tanh"],
         "keep": [False, True],
+        "rounding": ROUNDING,
         "open": OPEN,
         "steps": STEPS,
     }
 
     def fits(c: Any) -> Any:
-        return not (c["type"] == "u8" and c["channels"] == "each")
+        is_real = c["type"] in ("f32", "f16 weights", "dynamic")
+        return not (c["type"] == "u8" and c["channels"] == "each") and (
+            is_real or c["activation"] != "tanh"
+        )
 
     yield subject("FULLY_CONNECTED", choices, dense, fits)
 
@@ -206,9 +204,13 @@ def _matrices() -> Iterator[Subject]:
         (first, second), x, y = b.config["shapes"], b.config["x"], b.config["y"]
         lhs = b.x([*first[:-2], *(reversed(first[-2:]) if x else first[-2:])])
         turned = [*second[:-2], *(reversed(second[-2:]) if y else second[-2:])]
-        rhs = b.constant(turned) if b.config["constant"] else b.x(turned)
+        if b.kind == "dynamic":
+            rhs = b.weight(turned, len(turned) - 1, lhs)[0]
+        else:
+            rhs = b.constant(turned) if b.config["constant"] else b.x(turned)
+        fields = {"adjX": x, "adjY": y, **b.asked_rounding()}
         return b.w.operator(
-            "BATCH_MATMUL", [lhs, rhs], [b.out()], "BatchMatMulOptions", version=3, adjX=x, adjY=y
+            "BATCH_MATMUL", [lhs, rhs], [b.out()], "BatchMatMulOptions", version=4, **fields
         )
 
     pairs = [
@@ -219,7 +221,9 @@ def _matrices() -> Iterator[Subject]:
         [[3, 1, 300], [300, 2]],
     ]
     choices = {
-        "type": ["f32", "i8", "i16"],
+        "type": ["f32", "i8", "i16", "dynamic"],
+        "channels": ["one"],
+        "rounding": ROUNDING,
         "shapes": pairs,
         "x": [False, True],
         "y": [False, True],

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from .cases import Subject
-from .tflite_case import OPEN, Built, steps_of, subject, values
+from .tflite_case import OPEN, ROUNDING, Built, steps_of, subject, values
 
 
 def _lstm(b: Built) -> Sequence[int]:
-    """An LSTM over a sequence, of floats or of 8 bits with cells of 16."""
+    """An LSTM over a sequence, of floats, with weights of 8 bits, or of 8 bits with cells of 16."""
     rng, w, is_real = b.rng, b.w, b.element == "f32"
     batch, steps, size = b.config["shape"]
     cells, projects = b.config["cells"], b.config["projection"]
@@ -23,7 +23,7 @@ def _lstm(b: Built) -> Sequence[int]:
     x = w.input(data, b.element, open_axes, **about)
 
     def weight(*extents: int) -> int:
-        if is_real:
+        if b.kind == "f32":
             return w.constant(rng.standard_normal(extents) * 0.4, "f32")
         scale = np.float32(rng.uniform(0.003, 0.02))
         return w.constant(rng.integers(-127, 128, extents), "i8", scale=scale)
@@ -50,8 +50,34 @@ def _lstm(b: Built) -> Sequence[int]:
     return w.operator(
         "UNIDIRECTIONAL_SEQUENCE_LSTM", operands, [out], "UnidirectionalSequenceLSTMOptions",
         1, inner, fusedActivationFunction=4, timeMajor=b.config["time_major"],
-        cellClip=b.config["clip"], projClip=b.config["clip"] / 2,
+        cellClip=b.config["clip"], projClip=b.config["clip"] / 2, **b.asked_rounding(),
     )  # fmt: skip
+
+
+def _weight(b: Built, *extents: int) -> int:
+    if b.kind == "f32":
+        return b.w.constant(b.rng.standard_normal(extents) * 0.4, "f32")
+    scale = np.float32(b.rng.uniform(0.003, 0.01))
+    return b.w.constant(b.rng.integers(-127, 128, extents), "i8", scale=scale)
+
+
+def _rnn(b: Built) -> Sequence[int]:
+    """Plain recurrence over a sequence."""
+    (batch, steps, size), cells, w = b.config["shape"], b.config["cells"], b.w
+    shape = [steps, batch, size] if b.config["time_major"] else [batch, steps, size]
+    x = w.input(values(b.rng, shape, "f32"), "f32")
+    bias = w.constant(b.rng.standard_normal(cells), "f32")
+    state = w.tensor((batch, cells), "f32", variable=True)
+    return w.operator(
+        "UNIDIRECTIONAL_SEQUENCE_RNN",
+        [x, _weight(b, cells, size), _weight(b, cells, cells), bias, state],
+        [w.tensor(())],
+        "SequenceRNNOptions",
+        3,
+        timeMajor=b.config["time_major"],
+        fusedActivationFunction=4,
+        **b.asked_rounding(),
+    )
 
 
 def subjects() -> Iterator[Subject]:
@@ -59,7 +85,8 @@ def subjects() -> Iterator[Subject]:
     yield subject(
         "UNIDIRECTIONAL_SEQUENCE_LSTM",
         {
-            "type": ["f32", "i8"],
+            "type": ["f32", "i8", "dynamic"],
+            "rounding": ROUNDING,
             "shape": [[2, 5, 3], [1, 1, 7], [3, 40, 2]],
             "cells": [4, 1, 17],
             "projection": [False, True],
@@ -71,4 +98,15 @@ def subjects() -> Iterator[Subject]:
         },
         _lstm,
         lambda config: config["open"] == "none",
+    )
+    yield subject(
+        "UNIDIRECTIONAL_SEQUENCE_RNN",
+        {
+            "type": ["f32", "dynamic"],
+            "rounding": ROUNDING,
+            "shape": [[2, 5, 3], [1, 1, 7], [3, 40, 2]],
+            "cells": [4, 1, 17],
+            "time_major": [False, True],
+        },
+        _rnn,
     )

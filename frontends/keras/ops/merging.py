@@ -40,12 +40,21 @@ def _merged(op: Callable) -> Callable:
             merge_by = _product if n.kind == "Multiply" else partial(_outermost, op=op)
             total = merge_by(n, [Term(n, x) for x in given], columns).value
         if n.kind == "Average":
-            total = (Term(n, total) / float(len(given))).value
+            n.keeps_types = isinstance(total.type.element_type, IntegerType)
+            total = (_real(Term(n, total)) / float(len(given))).value
         there = [mask for mask in masks if mask is not None]
         merged = [reduce(lambda a, b: n(nn.Or(a, b)), there)] if len(there) == len(masks) else []
         return [total, *merged]
 
     return called(convert)
+
+
+def _real(x: Term) -> Term:
+    """Integers as the floats in which TensorFlow, the backend by default, divides them."""
+    element = x.element
+    if not isinstance(element, IntegerType):
+        return x
+    return x.cast(f32 if element.width < 32 else f64)
 
 
 MERGED_BY_MASKS = {"Multiply", "Maximum", "Minimum"}

@@ -173,9 +173,14 @@ def invert_permutation(n: TfLayer, x: Value) -> Value:
 
 @rows("Roll")
 def roll(n: TfLayer, x: Value, shift: Value, axis: Value) -> Value:
-    pairs = zip(n.known_ints(shift, "shift"), n.known_ints(axis, "axis"), strict=True)
-    for by, place in pairs:
-        x = rolled(n, x, normalize_axis(n, place, x.type.rank), by)
+    axes = [normalize_axis(n, place, x.type.rank) for place in n.known_ints(axis, "axis")]
+    if n.known(shift) is not None:
+        for by, place in zip(n.known_ints(shift, "shift"), axes, strict=True):
+            x = rolled(n, x, place, by)
+        return x
+    steps = Term(n, as_i64(n, shift)).reshape(len(axes))
+    for i, place in enumerate(axes):
+        x = rolled_at_run_time(n, x, place, steps.column(i))
     return x
 
 

@@ -32,8 +32,25 @@ rows.add({
 @rows("EuclideanNorm")
 def norm(n: TfLayer, x: Value, axes: Value) -> Value:
     if isinstance(x.type.element_type, IntegerType):
-        raise n.error("norms of integers, whose squares overflow, are not supported")
+        return _integer_norm(n, x, axes).value
     return tf.reduction(n, x, axes, nn.ReduceL2, n.flag("keep_dims"))
+
+
+def _integer_norm(n: TfLayer, x: Value, axes: Value) -> Term:
+    """The root, rounded down, of a sum that wraps around as each square does.
+
+    That of a negative sum is what x86-64 makes of NaN: the least integer of 32 or 64 bits, of whose
+    bits smaller types have the lowest.
+    """
+    element = x.type.element_type
+    assert isinstance(element, IntegerType)
+    squares = n(nn.Mul(x, x))
+    total = Term(n, tf.reduction(n, squares, axes, nn.ReduceSum, n.flag("keep_dims")))
+    root = total.cast(f64).function(nn.Sqrt)
+    if element.signedness == "u":
+        return root.cast(element)
+    odd = int(limits_of(element)[0]) if element.width >= 32 else 0
+    return (total < 0).choose(odd, (total < 0).choose(0.0, root).cast(element))
 
 
 def _element(n: TfLayer, name: str, default: Type) -> Type:

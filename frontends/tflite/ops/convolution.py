@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...common.loops import reversed_along
 from ...common.shapes import product
 from ...common.vocabulary import *
+from ..hybrid import Rounding, rounded
 from ..layer import TfliteLayer, real
 from ..rows import ROWS
 
@@ -50,11 +51,24 @@ def _conv(order: tuple[int, ...], spatial: str) -> Product:
         channels, inner = x.type.shape[-1], weight.type.shape[1]
         if channels is None or not inner or channels % inner:
             raise n.error(f"{channels} channels do not fit weights for {inner}")
-        data, groups = channels_first(n, x), channels // inner
-        out = convolution(n, data, weight, bias, groups=groups, **_windows(n, spatial))
+        groups, windows = channels // inner, _windows(n, spatial)
+        if n.is_hybrid(0, 1):
+            x = _rounded_images(n, x, windows, weight, groups)
+        out = convolution(n, channels_first(n, x), weight, bias, groups=groups, **windows)
         return channels_last(n, out)
 
     return product
+
+
+def _rounded_images(
+    n: TfliteLayer, x: Value, windows: dict[str, Any], weight: Value, groups: int
+) -> Value:
+    """Each image rounded by itself; each pixel where XNNPACK multiplies rows by a matrix."""
+    if n.kind != "CONV_2D":
+        return rounded(n, x, range(1, x.type.rank), Rounding.ASYMMETRIC)
+    is_matrix = {*weight.type.shape[2:], *windows["strides"], groups} == {1}
+    axes = (-1,) if is_matrix else range(1, x.type.rank)
+    return rounded(n, x, axes, Rounding.XNNPACK)
 
 
 CONVOLUTIONS: dict[str, Product] = {
@@ -85,6 +99,9 @@ def _transposed_conv(order: tuple[int, ...], spatial: str) -> Callable[..., Valu
         if len(wanted) != rank:
             raise n.error(f"the shape of the result is {list(wanted)}, expected {rank} numbers")
         windows = _windows(n, spatial)
+        if n.is_hybrid(2, 1):
+            how = Rounding.ASYMMETRIC if n.known(shape) is None else Rounding.XNNPACK
+            x = rounded(n, x, range(1, rank), how)
         known = [d for d in wanted[1:-1] if d is not None]
         if len(known) == rank - 2:
             windows["extents"] = known
@@ -153,7 +170,19 @@ def dense(n: TfliteLayer, x: Value, weight: Value) -> Value:
             raise n.error(f"{total} elements do not fit rows of {width}")
         rows = total // width if total is not None else None
         x = n(nn.Reshape(x, out=nn_type(x, (rows, width))))
+    if n.is_hybrid(0, 1):
+        x = rounded(n, x, (-1,), _of_matrices(n, n.options.activation in _OF_XNNPACK))
     return n(nn.Matmul(x, swapped(n, weight, 0, 1)))
+
+
+_OF_XNNPACK = (0, 1, 2, 3)
+"""The activations that its products have, by their numbers."""
+
+
+def _of_matrices(n: TfliteLayer, is_taken: bool) -> Rounding:
+    """How rows of the first operand are rounded; XNNPACK takes constant weights only."""
+    own = Rounding.asked(n)
+    return Rounding.XNNPACK if is_taken and n.attributes.stored[1] else own
 
 
 @ROWS("FULLY_CONNECTED")
@@ -176,6 +205,8 @@ def matrices(n: TfliteLayer, lhs: Value, rhs: Value) -> Value:
         lhs = swapped(n, lhs, -2, -1)
     if n.options.adj_y:
         rhs = swapped(n, rhs, -2, -1)
+    if n.is_hybrid(0, 1):
+        lhs = rounded(n, lhs, (-1,), _of_matrices(n, True))
     return n(nn.Matmul(lhs, rhs))
 
 

@@ -4,18 +4,21 @@ A sequence starts with states of zeros, as the networks that it was made of do. 
 single step, and SVDF, leave their state to the next run; see `model`.
 
 Numerics: quantized networks but LSTMs of 8 bits are computed in f32 between their operands and
-results.
+results. Floats that meet weights of 8 bits are rounded as `hybrid` says.
 """
 
 from __future__ import annotations
 
-from ...common.recurrent import add
+from ...common.recurrent import Product, add
 from ...common.vocabulary import *
+from ..hybrid import Rounding, rounded, row_product
 from ..layer import TfliteLayer, real
 from ..rows import ROWS
 from .convolution import ranked
 
 Operands = Sequence[Value | None]
+_FORGET_WEIGHTS = 2
+"""The place of an LSTM's weights that are always there."""
 _GATES = "ifgo"
 
 
@@ -28,6 +31,14 @@ def _needed(n: TfliteLayer, operands: Operands, i: int, what: str) -> Value:
 
 def _optional(operands: Operands, i: int) -> Value | None:
     return operands[i] if i < len(operands) else None
+
+
+def _products(n: TfliteLayer, weights: int) -> tuple[Product, Product] | None:
+    """How rows meet weights of which operand `weights` is one, if not as they are."""
+    if not n.is_hybrid(0, weights):
+        return None
+    multiply = row_product(n, Rounding.asked(n))
+    return multiply, multiply
 
 
 def _real(n: TfliteLayer, operands: Operands) -> list[Any]:
@@ -84,6 +95,7 @@ def _lstm_direction(
         shrink_bias=shrink_bias,
         normalize=normalize,
         limits=(n.options.cell_clip, n.options.projection_clip),
+        products=_products(n, _FORGET_WEIGHTS),
     )
 
 
@@ -203,6 +215,7 @@ def _rnn_direction(
         [n.activated],
         separate_biases=(bias, n.scalar(0, bias)),
         backward=backward,
+        products=_products(n, 1),
     )
 
 
@@ -247,6 +260,8 @@ def svdf(
     if state is None or not rank or filters is None or memory is None or filters % rank:
         raise n.error(f"weights of shape {shape_text(times)} of rank {rank}")
     batch = (x, 0)
+    if n.is_hybrid(0, 1):
+        x = rounded(n, x, (-1,), Rounding.asked(n))
     new = Term(n, n(nn.Matmul(x, swapped(n, features, 0, 1)))).spread(0, 1)
     kept = Term(n, state).reshape(batch, filters, memory).part(2, 1, memory)
     line = n(nn.Concat([kept.value, new.value], axis=2))

@@ -231,6 +231,13 @@ def mixed_bfloat16(x, y):
 # -- files -----------------------------------------------------------------------------------------
 
 
+@model(*[((4,), "int32")] * 2, *[((4,), "uint8")] * 2, ((4,), "int64"), forms=BOTH)
+def merged_integers(a, b, c, d, e):
+    """Averages are floats, of 64 bits where integers have 32 or more."""
+    kinds = L.Add, L.Subtract, L.Multiply, L.Average, L.Maximum, L.Minimum
+    return [kind()(pair) for pair in ([a, b], [c, d], [e, a]) for kind in kinds]
+
+
 def numbers(shape, dtype):
     """Random ones; words end with zeros, and one row has none at all."""
     if dtype == "float32":

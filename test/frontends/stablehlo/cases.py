@@ -40,12 +40,9 @@ def text(name: str) -> str:
 
 
 def arrays(name: str) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """A case's inputs and results; complex numbers as pairs."""
+    """A case's inputs and results."""
     found = np.load(io.BytesIO(stored()[f"{name}.npz"]))
     lists = [], []
     for key in found.files:
-        array = found[key]
-        if array.dtype.kind == "c":
-            array = np.stack([array.real, array.imag], -1)
-        lists[key.startswith("out")].append(array)
+        lists[key.startswith("out")].append(found[key])
     return lists

@@ -177,5 +177,8 @@ module @jit_f {
     x = np.array([0, 1e-6 + 1e-7j, 1e-4j, -3 + 2j, 2.5 - 7j, 1], np.complex64)
     pairs = np.stack([x.real, x.imag], -1)
     wanted = np.expm1(x.astype(np.complex128))
-    found = nnc.compile(source.encode(), cache=False)(pairs)
-    np.testing.assert_allclose(found[..., 0] + 1j * found[..., 1], wanted, rtol=1e-5)
+    model = nnc.compile(source.encode(), cache=False)
+    for given in (x, pairs):
+        found = model(given)
+        assert found.dtype == np.complex64
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)

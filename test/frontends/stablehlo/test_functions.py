@@ -46,10 +46,11 @@ def check(name: str) -> None:
     found = list(found) if isinstance(found, tuple) else [found]
     assert len(found) == len(wanted)
     for got, want in zip(found, wanted, strict=True):
-        assert got.shape == want.shape
+        assert got.shape == want.shape and (got.dtype.kind == "c") == (want.dtype.kind == "c")
         if want.dtype.kind in "iu":
             np.testing.assert_array_equal(got, want)
-        got, want = got.astype(np.float64), want.astype(np.float64)
+        wide = np.complex128 if want.dtype.kind == "c" else np.float64
+        got, want = got.astype(wide), want.astype(wide)
         finite = np.isfinite(want)
         np.testing.assert_array_equal(got[~finite], want[~finite])
         scale = np.abs(want[finite]).max(initial=1e-6)

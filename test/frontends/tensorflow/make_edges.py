@@ -52,6 +52,29 @@ def out_of_range(x, i, which):
     return tf.switch_case(which, picked)
 
 
+def complex_numbers(z, w):
+    """z [2, N], w [N] of complex numbers, as they come in and as they go out."""
+    return z * w, tf.signal.fft(z), tf.math.conj(z) - w, tf.abs(z), tf.math.imag(z + 2.0)
+
+
+def integer_norms(*xs):
+    """xs [5, 7] of a type each, whose squares wrap around; the root may be one of less than 0."""
+    return [
+        tf.raw_ops.EuclideanNorm(input=x, axis=axes) for x in xs for axes in ([0], [1], [0, 1], [])
+    ]
+
+
+def open_parts(x, by, axis_by):
+    """x [N, M], parts of it and turns of it, by numbers that are computed."""
+    return (
+        *tf.split(x, 3, axis=1),
+        *tf.split(x, 2),
+        tf.roll(x, by, 1),
+        tf.roll(x, axis_by, [0, 1]),
+        tf.roll(x, -by, -1),
+    )
+
+
 def grown(x):
     """x [N, 3], into arrays that begin empty: by a counter, until a break, some rows, and read."""
     every, until, some = (tf.TensorArray(tf.float32, 0, dynamic_size=True) for _ in range(3))
@@ -214,6 +237,21 @@ def main():
     pads = np.array([[0, 0], [0, 0], [1, 0]], np.int32)
     shapes = [[None, None, 2], [None], [None, None], []]
     make.graph("placed", placed, make.normal(4, 6, 2), numbers[0], pads, numbers[1], shapes=shapes)
+
+    parts = make.normal(2, 6), make.normal(6)
+    waves = [(x[..., :3] + 1j * x[..., 3:]).astype(np.complex64) for x in parts]
+    make.graph("complex_numbers", complex_numbers, *waves, shapes=[[2, None], [None]])
+
+    shifts = np.array(-4, np.int32), np.array([3, 11], np.int32)
+    shapes = [[None, None], [], [2]]
+    make.graph("open_parts", open_parts, make.normal(4, 6), *shifts, shapes=shapes)
+    types = [np.int8, np.uint8, np.int32, np.int64, np.uint64]
+    ranges = [(t, np.iinfo(t), most) for t in types for most in (4, np.iinfo(t).max)]
+    integers = [
+        make.rng.integers(max(about.min, -most), most, (5, 7), t, endpoint=True)
+        for t, about, most in ranges
+    ]
+    make.graph("integer_norms", integer_norms, *integers)
 
     odd = np.array([1, -3, 5, np.nan, -9], F32)
     make.graph("limited", limited, odd, np.array(2, F32))

@@ -326,9 +326,10 @@ def inputs(details):
     return found
 
 
-def expected(data, steps=1):
-    """Inputs and outputs of its own kernels, without delegates; outputs of several steps on top of another."""
-    kernels = tf.lite.experimental.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+def expected(data, steps=1, delegated=False):
+    """Inputs and outputs of its own kernels, or with XNNPACK where it is `delegated`; outputs of several steps on top of another."""
+    resolvers = tf.lite.experimental.OpResolverType
+    kernels = resolvers.AUTO if delegated else resolvers.BUILTIN_WITHOUT_DEFAULT_DELEGATES
     interpreter = tf.lite.Interpreter(model_content=data, experimental_op_resolver_type=kernels)
     details = interpreter.get_input_details()
     given = inputs(details)
@@ -357,7 +358,7 @@ def main(folder, *names):
     for name in names or MODELS:
         data = MODELS[name]()
         Path(folder, f"{name}.tflite").write_bytes(data)
-        found = expected(data, STEPS.get(name, 1))
+        found = expected(data, STEPS.get(name, 1), delegated=name == "net_dynamic")
         np.savez_compressed(Path(folder, f"{name}.npz"), **found)
         print(
             name,

@@ -8,8 +8,6 @@ import pytest
 
 FILES = Path(__file__).parent / "files"
 NAMES = sorted(path.stem for path in FILES.glob("*.tflite"))
-OF_8_BIT_ACTIVATIONS = {"net_dynamic": 0.03}
-"""Where the kernels quantize what we keep as floats: how far apart results may be."""
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -21,13 +19,11 @@ def test_agrees_with_its_own_kernels(name):
     for step in range(len(expected["out0"])):
         found = model.run(feeds)
         for i, (scale, got) in enumerate(zip(expected["scales"], found.values(), strict=False)):
-            check(
-                f"{name} {i}", got, expected[f"out{i}"][step], scale, OF_8_BIT_ACTIVATIONS.get(name)
-            )
+            check(f"{name} {i}", got, expected[f"out{i}"][step], scale)
         feeds |= {key: found[key] for key in model.input_names[len(given) :]}
 
 
-def check(what, got, want, scale, tolerance):
+def check(what, got, want, scale):
     if want.dtype.kind == "S":
         assert [text.encode() for text in got.flat] == want.flatten().tolist(), what
         return
@@ -37,6 +33,6 @@ def check(what, got, want, scale, tolerance):
         assert apart <= 1, f"{what}: {apart} steps"
     elif got.dtype.kind == "f":
         most = np.abs(want).max(initial=0)
-        assert apart <= (tolerance or 1e-5) * most, f"{what}: {apart} of {most}"
+        assert apart <= 1e-5 * most, f"{what}: {apart} of {most}"
     else:
         assert apart == 0, f"{what}: {got} is not {want}"

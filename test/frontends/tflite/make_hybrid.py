@@ -1,0 +1,140 @@
+"""Writes `files/hybrid/`: floats that meet weights of 8 bits, and what LiteRT makes of them.
+
+PYTHONPATH=. python test/frontends/tflite/make_hybrid.py      # needs ai-edge-litert, flatbuffers
+
+The results are those of the interpreter as it is by default, with XNNPACK.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from bench.formats.sweep.tflite_files import DEFAULT, Writer, kernels
+
+FOLDER = Path(__file__).parent / "files" / "hybrid"
+rng = np.random.default_rng(12)
+
+
+def store(name, w, out, steps=1):
+    """A file, its inputs and its results after some steps of its state."""
+    data = w.data([out])
+    w.graph.tensors[out].shape = list(kernels(data, w.given)[0].shape)
+    data = w.data([out])
+    found = [kernels(data, w.given, step, DEFAULT)[0] for step in range(1, steps + 1)]
+    (FOLDER / f"{name}.tflite").write_bytes(data)
+    arrays = {f"in{i}": x for i, x in enumerate(w.given)}
+    np.savez_compressed(FOLDER / f"{name}.npz", **arrays, out=np.stack(found))
+
+
+def data(*shape):
+    """Rows of different ranges that do not lie around 0, one of them of zeros."""
+    x = rng.standard_normal(shape) + 0.7
+    x.reshape(shape[0], -1)[1] *= 5
+    x.reshape(shape[0], -1)[-1] = 0
+    return x
+
+
+def halves(*shape):
+    """Numbers of which many lie in the middle between two steps of 2."""
+    x = rng.integers(-130, 381, shape)
+    x[..., :2] = -130, 380
+    return x
+
+
+def weight(w, *shape, axis=0, channels=0, kind="i8"):
+    scale = rng.uniform(0.003, 0.02, channels or 1)
+    return w.constant(rng.integers(-127, 128, shape), kind, scale=scale, axis=axis)
+
+
+def bias(w, count):
+    return w.constant(rng.standard_normal(count), "f32")
+
+
+def products():
+    """Dense layers and products of matrices: whatever is asked, XNNPACK moves the zero point."""
+    for asked in (False, True):
+        for name, value, fields in (
+            ("dense", data(4, 20), {}),
+            ("dense_halves", halves(4, 20), {}),
+            ("dense_tanh", data(4, 20) / 5, {"fusedActivationFunction": 4}),
+            ("dense_tanh_halves", halves(4, 20) / 128, {"fusedActivationFunction": 4}),
+        ):
+            w = Writer()
+            operands = [w.input(value, "f32"), weight(w, 6, 20, channels=6), bias(w, 6)]
+            fields["asymmetricQuantizeInputs"] = asked
+            out = w.tensor(())
+            w.operator("FULLY_CONNECTED", operands, [out], "FullyConnectedOptions", 9, **fields)
+            store(f"{name}_{int(asked)}", w, out)
+        w = Writer()
+        operands = [w.input(data(3, 4, 5), "f32", (0,)), weight(w, 3, 4, 6)]
+        fields = {"adjX": True, "adjY": False, "asymmetricQuantizeInputs": asked}
+        out = w.tensor(())
+        w.operator("BATCH_MATMUL", operands, [out], "BatchMatMulOptions", 4, **fields)
+        store(f"matrices_{int(asked)}", w, out)
+
+
+def images():
+    """A scale for each image; for each pixel where XNNPACK multiplies rows by a matrix."""
+    for name, kernel, stride, groups, channels in (
+        ("conv", 3, 1, 1, 6),
+        ("conv_one_scale", 3, 1, 1, 0),
+        ("conv_rows", 1, 1, 1, 6),
+        ("conv_strided", 1, 2, 1, 6),
+        ("conv_groups", 1, 1, 2, 6),
+    ):
+        w = Writer()
+        x = w.input(data(3, 5, 5, 4), "f32", (0,))
+        filters = weight(w, 6, kernel, kernel, 4 // groups, channels=channels)
+        out, fields = w.tensor(()), {"padding": 1, "strideW": stride, "strideH": stride}
+        w.operator("CONV_2D", [x, filters, bias(w, 6)], [out], "Conv2DOptions", 5, **fields)
+        store(name, w, out)
+    fields = {"padding": 1, "strideW": 1, "strideH": 1}
+    for name, value in (("depthwise", data(3, 5, 5, 4)), ("depthwise_halves", halves(2, 5, 5, 4))):
+        w = Writer()
+        operands = [w.input(value, "f32"), weight(w, 1, 3, 3, 4, axis=3, channels=4), bias(w, 4)]
+        out, options = w.tensor(()), "DepthwiseConv2DOptions"
+        w.operator("DEPTHWISE_CONV_2D", operands, [out], options, 6, depthMultiplier=1, **fields)
+        store(name, w, out)
+    w = Writer()
+    x, out = w.input(data(3, 5, 5, 4), "f32"), w.tensor(())
+    operands = [w.constant(np.array([3, 7, 7, 6])), weight(w, 6, 3, 3, 4, channels=6), x]
+    w.operator("TRANSPOSE_CONV", operands, [out], "TransposeConvOptions", 2, **fields)
+    store("transposed", w, out)
+
+
+def recurrent():
+    """Sequences and steps, whose zero point moves where the file asks for it."""
+    cells, size = 7, 5
+    for asked in (False, True):
+        fields = {"fusedActivationFunction": 4, "asymmetricQuantizeInputs": asked}
+        w = Writer()
+        x = w.input(data(3, 4, size), "f32")
+        inputs = [weight(w, cells, size) for _ in range(4)]
+        carried = [weight(w, cells, 6) for _ in range(4)]
+        looking = [weight(w, cells) for _ in range(3)]
+        biases = [bias(w, cells) for _ in range(4)]
+        shrunk = [weight(w, 6, cells), bias(w, 6)]
+        states = [w.tensor((3, n), variable=True) for n in (6, cells)]
+        operands = [x, *inputs, *carried, *looking, *biases, *shrunk, *states]
+        out, options = w.tensor(()), "UnidirectionalSequenceLSTMOptions"
+        w.operator("UNIDIRECTIONAL_SEQUENCE_LSTM", operands, [out], options, **fields)
+        store(f"lstm_{int(asked)}", w, out)
+        for kind, shape in (("UNIDIRECTIONAL_SEQUENCE_RNN", (3, 4, size)), ("RNN", (3, size))):
+            w = Writer()
+            operands = [w.input(data(*shape), "f32"), weight(w, cells, size)]
+            operands += [weight(w, cells, cells), bias(w, cells)]
+            operands += [w.tensor((3, cells), variable=True)]
+            out, options = w.tensor(()), "RNNOptions" if kind == "RNN" else "SequenceRNNOptions"
+            w.operator(kind, operands, [out], options, 3, **fields)
+            store(f"{kind.lower()}_{int(asked)}", w, out, 3 if kind == "RNN" else 1)
+        w = Writer()
+        operands = [w.input(data(3, size), "f32"), weight(w, 8, size), weight(w, 8, 4)]
+        operands += [bias(w, 4), w.tensor((3, 32), variable=True)]
+        out = w.tensor(())
+        w.operator("SVDF", operands, [out], "SVDFOptions", 3, rank=2, **fields)
+        store(f"svdf_{int(asked)}", w, out, 3)
+
+
+FOLDER.mkdir(parents=True, exist_ok=True)
+for write in (products, images, recurrent):
+    write()
