@@ -76,7 +76,7 @@ class Registry:
     def __init__(self) -> None:
         self.dialects: dict[str, Dialect] = _Loading(self.load)
         self.ops: dict[str, type[Op]] = _Loading(self.load)
-        self.deferred: dict[str, tuple[type[Op], Callable[[str], type[Op]]]] = {}
+        self.deferred: dict[str, Callable[[str], type[Op]]] = {}
         """Ops that are declared when they are first met: one of the same format, and how."""
         self.package = ""
         """The package of the modules named, which hold dialects by their names."""
@@ -109,21 +109,18 @@ class Registry:
         dict.pop(self.ops, name, None)
         self.dialect(name.partition(".")[0]).declared_ops.pop(name, None)
 
-    def defer_ops(
-        self, names: Iterable[str], like: type[Op], declare: Callable[[str], type[Op]]
-    ) -> None:
-        """Ops of a table, each declared when it is first met; all have the format of `like`."""
+    def defer_ops(self, names: Iterable[str], declare: Callable[[str], type[Op]]) -> None:
+        """Ops of a table, each declared when it is first met."""
         for name in names:
             if dict.__contains__(self.ops, name) or name in self.deferred:
                 raise DeclarationError(f"op '{name}' is declared twice")
-            self.deferred[name] = like, declare
+            self.deferred[name] = declare
 
     def find_op(self, name: str) -> type[Op] | None:
         """The op's class, declared now if it was deferred."""
         found = self.ops.get(name)
         if found is None and name in self.deferred:
-            _, declare = self.deferred.pop(name)
-            found = declare(name)
+            found = self.deferred.pop(name)(name)
         return found
 
     def declare_deferred(self, prefix: str) -> None:
