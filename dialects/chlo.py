@@ -21,6 +21,7 @@ from ..ir.declare import (
 from ..ir.dialect import registry
 from ..ir.traits import Pure
 from ..ir.types import TensorType, i32
+from .op_table import FUNCTIONAL, OpTable
 from .stablehlo.attributes import COMPARISONS, DIRECTIONS, Word, word_kind
 from .stablehlo.checks import check_result
 from .stablehlo.pointwise import Pointwise, declare, rows
@@ -60,8 +61,6 @@ LINES = """
 """
 """Name, kinds of the operands' elements, and of the result's where it is another type."""
 
-FUNCTIONAL = "operands attr-dict `:` functional-type(operands, results)"
-
 
 class ChloPointwise(Pointwise):
     """What the ops of the table share."""
@@ -82,13 +81,6 @@ class Binary(ChloPointwise):
     rhs: Operand = operand(AnyTensor)
 
 
-class Erf(Unary, name="chlo.erf"):
-    """Element by element: the error function of x."""
-
-    kinds = ("float",)
-    example = "%r = chlo.erf %x : tensor<4xf32> -> tensor<4xf32>"
-
-
 _ROWS = rows(LINES)
 
 
@@ -97,41 +89,40 @@ def _declare(full_name: str) -> Any:
     return declare(full_name, __name__, row, Unary, Binary, ())
 
 
-registry.defer_ops([f"chlo.{name}" for name in _ROWS if name != "erf"], Erf, _declare)
+registry.defer_ops([f"chlo.{name}" for name in _ROWS], _declare)
 
 
-class BroadcastCompare(Op, name="chlo.broadcast_compare", traits=(Pure,)):
-    """Whether a relation holds, where operands are repeated to one shape."""
+OPS = OpTable(
+    "chlo",
+    {"tensor": AnyTensor},
+    {
+        "comparison_direction": word_kind("comparison_direction", *DIRECTIONS, of=ChloWord),
+        "comparison_type": word_kind("comparison_type", *COMPARISONS, of=ChloWord),
+        "i64": I64,
+        "ints": INT_ARRAY,
+    },
+    """
+    broadcast_compare: Whether a relation holds, where operands are repeated to one shape.
+      lhs:tensor rhs:tensor !broadcast_dimensions:ints? !comparison_direction:comparison_direction
+      !compare_type:comparison_type? -> result:tensor
+    = operands FUNCTIONAL
+    > %r = chlo.broadcast_compare %x, %y {comparison_direction = #chlo<comparison_direction EQ>} :
+      (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
 
-    lhs: Operand = operand(AnyTensor)
-    rhs: Operand = operand(AnyTensor)
-    broadcast_dimensions: Any = attribute(INT_ARRAY, optional=True)
-    comparison_direction = attribute(word_kind("comparison_direction", *DIRECTIONS, of=ChloWord))
-    compare_type: Any = attribute(
-        word_kind("comparison_type", *COMPARISONS, of=ChloWord), optional=True
-    )
-    result: Result = result(AnyTensor)
+    broadcast_select: `on_true` where the predicate holds, where operands are repeated to one shape.
+      pred:tensor on_true:tensor on_false:tensor -> result:tensor
+    = operands FUNCTIONAL
+    > %r = chlo.broadcast_select %p, %x, %y : (tensor<i1>, tensor<4xf32>, tensor<4xf32>) ->
+      tensor<4xf32>
 
-    format = FUNCTIONAL
-    example = (
-        "%r = chlo.broadcast_compare %x, %y {comparison_direction = #chlo<comparison_direction "
-        "EQ>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>"
-    )
-
-
-class BroadcastSelect(Op, name="chlo.broadcast_select", traits=(Pure,)):
-    """`on_true` where the predicate holds, where operands are repeated to one shape."""
-
-    pred: Operand = operand(AnyTensor)
-    on_true: Operand = operand(AnyTensor)
-    on_false: Operand = operand(AnyTensor)
-    result: Result = result(AnyTensor)
-
-    format = FUNCTIONAL
-    example = (
-        "%r = chlo.broadcast_select %p, %x, %y : "
-        "(tensor<i1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>"
-    )
+    top_k: The k greatest elements of the last dimension in order, and where they stood.
+      input:tensor !k:i64 -> values:tensor indices:tensor
+    = `(` $input `,` `k` `=` $k `)` attr-dict `:` type($input) `->` `(` type($values) `,`
+      type($indices) `)`
+    > %v, %i = chlo.top_k(%x, k = 2) : tensor<4x6xf32> -> (tensor<4x2xf32>, tensor<4x2xi32>)
+    """,
+    traits=(Pure,),
+)
 
 
 class Broadcasting(Op, traits=(Pure,)):
@@ -142,34 +133,15 @@ class Broadcasting(Op, traits=(Pure,)):
     broadcast_dimensions: Any = attribute(INT_ARRAY, optional=True)
     result: Result = result(AnyTensor)
 
-    format = FUNCTIONAL
+    format = f"operands {FUNCTIONAL}"
     example = "%r = {name} %x, %y : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>"
 
 
-class BroadcastAdd(Broadcasting, name="chlo.broadcast_add"):
-    """Element by element, where operands are repeated to one shape: x + y."""
-
-
-BROADCASTING = [
-    "and",
-    "atan2",
-    "complex",
-    "divide",
-    "maximum",
-    "minimum",
-    "multiply",
-    "next_after",
-    "or",
-    "polygamma",
-    "power",
-    "remainder",
-    "shift_left",
-    "shift_right_arithmetic",
-    "shift_right_logical",
-    "subtract",
-    "xor",
-    "zeta",
-]
+BROADCASTING = (
+    *("add", "and", "atan2", "complex", "divide", "maximum", "minimum", "multiply", "next_after"),
+    *("or", "polygamma", "power", "remainder", "shift_left", "shift_right_arithmetic"),
+    *("shift_right_logical", "subtract", "xor", "zeta"),
+)
 """The functions of two tensors that there are with `broadcast_` before their name."""
 
 
@@ -183,9 +155,7 @@ def _declare_broadcasting(full_name: str) -> Any:
     return OpMeta(f"Broadcast_{name}", (Broadcasting,), body, name=full_name)
 
 
-registry.defer_ops(
-    [f"chlo.broadcast_{name}" for name in BROADCASTING], BroadcastAdd, _declare_broadcasting
-)
+registry.defer_ops([f"chlo.broadcast_{name}" for name in BROADCASTING], _declare_broadcasting)
 
 
 class Constant(Op, name="chlo.constant", traits=(Pure,)):
@@ -204,37 +174,18 @@ class Constant(Op, name="chlo.constant", traits=(Pure,)):
         return [type] if isinstance(type, TensorType) else None
 
 
-class TopK(Op, name="chlo.top_k", traits=(Pure,)):
-    """The k greatest elements of the last dimension in order, and where they stood."""
-
-    input: Operand = operand(AnyTensor)
-    k = attribute(I64)
-    values: Result = result(AnyTensor)
-    indices: Result = result(AnyTensor)
-
-    format = (
-        "`(` $input `,` `k` `=` $k `)` attr-dict `:` type($input) `->` "
-        "`(` type($values) `,` type($indices) `)`"
-    )
-    example = (
-        "%v, %i = chlo.top_k(%x, k = 2) : tensor<4x6xf32> -> (tensor<4x2xf32>, tensor<4x2xi32>)"
-    )
-
-    def result_names(self) -> list[str]:
-        """As upstream."""
-        return ["values", "indices"]
-
-    def verify_op(self) -> None:
-        given = self.input.type
-        if isinstance(given, TensorType):
-            if not given.rank or self.k < 0:
-                raise self.error("operand needs a dimension, and k must not be negative")
-            last = given.shape[-1]
-            if last is not None and self.k > last:
-                raise self.error(f"k = {self.k} is more than the last dimension, {last}")
-            shape = (*given.shape[:-1], self.k)
-            check_result(self, shape, given.element_type)
-            check_result(self, shape, i32, 1)
+@OPS.verifies("top_k")
+def _check_top_k(op: Any) -> None:
+    given = op.input.type
+    if isinstance(given, TensorType):
+        if not given.rank or op.k < 0:
+            raise op.error("operand needs a dimension, and k must not be negative")
+        last = given.shape[-1]
+        if last is not None and op.k > last:
+            raise op.error(f"k = {op.k} is more than the last dimension, {last}")
+        shape = (*given.shape[:-1], op.k)
+        check_result(op, shape, given.element_type)
+        check_result(op, shape, i32, 1)
 
 
 registry.dialect("chlo").doc = __doc__ or ""

@@ -12,13 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
 
+from . import services
 from .affine import AffineMap, IntegerSet
 from .diagnostics import NncError
+from .dialect import registry
 from .float_bits import FloatBits
 from .lazy import np
 
 if TYPE_CHECKING:
-    from .resources import Blob
     from .types import ShapedType, Type
 
 T = TypeVar("T")
@@ -56,8 +57,6 @@ class Interned(type):
         plain = cls.interned and cls._key.__qualname__ == "Attribute._key"
         cls._given = {} if plain else None
         if namespace.get("name"):
-            from .dialect import registry
-
             registry.register_attribute(cls)
 
 
@@ -70,6 +69,7 @@ class Attribute(metaclass=Interned):
 
     name: ClassVar[str] = ""
     interned: ClassVar[bool] = True
+    is_type: ClassVar[bool] = False
 
     _names: ClassVar[tuple[str, ...]]
     """The names of the fields."""
@@ -82,9 +82,7 @@ class Attribute(metaclass=Interned):
         return tuple([getattr(self, name) for name in self._names])
 
     def __str__(self) -> str:
-        from .syntax.printer import attribute_text
-
-        return attribute_text(self)
+        return services.attribute_text(self)
 
 
 @dataclass_transform(frozen_default=True, eq_default=False)
@@ -363,10 +361,9 @@ class DenseElements(ByContent):
 
     @staticmethod
     def from_numpy(array: np.ndarray, type: ShapedType | None = None) -> DenseElements:
-        from .numpy_types import numpy_to_type
         from .types import TensorType
 
-        type = type or TensorType(array.shape, numpy_to_type(array.dtype))
+        type = type or TensorType(array.shape, services.numpy_to_type(array.dtype))
         flat = np.ascontiguousarray(array).reshape(-1)
         if flat.dtype == object:
             return DenseElements(type, b"", tuple(flat))
@@ -384,9 +381,7 @@ class DenseElements(ByContent):
 
     def to_numpy(self) -> np.ndarray:
         """A read-only array of the type's shape (a splat is broadcast, without a copy)."""
-        from .numpy_types import type_to_numpy
-
-        dtype = type_to_numpy(self.type.element_type)
+        dtype = services.type_to_numpy(self.type.element_type)
         if self.strings is not None:
             flat = np.array(self.strings, object)
             flat.flags.writeable = False
@@ -441,7 +436,7 @@ class DenseResource(ByContent):
 
     key: str
     type: ShapedType
-    blob: Blob
+    blob: Any  # a Blob of `resources`
 
     def _key(self) -> Any:
         return self.key, self.type, id(self.blob)

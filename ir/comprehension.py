@@ -2,10 +2,10 @@
 
     out[b.., m, n] += lhs[b.., m, k] * rhs[b.., k, n]
 
-`bind` joins such a text with operand types and attributes into a `Comprehension`: the
-iteration dimensions with kinds and extents, an affine map for each access, a combiner and a
+`comprehension_bind` joins such a text with operand types and attributes into a `Comprehension`:
+the iteration dimensions with kinds and extents, an affine map for each access, a combiner and a
 scalar expression. From it come an op's shape rule (`shape`), its reference semantics
-(`evaluate`) and its lowering to `linalg.generic`.
+(`comprehension_numpy`) and its lowering to `linalg.generic`.
 
 Groups such as `i..` stand for as many dimensions as the operand has left. Where a group stands
 alone as an index, operands broadcast as in NumPy: aligned from the right, extent 1 repeated.
@@ -15,17 +15,12 @@ arithmetic, such as `p` in `x[p*2 + k]`, is as large as stays in bounds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from .affine import AffineConstant, AffineDim, AffineExpr, AffineMap
-from .lazy import np
 from .types import Dim, FloatType, IntegerType, TensorType, Type
-
-if TYPE_CHECKING:
-    from .declare import OpDefinition
 
 Kind = Literal["parallel", "reduction"]
 
@@ -175,12 +170,6 @@ class Comprehension:
         )
         return replace(self, operand_types=tuple(types), accesses=accesses, dims=dims)
 
-    def evaluate(self, operands: Sequence[np.ndarray], dtype: np.dtype) -> np.ndarray:
-        """The result for NumPy operands of the bound types, whose shapes must be static."""
-        from .comprehension_numpy import evaluate
-
-        return evaluate(self, operands, dtype)
-
     def __str__(self) -> str:
         dims = ", ".join(f"{d.name}:{'?' if d.size is None else d.size}" for d in self.dims)
         return f"{self.text}  [{dims}]"
@@ -202,56 +191,3 @@ def combiner_identity(combiner: str, type: Type) -> int | float:
         case "min", IntegerType(width, signedness):
             return (1 << (width if signedness == "u" or width == 1 else width - 1)) - 1
     raise ValueError(f"no identity of '{combiner}' for {type}")
-
-
-def bind(
-    text: str,
-    operand_names: Sequence[str],
-    operand_types: Sequence[TensorType],
-    scope: Mapping[str, Any],
-    extents: Mapping[str, Any] | None = None,
-    result_element: Type | None = None,
-) -> Comprehension:
-    """A comprehension's text applied to operands.
-
-    `scope` gives the numbers (tuples of them in groups) that names stand for; every other name
-    in an index is a dimension. `extents` are those of dimensions, a tuple for a group, which
-    operands need not tell; None is unknown. `result_element` is what `cast` converts to.
-
-    Raises NncError where the operands do not fit together.
-    """
-    return _bind(
-        text,
-        tuple(operand_names),
-        tuple(operand_types),
-        tuple(scope.items()),
-        tuple((extents or {}).items()),
-        result_element,
-    )
-
-
-@lru_cache(maxsize=4096)
-def _bind(text, names, types, scope, extents, result_element) -> Comprehension:
-    # Verifying after every pass asks for the same few forms over and over.
-    from .comprehension_bind import Binder
-
-    return Binder(text, names, types, dict(scope), dict(extents), result_element).bind()
-
-
-def check_body(text: str, definition: OpDefinition) -> None:
-    """Check a class's `body` against its fields. Raises NncError where it is faulty."""
-    from .comprehension_text import fault, index_names, parse_body
-
-    body = parse_body(text)
-    operands = {f.name for f in definition.operands}
-    results = {f.name for f in definition.results}
-    if body.out.tensor not in results:
-        raise fault(text, f"'{body.out.tensor}' is not a result of the op")
-    for element in body.elements():
-        if element.tensor not in operands:
-            raise fault(text, f"'{element.tensor}' is not an operand of the op")
-    indices = [i for element in (body.out, *body.elements()) for i in element.indices]
-    dimensions = {name.name for index in indices for name in index_names(index)}
-    for name in sorted(body.attributes() - dimensions):
-        if name not in definition.attributes:
-            raise fault(text, f"'{name}' is not an attribute of the op")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from .affine import AffineBinary, AffineConstant, AffineDim, AffineExpr, AffineMap
@@ -30,6 +31,7 @@ from .comprehension_text import (
     parse_body,
 )
 from .conversions import CASTS
+from .definition import OpDefinition
 from .diagnostics import NncError
 from .types import Dim, FloatType, IntegerType, TensorType, Type, i1
 
@@ -37,7 +39,7 @@ _COMPARE = ("eq", "ne", "lt", "le", "gt", "ge", "is_nan")
 
 
 class Binder:
-    """One run of `comprehension.bind`; its parameters are described there."""
+    """One run of `bind`; its parameters are described there."""
 
     def __init__(
         self,
@@ -420,3 +422,52 @@ _FOLD = {
 def is_plain(expr: AffineExpr) -> bool:
     """Whether an index is a dimension or a constant, without arithmetic."""
     return not isinstance(expr, AffineBinary)
+
+
+def bind(
+    text: str,
+    operand_names: Sequence[str],
+    operand_types: Sequence[TensorType],
+    scope: Mapping[str, Any],
+    extents: Mapping[str, Any] | None = None,
+    result_element: Type | None = None,
+) -> Comprehension:
+    """A comprehension's text applied to operands.
+
+    `scope` gives the numbers (tuples of them in groups) that names stand for; every other name
+    in an index is a dimension. `extents` are those of dimensions, a tuple for a group, which
+    operands need not tell; None is unknown. `result_element` is what `cast` converts to.
+
+    Raises NncError where the operands do not fit together.
+    """
+    return _bind(
+        text,
+        tuple(operand_names),
+        tuple(operand_types),
+        tuple(scope.items()),
+        tuple((extents or {}).items()),
+        result_element,
+    )
+
+
+@lru_cache(maxsize=4096)
+def _bind(text, names, types, scope, extents, result_element) -> Comprehension:
+    # Verifying after every pass asks for the same few forms over and over.
+    return Binder(text, names, types, dict(scope), dict(extents), result_element).bind()
+
+
+def check_body(text: str, definition: OpDefinition) -> None:
+    """Check a class's `body` against its fields. Raises NncError where it is faulty."""
+    body = parse_body(text)
+    operands = {f.name for f in definition.operands}
+    results = {f.name for f in definition.results}
+    if body.out.tensor not in results:
+        raise fault(text, f"'{body.out.tensor}' is not a result of the op")
+    for element in body.elements():
+        if element.tensor not in operands:
+            raise fault(text, f"'{element.tensor}' is not an operand of the op")
+    indices = [i for element in (body.out, *body.elements()) for i in element.indices]
+    dimensions = {name.name for index in indices for name in index_names(index)}
+    for name in sorted(body.attributes() - dimensions):
+        if name not in definition.attributes:
+            raise fault(text, f"'{name}' is not an attribute of the op")

@@ -7,16 +7,15 @@ uses of a value are counted per user, in order. Nothing here knows any dialect.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from . import services
 from .attributes import Attribute
 from .diagnostics import VerifyError
 from .location import UNKNOWN, Location
+from .traits import Terminator
 from .types import Type
 from .values import BlockArgument, OpResult, OpT, Value
-
-if TYPE_CHECKING:
-    from .declare import OpDefinition
 
 
 class Operation:
@@ -40,7 +39,7 @@ class Operation:
         "successors",
     )
     name: ClassVar[str]
-    definition: ClassVar[OpDefinition]
+    definition: ClassVar[Any]  # an OpDefinition
     traits: ClassVar[frozenset[Any]] = frozenset()
 
     def __init__(
@@ -275,18 +274,14 @@ class Operation:
 
     def verify(self) -> None:
         """Check this operation and all nested ones. Raises VerifyError."""
-        from .verifier import verify
-
-        verify(self)
+        services.verify(self)
 
     def fold(self) -> Sequence[Value | Attribute] | None:
         """Values or constant attributes that replace the results, or None. No other effects."""
         return None
 
     def __str__(self) -> str:
-        from .syntax.printer import print_op
-
-        return print_op(self)
+        return services.print_op(self)
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
@@ -356,8 +351,6 @@ class Block:
     @property
     def terminator(self) -> Operation | None:
         """The last operation if it is a terminator."""
-        from .traits import Terminator
-
         last = self._last
         return last if last is not None and last.has_trait(Terminator) else None
 

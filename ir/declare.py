@@ -159,7 +159,7 @@ def _check(cls: Any, definition: OpDefinition, fault: Any) -> None:
     """Compile the format and read the comprehension; DeclarationError where they are faulty."""
     _ = definition.format
     if isinstance(cls.body, str):
-        from .comprehension import check_body
+        from .comprehension_bind import check_body
 
         try:
             check_body(cls.body, definition)

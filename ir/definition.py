@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from . import services
 from .attributes import Attribute, DenseArrayAttr
 from .constraints import Derived, Exactly, Same
 from .core import Operation, Value
 from .fields import Attr, Field, RegionField, SuccessorField, ValueField
 from .types import Type, i32
-
-if TYPE_CHECKING:
-    from .declare import Op
 
 
 @dataclass
@@ -21,7 +19,7 @@ class OpDefinition:
     """All that is known of an op class; everything else is derived from it."""
 
     name: str
-    cls: type[Op]
+    cls: Any  # the class of the op
     summary: str
     fields: tuple[Field, ...]
     operands: tuple[ValueField, ...]
@@ -56,9 +54,7 @@ class OpDefinition:
     def format(self) -> Any:
         """The `syntax.format.AssemblyFormat`, or None where the op has no text of its own."""
         if self._format is None and self.format_text is not None:
-            from .syntax.format import compile_format
-
-            self._format = compile_format(self.format_text, self)
+            self._format = services.compile_format(self.format_text, self)
         return self._format
 
     @property

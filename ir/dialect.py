@@ -1,7 +1,8 @@
 """The registry of dialects: the only global mutable state of nnc.
 
-Declaring an op, type or attribute class registers it. `dialects/__init__.py` names the modules
-that declare them; one is imported when its dialect is asked for, all of them by `load_all`.
+Declaring an op, type or attribute class registers it; what it registers, it does not know.
+`dialects/__init__.py` names the modules that declare; one is imported when its dialect is asked
+for, all of them by `load_all`.
 """
 
 from __future__ import annotations
@@ -9,17 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .collection import paused_collection
 from .diagnostics import DeclarationError
-
-if TYPE_CHECKING:
-    from .attributes import Attribute
-    from .core import Operation
-    from .declare import Op
-    from .location import Location
-    from .types import Type
 
 
 @dataclass
@@ -28,19 +22,19 @@ class Dialect:
 
     name: str
     doc: str = ""
-    declared_ops: dict[str, type[Op]] = field(default_factory=dict)
-    types: dict[str, type[Type]] = field(default_factory=dict)
-    attributes: dict[str, type[Attribute]] = field(default_factory=dict)
+    declared_ops: dict[str, type[Any]] = field(default_factory=dict)
+    types: dict[str, type[Any]] = field(default_factory=dict)
+    attributes: dict[str, type[Any]] = field(default_factory=dict)
     is_subset: bool = False
     """Whether upstream has more in it than we do: what we do not know is then read and written
     in generic form where unregistered dialects are allowed, else an error."""
     is_opaque: bool = False
     """Whether its types and attributes are kept as the text has them."""
-    materialize_constant: Callable[[Attribute, Type, Location], Operation | None] | None = None
+    materialize_constant: Callable[[Any, Any, Any], Any] | None = None
     """Makes the dialect's constant op for a folded attribute, or None where it cannot."""
 
     @property
-    def ops(self) -> dict[str, type[Op]]:
+    def ops(self) -> dict[str, type[Any]]:
         """All ops, those included that had not been met yet."""
         registry.declare_deferred(f"{self.name}.")
         return self.declared_ops
@@ -75,8 +69,8 @@ class Registry:
 
     def __init__(self) -> None:
         self.dialects: dict[str, Dialect] = _Loading(self.load)
-        self.ops: dict[str, type[Op]] = _Loading(self.load)
-        self.deferred: dict[str, tuple[type[Op], Callable[[str], type[Op]]]] = {}
+        self.ops: dict[str, type[Any]] = _Loading(self.load)
+        self.deferred: dict[str, Callable[[str], type[Any]]] = {}
         """Ops that are declared when they are first met: one of the same format, and how."""
         self.package = ""
         """The package of the modules named, which hold dialects by their names."""
@@ -93,7 +87,7 @@ class Registry:
             self.dialects[name] = Dialect(name)
         return self.dialects[name]
 
-    def register_op(self, cls: type[Op]) -> None:
+    def register_op(self, cls: type[Any]) -> None:
         self._count(cls)
         known = dict.get(self.ops, cls.name)
         if known is not None:
@@ -109,21 +103,18 @@ class Registry:
         dict.pop(self.ops, name, None)
         self.dialect(name.partition(".")[0]).declared_ops.pop(name, None)
 
-    def defer_ops(
-        self, names: Iterable[str], like: type[Op], declare: Callable[[str], type[Op]]
-    ) -> None:
-        """Ops of a table, each declared when it is first met; all have the format of `like`."""
+    def defer_ops(self, names: Iterable[str], declare: Callable[[str], type[Any]]) -> None:
+        """Ops of a table, each declared when it is first met."""
         for name in names:
             if dict.__contains__(self.ops, name) or name in self.deferred:
                 raise DeclarationError(f"op '{name}' is declared twice")
-            self.deferred[name] = like, declare
+            self.deferred[name] = declare
 
-    def find_op(self, name: str) -> type[Op] | None:
+    def find_op(self, name: str) -> type[Any] | None:
         """The op's class, declared now if it was deferred."""
         found = self.ops.get(name)
         if found is None and name in self.deferred:
-            _, declare = self.deferred.pop(name)
-            found = declare(name)
+            found = self.deferred.pop(name)(name)
         return found
 
     def declare_deferred(self, prefix: str) -> None:
@@ -131,16 +122,14 @@ class Registry:
         for name in [name for name in self.deferred if name.startswith(prefix)]:
             self.find_op(name)
 
-    def register_attribute(self, cls: type[Attribute]) -> None:
+    def register_attribute(self, cls: type[Any]) -> None:
         """A dialect's own type or attribute class, by its `name`."""
-        from .types import Type
-
         self._count(cls)
         dialect = self.dialect(cls.name.partition(".")[0])
-        table = dialect.types if issubclass(cls, Type) else dialect.attributes
+        table = dialect.types if cls.is_type else dialect.attributes
         if cls.name in table:
             raise DeclarationError(f"'{cls.name}' is declared twice")
-        table[cls.name] = cls  # type: ignore[assignment]
+        table[cls.name] = cls
 
     def _count(self, cls: type) -> None:
         if not self.is_ours(cls.__module__):

@@ -1,18 +1,39 @@
-"""Floats that Python's struct does not know: bf16, tf32 and those of 8, 6 and 4 bits."""
+"""The kinds of floats, and the bits of those that Python's struct does not know: bf16, tf32 and
+those of 8, 6 and 4 bits.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    from .types import FloatType
+# width, exponent bits, mantissa bits (without the hidden one), bias, and what the top
+# exponent means: "ieee" (inf and NaN), "fn" (no inf; all ones is NaN), "fnuz" (NaN is -0),
+# "finite" (neither). Source: LLVM's APFloat semantics.
+FLOAT_KINDS: dict[str, tuple[int, int, int, int, str]] = {
+    "f16": (16, 5, 10, 15, "ieee"),
+    "bf16": (16, 8, 7, 127, "ieee"),
+    "tf32": (19, 8, 10, 127, "ieee"),
+    "f32": (32, 8, 23, 127, "ieee"),
+    "f64": (64, 11, 52, 1023, "ieee"),
+    "f80": (80, 15, 64, 16383, "ieee"),
+    "f128": (128, 15, 112, 16383, "ieee"),
+    "f8E5M2": (8, 5, 2, 15, "ieee"),
+    "f8E4M3": (8, 4, 3, 7, "ieee"),
+    "f8E3M4": (8, 3, 4, 3, "ieee"),
+    "f8E4M3FN": (8, 4, 3, 7, "fn"),
+    "f8E5M2FNUZ": (8, 5, 2, 16, "fnuz"),
+    "f8E4M3FNUZ": (8, 4, 3, 8, "fnuz"),
+    "f8E4M3B11FNUZ": (8, 4, 3, 11, "fnuz"),
+    "f8E8M0FNU": (8, 8, 0, 127, "unsigned"),
+    "f6E3M2FN": (6, 3, 2, 3, "finite"),
+    "f6E2M3FN": (6, 2, 3, 1, "finite"),
+    "f4E2M1FN": (4, 2, 1, 1, "finite"),
+}
 
 
-def encode(value: float, type: FloatType) -> int:
+def encode(value: float, type: Any) -> int:
     """The bit pattern of the nearest value, ties to even; overflow as the kind prescribes."""
-    from .types import FLOAT_KINDS
-
     width, exponent_bits, mantissa_bits, bias, kind = FLOAT_KINDS[type.kind]
     if kind == "unsigned":
         return _encode_power_of_two(value)
@@ -55,10 +76,8 @@ def encode(value: float, type: FloatType) -> int:
     return sign_bit | bits
 
 
-def decode(bits: int, type: FloatType) -> float:
+def decode(bits: int, type: Any) -> float:
     """The value of a bit pattern."""
-    from .types import FLOAT_KINDS
-
     width, exponent_bits, mantissa_bits, bias, kind = FLOAT_KINDS[type.kind]
     if kind == "unsigned":
         return math.nan if bits == 255 else math.ldexp(1.0, bits - 127)

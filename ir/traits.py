@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any, ClassVar
 
+from .attributes import StringAttr
 from .diagnostics import Diagnostic, VerifyError
-
-if TYPE_CHECKING:
-    from .core import Operation
+from .types import ShapedType, UnrankedTensorType
 
 
 class Trait:
@@ -22,7 +21,7 @@ class Trait:
     """Whether `verify` looks at nothing but the types of operands and results."""
 
     @classmethod
-    def verify(cls, op: Operation) -> None:
+    def verify(cls, op: Any) -> None:
         """Raise op.error(..) where the operation breaks the trait."""
 
 
@@ -30,7 +29,7 @@ class Terminator(Trait):
     """Ends a block."""
 
     @classmethod
-    def verify(cls, op: Operation) -> None:
+    def verify(cls, op: Any) -> None:
         if op.parent is not None and op.next is not None:
             raise op.error("must be the last operation in the parent block")
 
@@ -85,9 +84,7 @@ class Elementwise(Trait):
     types_only = True
 
     @classmethod
-    def verify(cls, op: Operation) -> None:
-        from .types import ShapedType, UnrankedTensorType
-
+    def verify(cls, op: Any) -> None:
         shaped = (ShapedType, UnrankedTensorType)
         operands = [t for t in op.operand_types if isinstance(t, shaped)]
         results = [t for t in op.result_types if isinstance(t, shaped)]
@@ -112,10 +109,8 @@ class SymbolTable(Trait):
     """Its region holds symbols with unique names."""
 
     @classmethod
-    def verify(cls, op: Operation) -> None:
-        from .attributes import StringAttr
-
-        seen: dict[str, Operation] = {}
+    def verify(cls, op: Any) -> None:
+        seen: dict[str, Any] = {}
         for block in op.regions[0].blocks if op.regions else ():
             for inner in block:
                 name = inner.attribute("sym_name")
@@ -138,7 +133,7 @@ class SingleBlock(Trait):
     """Each region has at most one block (exactly one, unless it may be empty)."""
 
     @classmethod
-    def verify(cls, op: Operation) -> None:
+    def verify(cls, op: Any) -> None:
         for i, region in enumerate(op.regions):
             if len(region.blocks) > 1:
                 raise op.error(f"expects region #{i} to have 0 or 1 blocks")
@@ -161,7 +156,7 @@ class HasParent(Trait):
     def __init__(self, *names: str) -> None:
         object.__setattr__(self, "names", names)
 
-    def verify(self, op: Operation) -> None:  # type: ignore[override]
+    def verify(self, op: Any) -> None:  # type: ignore[override]
         parent = op.parent_op
         if parent is not None and parent.name not in self.names:
             several = "to be one of " if len(self.names) > 1 else ""
@@ -174,7 +169,7 @@ class SingleBlockImplicitTerminator(Trait):
 
     terminator: str
 
-    def verify(self, op: Operation) -> None:  # type: ignore[override]
+    def verify(self, op: Any) -> None:  # type: ignore[override]
         SingleBlock.verify(op)
         for region in op.regions:
             last = region.block.last if region.blocks else None
@@ -184,12 +179,12 @@ class SingleBlockImplicitTerminator(Trait):
                 )
 
 
-def is_pure(op: Operation) -> bool:
+def is_pure(op: Any) -> bool:
     """No effect but the results, nested operations included."""
     return _whole(op, _is_pure_itself)
 
 
-def is_erasable(op: Operation) -> bool:
+def is_erasable(op: Any) -> bool:
     """Whether the operation may go when nobody uses its results."""
     return _whole(op, _is_erasable_itself)
 
@@ -198,7 +193,7 @@ _MAX_DEPTH = 64
 """How deep regions are looked into: whoever asks at every level would wait for long."""
 
 
-def _whole(op: Operation, itself: Callable[[Operation], bool | None]) -> bool:
+def _whole(op: Any, itself: Callable[[Any], bool | None]) -> bool:
     """What `itself` says of the operation; if None, whether it holds for all in its regions."""
     if (holds := itself(op)) is not None:
         return holds
@@ -216,7 +211,7 @@ def _whole(op: Operation, itself: Callable[[Operation], bool | None]) -> bool:
     return True
 
 
-def _is_pure_itself(op: Operation) -> bool | None:
+def _is_pure_itself(op: Any) -> bool | None:
     if op.has_trait(Pure):
         return True
     if op.has_trait(NoMemoryEffect):
@@ -224,7 +219,7 @@ def _is_pure_itself(op: Operation) -> bool | None:
     return None if op.has_trait(RecursiveEffects) else False
 
 
-def _is_erasable_itself(op: Operation) -> bool | None:
+def _is_erasable_itself(op: Any) -> bool | None:
     if any(map(op.has_trait, (Pure, NoMemoryEffect, ReadsMemory, AllocatesMemory))):
         return not op.has_trait(Terminator) and not op.has_trait(WritesMemory)
     return None if op.has_trait(RecursiveEffects) else False

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from .affine import AffineMap, strided_form
 from .attributes import AffineMapAttr, Attribute, IntegerAttr, StridedLayoutAttr, attribute_class
 from .float_bits import PRECISION, FloatBits, decode_wide, encode_wide
+from .small_floats import FLOAT_KINDS, decode, encode
 
 DYNAMIC = None
 """A dimension that is known only at run time, `?` in text. Arithmetic on it fails loudly."""
@@ -20,6 +21,8 @@ Dim = int | None
 
 class Type(Attribute):
     """Base of all types."""
+
+    is_type: ClassVar[bool] = True
 
 
 class ScalarType(Type):
@@ -139,8 +142,6 @@ class FloatType(ScalarType):
                     return struct.pack("<e", value)
                 except OverflowError:
                     return struct.pack("<e", math.copysign(math.inf, value))
-        from .small_floats import encode
-
         return encode(value, self).to_bytes(self.byte_width, "little")
 
     def from_bytes(self, data: bytes) -> float:
@@ -154,37 +155,10 @@ class FloatType(ScalarType):
         elif self.kind == "f16":
             value = struct.unpack("<e", data)[0]
         else:
-            from .small_floats import decode
-
             value = decode(int.from_bytes(data, "little"), self)
         if value != value and self.to_bytes(value) != data:
             return FloatBits(value, int.from_bytes(data, "little"), self.kind)
         return value
-
-
-# width, exponent bits, mantissa bits (without the hidden one), bias, and what the top
-# exponent means: "ieee" (inf and NaN), "fn" (no inf; all ones is NaN), "fnuz" (NaN is -0),
-# "finite" (neither). Source: LLVM's APFloat semantics.
-FLOAT_KINDS: dict[str, tuple[int, int, int, int, str]] = {
-    "f16": (16, 5, 10, 15, "ieee"),
-    "bf16": (16, 8, 7, 127, "ieee"),
-    "tf32": (19, 8, 10, 127, "ieee"),
-    "f32": (32, 8, 23, 127, "ieee"),
-    "f64": (64, 11, 52, 1023, "ieee"),
-    "f80": (80, 15, 64, 16383, "ieee"),
-    "f128": (128, 15, 112, 16383, "ieee"),
-    "f8E5M2": (8, 5, 2, 15, "ieee"),
-    "f8E4M3": (8, 4, 3, 7, "ieee"),
-    "f8E3M4": (8, 3, 4, 3, "ieee"),
-    "f8E4M3FN": (8, 4, 3, 7, "fn"),
-    "f8E5M2FNUZ": (8, 5, 2, 16, "fnuz"),
-    "f8E4M3FNUZ": (8, 4, 3, 8, "fnuz"),
-    "f8E4M3B11FNUZ": (8, 4, 3, 11, "fnuz"),
-    "f8E8M0FNU": (8, 8, 0, 127, "unsigned"),
-    "f6E3M2FN": (6, 3, 2, 3, "finite"),
-    "f6E2M3FN": (6, 2, 3, 1, "finite"),
-    "f4E2M1FN": (4, 2, 1, 1, "finite"),
-}
 
 
 @attribute_class

@@ -22,7 +22,7 @@ from ...ir.types import FloatType, i32, i64
 from .. import arith
 from ..index_lists import plain_error
 from .generic import Index
-from .named import FORMAT, Fill, NamedOp, Pointwise, multiply_add, projection
+from .named import FORMAT, NamedOp, Pointwise, multiply_add, projection
 from .scalars import apply, arity, cast_scalar
 from .structured import SegmentedOp
 
@@ -377,4 +377,4 @@ def _names() -> list[str]:
     return [f"linalg.{name}" for name in (*POINTWISE, *rows, "fill_rng_2d")]
 
 
-registry.defer_ops(_names(), Fill, _declare)
+registry.defer_ops(_names(), _declare)

@@ -410,17 +410,6 @@ def declare_intrinsic(section: Section, name: str, signature: str, summary: str)
     return OpMeta(class_name, (Op,), body, name=name, traits=(Pure,) if section.pure else ())
 
 
-def defer(sections: tuple[Section, ...]) -> None:
-    """Declare the first op of each section, and the others when they are met."""
-    for section in sections:
-        first, *others = section.rows()
-        like = declare_intrinsic(section, *first)
-        rows = {name: (signature, summary) for name, signature, summary in others}
+_ROWS = {name: (section, name, *row) for section in SECTIONS for name, *row in section.rows()}
 
-        def declare(name: str, section: Section = section, rows: Any = rows) -> Any:
-            return declare_intrinsic(section, name, *rows[name])
-
-        registry.defer_ops(rows, like, declare)
-
-
-defer(SECTIONS)
+registry.defer_ops(_ROWS, lambda name: declare_intrinsic(*_ROWS[name]))

@@ -12,7 +12,8 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from ...ir.attributes import Attribute, StringAttr
-from ...ir.comprehension import Comprehension, bind
+from ...ir.comprehension import Comprehension
+from ...ir.comprehension_bind import bind
 from ...ir.core import Operation
 from ...ir.declare import AttrKind, Op, OpDefinition
 from ...ir.diagnostics import NncError, SizeError, VerifyError
@@ -141,12 +142,13 @@ class NnOp(Op, traits=(Pure,)):
 
     def evaluate(self, *operands: np.ndarray) -> Any:
         """The result, or a tuple of several, for NumPy operands: the reference semantics."""
+        from ...ir.comprehension_numpy import evaluate
         from ...ir.numpy_types import numpy_to_type, type_to_numpy
 
         types = [TensorType(x.shape, numpy_to_type(x.dtype)) for x in operands]
         form = self.comprehend(types, self, self.result_types)
         assert form is not None, "an op without a comprehension has its own"
-        return form.evaluate(operands, type_to_numpy(self.result_types[0].element_type))
+        return evaluate(form, operands, type_to_numpy(self.result_types[0].element_type))
 
     # -- types ---------------------------------------------------------------------------
 

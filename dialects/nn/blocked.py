@@ -114,6 +114,7 @@ class BlockedPaddedConv(BlockedConvOp, name="nn.blocked_padded_conv"):
         return BlockedConv.infer([TensorType(tuple(extents), x.element_type), weight], attrs)
 
     def evaluate(self, *operands):
+        from ...ir.comprehension_numpy import evaluate
         from ...ir.numpy_types import numpy_to_type
 
         x, weight = operands
@@ -122,7 +123,7 @@ class BlockedPaddedConv(BlockedConvOp, name="nn.blocked_padded_conv"):
         x = np.pad(x, [(0, 0), (0, 0), *zip(begin, end, strict=True), (0, 0)])
         types = [TensorType(v.shape, numpy_to_type(v.dtype)) for v in (x, weight)]
         form = BlockedConv.comprehend(types, self)
-        return form.evaluate([x, weight], x.dtype)
+        return evaluate(form, [x, weight], x.dtype)
 
 
 class BlockedDepthwiseConv(BlockedConvOp, name="nn.blocked_depthwise_conv"):

@@ -178,7 +178,7 @@ class Conv(ProductOp, name="nn.conv"):
             raise NncError(f"{M} output channels do not split into {groups} groups")
 
     def evaluate(self, x, weight, bias=None):
-        from ...ir.comprehension_numpy import pad
+        from ...ir.comprehension_numpy import evaluate, pad
 
         window = Window.of(self, self.x.type, kernel=weight.shape[2:])
         x = pad(x, [(0, 0), (0, 0), *zip(window.begin, window.end, strict=True)])
@@ -189,7 +189,7 @@ class Conv(ProductOp, name="nn.conv"):
         parts = []
         for xs, ws in zip(np.split(x, count, axis=1), np.split(weight, count), strict=True):
             types = [tensor(part.shape, self.x.type.element_type) for part in (xs, ws)]
-            parts.append(self.bind(body, types, scope).evaluate((xs, ws), x.dtype))
+            parts.append(evaluate(self.bind(body, types, scope), (xs, ws), x.dtype))
         out = np.concatenate(parts, axis=1)
         if bias is not None:
             out = (out + bias.reshape(-1, *[1] * (x.ndim - 2))).astype(x.dtype)

@@ -4,145 +4,84 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ir.constraints import AnyTensor, AnyType
-from ...ir.declare import (
-    ANY,
-    I32,
-    STRING,
-    SYMBOL,
-    SYMBOL_NAME,
-    Op,
-    Operand,
-    Operands,
-    Result,
-    Results,
-    attribute,
-    operand,
-    operands,
-    result,
-    results,
-)
 from ...ir.traits import Pure
 from ...ir.types import TupleType
-from .attributes import RNG_ALGORITHM, AnyToken, AnyTuple
+from .kinds import table
 
-FUNCTIONAL = "attr-dict `:` functional-type(operands, results)"
+OPS = table(
+    """
+    custom_call: A call of what only the runtime knows.
+      inputs:any* !call_target_name:symbol_name -> outs:any*
+    = $call_target_name `(` $inputs `)` FUNCTIONAL
+    > %r = stablehlo.custom_call @foo(%x) {api_version = 2 : i32} : (tensor<4xf32>) -> tensor<4xf32>
 
+    composite: An operation that a function of the module decomposes.
+      !name:string inputs:any* !decomposition:symbol !composite_attributes:any? !version:i32? ->
+      outs:any*
+    = $name $inputs FUNCTIONAL
+    > %r = stablehlo.composite "my.op" %x {decomposition = @g} : (tensor<4xf32>) -> tensor<4xf32>
 
-class CustomCall(Op, name="stablehlo.custom_call"):
-    """A call of what only the runtime knows."""
+    rng_bit_generator: Random bits and the next state of their generator.
+      initial_state:tensor !rng_algorithm:rng_algorithm -> output_state:tensor output:tensor
+    = custom<SomeOperands>(operands) `,` `algorithm` `=` $rng_algorithm FUNCTIONAL
+    > %s, %r = stablehlo.rng_bit_generator %x, algorithm = DEFAULT : (tensor<2xui64>) ->
+      (tensor<2xui64>, tensor<4xui32>)
 
-    inputs: Operands = operands()
-    call_target_name = attribute(SYMBOL_NAME)
-    outs: Results = results()
+    partition_id: The number of the partition that runs the program.
+      -> result:any
+    = attr-dict `:` type(results)
+    > %r = stablehlo.partition_id : tensor<ui32>
 
-    format = f"$call_target_name `(` $inputs `)` {FUNCTIONAL}"
-    example = (
-        "%r = stablehlo.custom_call @foo(%x) {api_version = 2 : i32} : "
-        "(tensor<4xf32>) -> tensor<4xf32>"
-    )
+    replica_id: The number of the replica that runs the program.
+      -> result:any
+    = attr-dict `:` type(results)
+    > %r = stablehlo.replica_id : tensor<ui32>
 
-
-class Composite(Op, name="stablehlo.composite"):
-    """An operation that a function of the module decomposes."""
-
-    composite_name = attribute(STRING, key="name")
-    inputs: Operands = operands()
-    decomposition = attribute(SYMBOL)
-    composite_attributes: Any = attribute(ANY, optional=True)
-    version: Any = attribute(I32, optional=True)
-    outs: Results = results()
-
-    format = f"$name $inputs {FUNCTIONAL}"
-    example = (
-        '%r = stablehlo.composite "my.op" %x {decomposition = @g} : '
-        "(tensor<4xf32>) -> tensor<4xf32>"
-    )
-
-
-class RngBitGenerator(Op, name="stablehlo.rng_bit_generator"):
-    """Random bits and the next state of their generator."""
-
-    initial_state: Operand = operand(AnyTensor)
-    rng_algorithm = attribute(RNG_ALGORITHM)
-    output_state: Result = result(AnyTensor)
-    output: Result = result(AnyTensor)
-
-    format = f"custom<SomeOperands>(operands) `,` `algorithm` `=` $rng_algorithm {FUNCTIONAL}"
-    example = (
-        "%s, %r = stablehlo.rng_bit_generator %x, algorithm = DEFAULT : "
-        "(tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)"
-    )
-
-    def result_names(self) -> list[str]:
-        """As upstream."""
-        return ["output_state", "output"]
+    rng: Random numbers of a distribution.
+      a:tensor b:tensor shape:tensor !rng_distribution:rng_distribution -> result:tensor
+    = custom<SomeOperands>(operands) `,` `distribution` `=` $rng_distribution FUNCTIONAL
+    > %r = stablehlo.rng %a, %b, %s, distribution = UNIFORM : (tensor<f32>, tensor<f32>,
+      tensor<1xi64>) -> tensor<4xf32>
+    """,
+)
 
 
-class Tuple(Op, name="stablehlo.tuple", traits=(Pure,)):
-    """Values as one."""
+PURE = table(
+    """
+    tuple: Values as one.
+      values:any* -> result:tuple
+    = operands attr-dict `:` custom<TupleOpType>(operands, type(results))
+    > %r = stablehlo.tuple %x, %y : tuple<tensor<4xf32>, tensor<i32>>
 
-    values: Operands = operands()
-    result: Result = result(AnyTuple)
+    get_tuple_element: One value of a tuple.
+      input:tuple !index:i32 -> result:any
+    = $input `[` $index `]` FUNCTIONAL
+    > %r = stablehlo.get_tuple_element %t[0] : (tuple<tensor<4xf32>>) -> tensor<4xf32>
 
-    format = "operands attr-dict `:` custom<TupleOpType>(operands, type(results))"
-    example = "%r = stablehlo.tuple %x, %y : tuple<tensor<4xf32>, tensor<i32>>"
+    create_token: A token that waits for nothing.
+      -> output:token
+    = attr-dict `:` type($output)
+    > %t = stablehlo.create_token : !stablehlo.token
 
-    def verify_op(self) -> None:
-        type = self.result.type
-        if not isinstance(type, TupleType) or list(type.types) != list(self.operand_types):
-            raise self.error("result must be the tuple of the operands' types")
-
-
-class GetTupleElement(Op, name="stablehlo.get_tuple_element", traits=(Pure,)):
-    """One value of a tuple."""
-
-    input: Operand = operand(AnyTuple)
-    index = attribute(I32)
-    result: Result = result()
-
-    format = f"$input `[` $index `]` {FUNCTIONAL}"
-    example = "%r = stablehlo.get_tuple_element %t[0] : (tuple<tensor<4xf32>>) -> tensor<4xf32>"
-
-    def verify_op(self) -> None:
-        type = self.input.type
-        assert isinstance(type, TupleType)
-        if not 0 <= self.index < len(type.types) or type.types[self.index] is not self.result.type:
-            raise self.error("index and result must fit the tuple")
+    after_all: A token that comes after all operands.
+      inputs:token* -> result:token
+    = operands attr-dict `:` custom<SameOperandsAndResultType>(operands, type(results))
+    > %r = stablehlo.after_all %s, %t : !stablehlo.token
+    """,
+    Pure,
+)
 
 
-class CreateToken(Op, name="stablehlo.create_token", traits=(Pure,)):
-    """A token that waits for nothing."""
-
-    output: Result = result(AnyToken)
-
-    format = "attr-dict `:` type($output)"
-    example = "%t = stablehlo.create_token : !stablehlo.token"
+@PURE.verifies("tuple")
+def _check_tuple(op: Any) -> None:
+    type = op.result.type
+    if not isinstance(type, TupleType) or list(type.types) != list(op.operand_types):
+        raise op.error("result must be the tuple of the operands' types")
 
 
-class AfterAll(Op, name="stablehlo.after_all", traits=(Pure,)):
-    """A token that comes after all operands."""
-
-    inputs: Operands = operands(AnyToken)
-    result: Result = result(AnyToken)
-
-    format = "operands attr-dict `:` custom<SameOperandsAndResultType>(operands, type(results))"
-    example = "%r = stablehlo.after_all %s, %t : !stablehlo.token"
-
-
-class PartitionId(Op, name="stablehlo.partition_id"):
-    """The number of the partition that runs the program."""
-
-    result: Result = result(AnyType)
-
-    format = "attr-dict `:` type(results)"
-    example = "%r = stablehlo.partition_id : tensor<ui32>"
-
-
-class ReplicaId(Op, name="stablehlo.replica_id"):
-    """The number of the replica that runs the program."""
-
-    result: Result = result(AnyType)
-
-    format = "attr-dict `:` type(results)"
-    example = "%r = stablehlo.replica_id : tensor<ui32>"
+@PURE.verifies("get_tuple_element")
+def _check_get_tuple_element(op: Any) -> None:
+    type = op.input.type
+    assert isinstance(type, TupleType)
+    if not 0 <= op.index < len(type.types) or type.types[op.index] is not op.result.type:
+        raise op.error("index and result must fit the tuple")

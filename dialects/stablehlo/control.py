@@ -2,36 +2,58 @@
 
 from __future__ import annotations
 
-from ...ir.constraints import AnyTensor
+from typing import Any
+
 from ...ir.core import Region
 from ...ir.declare import (
     Op,
-    Operand,
     Operands,
     RegionField,
     Results,
-    operand,
     operands,
     region,
     results,
 )
 from ...ir.traits import Pure, Terminator
+from .kinds import table
 from .reductions import REGION, check_body
 
-
-class Return(Op, name="stablehlo.return", traits=(Pure, Terminator)):
-    """The values of a region."""
-
-    values: Operands = operands()
-
-    format = "custom<ReturnValues>($values) attr-dict custom<ReturnTypes>($values)"
-    example = """
-        %r:2 = "stablehlo.if"(%p) ({
-          stablehlo.return %x, %y : tensor<4xf32>, tensor<i1>
-        }, {
-          stablehlo.return %x, %p : tensor<4xf32>, tensor<i1>
-        }) : (tensor<i1>) -> (tensor<4xf32>, tensor<i1>)
+RETURN = table(
     """
+    return: The values of a region.
+      values:any*
+    = custom<ReturnValues>($values) attr-dict custom<ReturnTypes>($values)
+    > %r:2 = "stablehlo.if"(%p) ({
+    >   stablehlo.return %x, %y : tensor<4xf32>, tensor<i1>
+    > }, {
+    >   stablehlo.return %x, %p : tensor<4xf32>, tensor<i1>
+    > }) : (tensor<i1>) -> (tensor<4xf32>, tensor<i1>)
+    """,
+    Pure,
+    Terminator,
+)
+
+
+OPS = table(
+    """
+    if: What one of two regions returns.
+      pred:tensor ^true_branch ^false_branch -> outs:any*
+    > %r = "stablehlo.if"(%p) ({
+    >   stablehlo.return %x : tensor<4xf32>
+    > }, {
+    >   stablehlo.return %y : tensor<4xf32>
+    > }) : (tensor<i1>) -> tensor<4xf32>
+
+    case: What the region of a number returns; of the last one for numbers out of range.
+      index:tensor ^branches* -> outs:any*
+    > %r = "stablehlo.case"(%n) ({
+    >   stablehlo.return %x : tensor<4xf32>
+    > }, {
+    >   stablehlo.return %y : tensor<4xf32>
+    > }) : (tensor<i32>) -> tensor<4xf32>
+    """,
+    *REGION,
+)
 
 
 class While(Op, name="stablehlo.while", traits=REGION):
@@ -70,44 +92,15 @@ class While(Op, name="stablehlo.while", traits=REGION):
                     raise self.error(f"region argument has type '{arg.type}', expected '{type}'")
 
 
-class If(Op, name="stablehlo.if", traits=REGION):
-    """What one of two regions returns."""
-
-    pred: Operand = operand(AnyTensor)
-    true_branch: RegionField = region()
-    false_branch: RegionField = region()
-    outs: Results = results()
-
-    example = """
-        %r = "stablehlo.if"(%p) ({
-          stablehlo.return %x : tensor<4xf32>
-        }, {
-          stablehlo.return %y : tensor<4xf32>
-        }) : (tensor<i1>) -> tensor<4xf32>
-    """
-
-    def verify_op(self) -> None:
-        for one in self.regions:
-            check_body(self, one, 0, len(self.outs))
+@OPS.verifies("if")
+def _check_if(op: Any) -> None:
+    for one in op.regions:
+        check_body(op, one, 0, len(op.outs))
 
 
-class Case(Op, name="stablehlo.case", traits=REGION):
-    """What the region of a number returns; of the last one for numbers out of range."""
-
-    index: Operand = operand(AnyTensor)
-    branches: RegionField = region(variadic=True)
-    outs: Results = results()
-
-    example = """
-        %r = "stablehlo.case"(%n) ({
-          stablehlo.return %x : tensor<4xf32>
-        }, {
-          stablehlo.return %y : tensor<4xf32>
-        }) : (tensor<i32>) -> tensor<4xf32>
-    """
-
-    def verify_op(self) -> None:
-        if not self.regions:
-            raise self.error("requires at least one branch")
-        for one in self.regions:
-            check_body(self, one, 0, len(self.outs))
+@OPS.verifies("case")
+def _check_case(op: Any) -> None:
+    if not op.regions:
+        raise op.error("requires at least one branch")
+    for one in op.regions:
+        check_body(op, one, 0, len(op.outs))

@@ -12,21 +12,18 @@ from ...ir.declare import (
     BOOL,
     Op,
     Operand,
-    Operands,
     OpMeta,
     Result,
-    Results,
     attribute,
     operand,
-    operands,
     result,
-    results,
 )
 from ...ir.dialect import registry
 from ...ir.traits import Commutative, ConstantLike, Pure
 from ...ir.types import ComplexType, FloatType, IntegerType, TensorType, Type, i1, i32
-from .attributes import COMPARISON_DIRECTION, COMPARISON_TYPE, ResultAccuracy, parameters_kind
+from .attributes import ResultAccuracy, parameters_kind
 from .checks import check_same_shape, shaped
+from .kinds import table
 
 PURE = (Pure,)
 
@@ -196,125 +193,95 @@ def _declare(full_name: str) -> Any:
     return declare(full_name, __name__, _ROWS[name], Unary, Binary, traits)
 
 
-class Logistic(Unary, name="stablehlo.logistic"):
-    """Element by element: 1 / (1 + exp(-x))."""
-
-    kinds = ("float",)
-    example = "%r = stablehlo.logistic %x : tensor<4xf32>"
+registry.defer_ops([f"stablehlo.{name}" for name in _ROWS], _declare)
 
 
-registry.defer_ops(
-    [f"stablehlo.{name}" for name in _ROWS if name != "logistic"], Logistic, _declare
+OPS = table(
+    """
+    compare: Whether a relation holds, element by element.
+      !comparison_direction:comparison_direction lhs:tensor rhs:tensor
+      !compare_type:comparison_type? -> result:tensor
+    = $comparison_direction `,` $lhs `,` $rhs (`,` $compare_type^)? FUNCTIONAL
+    > %r = stablehlo.compare LT, %x, %y, FLOAT : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+
+    complex: Complex numbers of real and imaginary parts.
+      lhs:tensor rhs:tensor -> result:tensor
+    = operands attr-dict `:` custom<ComplexOpType>(operands, type(results))
+    > %r = stablehlo.complex %x, %y : tensor<4xcomplex<f32>>
+
+    select: `on_true` where the predicate holds, else `on_false`.
+      pred:tensor on_true:tensor on_false:tensor -> result:tensor
+    = operands attr-dict `:` custom<SelectOpType>(operands, type(results))
+    > %r = stablehlo.select %p, %x, %y : tensor<4xi1>, tensor<4xf32>
+
+    clamp: Elements that are at least `low` and at most `high`.
+      low:tensor input:tensor high:tensor -> result:tensor
+    = operands attr-dict `:` custom<SameOperandsAndResultType>(operands, type(results))
+    > %r = stablehlo.clamp %low, %x, %high : tensor<4xf32>
+
+    reduce_precision: Elements rounded as a float of fewer exponent and mantissa bits holds them.
+      input:tensor !exponent_bits:any !mantissa_bits:any -> result:tensor
+    = custom<SomeOperands>(operands) `,` `format` `=` custom<ExponentMantissa>($exponent_bits,
+      $mantissa_bits) attr-dict `:` custom<SameOperandsAndResultType>(operands, type(results))
+    > %r = stablehlo.reduce_precision %x, format = e5m10 : tensor<4xf32>
+
+    optimization_barrier: Its operands; nothing is moved across it.
+      values:any* -> outs:any*
+    = custom<Barrier>($values) attr-dict custom<ListedTypes>($values, type($outs))
+    > %r = stablehlo.optimization_barrier %x : tensor<4xf32>
+    """,
+    Pure,
 )
 
 
-class Compare(Op, name="stablehlo.compare", traits=PURE):
-    """Whether a relation holds, element by element."""
-
-    comparison_direction = attribute(COMPARISON_DIRECTION)
-    lhs: Operand = operand(AnyTensor)
-    rhs: Operand = operand(AnyTensor)
-    compare_type = attribute(COMPARISON_TYPE, optional=True)
-    result: Result = result(AnyTensor)
-
-    format = (
-        "$comparison_direction `,` $lhs `,` $rhs (`,` $compare_type^)? attr-dict `:` "
-        "functional-type(operands, results)"
-    )
-    example = (
-        "%r = stablehlo.compare LT, %x, %y, FLOAT : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>"
-    )
-
-    def verify_op(self) -> None:
-        check_same_shape(self)
-        left, right = (shaped(t).element_type for t in self.operand_types)
-        if left is not right:
-            raise self.error("requires the same element type for all operands")
-        if shaped(self.result.type).element_type is not i1:
-            raise self.error("result must have elements of type 'i1'")
+@OPS.verifies("compare")
+def _check_compare(op: Any) -> None:
+    check_same_shape(op)
+    left, right = (shaped(t).element_type for t in op.operand_types)
+    if left is not right:
+        raise op.error("requires the same element type for all operands")
+    if shaped(op.result.type).element_type is not i1:
+        raise op.error("result must have elements of type 'i1'")
 
 
-class Complex(Op, name="stablehlo.complex", traits=PURE):
-    """Complex numbers of real and imaginary parts."""
-
-    lhs: Operand = operand(AnyTensor)
-    rhs: Operand = operand(AnyTensor)
-    result: Result = result(AnyTensor)
-
-    format = "operands attr-dict `:` custom<ComplexOpType>(operands, type(results))"
-    example = "%r = stablehlo.complex %x, %y : tensor<4xcomplex<f32>>"
-
-    def verify_op(self) -> None:
-        check_same_shape(self)
-        element = shaped(self.result.type).element_type
-        parts = {shaped(t).element_type for t in self.operand_types}
-        if not isinstance(element, ComplexType) or parts != {element.element_type}:
-            raise self.error("result must have complex elements of the operands' type")
+@OPS.verifies("complex")
+def _check_complex(op: Any) -> None:
+    check_same_shape(op)
+    element = shaped(op.result.type).element_type
+    parts = {shaped(t).element_type for t in op.operand_types}
+    if not isinstance(element, ComplexType) or parts != {element.element_type}:
+        raise op.error("result must have complex elements of the operands' type")
 
 
-class Select(Op, name="stablehlo.select", traits=PURE):
-    """`on_true` where the predicate holds, else `on_false`."""
-
-    pred: Operand = operand(AnyTensor)
-    on_true: Operand = operand(AnyTensor)
-    on_false: Operand = operand(AnyTensor)
-    result: Result = result(AnyTensor)
-
-    format = "operands attr-dict `:` custom<SelectOpType>(operands, type(results))"
-    example = "%r = stablehlo.select %p, %x, %y : tensor<4xi1>, tensor<4xf32>"
-
-    def verify_op(self) -> None:
-        pred, *values = (shaped(t) for t in (*self.operand_types, *self.result_types))
-        if pred.element_type is not i1:
-            raise self.error("predicate must have elements of type 'i1'")
-        check_same_shape(self, 0 if pred.rank else 1)
-        if len({t.element_type for t in values}) > 1:
-            raise self.error("requires the same element type for what is selected")
+@OPS.verifies("select")
+def _check_select(op: Any) -> None:
+    pred, *values = (shaped(t) for t in (*op.operand_types, *op.result_types))
+    if pred.element_type is not i1:
+        raise op.error("predicate must have elements of type 'i1'")
+    check_same_shape(op, 0 if pred.rank else 1)
+    if len({t.element_type for t in values}) > 1:
+        raise op.error("requires the same element type for what is selected")
 
 
-class Clamp(Op, name="stablehlo.clamp", traits=PURE):
-    """Elements that are at least `low` and at most `high`."""
-
-    low: Operand = operand(AnyTensor)
-    input: Operand = operand(AnyTensor)
-    high: Operand = operand(AnyTensor)
-    result: Result = result(AnyTensor)
-
-    format = UNARY_FORMAT
-    example = "%r = stablehlo.clamp %low, %x, %high : tensor<4xf32>"
-
-    def verify_op(self) -> None:
-        low, value, high = (shaped(t) for t in self.operand_types)
-        for bound in (low, high):
-            if bound.element_type is not value.element_type or (
-                bound.rank and bound.rank != value.rank
-            ):
-                raise self.error("bounds must be 0-d or of the operand's type")
-        if shaped(self.result.type).element_type is not value.element_type:
-            raise self.error("result must have elements of the operand's type")
+@OPS.verifies("clamp")
+def _check_clamp(op: Any) -> None:
+    low, value, high = (shaped(t) for t in op.operand_types)
+    for bound in (low, high):
+        if bound.element_type is not value.element_type or (
+            bound.rank and bound.rank != value.rank
+        ):
+            raise op.error("bounds must be 0-d or of the operand's type")
+    if shaped(op.result.type).element_type is not value.element_type:
+        raise op.error("result must have elements of the operand's type")
 
 
-class ReducePrecision(Op, name="stablehlo.reduce_precision", traits=PURE):
-    """Elements rounded as a float of fewer exponent and mantissa bits would hold them."""
-
-    input: Operand = operand(AnyTensor)
-    exponent_bits: Any = attribute(ANY)
-    mantissa_bits: Any = attribute(ANY)
-    result: Result = result(AnyTensor)
-
-    format = (
-        "custom<SomeOperands>(operands) `,` `format` `=` "
-        "custom<ExponentMantissa>($exponent_bits, $mantissa_bits) attr-dict `:` "
-        "custom<SameOperandsAndResultType>(operands, type(results))"
-    )
-    example = "%r = stablehlo.reduce_precision %x, format = e5m10 : tensor<4xf32>"
-
-    def verify_op(self) -> None:
-        check_same_shape(self)
-        for name, value in (("exponent", self.exponent_bits), ("mantissa", self.mantissa_bits)):
-            least = 1 if name == "exponent" else 0
-            if not isinstance(value, IntegerAttr) or value.type is not i32 or value.value < least:
-                raise self.error(f"{name}_bits must be an i32 of at least {least}")
+@OPS.verifies("reduce_precision")
+def _check_reduce_precision(op: Any) -> None:
+    check_same_shape(op)
+    for name, value in (("exponent", op.exponent_bits), ("mantissa", op.mantissa_bits)):
+        least = 1 if name == "exponent" else 0
+        if not isinstance(value, IntegerAttr) or value.type is not i32 or value.value < least:
+            raise op.error(f"{name}_bits must be an i32 of at least {least}")
 
 
 class Cholesky(Op, name="stablehlo.cholesky", traits=PURE):
@@ -337,18 +304,10 @@ class Cholesky(Op, name="stablehlo.cholesky", traits=PURE):
             raise self.error("operand must hold square matrices")
 
 
-class OptimizationBarrier(Op, name="stablehlo.optimization_barrier", traits=PURE):
-    """Its operands; nothing is moved across it."""
-
-    values: Operands = operands()
-    outs: Results = results()
-
-    format = "custom<Barrier>($values) attr-dict custom<ListedTypes>($values, type($outs))"
-    example = "%r = stablehlo.optimization_barrier %x : tensor<4xf32>"
-
-    def verify_op(self) -> None:
-        if self.operand_types != self.result_types:
-            raise self.error("requires the same types for operands and results")
+@OPS.verifies("optimization_barrier")
+def _check_optimization_barrier(op: Any) -> None:
+    if op.operand_types != op.result_types:
+        raise op.error("requires the same types for operands and results")
 
 
 class Constant(Op, name="stablehlo.constant", traits=(Pure, ConstantLike)):

@@ -10,9 +10,7 @@ from ...ir.constraints import AnyTensor
 from ...ir.declare import (
     ANY,
     ARRAY,
-    BOOL,
     INT_ARRAY,
-    STRING,
     Op,
     Operand,
     Result,
@@ -23,18 +21,49 @@ from ...ir.declare import (
 )
 from ...ir.traits import Pure
 from ...ir.types import TensorType
+from ..op_table import FUNCTIONAL
 from .attributes import (
-    FFT_TYPE,
-    TRANSPOSE,
     ConvDims,
     DotAlgorithm,
     DotDims,
     parameters_kind,
 )
 from .checks import check_count, check_dims, check_result, fits, is_ranked
+from .kinds import table
 
 PURE = (Pure,)
-FUNCTIONAL = "attr-dict `:` functional-type(operands, results)"
+
+
+OPS = table(
+    """
+    dot: The product of matrices or vectors.
+      lhs:tensor rhs:tensor !precision_config:array? -> result:tensor
+    = custom<SomeOperands>(operands) custom<Precision>($precision_config) FUNCTIONAL
+    > %r = stablehlo.dot %x, %y : (tensor<4x6xf32>, tensor<6x5xf32>) -> tensor<4x5xf32>
+
+    einsum: The sum of products that a formula of letters says.
+      lhs:tensor rhs:tensor !einsum_config:string -> result:tensor
+    = custom<SomeOperands>(operands) `,` `config` `=` $einsum_config FUNCTIONAL
+    > %r = stablehlo.einsum %x, %y, config = "ij,jk->ik" : (tensor<4x6xf32>, tensor<6x5xf32>) ->
+      tensor<4x5xf32>
+
+    fft: The Fourier transform of the last dimensions, or its inverse.
+      input:tensor !fft_type:fft_type !fft_length:ints -> result:tensor
+    = custom<SomeOperands>(operands) `,` `type` `=` $fft_type `,` `length` `=` $fft_length
+      FUNCTIONAL
+    > %r = stablehlo.fft %x, type = FFT, length = [8] : (tensor<3x8xcomplex<f32>>) ->
+      tensor<3x8xcomplex<f32>>
+
+    triangular_solve: The solution of a triangular system of equations.
+      a:tensor b:tensor !left_side:bool !lower:bool !unit_diagonal:bool !transpose_a:transpose ->
+      result:tensor
+    > %r = "stablehlo.triangular_solve"(%x, %y)
+    >     <{left_side = true, lower = true, transpose_a = #stablehlo<transpose NO_TRANSPOSE>,
+    >     unit_diagonal = false}>
+    >     : (tensor<4x4xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>
+    """,
+    Pure,
+)
 
 
 class DotGeneral(Op, name="stablehlo.dot_general", traits=PURE):
@@ -86,33 +115,6 @@ class DotGeneral(Op, name="stablehlo.dot_general", traits=PURE):
                 raise self.error("dimensions of lhs and rhs that belong together must match")
         batch = [types[0].shape[i] for i in self.dims[0][0]]
         check_result(self, (*batch, *free), None)
-
-
-class Dot(Op, name="stablehlo.dot", traits=PURE):
-    """The product of matrices or vectors."""
-
-    lhs: Operand = operand(AnyTensor)
-    rhs: Operand = operand(AnyTensor)
-    precision_config: Any = attribute(ARRAY, optional=True)
-    result: Result = result(AnyTensor)
-
-    format = f"custom<SomeOperands>(operands) custom<Precision>($precision_config) {FUNCTIONAL}"
-    example = "%r = stablehlo.dot %x, %y : (tensor<4x6xf32>, tensor<6x5xf32>) -> tensor<4x5xf32>"
-
-
-class Einsum(Op, name="stablehlo.einsum", traits=PURE):
-    """The sum of products that a formula of letters says."""
-
-    lhs: Operand = operand(AnyTensor)
-    rhs: Operand = operand(AnyTensor)
-    einsum_config = attribute(STRING)
-    result: Result = result(AnyTensor)
-
-    format = f"custom<SomeOperands>(operands) `,` `config` `=` $einsum_config {FUNCTIONAL}"
-    example = (
-        '%r = stablehlo.einsum %x, %y, config = "ij,jk->ik" : '
-        "(tensor<4x6xf32>, tensor<6x5xf32>) -> tensor<4x5xf32>"
-    )
 
 
 class Convolution(Op, name="stablehlo.convolution", traits=PURE):
@@ -210,47 +212,14 @@ class Convolution(Op, name="stablehlo.convolution", traits=PURE):
         check_result(self, out, None)
 
 
-class Fft(Op, name="stablehlo.fft", traits=PURE):
-    """The Fourier transform of the last dimensions, or its inverse."""
-
-    input: Operand = operand(AnyTensor)
-    fft_type = attribute(FFT_TYPE)
-    fft_length = attribute(INT_ARRAY)
-    result: Result = result(AnyTensor)
-
-    format = (
-        "custom<SomeOperands>(operands) `,` `type` `=` $fft_type `,` "
-        f"`length` `=` $fft_length {FUNCTIONAL}"
-    )
-    example = (
-        "%r = stablehlo.fft %x, type = FFT, length = [8] : "
-        "(tensor<3x8xcomplex<f32>>) -> tensor<3x8xcomplex<f32>>"
-    )
-
-    def verify_op(self) -> None:
-        given = self.input.type
-        if isinstance(given, TensorType) and not 1 <= len(self.fft_length) <= min(3, given.rank):
-            raise self.error("fft_length must have 1 to 3 entries, at most the operand's rank")
+@OPS.verifies("fft")
+def _check_fft(op: Any) -> None:
+    given = op.input.type
+    if isinstance(given, TensorType) and not 1 <= len(op.fft_length) <= min(3, given.rank):
+        raise op.error("fft_length must have 1 to 3 entries, at most the operand's rank")
 
 
-class TriangularSolve(Op, name="stablehlo.triangular_solve", traits=PURE):
-    """The solution of a triangular system of equations."""
-
-    a: Operand = operand(AnyTensor)
-    b: Operand = operand(AnyTensor)
-    left_side = attribute(BOOL)
-    lower = attribute(BOOL)
-    unit_diagonal = attribute(BOOL)
-    transpose_a = attribute(TRANSPOSE)
-    result: Result = result(AnyTensor)
-
-    example = """
-        %r = "stablehlo.triangular_solve"(%x, %y)
-            <{left_side = true, lower = true, transpose_a = #stablehlo<transpose NO_TRANSPOSE>,
-            unit_diagonal = false}>
-            : (tensor<4x4xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>
-    """
-
-    def verify_op(self) -> None:
-        if isinstance(self.b.type, TensorType):
-            check_result(self, self.b.type.shape, self.b.type.element_type)
+@OPS.verifies("triangular_solve")
+def _check_triangular_solve(op: Any) -> None:
+    if isinstance(op.b.type, TensorType):
+        check_result(op, op.b.type.shape, op.b.type.element_type)

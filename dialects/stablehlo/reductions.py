@@ -5,30 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...ir.attribute_kinds import I64
 from ...ir.attributes import DenseElements
-from ...ir.constraints import AnyTensor
 from ...ir.core import Region
-from ...ir.declare import (
-    ANY,
-    BOOL,
-    INT_ARRAY,
-    Op,
-    Operand,
-    Operands,
-    RegionField,
-    Result,
-    Results,
-    attribute,
-    operand,
-    operands,
-    region,
-    result,
-    results,
-)
+from ...ir.declare import Op
 from ...ir.traits import RecursiveEffects, SingleBlock
 from ...ir.types import TensorType
 from .checks import check_count, check_dims, check_result, is_ranked
+from .kinds import table
 
 REGION = (RecursiveEffects, SingleBlock)
 
@@ -53,12 +36,8 @@ def pairs_of(op: Any) -> int:
     return count // 2
 
 
-class PairsOp(Op, traits=REGION):
+class PairsOp(Op):
     """What ops with inputs and as many initial values share."""
-
-    values: Operands = operands(AnyTensor)
-    body: RegionField = region()
-    outs: Results = results(AnyTensor)
 
     @property
     def inputs(self) -> Sequence[Any]:
@@ -71,31 +50,106 @@ class PairsOp(Op, traits=REGION):
         return self.operands[len(self.operands) // 2 :]
 
 
-class Reduce(PairsOp, name="stablehlo.reduce"):
-    """Elements combined along dimensions by a region."""
+PAIRS = table(
+    """
+    reduce: Elements combined along dimensions by a region.
+      values:tensor* ^body !dimensions:ints -> outs:tensor*
+    = custom<Reduce>($values, $dimensions, type($outs), $body, attr-dict)
+    > %r = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1] :
+      (tensor<4x6xf32>, tensor<f32>) -> tensor<4xf32>
 
-    values: Operands = operands(AnyTensor)
-    dimensions = attribute(INT_ARRAY)
-    body: RegionField = region()
-    outs: Results = results(AnyTensor)
+    reduce_window: Elements of windows combined by a region.
+      values:tensor* !window_dimensions:ints !window_strides:ints? !base_dilations:ints?
+      !window_dilations:ints? !padding:any? ^body -> outs:tensor*
+    > %r = "stablehlo.reduce_window"(%x, %zero) <{window_dimensions = array<i64: 2>}> ({
+    > ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    >   %0 = stablehlo.add %a, %b : tensor<f32>
+    >   stablehlo.return %0 : tensor<f32>
+    > }) : (tensor<4xf32>, tensor<f32>) -> tensor<3xf32>
+    """,
+    *REGION,
+    base=PairsOp,
+)
 
-    format = "custom<Reduce>($values, $dimensions, type($outs), $body, attr-dict)"
-    example = (
-        "%r = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1] : "
-        "(tensor<4x6xf32>, tensor<f32>) -> tensor<4xf32>"
-    )
 
-    def verify_op(self) -> None:
-        count = pairs_of(self)
-        check_body(self, self.body, 2 * count, count)
-        if len(self.outs) != count:
-            raise self.error(f"requires {count} results")
-        for i, value in enumerate(self.inputs):
-            type = value.type
-            if isinstance(type, TensorType):
-                check_dims(self, self.dimensions, type.rank, "dimensions")
-                kept = [d for k, d in enumerate(type.shape) if k not in self.dimensions]
-                check_result(self, kept, None, i)
+OPS = table(
+    """
+    select_and_scatter: Values added up at the chosen element of each window: a pooling's gradient.
+      input:tensor source:tensor init_value:tensor !window_dimensions:ints? !window_strides:ints?
+      !padding:any? ^select ^scatter -> result:tensor
+    > %r = "stablehlo.select_and_scatter"(%x, %y, %zero)
+    >     <{window_dimensions = array<i64: 2>, window_strides = array<i64: 2>}>
+    >     ({
+    > ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    >   %0 = stablehlo.compare GE, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    >   stablehlo.return %0 : tensor<i1>
+    > }, {
+    > ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    >   %0 = stablehlo.add %a, %b : tensor<f32>
+    >   stablehlo.return %0 : tensor<f32>
+    > }) : (tensor<4xf32>, tensor<2xf32>, tensor<f32>) -> tensor<4xf32>
+
+    sort: Tensors sorted together along a dimension; a region says what comes first.
+      inputs:tensor* !dimension:i64? !is_stable:bool? ^comparator -> outs:tensor*
+    > %r = "stablehlo.sort"(%x) <{dimension = 0 : i64, is_stable = true}> ({
+    > ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    >   %0 = stablehlo.compare LT, %a, %b, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    >   stablehlo.return %0 : tensor<i1>
+    > }) : (tensor<4xf32>) -> tensor<4xf32>
+
+    map: A region applied to elements at the same place.
+      inputs:tensor* !dimensions:ints ^computation -> result:tensor
+    > %r = "stablehlo.map"(%x, %y) <{dimensions = array<i64: 0>}> ({
+    > ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    >   %0 = stablehlo.add %a, %b : tensor<f32>
+    >   stablehlo.return %0 : tensor<f32>
+    > }) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    """,
+    *REGION,
+)
+
+
+NORMS = table(
+    """
+    batch_norm_inference: The operand normalized by a given mean and variance.
+      input:tensor scale:tensor offset:tensor mean:tensor variance:tensor !epsilon:any
+      !feature_index:i64 -> result:tensor
+    > %r = "stablehlo.batch_norm_inference"(%x, %s, %o, %m, %v)
+    >     <{epsilon = 1.000000e-03 : f32, feature_index = 1 : i64}>
+    >     : (tensor<4x6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>) ->
+    >     tensor<4x6xf32>
+
+    batch_norm_training: The operand normalized by its own mean and variance, which are results too.
+      input:tensor scale:tensor offset:tensor !epsilon:any !feature_index:i64 -> output:tensor
+      batch_mean:tensor batch_var:tensor
+    > %r:3 = "stablehlo.batch_norm_training"(%x, %s, %o)
+    >     <{epsilon = 1.000000e-03 : f32, feature_index = 1 : i64}>
+    >     : (tensor<4x6xf32>, tensor<6xf32>, tensor<6xf32>) -> (tensor<4x6xf32>, tensor<6xf32>,
+    >     tensor<6xf32>)
+
+    batch_norm_grad: The gradients of a batch normalization.
+      input:tensor scale:tensor mean:tensor variance:tensor grad_output:tensor !epsilon:any
+      !feature_index:i64 -> grad_operand:tensor grad_scale:tensor grad_offset:tensor
+    > %r:3 = "stablehlo.batch_norm_grad"(%x, %s, %m, %v, %g)
+    >     <{epsilon = 1.000000e-03 : f32, feature_index = 1 : i64}>
+    >     : (tensor<4x6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<4x6xf32>) ->
+    >     (tensor<4x6xf32>, tensor<6xf32>, tensor<6xf32>)
+    """,
+)
+
+
+@PAIRS.verifies("reduce")
+def _check_reduce(op: Any) -> None:
+    count = pairs_of(op)
+    check_body(op, op.body, 2 * count, count)
+    if len(op.outs) != count:
+        raise op.error(f"requires {count} results")
+    for i, value in enumerate(op.inputs):
+        type = value.type
+        if isinstance(type, TensorType):
+            check_dims(op, op.dimensions, type.rank, "dimensions")
+            kept = [d for k, d in enumerate(type.shape) if k not in op.dimensions]
+            check_result(op, kept, None, i)
 
 
 def pairs(value: Any, count: int) -> tuple[tuple[int, int], ...]:
@@ -105,226 +159,75 @@ def pairs(value: Any, count: int) -> tuple[tuple[int, int], ...]:
     return tuple((int(low), int(high)) for low, high in value.to_numpy())
 
 
-class ReduceWindow(PairsOp, name="stablehlo.reduce_window"):
-    """Elements of windows combined by a region."""
-
-    values: Operands = operands(AnyTensor)
-    window_dimensions = attribute(INT_ARRAY)
-    window_strides: Any = attribute(INT_ARRAY, optional=True)
-    base_dilations: Any = attribute(INT_ARRAY, optional=True)
-    window_dilations: Any = attribute(INT_ARRAY, optional=True)
-    padding: Any = attribute(ANY, optional=True)
-    body: RegionField = region()
-    outs: Results = results(AnyTensor)
-
-    example = """
-        %r = "stablehlo.reduce_window"(%x, %zero) <{window_dimensions = array<i64: 2>}> ({
-        ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-          %0 = stablehlo.add %a, %b : tensor<f32>
-          stablehlo.return %0 : tensor<f32>
-        }) : (tensor<4xf32>, tensor<f32>) -> tensor<3xf32>
-    """
-
-    def verify_op(self) -> None:
-        count = pairs_of(self)
-        check_body(self, self.body, 2 * count, count)
-        rank = len(self.window_dimensions)
-        names = ("window_strides", "base_dilations", "window_dilations")
-        for name in names:
-            check_count(self, getattr(self, name), rank, name)
-            if any(step < 1 for step in getattr(self, name) or ()):
-                raise self.error(f"{name} must be positive")
-        shape = getattr(getattr(self.padding, "type", None), "shape", (rank, 2))
-        if shape != (rank, 2):
-            raise self.error(f"padding must be a tensor of {rank}x2 integers")
-        if len(self.outs) != count:
-            raise self.error(f"requires {count} results")
-        for i, value in enumerate(self.inputs):
-            if isinstance(value.type, TensorType):
-                if value.type.rank != rank:
-                    raise self.error(f"window_dimensions do not fit rank {value.type.rank}")
-                check_result(self, self._shape(value.type.shape), None, i)
-
-    def _shape(self, shape: Any) -> list[Any]:
-        rank = len(shape)
-        ones = (1,) * rank
-        found = []
-        for i, extent in enumerate(shape):
-            if extent is None:
-                found.append(None)
-                continue
-            spread = (self.base_dilations or ones)[i]
-            room = max(0, (extent - 1) * spread + 1) + sum(pairs(self.padding, rank)[i])
-            reach = (self.window_dimensions[i] - 1) * (self.window_dilations or ones)[i] + 1
-            found.append(max(0, (room - reach) // (self.window_strides or ones)[i] + 1))
-        return found
+@PAIRS.verifies("reduce_window")
+def _check_reduce_window(op: Any) -> None:
+    count = pairs_of(op)
+    check_body(op, op.body, 2 * count, count)
+    rank = len(op.window_dimensions)
+    names = ("window_strides", "base_dilations", "window_dilations")
+    for name in names:
+        check_count(op, getattr(op, name), rank, name)
+        if any(step < 1 for step in getattr(op, name) or ()):
+            raise op.error(f"{name} must be positive")
+    shape = getattr(getattr(op.padding, "type", None), "shape", (rank, 2))
+    if shape != (rank, 2):
+        raise op.error(f"padding must be a tensor of {rank}x2 integers")
+    if len(op.outs) != count:
+        raise op.error(f"requires {count} results")
+    for i, value in enumerate(op.inputs):
+        if isinstance(value.type, TensorType):
+            if value.type.rank != rank:
+                raise op.error(f"window_dimensions do not fit rank {value.type.rank}")
+            check_result(op, _windowed(op, value.type.shape), None, i)
 
 
-class SelectAndScatter(Op, name="stablehlo.select_and_scatter", traits=REGION):
-    """Values added up where a window's chosen element stands: the gradient of a pooling."""
-
-    input: Operand = operand(AnyTensor)
-    source: Operand = operand(AnyTensor)
-    init_value: Operand = operand(AnyTensor)
-    window_dimensions: Any = attribute(INT_ARRAY, optional=True)
-    window_strides: Any = attribute(INT_ARRAY, optional=True)
-    padding: Any = attribute(ANY, optional=True)
-    select: RegionField = region()
-    scatter: RegionField = region()
-    result: Result = result(AnyTensor)
-
-    example = """
-        %r = "stablehlo.select_and_scatter"(%x, %y, %zero)
-            <{window_dimensions = array<i64: 2>, window_strides = array<i64: 2>}>
-            ({
-        ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-          %0 = stablehlo.compare GE, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
-          stablehlo.return %0 : tensor<i1>
-        }, {
-        ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-          %0 = stablehlo.add %a, %b : tensor<f32>
-          stablehlo.return %0 : tensor<f32>
-        }) : (tensor<4xf32>, tensor<2xf32>, tensor<f32>) -> tensor<4xf32>
-    """
-
-    def verify_op(self) -> None:
-        check_body(self, self.select, 2, 1, "select")
-        check_body(self, self.scatter, 2, 1, "scatter")
-        if isinstance(self.input.type, TensorType):
-            rank = self.input.type.rank
-            check_count(self, self.window_dimensions, rank, "window_dimensions")
-            check_count(self, self.window_strides, rank, "window_strides")
-            check_result(self, self.input.type.shape, None)
+def _windowed(op: Any, shape: Sequence[Any]) -> list[Any]:
+    """The shape of a reduction over windows."""
+    rank = len(shape)
+    ones = (1,) * rank
+    found = []
+    for i, extent in enumerate(shape):
+        if extent is None:
+            found.append(None)
+            continue
+        spread = (op.base_dilations or ones)[i]
+        room = max(0, (extent - 1) * spread + 1) + sum(pairs(op.padding, rank)[i])
+        reach = (op.window_dimensions[i] - 1) * (op.window_dilations or ones)[i] + 1
+        found.append(max(0, (room - reach) // (op.window_strides or ones)[i] + 1))
+    return found
 
 
-class Sort(Op, name="stablehlo.sort", traits=REGION):
-    """Tensors sorted together along a dimension; a region says what comes first."""
-
-    inputs: Operands = operands(AnyTensor)
-    dimension: Any = attribute(I64, optional=True)
-    is_stable: Any = attribute(BOOL, optional=True)
-    comparator: RegionField = region()
-    outs: Results = results(AnyTensor)
-
-    example = """
-        %r = "stablehlo.sort"(%x) <{dimension = 0 : i64, is_stable = true}> ({
-        ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-          %0 = stablehlo.compare LT, %a, %b, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
-          stablehlo.return %0 : tensor<i1>
-        }) : (tensor<4xf32>) -> tensor<4xf32>
-    """
-
-    def verify_op(self) -> None:
-        count = len(self.inputs)
-        check_body(self, self.comparator, 2 * count, 1)
-        if not count or self.operand_types != self.result_types:
-            raise self.error("requires the same types for operands and results")
-        type = self.operand_types[0]
-        if isinstance(type, TensorType) and self.dimension is not None:
-            rank = type.rank
-            check_dims(
-                self,
-                (self.dimension % rank if -rank <= self.dimension < 0 else self.dimension,),
-                rank,
-                "dimension",
-            )
+@OPS.verifies("select_and_scatter")
+def _check_select_and_scatter(op: Any) -> None:
+    check_body(op, op.select, 2, 1, "select")
+    check_body(op, op.scatter, 2, 1, "scatter")
+    if isinstance(op.input.type, TensorType):
+        rank = op.input.type.rank
+        check_count(op, op.window_dimensions, rank, "window_dimensions")
+        check_count(op, op.window_strides, rank, "window_strides")
+        check_result(op, op.input.type.shape, None)
 
 
-class Map(Op, name="stablehlo.map", traits=REGION):
-    """A region applied to elements at the same place."""
-
-    inputs: Operands = operands(AnyTensor)
-    dimensions = attribute(INT_ARRAY)
-    computation: RegionField = region()
-    result: Result = result(AnyTensor)
-
-    example = """
-        %r = "stablehlo.map"(%x, %y) <{dimensions = array<i64: 0>}> ({
-        ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-          %0 = stablehlo.add %a, %b : tensor<f32>
-          stablehlo.return %0 : tensor<f32>
-        }) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-    """
-
-    def verify_op(self) -> None:
-        check_body(self, self.computation, len(self.inputs), 1)
+@OPS.verifies("sort")
+def _check_sort(op: Any) -> None:
+    count = len(op.inputs)
+    check_body(op, op.comparator, 2 * count, 1)
+    if not count or op.operand_types != op.result_types:
+        raise op.error("requires the same types for operands and results")
+    type = op.operand_types[0]
+    if isinstance(type, TensorType) and op.dimension is not None:
+        rank = type.rank
+        dim = op.dimension % rank if -rank <= op.dimension < 0 else op.dimension
+        check_dims(op, (dim,), rank, "dimension")
 
 
-class BatchNormInference(Op, name="stablehlo.batch_norm_inference"):
-    """The operand normalized by a given mean and variance."""
-
-    input: Operand = operand(AnyTensor)
-    scale: Operand = operand(AnyTensor)
-    offset: Operand = operand(AnyTensor)
-    mean: Operand = operand(AnyTensor)
-    variance: Operand = operand(AnyTensor)
-    epsilon: Any = attribute(ANY)
-    feature_index = attribute(I64)
-    result: Result = result(AnyTensor)
-
-    example = """
-        %r = "stablehlo.batch_norm_inference"(%x, %s, %o, %m, %v)
-            <{epsilon = 1.000000e-03 : f32, feature_index = 1 : i64}>
-            : (tensor<4x6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>) ->
-            tensor<4x6xf32>
-    """
-
-    def verify_op(self) -> None:
-        given = self.input.type
-        if is_ranked(given):
-            check_dims(self, (self.feature_index,), given.rank, "feature_index")
+@OPS.verifies("map")
+def _check_map(op: Any) -> None:
+    check_body(op, op.computation, len(op.inputs), 1)
 
 
-class BatchNormTraining(Op, name="stablehlo.batch_norm_training"):
-    """The operand normalized by its own mean and variance, which are results too."""
-
-    input: Operand = operand(AnyTensor)
-    scale: Operand = operand(AnyTensor)
-    offset: Operand = operand(AnyTensor)
-    epsilon: Any = attribute(ANY)
-    feature_index = attribute(I64)
-    output: Result = result(AnyTensor)
-    batch_mean: Result = result(AnyTensor)
-    batch_var: Result = result(AnyTensor)
-
-    example = """
-        %r:3 = "stablehlo.batch_norm_training"(%x, %s, %o)
-            <{epsilon = 1.000000e-03 : f32, feature_index = 1 : i64}>
-            : (tensor<4x6xf32>, tensor<6xf32>, tensor<6xf32>) -> (tensor<4x6xf32>, tensor<6xf32>,
-            tensor<6xf32>)
-    """
-
-    def result_names(self) -> list[str]:
-        """As upstream."""
-        return ["output", "batch_mean", "batch_var"]
-
-    def verify_op(self) -> None:
-        given = self.input.type
-        if is_ranked(given):
-            check_dims(self, (self.feature_index,), given.rank, "feature_index")
-
-
-class BatchNormGrad(Op, name="stablehlo.batch_norm_grad"):
-    """The gradients of a batch normalization."""
-
-    input: Operand = operand(AnyTensor)
-    scale: Operand = operand(AnyTensor)
-    mean: Operand = operand(AnyTensor)
-    variance: Operand = operand(AnyTensor)
-    grad_output: Operand = operand(AnyTensor)
-    epsilon: Any = attribute(ANY)
-    feature_index = attribute(I64)
-    grad_operand: Result = result(AnyTensor)
-    grad_scale: Result = result(AnyTensor)
-    grad_offset: Result = result(AnyTensor)
-
-    example = """
-        %r:3 = "stablehlo.batch_norm_grad"(%x, %s, %m, %v, %g)
-            <{epsilon = 1.000000e-03 : f32, feature_index = 1 : i64}>
-            : (tensor<4x6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<4x6xf32>) ->
-            (tensor<4x6xf32>, tensor<6xf32>, tensor<6xf32>)
-    """
-
-    def result_names(self) -> list[str]:
-        """As upstream."""
-        return ["grad_operand", "grad_scale", "grad_offset"]
+@NORMS.verifies("batch_norm_inference", "batch_norm_training")
+def _check_batch_norm(op: Any) -> None:
+    given = op.input.type
+    if is_ranked(given):
+        check_dims(op, (op.feature_index,), given.rank, "feature_index")

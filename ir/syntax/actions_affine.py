@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import affine
 from .. import attributes as a
 from ..diagnostics import NncError
 from .reductions import MAX_DEPTH, action, actions
 
-if TYPE_CHECKING:
-    from .session import Session
 
-
-def _declare(s: Session, names: list[tuple[str, int]], make: Callable[[int], Any]) -> int:
+def _declare(s: Any, names: list[tuple[str, int]], make: Callable[[int], Any]) -> int:
     for i, (name, pos) in enumerate(names):
         if name in s.affine_env:
             raise s.error(f"redefinition of identifier '{name}'", pos)

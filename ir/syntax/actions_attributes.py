@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import attributes as a
 from .. import types as t
@@ -15,9 +15,6 @@ from .literals import (
     sparse_elements,
 )
 from .reductions import action, actions, dialect_text, nested
-
-if TYPE_CHECKING:
-    from .session import Session
 
 
 @action
@@ -71,7 +68,7 @@ def _enum_attribute(s, c):
     return enum_from(s, cls, words, pos)
 
 
-def enum_from(s: Session, cls: Any, words: list[tuple[str, int]], pos: int | None = None) -> Any:
+def enum_from(s: Any, cls: Any, words: list[tuple[str, int]], pos: int | None = None) -> Any:
     """An enumeration's attribute from the words of its cases."""
     try:
         return cls(",".join([word for word, _ in words]))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import attributes as a
 from .. import location as l
 from .reductions import action, actions
-
-if TYPE_CHECKING:
-    from .session import Session
 
 
 class LocationAlias(l.Location):
@@ -22,7 +19,7 @@ class LocationAlias(l.Location):
         self.pos = pos
 
 
-def resolve_location(s: Session, location: Any) -> Any:
+def resolve_location(s: Any, location: Any) -> Any:
     """The location with its aliases replaced."""
     match location:
         case LocationAlias(name=name, pos=pos):

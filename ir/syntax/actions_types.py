@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import attributes as a
 from .. import types as t
 from ..diagnostics import NncError
 from .reductions import action, actions, dialect_text, nested
-
-if TYPE_CHECKING:
-    from .session import Session
 
 
 @action
@@ -28,7 +25,7 @@ def _complex(s, c):
     return t.ComplexType(c[0])
 
 
-def _dims(s: Session, token: tuple[str, int] | None) -> tuple[list[int | None] | None, list[bool]]:
+def _dims(s: Any, token: tuple[str, int] | None) -> tuple[list[int | None] | None, list[bool]]:
     """The sizes, None for `*`; and which of them stand in brackets."""
     if token is None:
         return [], []
@@ -44,7 +41,7 @@ def _dims(s: Session, token: tuple[str, int] | None) -> tuple[list[int | None] |
     return sizes, [part.startswith("[") for part in parts]
 
 
-def _plain_dims(s: Session, token: tuple[str, int] | None) -> list[int | None] | None:
+def _plain_dims(s: Any, token: tuple[str, int] | None) -> list[int | None] | None:
     sizes, scalable = _dims(s, token)
     if any(scalable):
         raise s.error("scalable dimensions '[n]' belong to vectors only", token[1])  # type: ignore[index]

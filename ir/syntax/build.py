@@ -383,7 +383,7 @@ class Builder:
             operands.append(value)
         regions = [Region() for _ in nodes] if nodes else ()
         blocks = [self._block_named(*label) for label in successors] if successors else ()
-        cls = registry.ops.get(name) or registry.find_op(name)
+        cls: Any = registry.ops.get(name) or registry.find_op(name)
         if cls is None:
             cls, op = UnregisteredOp, UnregisteredOp.__new__(UnregisteredOp)
             op.name = self._unregistered(name, pos)  # type: ignore[misc]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..diagnostics import DeclarationError
 
 if TYPE_CHECKING:
-    from ..declare import OpDefinition
+    from ..definition import OpDefinition
 
 _DIRECTIVES: dict[str, type[Directive]] = {}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..attribute_kinds import FUNCTION_TYPE, STRING, SYMBOL, TYPE
 from ..attributes import (
     DenseArrayAttr,
     EnumAttr,
@@ -13,16 +14,7 @@ from ..attributes import (
     SymbolRefAttr,
     UnitAttr,
 )
-from ..declare import (
-    FUNCTION_TYPE,
-    STRING,
-    SYMBOL,
-    TYPE,
-    Attr,
-    RegionField,
-    SuccessorField,
-    ValueField,
-)
+from ..fields import Attr, RegionField, SuccessorField, ValueField
 from .directive import Element, Grammar
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..diagnostics import ParseError
 from .directive import PUNCTUATION
-
-if TYPE_CHECKING:
-    from .session import Session
 
 _WORDS = {
     "VALUE": "SSA value",
@@ -40,7 +37,7 @@ _CLOSING = {"_RBRACE": "{", "_RPAR": "(", "_RSQUARE": "[", "_GREATER": "<"}
 
 
 def unexpected(
-    session: Session,
+    session: Any,
     states: list[int],
     values: list[Any],
     terminal: str,
@@ -71,7 +68,7 @@ def unexpected(
     return session.error(f"expected {wanted}, found {found}", pos)
 
 
-def _unknown_op(session: Session, word: str, pos: int) -> ParseError:
+def _unknown_op(session: Any, word: str, pos: int) -> ParseError:
     from ..dialect import registry
 
     dialect = word.partition(".")[0]
@@ -90,14 +87,14 @@ def _unknown_op(session: Session, word: str, pos: int) -> ParseError:
     return session.error(f"unknown operation '{word}'{hint}", pos)
 
 
-def _shown(session: Session, pos: int) -> str:
+def _shown(session: Any, pos: int) -> str:
     place = session.diagnostic("", pos)
     assert place.source is not None and place.span is not None
     text = place.source[place.span[0] : place.span[1]]
     return text if len(text) <= 40 else text[:37] + "..."
 
 
-def _expected(session: Session, states: list[int]) -> list[str]:
+def _expected(session: Any, states: list[int]) -> list[str]:
     """The terminals that could really be taken: each is tried, with the reductions before it."""
     tables = session.language.tables
     found = []
@@ -123,7 +120,7 @@ def _expected(session: Session, states: list[int]) -> list[str]:
     return found
 
 
-def _phrase(session: Session, expected: list[str]) -> str:
+def _phrase(session: Any, expected: list[str]) -> str:
     """The terminals as a list of words, ops and attributes summed up."""
     keywords = {terminal: f"'{word}'" for word, terminal in session.language.keywords.items()}
     if "ATTR_ALIAS" in expected and "_KW_DENSE" in expected:
@@ -160,7 +157,7 @@ _ATTRIBUTE_WORDS = (
 
 
 def _innermost_opening(
-    session: Session, states: list[int], values: list[Any]
+    session: Any, states: list[int], values: list[Any]
 ) -> tuple[str, int] | None:
     """The last bracket that was opened and not closed, and its offset."""
     symbols = session.language.tables.symbols

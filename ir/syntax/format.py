@@ -56,9 +56,10 @@ from functools import cached_property
 from typing import Any
 
 from ..constraints import Derived, Exactly, Same
-from ..declare import (
+from ..definition import OpDefinition
+from ..diagnostics import DeclarationError
+from ..fields import (
     Attr,
-    OpDefinition,
     Operand,
     Operands,
     OptionalOperand,
@@ -66,7 +67,6 @@ from ..declare import (
     SuccessorField,
     ValueField,
 )
-from ..diagnostics import DeclarationError
 from .directive import Directive, Element, Grammar, find_directive, rule_name
 from .elements import (
     AllOperands,

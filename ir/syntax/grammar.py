@@ -123,6 +123,7 @@ class Language:
         return found
 
     def _contributions(self, grammar: Grammar) -> list[str]:
+        registry.declare_deferred("")
         shapes: dict[str, str] = {}
         defaults = {getattr(cls, "default_dialect", "") for cls in registry.ops.values()}
         for name, cls in registry.ops.items():
@@ -138,9 +139,6 @@ class Language:
             if dialect in defaults:
                 self.ops.setdefault(bare, self.ops[name])
                 self.bare.setdefault(bare, name)
-        for name, (like, _) in registry.deferred.items():
-            if like.definition.format is not None:
-                self.deferred[name] = like.definition.format.terminal
         alternatives = [f"{terminal} {shape} -> custom_op" for terminal, shape in shapes.items()]
         lines = [f"%extend operation: {text}" for text in sorted(alternatives)]
         parameters: set[str] = set()

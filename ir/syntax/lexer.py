@@ -8,18 +8,14 @@ value lists are lists of those, types and references are the objects themselves.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..types import FLOAT_KINDS
 from . import scanning
 from .directive import PUNCTUATION
 
-if TYPE_CHECKING:
-    from .grammar import Language
-    from .session import Session
-
 Token = tuple[str, Any, int]
-Handler = Callable[["Session", int], Token]
+Handler = Callable[[Any, int], Token]
 
 UNEXPECTED = "?"
 MAX_DIGITS = 4000
@@ -30,7 +26,7 @@ BUILTIN_TYPES = frozenset(
 )
 
 
-def handler_for(language: Language, accepted: dict[str, int], char: str) -> Handler:
+def handler_for(language: Any, accepted: dict[str, int], char: str) -> Handler:
     """How to read what starts with the character where these terminals are accepted."""
     if char.isalpha() or char == "_":
         return _word(language, accepted)
@@ -41,7 +37,7 @@ def handler_for(language: Language, accepted: dict[str, int], char: str) -> Hand
     return _punctuation(char, accepted)
 
 
-def _unexpected(session: Session, pos: int) -> Token:
+def _unexpected(session: Any, pos: int) -> Token:
     return UNEXPECTED, None, pos + 1
 
 
@@ -58,7 +54,7 @@ def _punctuation(char: str, accepted: dict[str, int]) -> Handler:
         terminal = longer[0][1]
         return lambda session, pos: (terminal, pos, pos + 1)
 
-    def read(session: Session, pos: int) -> Token:
+    def read(session: Any, pos: int) -> Token:
         for text, terminal in longer:
             if session.text.startswith(text, pos):
                 return terminal, pos, pos + len(text)
@@ -67,7 +63,7 @@ def _punctuation(char: str, accepted: dict[str, int]) -> Handler:
     return read
 
 
-def _word(language: Language, accepted: dict[str, int]) -> Handler:
+def _word(language: Any, accepted: dict[str, int]) -> Handler:
     keywords = {w: t for w, t in language.keywords.items() if t in accepted}
     takes_ops = any(t.startswith("OP_") for t in accepted)
     ops = language.ops if takes_ops else {}
@@ -78,7 +74,7 @@ def _word(language: Language, accepted: dict[str, int]) -> Handler:
     scalar = "SCALAR_TYPE" in accepted
     match_word = scanning.WORD
 
-    def read(session: Session, pos: int) -> Token:
+    def read(session: Any, pos: int) -> Token:
         match = match_word(session.text, pos)
         if match is None:
             return UNEXPECTED, None, pos + 1
@@ -109,7 +105,7 @@ def _word(language: Language, accepted: dict[str, int]) -> Handler:
     return read
 
 
-def _values(language: Language, accepted: dict[str, int]) -> Handler:
+def _values(language: Any, accepted: dict[str, int]) -> Handler:
     names = scanning.NAMES
     if "RESULTS" in accepted:
         match_results = scanning.RESULTS
@@ -117,7 +113,7 @@ def _values(language: Language, accepted: dict[str, int]) -> Handler:
         # After `return`, `%x` is an operand unless a `=` says that the next operation starts.
         operands = _values(language, others) if "VALUES" in others or "VALUE" in others else None
 
-        def results(session: Session, pos: int) -> Token:
+        def results(session: Any, pos: int) -> Token:
             match = match_results(session.text, pos)
             if match is None:
                 return operands(session, pos) if operands else (UNEXPECTED, None, pos + 1)
@@ -127,7 +123,7 @@ def _values(language: Language, accepted: dict[str, int]) -> Handler:
     if "VALUES" in accepted:
         match_values = scanning.VALUES
 
-        def values(session: Session, pos: int) -> Token:
+        def values(session: Any, pos: int) -> Token:
             match = match_values(session.text, pos)
             if match is None:
                 return UNEXPECTED, None, pos + 1
@@ -136,7 +132,7 @@ def _values(language: Language, accepted: dict[str, int]) -> Handler:
         return values
     match_value = scanning.VALUE
 
-    def value(session: Session, pos: int) -> Token:
+    def value(session: Any, pos: int) -> Token:
         match = match_value(session.text, pos)
         if match is None:
             return UNEXPECTED, None, pos + 1
@@ -145,12 +141,12 @@ def _values(language: Language, accepted: dict[str, int]) -> Handler:
     return value
 
 
-def _parenthesis(language: Language, accepted: dict[str, int]) -> Handler:
+def _parenthesis(language: Any, accepted: dict[str, int]) -> Handler:
     if "PAREN_VALUES" in accepted:
         match_values = scanning.PAREN_VALUES
         names = scanning.NAMES
 
-        def values(session: Session, pos: int) -> Token:
+        def values(session: Any, pos: int) -> Token:
             match = match_values(session.text, pos)
             if match is None:
                 return "_LPAR", pos, pos + 1
@@ -161,16 +157,16 @@ def _parenthesis(language: Language, accepted: dict[str, int]) -> Handler:
     if terminal is None:
         return _punctuation("(", accepted)
 
-    def type(session: Session, pos: int) -> Token:
+    def type(session: Any, pos: int) -> Token:
         return session.function_token(terminal, pos)
 
     return type
 
 
-def _angle(language: Language, accepted: dict[str, int]) -> Handler:
+def _angle(language: Any, accepted: dict[str, int]) -> Handler:
     if "ANGLES" in accepted:
 
-        def whole(session: Session, pos: int) -> Token:
+        def whole(session: Any, pos: int) -> Token:
             end = session.balanced(pos)
             return "ANGLES", (session.text[pos:end], pos), end
 
@@ -180,7 +176,7 @@ def _angle(language: Language, accepted: dict[str, int]) -> Handler:
         return plain
     match_properties = scanning.SIMPLE_PROPERTIES
 
-    def properties(session: Session, pos: int) -> Token:
+    def properties(session: Any, pos: int) -> Token:
         match = match_properties(session.text, pos)
         if match is None:
             return plain(session, pos)
@@ -189,11 +185,11 @@ def _angle(language: Language, accepted: dict[str, int]) -> Handler:
     return properties
 
 
-def _brace(language: Language, accepted: dict[str, int]) -> Handler:
+def _brace(language: Any, accepted: dict[str, int]) -> Handler:
     plain = _punctuation("{", accepted)
     match_dict = scanning.SIMPLE_DICT
 
-    def read(session: Session, pos: int) -> Token:
+    def read(session: Any, pos: int) -> Token:
         if session.text.startswith("{-#", pos):
             return "METADATA_START", pos, pos + 3
         if "DICT" in accepted:
@@ -205,8 +201,8 @@ def _brace(language: Language, accepted: dict[str, int]) -> Handler:
     return read
 
 
-def _hash(language: Language, accepted: dict[str, int]) -> Handler:
-    def read(session: Session, pos: int) -> Token:
+def _hash(language: Any, accepted: dict[str, int]) -> Handler:
+    def read(session: Any, pos: int) -> Token:
         if session.text.startswith("#-}", pos):
             return "METADATA_END", pos, pos + 3
         match = scanning.ALIAS(session.text, pos)
@@ -225,13 +221,13 @@ def _hash(language: Language, accepted: dict[str, int]) -> Handler:
     return read
 
 
-def _bang(language: Language, accepted: dict[str, int]) -> Handler:
+def _bang(language: Any, accepted: dict[str, int]) -> Handler:
     terminal = next((t for t in ("TYPE", "TYPE_NOT_FUNCTION") if t in accepted), None)
     terminal = terminal or next((t for t in accepted if t.startswith("TYPE_IN_")), None)
     if terminal is not None:
         return lambda session, pos: session.type_token(terminal, pos)
 
-    def read(session: Session, pos: int) -> Token:
+    def read(session: Any, pos: int) -> Token:
         match = scanning.ALIAS(session.text, pos)
         if match is None:
             return UNEXPECTED, None, pos + 1
@@ -248,8 +244,8 @@ def _bang(language: Language, accepted: dict[str, int]) -> Handler:
     return read
 
 
-def _string(language: Language, accepted: dict[str, int]) -> Handler:
-    def read(session: Session, pos: int) -> Token:
+def _string(language: Any, accepted: dict[str, int]) -> Handler:
+    def read(session: Any, pos: int) -> Token:
         match = scanning.STRING(session.text, pos)
         if match is None:
             raise session.error("expected '\"' in string literal", pos)
@@ -285,8 +281,8 @@ def unescape(text: str) -> str:
     return out.decode("utf-8", "surrogateescape")
 
 
-def _symbol(language: Language, accepted: dict[str, int]) -> Handler:
-    def read(session: Session, pos: int) -> Token:
+def _symbol(language: Any, accepted: dict[str, int]) -> Handler:
+    def read(session: Any, pos: int) -> Token:
         match = scanning.SYMBOL(session.text, pos)
         if match is None:
             raise session.error("expected a symbol's name after '@'", pos)
@@ -295,8 +291,8 @@ def _symbol(language: Language, accepted: dict[str, int]) -> Handler:
     return read
 
 
-def _block(language: Language, accepted: dict[str, int]) -> Handler:
-    def read(session: Session, pos: int) -> Token:
+def _block(language: Any, accepted: dict[str, int]) -> Handler:
+    def read(session: Any, pos: int) -> Token:
         match = scanning.BLOCK(session.text, pos)
         if match is None:
             raise session.error("expected a block's name after '^'", pos)
@@ -309,7 +305,7 @@ def _number(accepted: dict[str, int]) -> Handler:
     if "DIMS" in accepted:
         return _dims(_number({t: 0 for t in accepted if t != "DIMS"}))
 
-    def read(session: Session, pos: int) -> Token:
+    def read(session: Any, pos: int) -> Token:
         match = scanning.NUMBER(session.text, pos)
         if match is None:
             return UNEXPECTED, None, pos + 1
@@ -320,13 +316,13 @@ def _number(accepted: dict[str, int]) -> Handler:
     return read
 
 
-def _minus(language: Language, accepted: dict[str, int]) -> Handler:
+def _minus(language: Any, accepted: dict[str, int]) -> Handler:
     plain = _punctuation("-", accepted)
     if "INTEGER" not in accepted:
         return plain
     number = _number(accepted)
 
-    def read(session: Session, pos: int) -> Token:
+    def read(session: Any, pos: int) -> Token:
         if session.text[pos + 1].isdigit():
             return number(session, pos)
         return plain(session, pos)
@@ -335,7 +331,7 @@ def _minus(language: Language, accepted: dict[str, int]) -> Handler:
 
 
 def _dims(otherwise: Handler) -> Handler:
-    def read(session: Session, pos: int) -> Token:
+    def read(session: Any, pos: int) -> Token:
         match = scanning.DIMS(session.text, pos)
         if match is None:
             return otherwise(session, pos)
@@ -344,15 +340,15 @@ def _dims(otherwise: Handler) -> Handler:
     return read
 
 
-def _or_dims(char: str) -> Callable[[Language, dict[str, int]], Handler]:
-    def make(language: Language, accepted: dict[str, int]) -> Handler:
+def _or_dims(char: str) -> Callable[[Any, dict[str, int]], Handler]:
+    def make(language: Any, accepted: dict[str, int]) -> Handler:
         plain = _punctuation(char, accepted)
         return _dims(plain) if "DIMS" in accepted else plain
 
     return make
 
 
-_BY_CHARACTER: dict[str, Callable[[Language, dict[str, int]], Handler]] = {
+_BY_CHARACTER: dict[str, Callable[[Any, dict[str, int]], Handler]] = {
     "%": _values,
     "(": _parenthesis,
     "<": _angle,

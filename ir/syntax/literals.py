@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..attributes import DenseElements, FloatAttr, IntegerAttr, SparseElements
 from ..types import (
@@ -16,14 +16,11 @@ from ..types import (
     i64,
 )
 
-if TYPE_CHECKING:
-    from .session import Session
-
 Number = tuple[str, int]
 """A literal and its offset."""
 
 
-def integer_attribute(session: Session, token: Number, type: Any) -> Any:
+def integer_attribute(session: Any, token: Number, type: Any) -> Any:
     """`5 : i32`, and `0x7FC00000 : f32` where the type is a float's."""
     if isinstance(type, FloatType):
         return FloatAttr(number_of(session, token, type), type)
@@ -32,14 +29,14 @@ def integer_attribute(session: Session, token: Number, type: Any) -> Any:
     return IntegerAttr(number_of(session, token, type), type)
 
 
-def float_attribute(session: Session, token: Number, type: Any) -> Any:
+def float_attribute(session: Any, token: Number, type: Any) -> Any:
     """`1.0 : f32`"""
     if not isinstance(type, FloatType):
         raise session.error(f"floating point value not valid for specified type '{type}'", token[1])
     return FloatAttr(float(token[0]), type)
 
 
-def number_of(session: Session, token: Number, type: Any) -> Any:
+def number_of(session: Any, token: Number, type: Any) -> Any:
     """The value of a literal as an element of the type."""
     text, pos = token
     if isinstance(type, FloatType):
@@ -55,7 +52,7 @@ def number_of(session: Session, token: Number, type: Any) -> Any:
     return _integer(session, text, pos, type)
 
 
-def _integer(session: Session, text: str, pos: int, type: Any) -> int:
+def _integer(session: Any, text: str, pos: int, type: Any) -> int:
     value = int(text, 16) if "x" in text else int(text)
     width = type.width if isinstance(type, IntegerType) else 64
     signedness = type.signedness if isinstance(type, IntegerType) else ""
@@ -68,7 +65,7 @@ def _integer(session: Session, text: str, pos: int, type: Any) -> int:
     return value
 
 
-def _float(session: Session, text: str, pos: int, type: FloatType) -> float:
+def _float(session: Any, text: str, pos: int, type: FloatType) -> float:
     if text in ("true", "false"):
         raise session.error(f"expected a number of type {type}, found '{text}'", pos)
     if "x" in text:
@@ -90,7 +87,7 @@ def _float(session: Session, text: str, pos: int, type: FloatType) -> float:
 # -- dense elements -----------------------------------------------------------------------------
 
 
-def dense_elements(session: Session, root: Any, type: Any) -> DenseElements:
+def dense_elements(session: Any, root: Any, type: Any) -> DenseElements:
     """`dense<root> : type`; lists are lists, other elements tuples that end in an offset."""
     pos = _offset(root, session.at)
     if not isinstance(type, ShapedType):
@@ -113,7 +110,7 @@ def dense_elements(session: Session, root: Any, type: Any) -> DenseElements:
     return DenseElements.from_list(values, type)
 
 
-def sparse_elements(session: Session, indices: Any, values: Any, type: Any) -> SparseElements:
+def sparse_elements(session: Any, indices: Any, values: Any, type: Any) -> SparseElements:
     """`sparse<indices, values> : type`; a lone index is that of every dimension."""
     pos = _offset(indices, session.at)
     if not isinstance(type, ShapedType):
@@ -157,7 +154,7 @@ def _offset(root: Any, otherwise: int) -> int:
     return otherwise if root is None or isinstance(root, list) else root[-1]
 
 
-def _leaves(session: Session, root: list[Any], type: Any, pos: int) -> list[Any]:
+def _leaves(session: Any, root: list[Any], type: Any, pos: int) -> list[Any]:
     """The elements of nested lists, which must have the type's shape."""
     shape: list[int] = []
     level: list[Any] = [root]
@@ -182,7 +179,7 @@ def _leaves(session: Session, root: list[Any], type: Any, pos: int) -> list[Any]
     return level
 
 
-def _element(session: Session, leaf: Any, type: Any) -> Any:
+def _element(session: Any, leaf: Any, type: Any) -> Any:
     if isinstance(type, ComplexType):
         if leaf[0] == "complex":
             inner = type.element_type
@@ -193,7 +190,7 @@ def _element(session: Session, leaf: Any, type: Any) -> Any:
     return number_of(session, leaf, type)
 
 
-def _strings(session: Session, leaves: list[Any], type: Any) -> DenseElements:
+def _strings(session: Any, leaves: list[Any], type: Any) -> DenseElements:
     for leaf in leaves:
         if leaf[0] != "string" or len(leaf) != 3:
             raise session.error(
@@ -203,7 +200,7 @@ def _strings(session: Session, leaves: list[Any], type: Any) -> DenseElements:
     return DenseElements(type, b"", strings[:1] if len(set(strings)) == 1 else strings)
 
 
-def _from_hex(session: Session, root: Any, type: Any) -> DenseElements:
+def _from_hex(session: Any, root: Any, type: Any) -> DenseElements:
     _, text, pos = root
     try:
         if not text.startswith("0x"):
@@ -225,7 +222,7 @@ def _from_hex(session: Session, root: Any, type: Any) -> DenseElements:
     return DenseElements(type, data)
 
 
-def _bits(session: Session, data: bytes, type: Any, pos: int) -> DenseElements:
+def _bits(session: Any, data: bytes, type: Any, pos: int) -> DenseElements:
     """i1 elements: eight in a byte, or one byte of all bits for a splat."""
     count = type.num_elements
     if len(data) == 1 and data[0] in (0, 0xFF):

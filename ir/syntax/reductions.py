@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import attributes as a
 from .. import types as t
 from ..diagnostics import NncError
-
-if TYPE_CHECKING:
-    from .session import Session
-    from .tables import Rule
+from .tables import Rule
 
 MAX_DEPTH = 128
 """How deep lists, dictionaries and tuples may nest."""
@@ -20,7 +17,7 @@ MAX_DEPTH = 128
 MAX_SIZE = 1 << 22
 """How many of them may nest in one, those counted again that aliases repeat."""
 
-Action = Callable[["Session", list[Any]], Any]
+Action = Callable[[Any, list[Any]], Any]
 _ACTIONS: dict[str, Action] = {}
 
 
@@ -35,7 +32,7 @@ def actions(**functions: Action) -> None:
     _ACTIONS.update(functions)
 
 
-def reduction(rule: Rule, contributed: frozenset[str]) -> Callable[[Session, Any], Any] | None:
+def reduction(rule: Rule, contributed: frozenset[str]) -> Callable[[Any, Any], Any] | None:
     """The function that makes a production's value from those of all its symbols.
 
     None leaves the value of the only symbol as it is.
@@ -63,14 +60,14 @@ def reduction(rule: Rule, contributed: frozenset[str]) -> Callable[[Session, Any
     return lambda session, values: function(session, [values[i] for i in keep])
 
 
-def _tuple_of(keep: tuple[int, ...], alias: str) -> Callable[[Session, Any], Any]:
+def _tuple_of(keep: tuple[int, ...], alias: str) -> Callable[[Any, Any], Any]:
     if alias:
         return lambda session, values: (alias, *[values[i] if i >= 0 else None for i in keep])
     return lambda session, values: tuple([values[i] if i >= 0 else None for i in keep])
 
 
-def _append(at: int, position: int) -> Callable[[Session, Any], Any]:
-    def append(session: Session, values: Any) -> Any:
+def _append(at: int, position: int) -> Callable[[Any, Any], Any]:
+    def append(session: Any, values: Any) -> Any:
         made = values[at]
         made.append(values[position])
         return made
@@ -78,7 +75,7 @@ def _append(at: int, position: int) -> Callable[[Session, Any], Any]:
     return append
 
 
-def nested(s: Session, made: Any, parts: Any) -> Any:
+def nested(s: Any, made: Any, parts: Any) -> Any:
     """The attribute or type made, unless it nests deeper than printing could follow."""
     extents = s.extents
     depth, size = 0, 1
@@ -97,7 +94,7 @@ def nested(s: Session, made: Any, parts: Any) -> Any:
 _NESTING = (a.ArrayAttr, a.DictAttr, t.FunctionType, t.TupleType, t.ComplexType)
 
 
-def dialect_text(s: Session, text: str, pos: int, what: str) -> tuple[str, str, tuple[Any, ...]]:
+def dialect_text(s: Any, text: str, pos: int, what: str) -> tuple[str, str, tuple[Any, ...]]:
     """The dialect and the rest of `dialect.name<..>`; an error unless it may be unknown.
 
     What aliases in the rest stand for comes third, with zero characters in their places.
@@ -128,7 +125,7 @@ def dialect_text(s: Session, text: str, pos: int, what: str) -> tuple[str, str, 
     return dialect, rest, ()
 
 
-def _resolved(s: Session, text: str) -> tuple[str, tuple[Any, ...]]:
+def _resolved(s: Any, text: str) -> tuple[str, tuple[Any, ...]]:
     parts: list[Any] = []
 
     def take(match: re.Match[str]) -> str:

@@ -10,7 +10,8 @@ from nnc.dialects.memref import CollapseShape, ExpandShape, SubView
 from nnc.dialects.nn.unary import UnaryOp
 from nnc.ir import weights_file
 from nnc.ir.attributes import DenseResource
-from nnc.ir.comprehension import bind
+from nnc.ir.comprehension_bind import bind
+from nnc.ir.comprehension_numpy import evaluate
 from nnc.ir.core import Block
 from nnc.ir.declare import Op
 from nnc.ir.diagnostics import DeclarationError, NncError
@@ -49,14 +50,18 @@ COMPREHENSIONS = [
         "the groups i, k have different ranks",
     ),
     (
-        lambda: comprehend("out[i] = x[i // 2]", (3,), extents={"i": 20}).evaluate(
-            [np.zeros(3, np.float32)], np.dtype(np.float32)
+        lambda: evaluate(
+            comprehend("out[i] = x[i // 2]", (3,), extents={"i": 20}),
+            [np.zeros(3, np.float32)],
+            np.dtype(np.float32),
         ),
         "indices leave an axis of 3 elements",
     ),
     (
-        lambda: comprehend("out[i] = x[i]", (None,)).evaluate(
-            [np.zeros(3, np.float32)], np.dtype(np.float32)
+        lambda: evaluate(
+            comprehend("out[i] = x[i]", (None,)),
+            [np.zeros(3, np.float32)],
+            np.dtype(np.float32),
         ),
         "`out\\[i\\] = x\\[i\\]`: extents must be known",
     ),
@@ -119,7 +124,7 @@ def test_a_body_of_another_result() -> None:
 def test_what_is_declared_twice() -> None:
     find_directive("ParallelLoop", registry.ops["scf.parallel"].definition)
     with pytest.raises(DeclarationError, match=r"op 'nn\.relu' is declared twice"):
-        registry.defer_ops(["nn.relu"], Op, lambda _: Op)
+        registry.defer_ops(["nn.relu"], lambda _: Op)
     known = type(parse_type("!llvm.ptr"))
     with pytest.raises(DeclarationError, match=r"'llvm\.ptr' is declared twice"):
         registry.register_attribute(known)

@@ -1,0 +1,131 @@
+"""Ops that nothing in nnc makes itself, as tables: a paragraph for each.
+
+    dynamic_slice: A slice of known sizes at a start that is known when the program runs.
+      input:tensor start_indices:tensor* !slice_sizes:ints -> result:tensor
+    = custom<SomeOperands>(operands) `,` `sizes` `=` $slice_sizes FUNCTIONAL
+    > %r = stablehlo.dynamic_slice %x, %i, sizes = [2] :
+      (tensor<4xf32>, tensor<i32>) -> tensor<2xf32>
+
+First the name and a summary, then the fields: `input:tensor` is an operand and its kind,
+`!slice_sizes:ints` an attribute, `^body` a region, and what follows `->` the results; behind a
+kind, `*` means any number, `?` that it may be absent. `=` begins the format, which a generic form
+needs not; `>` begins each line of the example. A line without a mark goes on with the one before.
+Several results are named in text as the fields are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from textwrap import dedent
+from typing import Any
+
+from ..ir.attribute_kinds import AttrKind
+from ..ir.constraints import Constraint
+from ..ir.declare import Op, OpMeta
+from ..ir.dialect import registry
+from ..ir.fields import (
+    Result,
+    attribute,
+    operand,
+    operands,
+    optional_operand,
+    optional_result,
+    region,
+    result,
+    results,
+)
+
+FUNCTIONAL = "attr-dict `:` functional-type(operands, results)"
+"""What the word stands for in a format."""
+
+_TAKEN = {"name", *dir(Op)}
+_OPERANDS = {"": operand, "*": operands, "?": optional_operand}
+_RESULTS = {"": result, "*": results, "?": optional_result}
+
+
+class OpTable:
+    """The ops of a dialect that a text declares, each when it is first met.
+
+    `values` and `attributes` say what the kinds of fields are; all ops have the traits and the
+    base.
+    """
+
+    def __init__(
+        self,
+        dialect: str,
+        values: Mapping[str, Constraint],
+        attributes: Mapping[str, AttrKind[Any]],
+        text: str,
+        traits: Sequence[Any] = (),
+        base: type[Op] = Op,
+    ) -> None:
+        self.values, self.attributes = values, attributes
+        self.traits, self.base = traits, base
+        self.verifiers: dict[str, Callable[[Any], None]] = {}
+        self.paragraphs: dict[str, str] = {}
+        for paragraph in dedent(text).strip().split("\n\n"):
+            name, _, rest = paragraph.partition(": ")
+            self.paragraphs[f"{dialect}.{name}"] = rest
+        registry.defer_ops(self.paragraphs, self._declare)
+
+    def verifies(self, *names: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
+        """Decorates the function that checks what the fields of some ops do not say."""
+
+        def note(function: Callable[[Any], None]) -> Callable[[Any], None]:
+            self.verifiers |= dict.fromkeys(names, function)
+            return function
+
+        return note
+
+    def _declare(self, name: str) -> Any:
+        summary, *lines = self.paragraphs[name].splitlines()
+        fields, format, example = "", "", []
+        for line in lines:
+            text = line.strip()
+            match line[0], text[0]:
+                case "=", _:
+                    format = text[2:]
+                case ">", _:
+                    example.append(line[2:])
+                case _ if example:
+                    example[-1] += f" {text}"
+                case _ if format:
+                    format += f" {text}"
+                case _:
+                    fields += f" {text}"
+        word = name.partition(".")[2]
+        class_name = "".join(part.title() for part in word.split("_"))
+        body = {
+            "__module__": __name__,
+            "__qualname__": class_name,
+            "__doc__": summary,
+            "format": format.replace("FUNCTIONAL", FUNCTIONAL) or None,
+            "example": "\n".join(["", *example]),
+            **self._fields(fields),
+        }
+        if word in self.verifiers:
+            body["verify_op"] = self.verifiers[word]
+        names = [key for key, field in body.items() if isinstance(field, Result)]
+        if len(names) > 1:
+            body["result_names"] = lambda op: names
+        return OpMeta(class_name, (self.base,), body, name=name, traits=self.traits)
+
+    def _fields(self, text: str) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        made: Mapping[str, Callable[[Constraint], Any]] = _OPERANDS
+        for word in text.split():
+            if word == "->":
+                made = _RESULTS
+                continue
+            bare = word.rstrip("*?")
+            count = word[len(bare) :]
+            name, _, kind = bare.lstrip("!^").partition(":")
+            if word.startswith("^"):
+                found[name] = region(variadic=count == "*")
+            elif word.startswith("!"):
+                # A name that every operation has, such as `name`, gets another one in Python.
+                key = f"{name}_" if name in _TAKEN else name
+                found[key] = attribute(self.attributes[kind], optional=count == "?", key=name)
+            else:
+                found[name] = made[count](self.values[kind])
+        return found

@@ -1,0 +1,27 @@
+"""What the core asks of modules that stand above it: texts, checks, formats, NumPy's types.
+
+No module below them names them; `ir/__init__.py` does, and imports each when it is first asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+print_op: Callable[[Any], str]
+"""The text of an operation."""
+
+attribute_text: Callable[[Any], str]
+"""The text of an attribute or a type."""
+
+verify: Callable[[Any], None]
+"""Raises VerifyError where an operation breaks a rule."""
+
+compile_format: Callable[[str, Any], Any]
+"""The `syntax.format.AssemblyFormat` of a text and an op's definition."""
+
+type_to_numpy: Callable[[Any], Any]
+"""The dtype of an element type."""
+
+numpy_to_type: Callable[[Any], Any]
+"""The element type of a dtype."""
