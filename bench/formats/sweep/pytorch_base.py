@@ -9,8 +9,10 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+import nnc
 import numpy as np
 import torch
+from nnc import NncError
 from nnc.dialects.marks import INPUT_NAMES, OUTPUT_NAMES
 from nnc.driver import compile as driver
 from nnc.driver.torch_backend import backend
@@ -63,24 +65,64 @@ class Compiled:
         )
 
         def call(*given: torch.Tensor) -> list[np.ndarray]:
-            with torch.no_grad(), _interpreting() if interpreted else nullcontext():
-                found = run(*map(_same, given))
+            try:
+                with torch.no_grad(), _interpreting() if interpreted else nullcontext():
+                    found = run(*map(_same, given))
+            except NncError:
+                raise
+            except Exception:
+                self.check_traced(given)
+                raise
             return [*map(array_of, found), *self.strides(found, given)]
 
         return call
 
+    def check_traced(self, given: Sequence[torch.Tensor]) -> None:
+        """Raises UnmakableError where torch.compile takes no such function either without nnc."""
+        torch.compiler.reset()
+        traced = torch.compile(self.module, backend="aot_eager", dynamic=self.is_open or None)
+        try:
+            with torch.no_grad():
+                traced(*map(_same, given))
+        except Exception as error:
+            reason = f"compile: {type(error).__name__}: {str(error)[:150]}"
+            raise UnmakableError(reason) from None
+
     def strides(
         self, found: Sequence[torch.Tensor], given: Sequence[torch.Tensor]
     ) -> list[np.ndarray]:
-        """Those of the results; eager ones where these are as PyTorch's own trace has them."""
+        """Those of the results; eager ones where these are as PyTorch's own trace has them.
+
+        A part of what was computed may come without the rest, in PyTorch's order of dimensions.
+        """
         own = _strides(found)
-        eager = _strides(_eager(self.module, given))
-        if list(map(list, own)) == list(map(list, eager)):
+        whole = _eager(self.module, given)
+        eager, alone = _strides(whole), _strides([torch.empty_like(x) for x in whole])
+        if list(map(list, own)) in (list(map(list, eager)), list(map(list, alone))):
             return eager
         torch.compiler.reset()
         with torch.no_grad():
             traced = torch.compile(self.module, backend="aot_eager")(*map(_same, given))
         return eager if list(map(list, own)) == list(map(list, _strides(traced))) else own
+
+
+class Stateful:
+    """A program that writes to its buffers, which each run has at first as the program has them.
+
+    It is always compiled; what a run gives beyond so many results are the buffers.
+    """
+
+    def __init__(self, model: Any, count: int) -> None:
+        self.model, self.count = model, count
+
+    def callable(self, interpreted: bool) -> Callable[..., Any]:
+        model = nnc.compile(self.model, cache=False)
+
+        def call(*given: np.ndarray) -> list[np.ndarray]:
+            found = model.run(dict(zip(model.input_names, given, strict=False)))
+            return list(found.values())[: self.count]
+
+        return call
 
 
 def _strides(tensors: Sequence[torch.Tensor]) -> list[np.ndarray]:
@@ -215,7 +257,17 @@ def made(
     if way == "file":
         model = folder / "model.pt2"
         torch.export.save(program, model)
+    if _changes_buffers(module, runs[0]):
+        model = Stateful(model, len(expected[0]))
     return Made(model, rows, tolerance=tolerance)
+
+
+def _changes_buffers(module: Of, given: Sequence[torch.Tensor]) -> bool:
+    """Whether a run writes to the module's buffers."""
+    before = [x._version for x in module.buffers()]
+    with torch.no_grad():
+        module(*map(_same, given))
+    return before != [x._version for x in module.buffers()]
 
 
 def _kept(module: Of, given: Sequence[torch.Tensor]) -> Of:
