@@ -112,14 +112,17 @@ class Stateful:
     It is always compiled; what a run gives beyond so many results are the buffers.
     """
 
-    def __init__(self, model: Any, count: int) -> None:
+    def __init__(self, model: Any, buffers: Mapping[str, torch.Tensor], count: int) -> None:
         self.model, self.count = model, count
+        self.buffers = {name: array_of(x).copy() for name, x in buffers.items()}
 
     def callable(self, interpreted: bool) -> Callable[..., Any]:
         model = nnc.compile(self.model, cache=False)
 
         def call(*given: np.ndarray) -> list[np.ndarray]:
-            found = model.run(dict(zip(model.input_names, given, strict=False)))
+            named = dict(zip(model.input_names, given, strict=False))
+            states = {n: self.buffers[n] for n in model.input_names[len(given) :]}
+            found = model.run(named | states)
             return list(found.values())[: self.count]
 
         return call
@@ -250,15 +253,16 @@ def made(
             )
     except Exception as error:
         raise UnmakableError(f"export: {type(error).__name__}: {str(error)[:150]}") from None
-    rows = [([array_of(x) for x in g], [_in_parts(x) for x in e])
-            for g, e in zip(runs, expected, strict=True)
-            if _accepts(program, g, len(e))]  # fmt: skip
+    found = [(given, _own(program, given, row)) for given, row in zip(runs, expected, strict=True)]
+    rows = [([array_of(x) for x in g], [_in_parts(x) for x in e]) for g, e in found if e]
+    if not rows:
+        raise UnmakableError("the program takes no such inputs")
     model: Any = program
     if way == "file":
         model = folder / "model.pt2"
         torch.export.save(program, model)
     if _changes_buffers(module, runs[0]):
-        model = Stateful(model, len(expected[0]))
+        model = Stateful(model, dict(module.named_buffers()), len(expected[0]))
     return Made(model, rows, tolerance=tolerance)
 
 
@@ -281,13 +285,22 @@ def _kept(module: Of, given: Sequence[torch.Tensor]) -> Of:
     return Of(lambda *inputs: module(*(x.clone() for x in inputs))).eval()
 
 
-def _accepts(program: Any, given: Sequence[torch.Tensor], count: int) -> bool:
-    """Whether the program takes these extents, and has results for them; some may be fixed."""
+def _own(
+    program: Any, given: Sequence[torch.Tensor], eager: Sequence[torch.Tensor]
+) -> Sequence[torch.Tensor]:
+    """The eager results, the program's own where their types differ; none of fixed extents."""
     try:
-        if len(program.module(check_guards=False)(*given)) != count:
-            return False
+        with torch.no_grad():
+            own = program.module(check_guards=False)(*map(_same, given))
     except Exception:
-        return False
+        return ()
+    if len(own) != len(eager) or not _takes(program, given):
+        return ()
+    return eager if [x.dtype for x in own] == [x.dtype for x in eager] else own
+
+
+def _takes(program: Any, given: Sequence[torch.Tensor]) -> bool:
+    """Whether the program takes these extents, of which some may be fixed."""
     vals = [n.meta["val"] for n in program.graph.nodes if n.op == "placeholder"]
     inputs = [v for v, spec in zip(vals, program.graph_signature.input_specs, strict=True)
               if spec.kind.name == "USER_INPUT"]  # fmt: skip

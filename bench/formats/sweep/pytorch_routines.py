@@ -244,7 +244,7 @@ def chosen(how: str, w: Any, given: Sequence[torch.Tensor]) -> Any:
     if how == "first":
         least = logits.topk(3)[0][..., -1, None]
         return logits.masked_fill(logits < least, -torch.inf).softmax(-1)
-    ordered, at = logits.sort(-1, descending=True, stable=True)
+    ordered, at = logits.sort(dim=-1, descending=True, stable=True)
     share = ordered.softmax(-1).cumsum(-1)
     drop = share > 0.8
     if how == "second":

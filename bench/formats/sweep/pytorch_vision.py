@@ -106,7 +106,7 @@ class Patches(nn.Module):
         self.patch = nn.Conv2d(4, 8, 2, 2)
         self.token = nn.Parameter(torch.randn(1, 1, 8))
         self.position = nn.Parameter(torch.randn(1, 1 + 9, 8))
-        self.layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True, norm_first=True)
+        self.layer = nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True, norm_first=True)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         y = self.patch(x)
