@@ -75,17 +75,20 @@ def _exported(source: Source, module: Any, inputs: Any) -> Any:
     except NncError:
         raise
     except Exception as error:
-        text = str(error).strip().splitlines()
-        raise source.error(
-            f"torch.export cannot export it: {type(error).__name__}: {text[0] if text else ''}"
-        ) from None
+        raise source.error(f"torch.export cannot export it: {_in_a_line(error)}") from None
     finally:
         for m, mode in training.items():
             m.training = mode
 
 
+def _in_a_line(error: Exception) -> str:
+    """An exception's name and the first line of what it says."""
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[0] if lines else ''}"
+
+
 def _taken_apart(program: Any) -> Any:
-    """The program with PyTorch's decompositions of operators that have no row."""
+    """The program with PyTorch's decompositions of operators that have no row. Raises NncError."""
     import torch  # pyright: ignore[reportMissingImports]
 
     graphs = [m for m in program.graph_module.modules() if isinstance(m, torch.fx.GraphModule)]
@@ -96,7 +99,13 @@ def _taken_apart(program: Any) -> Any:
         return program
     table = torch.export.default_decompositions()
     known = {target: table[target] for target in missing if target in table}
-    return program.run_decompositions(known)
+    try:
+        return program.run_decompositions(known)
+    except Exception as error:
+        names = ", ".join(sorted({kinds[target] for target in missing}))
+        raise NncError(
+            f"not supported: {names}; PyTorch cannot take the program apart: {_in_a_line(error)}"
+        ) from None
 
 
 def is_read(kind: str) -> bool:

@@ -14,7 +14,7 @@ from nnc.ir.types import ScalarType
 from nnc.numerics.interpreter import Interpreter
 from nnc.runtime.model import from_parts, in_parts
 
-from .cases import Made, Runnable
+from .cases import Made, Runnable, UnmakableError
 
 TOLERANCES = {"float16": 2**-9, "bfloat16": 2**-6, "float32": 1e-4, "float64": 1e-9}
 TOLERANCES |= {"complex64": 1e-4, "complex128": 1e-9}
@@ -57,6 +57,8 @@ def judge(made: Made, interpreted: bool = False) -> Verdict:
                 return Verdict("wrong", f"run {i}: {fault}" if len(made.runs) > 1 else fault)
     except nnc.NncError as error:
         return Verdict("refused", error.message)
+    except UnmakableError as reason:
+        return Verdict("unmakable", str(reason))
     except Exception as error:
         return Verdict("crash", f"{type(error).__name__}: {error}")
     return Verdict("right")

@@ -7,7 +7,7 @@ from importlib import import_module
 
 from .cases import Subject
 
-PARTS = ("keras_sequences", "keras_layers", "keras_ops")
+PARTS = ("keras_models", "keras_sequences", "keras_layers", "keras_ops")
 
 
 def subjects() -> Iterator[Subject]:

@@ -9,8 +9,10 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+import nnc
 import numpy as np
 import torch
+from nnc import NncError
 from nnc.dialects.marks import INPUT_NAMES, OUTPUT_NAMES
 from nnc.driver import compile as driver
 from nnc.driver.torch_backend import backend
@@ -63,24 +65,67 @@ class Compiled:
         )
 
         def call(*given: torch.Tensor) -> list[np.ndarray]:
-            with torch.no_grad(), _interpreting() if interpreted else nullcontext():
-                found = run(*map(_same, given))
+            try:
+                with torch.no_grad(), _interpreting() if interpreted else nullcontext():
+                    found = run(*map(_same, given))
+            except NncError:
+                raise
+            except Exception:
+                self.check_traced(given)
+                raise
             return [*map(array_of, found), *self.strides(found, given)]
 
         return call
 
+    def check_traced(self, given: Sequence[torch.Tensor]) -> None:
+        """Raises UnmakableError where torch.compile takes no such function either without nnc."""
+        torch.compiler.reset()
+        traced = torch.compile(self.module, backend="aot_eager", dynamic=self.is_open or None)
+        try:
+            with torch.no_grad():
+                traced(*map(_same, given))
+        except Exception as error:
+            reason = f"compile: {type(error).__name__}: {str(error)[:150]}"
+            raise UnmakableError(reason) from None
+
     def strides(
         self, found: Sequence[torch.Tensor], given: Sequence[torch.Tensor]
     ) -> list[np.ndarray]:
-        """Those of the results; eager ones where these are as PyTorch's own trace has them."""
+        """Those of the results; eager ones where these are as PyTorch's own trace has them.
+
+        A part of what was computed may come without the rest, in PyTorch's order of dimensions.
+        """
         own = _strides(found)
-        eager = _strides(_eager(self.module, given))
-        if list(map(list, own)) == list(map(list, eager)):
+        whole = _eager(self.module, given)
+        eager, alone = _strides(whole), _strides([torch.empty_like(x) for x in whole])
+        if list(map(list, own)) in (list(map(list, eager)), list(map(list, alone))):
             return eager
         torch.compiler.reset()
         with torch.no_grad():
             traced = torch.compile(self.module, backend="aot_eager")(*map(_same, given))
         return eager if list(map(list, own)) == list(map(list, _strides(traced))) else own
+
+
+class Stateful:
+    """A program that writes to its buffers, which each run has at first as the program has them.
+
+    It is always compiled; what a run gives beyond so many results are the buffers.
+    """
+
+    def __init__(self, model: Any, buffers: Mapping[str, torch.Tensor], count: int) -> None:
+        self.model, self.count = model, count
+        self.buffers = {name: array_of(x).copy() for name, x in buffers.items()}
+
+    def callable(self, interpreted: bool) -> Callable[..., Any]:
+        model = nnc.compile(self.model, cache=False)
+
+        def call(*given: np.ndarray) -> list[np.ndarray]:
+            named = dict(zip(model.input_names, given, strict=False))
+            states = {n: self.buffers[n] for n in model.input_names[len(given) :]}
+            found = model.run(named | states)
+            return list(found.values())[: self.count]
+
+        return call
 
 
 def _strides(tensors: Sequence[torch.Tensor]) -> list[np.ndarray]:
@@ -203,14 +248,25 @@ def made(
             )
     except Exception as error:
         raise UnmakableError(f"export: {type(error).__name__}: {str(error)[:150]}") from None
-    rows = [([array_of(x) for x in g], [array_of(x) for x in e])
-            for g, e in zip(runs, expected, strict=True)
-            if _accepts(program, g, len(e))]  # fmt: skip
+    found = [(given, _own(program, given, row)) for given, row in zip(runs, expected, strict=True)]
+    rows = [([array_of(x) for x in g], [array_of(x) for x in e]) for g, e in found if e]
+    if not rows:
+        raise UnmakableError("the program takes no such inputs")
     model: Any = program
     if way == "file":
         model = folder / "model.pt2"
         torch.export.save(program, model)
+    if _changes_buffers(module, runs[0]):
+        model = Stateful(model, dict(module.named_buffers()), len(expected[0]))
     return Made(model, rows, tolerance=tolerance)
+
+
+def _changes_buffers(module: Of, given: Sequence[torch.Tensor]) -> bool:
+    """Whether a run writes to the module's buffers."""
+    before = [x._version for x in module.buffers()]
+    with torch.no_grad():
+        module(*map(_same, given))
+    return before != [x._version for x in module.buffers()]
 
 
 def _kept(module: Of, given: Sequence[torch.Tensor]) -> Of:
@@ -224,13 +280,22 @@ def _kept(module: Of, given: Sequence[torch.Tensor]) -> Of:
     return Of(lambda *inputs: module(*(x.clone() for x in inputs))).eval()
 
 
-def _accepts(program: Any, given: Sequence[torch.Tensor], count: int) -> bool:
-    """Whether the program takes these extents, and has results for them; some may be fixed."""
+def _own(
+    program: Any, given: Sequence[torch.Tensor], eager: Sequence[torch.Tensor]
+) -> Sequence[torch.Tensor]:
+    """The eager results, the program's own where their types differ; none of fixed extents."""
     try:
-        if len(program.module(check_guards=False)(*given)) != count:
-            return False
+        with torch.no_grad():
+            own = program.module(check_guards=False)(*map(_same, given))
     except Exception:
-        return False
+        return ()
+    if len(own) != len(eager) or not _takes(program, given):
+        return ()
+    return eager if [x.dtype for x in own] == [x.dtype for x in eager] else own
+
+
+def _takes(program: Any, given: Sequence[torch.Tensor]) -> bool:
+    """Whether the program takes these extents, of which some may be fixed."""
     vals = [n.meta["val"] for n in program.graph.nodes if n.op == "placeholder"]
     inputs = [v for v, spec in zip(vals, program.graph_signature.input_specs, strict=True)
               if spec.kind.name == "USER_INPUT"]  # fmt: skip

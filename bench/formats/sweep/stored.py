@@ -44,8 +44,9 @@ def store(framework: str, count: int) -> None:
         for row in rows:
             if stored == count:
                 break
-            if row["subject"] in by_name:
-                case = Case(by_name[row["subject"]], row["config"])
+            subject = by_name.get(row["subject"])
+            if subject and row["config"].keys() == subject.choices.keys():  # else of another sweep
+                case = Case(subject, row["config"])
                 stored += _store(archive, stored, case, row["verdict"])
     print(f"{framework}: {stored} cases, {(SAMPLES / f'{framework}.zip').stat().st_size} bytes")
 

@@ -42,6 +42,17 @@ def test_outputs_in_containers(torch, linear):
         np.testing.assert_allclose(one, other, rtol=1e-6)
 
 
+def test_a_program_that_pytorch_cannot_take_apart_is_refused(torch):
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            return torch.func.grad(lambda y: (y.tanh() ** 2).sum())(x)
+
+    with torch.no_grad():
+        program = torch.export.export(Model(), (torch.randn(3),))
+    with pytest.raises(NncError, match="cannot take the program apart"):
+        nnc.load(program)
+
+
 def test_a_buffer_that_is_given_to_itself_is_no_state(torch):
     class Model(torch.nn.Module):
         def __init__(self) -> None:
