@@ -11,7 +11,7 @@ from ...common.vocabulary import *
 from ..layer import AtenLayer, common_element
 from ..rows import ROWS, Row, table
 from .elementwise import atan2
-from .views import broadcast_tensors
+from .views import broadcast_tensors, view_of_bits
 
 # -- numbers ---------------------------------------------------------------------------------------
 
@@ -55,6 +55,17 @@ def _same(n: AtenLayer, self: Any) -> list[Any]:
 
 
 table(lambda _: _same, real=0, conj=0, conj_physical=0, resolve_conj=0, resolve_neg=0)
+
+
+@ROWS("complex.view")
+def view_of_complex(n: AtenLayer, self: Pair, size: Any = None, dtype: Any = None) -> Any:
+    """In another shape, or the bits of both parts side by side as elements of another type."""
+    if dtype is None:
+        return Pair(n.reshape(self.real, size), n.reshape(self.imag, size))
+    last = self.type.shape[-1]
+    extents = [*n.shape(self.real)[:-1], -1 if last is None else last * 2]
+    side_by_side = n.reshape(together(n, self), extents)
+    return view_of_bits(n, side_by_side, dtype)
 
 
 @ROWS("complex.real", "complex.imag")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from ...common import complexes
 from ...common.late_axes import parts_of_sizes
 from ...common.vocabulary import *
 from ..arguments import words
@@ -16,21 +17,28 @@ LAST = (1 << 63) - 1
 @ROWS("aten.view", "aten.reshape", "aten._unsafe_view", "aten._reshape_alias")
 def view(
     n: AtenLayer, self: Value, size: Any = None, shape: Any = None, stride: Any = None, dtype=None
-) -> Value:
+) -> Any:
     if dtype is not None:
-        return _view_of_bits(n, self, dtype)
+        return view_of_bits(n, self, dtype)
     return n.reshape(self, size if size is not None else shape)
 
 
 _BYTE = IntegerType(8, "u")
 
 
-def _view_of_bits(n: AtenLayer, x: Value, dtype: Type) -> Value:
+def view_of_bits(n: AtenLayer, x: Value, dtype: Type) -> Any:
     """The bits as elements of another type, of which the last dimension has more or fewer."""
+    if isinstance(dtype, ComplexType):
+        parts = view_of_bits(n, x, dtype.element_type)
+        last = parts.type.shape[-1]
+        if last is not None and last % 2:
+            raise n.error(f"{last} elements are no number of complex ones")
+        pairs = [*n.shape(parts)[:-1], -1 if last is None else last // 2, 2]
+        return complexes.split(n, n.reshape(parts, pairs))
     if x.type.element_type is i1:  # stored as bytes
         x = n.cast(x, _BYTE)
     if dtype is i1:
-        return n.cast(_view_of_bits(n, x, _BYTE), i1)
+        return n.cast(view_of_bits(n, x, _BYTE), i1)
     own, wanted = nn.bit_width(x.type.element_type), nn.bit_width(dtype)
     if own == wanted:
         return n(nn.Bitcast(x, out=TensorType(x.type.shape, dtype)))
