@@ -20,7 +20,8 @@ from ...ir.diagnostics import NncError
 from ...ir.lazy import np
 from ...ir.types import TensorType
 from .. import memref, tensor
-from .generic import Index
+
+_INDEX = "linalg.index"
 
 _POINTS_AT_ONCE = 1 << 22
 """Bound on the size of intermediate arrays, in elements."""
@@ -76,7 +77,7 @@ def _sizes(op: Any, arrays: Sequence[Any]) -> list[int]:
 
 
 def _vectorizes(op: Operation) -> bool:
-    if isinstance(op, Index | memref.Load | tensor.Extract):
+    if op.name == _INDEX or isinstance(op, memref.Load | tensor.Extract):
         return True
     return not op.regions and (hasattr(op, "evaluate") or op.name == "linalg.yield")
 
@@ -192,7 +193,7 @@ class _Vectorized:
             values = [env[v] if v in env else self.frame.value(v) for v in op.operands]
             if op.name == "linalg.yield":
                 return values
-            if isinstance(op, Index):
+            if op.name == _INDEX:
                 found: Any = self._at(self._coordinates(op.dim), fixed)
             elif isinstance(op, memref.Load | tensor.Extract):
                 found = values[0][_checked(op, values[0], tuple(values[1:]))]
@@ -270,7 +271,7 @@ def _point_by_point(op: Any, arrays: list[Any], sizes: list[int], frame: Any) ->
         for inner in block:
             if inner.name == "linalg.yield":
                 break
-            if isinstance(inner, Index):
+            if inner.name == _INDEX:
                 frame.values[inner.result] = np.int64(point[inner.dim])
             else:
                 frame.run_op(inner, [frame.value(v) for v in inner.operands])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...ir.core import Operation, OpResult, Value
 from ...ir.lazy import np
@@ -12,14 +12,11 @@ from ...ir.polynomial import Size, is_natural, quotient
 from .. import nn
 from .known_values import MOVES, SPREADS, KnownValues, is_short
 
-if TYPE_CHECKING:
-    from .symbolic_shapes import SymbolicShapes
-
 
 class SymbolicElements:
     """The elements of values, found when asked for and remembered."""
 
-    def __init__(self, shapes: SymbolicShapes) -> None:
+    def __init__(self, shapes: Any) -> None:
         self.known = KnownValues()
         self._shapes = shapes
         self._found: dict[Value, np.ndarray | None] = {}

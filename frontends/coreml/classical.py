@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +12,8 @@ from ...ir.types import TensorType, f64, i64
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..wire.protobuf import Record
+from .files import Files
 from .types import array_type
-
-if TYPE_CHECKING:
-    from .model import Files
 
 _SUPPRESSION = ("confidence", "coordinates")
 

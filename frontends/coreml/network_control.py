@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,9 +10,7 @@ from ...ir.types import TensorType, f32
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..wire.protobuf import Record
-
-if TYPE_CHECKING:
-    from .network import Reader
+from .network_reader import Reader
 
 LEAST = np.float32(1e-6)
 """Numbers that are no larger are false."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from . import network_control as control
 from . import network_recurrent as recurrent
 from . import network_windows as windows
 from .layer import IGNORED
+from .network_reader import Reader
 from .network_tables import (
     ACTIVATIONS,
     BINARY,
@@ -28,10 +29,7 @@ from .network_tables import (
 )
 from .network_windows import bias_of, edge_sizes
 
-if TYPE_CHECKING:
-    from .network import Reader
-
-Convert = Callable[["Reader", Any, Sequence[str], str], None]
+Convert = Callable[[Reader, Any, Sequence[str], str], None]
 _ABOUT = ("name", "input", "output")
 _TABLE: dict[str, Convert] = {}
 

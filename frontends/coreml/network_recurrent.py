@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..wire.protobuf import Record
+from .network_reader import Reader
 from .network_tables import ACTIVATIONS
-
-if TYPE_CHECKING:
-    from .network import Reader
 
 _LSTM = ("inputGate", "forgetGate", "outputGate", "blockInput")
 _GRU = ("resetGate", "outputGate", "updateGate")

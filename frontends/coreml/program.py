@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +12,9 @@ from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.shapes import product
 from ..wire.protobuf import Record
+from .files import Files
 from .layer import inputs_of
 from .types import bytes_of, elements, immediate, shape_of, tensor_type
-
-if TYPE_CHECKING:
-    from .model import Files
 
 
 def program_graph(files: Files, model: Record, notes: dict[str, str]) -> Graph:

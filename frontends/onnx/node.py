@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from onnx import AttributeProto, helper
@@ -13,9 +13,7 @@ from ...ir.location import CallSiteLoc, Location, NameLoc
 from ..common.fields import Fields
 from ..common.layer import Layer
 from .schema import attribute_kind
-
-if TYPE_CHECKING:
-    from .importer import Importer, Scope
+from .scope import Scope
 
 A: Any = AttributeProto
 _FIELDS = {
@@ -35,7 +33,7 @@ _FIELDS = {
 class Node(Layer):
     """A node that is being imported. Called with an nn op, it inserts it and gives its value."""
 
-    def __init__(self, importer: Importer, proto: Any, scope: Scope) -> None:
+    def __init__(self, importer: Any, proto: Any, scope: Scope) -> None:
         super().__init__(importer, node_label(proto), _place(importer, proto, scope))
         self.importer = importer
         self.proto = proto
@@ -150,7 +148,7 @@ def node_label(proto: Any) -> str:
     return f"node of output '{first}' ({proto.op_type})"
 
 
-def _place(importer: Importer, proto: Any, scope: Scope) -> Location:
+def _place(importer: Any, proto: Any, scope: Scope) -> Location:
     """The node's place in the model; below it, the call that it was inlined from."""
     first = next((name for name in proto.output if name), "")
     own = NameLoc(f"{proto.name or first} ({proto.op_type})", importer.loc)

@@ -12,15 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..common.graph import Node
 from .arguments import Ref, refs_in, with_refs, words
-
-if TYPE_CHECKING:
-    from .program import Layout
+from .layout import Layout
 
 VIEWS = words(
     """

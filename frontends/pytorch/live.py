@@ -22,7 +22,8 @@ from ..common.inputs import Input
 from ..common.source import Source
 from .arguments import ELEMENTS, GraphRef, Ref, words
 from .functional import pure
-from .program import Layout, Program, node, tensor_input
+from .layout import Layout
+from .program import Program, node, tensor_input
 from .rows import ROWS
 
 

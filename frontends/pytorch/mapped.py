@@ -12,15 +12,13 @@ told so:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...ir.diagnostics import NncError
 from ...ir.types import i64
 from ..common.graph import Node
 from .arguments import Ref, refs_in, with_refs, words
-
-if TYPE_CHECKING:
-    from .program import Layout
+from .layout import Layout
 
 PREFIX = "torch._functorch.predispatch."
 

@@ -20,8 +20,9 @@ from ..common.inputs import Input
 from ..common.source import Source
 from ..wire.archive import Archive
 from .arguments import ELEMENTS, GraphRef, Ref, words
+from .layout import Layout
 from .pickled import Tensor, read_tensors
-from .program import Layout, Program, node, tensor_input
+from .program import Program, node, tensor_input
 
 MAJOR = 8
 """The version of the schema; later minor ones have more fields."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +13,7 @@ from ..common.complexes import is_complex, outside
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from .arguments import Ref, with_refs
-
-if TYPE_CHECKING:
-    from .program import Layout
+from .layout import Layout
 
 
 def with_states(graph: Graph, changed: Mapping[str, str], buffers: Mapping[str, str]) -> Graph:

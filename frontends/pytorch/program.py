@@ -9,40 +9,14 @@ from typing import Any
 import numpy as np
 
 from ...ir.diagnostics import NncError
-from ...ir.types import ComplexType, Dim, TensorType, Type
+from ...ir.types import ComplexType, TensorType, Type
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from .arguments import ELEMENTS, Ref, refs_in, words
 from .functional import functional
+from .layout import Layout
 from .mapped import unmapped
 from .outside import with_complex_values, with_states
-
-
-@dataclass(frozen=True)
-class Layout:
-    """Where the elements of a tensor lie: extents and strides, of an example where they vary."""
-
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    element: Any
-    known: tuple[Dim, ...] = ()
-    """The extents, None where they vary."""
-
-    def in_order(self) -> tuple[Layout, list[int]]:
-        """The layout with dimensions in the order of their strides, and that order."""
-        order = sorted(range(len(self.shape)), key=lambda i: -self.strides[i])
-        shape, strides = (tuple(row[i] for i in order) for row in (self.shape, self.strides))
-        return Layout(shape, strides, self.element), order
-
-    @property
-    def is_contiguous(self) -> bool:
-        step = 1
-        for extent, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
-            if extent != 1 and stride != step:
-                return False
-            step *= extent
-        return True
-
 
 _OF_STRIDES = frozenset(
     words("aten.as_strided aten.as_strided_scatter aten.sym_stride aten.stride")

@@ -17,7 +17,6 @@ from .session import Session
 from .text_resources import weights_path
 
 if TYPE_CHECKING:
-    from ...dialects.builtin import ModuleOp
     from ..attributes import Attribute
     from ..types import Type
 
@@ -78,7 +77,7 @@ def parse_module(
     *,
     allow_unregistered: bool = False,
     resources: Path | None = None,
-) -> ModuleOp:
+) -> Any:
     """The module of the text; operations that stand in none are put into one.
 
     Raises ParseError.

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from ...artifacts.options import ArtifactOptions
 from ...ir.cache_home import cache_home
@@ -14,11 +15,10 @@ from ...runtime.emulated import RUNNER_SOURCE, Emulated
 from ...runtime.program import Program
 from ..emulator import Runner
 from .library import write_binary
-from .target import LlvmTarget
 
 
 def emulated(
-    target: LlvmTarget,
+    target: Any,
     emulator: Runner,
     program: Program,
     threads: int,
@@ -37,7 +37,7 @@ def emulated(
     return Emulated(program, [*emulator.command(), *command], folder, threads)
 
 
-def _runner(target: LlvmTarget) -> Path:
+def _runner(target: Any) -> Path:
     """The program that loads libraries of a target; made once. Raises NncError."""
     tools = target.toolchain()
     about = f"{tools.driver}".encode() + RUNNER_SOURCE.read_bytes()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...dialects import llvm
 from ...ir.core import Operation
@@ -11,11 +11,8 @@ from ...ir.parameters import ParametrizedAttr
 from ...ir.types import i1
 from .constants import quoted, symbol_text, type_text
 
-if TYPE_CHECKING:
-    from .ir import FunctionWriter
-
 # The second parameter is the op, of the classes that the emitter is registered for.
-Emitter = Callable[["FunctionWriter", Any], str]
+Emitter = Callable[[Any, Any], str]
 
 EMITTERS: dict[type[Operation], Emitter] = {}
 """Op class -> what makes its instruction."""
@@ -66,46 +63,46 @@ def _word(op: Operation) -> str:
 
 
 @emitter(llvm.IntegerBinary, llvm.FloatBinary)
-def _binary(w: FunctionWriter, op: Operation) -> str:
+def _binary(w: Any, op: Operation) -> str:
     a, b = op._operands
     return f"{_word(op)} {_flags(op)}{type_text(a.type)} {w.names[a]}, {w.names[b]}"
 
 
 @emitter(llvm.Cast)
-def _cast(w: FunctionWriter, op: Operation) -> str:
+def _cast(w: Any, op: Operation) -> str:
     return f"{_word(op)} {_flags(op)}{w.typed(op._operands[0])} to {type_text(op.result_types[0])}"
 
 
 @emitter(llvm.FNeg)
-def _fneg(w: FunctionWriter, op: Operation) -> str:
+def _fneg(w: Any, op: Operation) -> str:
     return f"fneg {fastmath(op)}{w.typed(op._operands[0])}"
 
 
 @emitter(llvm.Freeze)
-def _freeze(w: FunctionWriter, op: Operation) -> str:
+def _freeze(w: Any, op: Operation) -> str:
     return f"freeze {w.typed(op._operands[0])}"
 
 
 @emitter(llvm.ICmp)
-def _icmp(w: FunctionWriter, op: Operation) -> str:
+def _icmp(w: Any, op: Operation) -> str:
     a, b = op._operands
     return f"icmp {op.predicate} {w.typed(a)}, {w.names[b]}"  # type: ignore[attr-defined]
 
 
 @emitter(llvm.FCmp)
-def _fcmp(w: FunctionWriter, op: Operation) -> str:
+def _fcmp(w: Any, op: Operation) -> str:
     a, b = op._operands
     word = op.predicate.strip("_")  # type: ignore[attr-defined]
     return f"fcmp {fastmath(op)}{word} {w.typed(a)}, {w.names[b]}"
 
 
 @emitter(llvm.Select)
-def _select(w: FunctionWriter, op: Operation) -> str:
+def _select(w: Any, op: Operation) -> str:
     return f"select {fastmath(op)}{w.arguments(op._operands)}"
 
 
 @emitter(llvm.Load)
-def _load(w: FunctionWriter, op: llvm.Load) -> str:  # type: ignore[misc]
+def _load(w: Any, op: llvm.Load) -> str:  # type: ignore[misc]
     type = type_text(op.results[0].type)
     properties = op.properties
     if len(properties) <= 1 and "alignment" in properties:  # by far the most common
@@ -119,7 +116,7 @@ def _load(w: FunctionWriter, op: llvm.Load) -> str:  # type: ignore[misc]
 
 
 @emitter(llvm.Store)
-def _store(w: FunctionWriter, op: llvm.Store) -> str:  # type: ignore[misc]
+def _store(w: Any, op: llvm.Store) -> str:  # type: ignore[misc]
     atomic, ordering = _atomic(op)
     volatile = "volatile " if op.volatile_ else ""
     tail = ", !nontemporal " + w.module.node("!{i32 1}") if op.nontemporal else ""
@@ -140,7 +137,7 @@ def _syncscope(op: Operation) -> str:
 
 
 @emitter(llvm.Alloca)
-def _alloca(w: FunctionWriter, op: llvm.Alloca) -> str:  # type: ignore[misc]
+def _alloca(w: Any, op: llvm.Alloca) -> str:  # type: ignore[misc]
     inalloca = "inalloca " if op.inalloca else ""
     return f"alloca {inalloca}{type_text(op.elem_type)}, {w.typed(op.arraySize)}{_align(op)}"
 
@@ -152,7 +149,7 @@ _GEP_WORDS = (
 
 
 @emitter(llvm.GetElementPtr)
-def _gep(w: FunctionWriter, op: Operation) -> str:
+def _gep(w: Any, op: Operation) -> str:
     properties = op.properties
     flags = properties.get("noWrapFlags")
     word = _GEP_WORDS[flags.value] if flags is not None else ""  # type: ignore[attr-defined]
@@ -169,7 +166,7 @@ def _gep(w: FunctionWriter, op: Operation) -> str:
 
 
 @emitter(llvm.AtomicRMW)
-def _atomicrmw(w: FunctionWriter, op: llvm.AtomicRMW) -> str:  # type: ignore[misc]
+def _atomicrmw(w: Any, op: llvm.AtomicRMW) -> str:  # type: ignore[misc]
     volatile = "volatile " if op.volatile_ else ""
     word = op.bin_op.strip("_")
     tail = f"{_syncscope(op)} {op.ordering}{_align(op)}"
@@ -177,14 +174,14 @@ def _atomicrmw(w: FunctionWriter, op: llvm.AtomicRMW) -> str:  # type: ignore[mi
 
 
 @emitter(llvm.CmpXchg)
-def _cmpxchg(w: FunctionWriter, op: llvm.CmpXchg) -> str:  # type: ignore[misc]
+def _cmpxchg(w: Any, op: llvm.CmpXchg) -> str:  # type: ignore[misc]
     words = ("weak " if op.weak else "") + ("volatile " if op.volatile_ else "")
     tail = f"{_syncscope(op)} {op.success_ordering} {op.failure_ordering}{_align(op)}"
     return f"cmpxchg {words}{w.arguments(op._operands)}{tail}"
 
 
 @emitter(llvm.Fence)
-def _fence(w: FunctionWriter, op: llvm.Fence) -> str:  # type: ignore[misc]
+def _fence(w: Any, op: llvm.Fence) -> str:  # type: ignore[misc]
     return f"fence{_syncscope(op)} {op.ordering}"
 
 
@@ -192,27 +189,27 @@ def _fence(w: FunctionWriter, op: llvm.Fence) -> str:  # type: ignore[misc]
 
 
 @emitter(llvm.ExtractValue)
-def _extractvalue(w: FunctionWriter, op: llvm.ExtractValue) -> str:  # type: ignore[misc]
+def _extractvalue(w: Any, op: llvm.ExtractValue) -> str:  # type: ignore[misc]
     return f"extractvalue {w.typed(op._operands[0])}, {', '.join(map(str, op.position))}"
 
 
 @emitter(llvm.InsertValue)
-def _insertvalue(w: FunctionWriter, op: llvm.InsertValue) -> str:  # type: ignore[misc]
+def _insertvalue(w: Any, op: llvm.InsertValue) -> str:  # type: ignore[misc]
     return f"insertvalue {w.arguments(op._operands)}, {', '.join(map(str, op.position))}"
 
 
 @emitter(llvm.ExtractElement)
-def _extractelement(w: FunctionWriter, op: Operation) -> str:
+def _extractelement(w: Any, op: Operation) -> str:
     return f"extractelement {w.arguments(op._operands)}"
 
 
 @emitter(llvm.InsertElement)
-def _insertelement(w: FunctionWriter, op: Operation) -> str:
+def _insertelement(w: Any, op: Operation) -> str:
     return f"insertelement {w.arguments(op._operands)}"
 
 
 @emitter(llvm.ShuffleVector)
-def _shufflevector(w: FunctionWriter, op: llvm.ShuffleVector) -> str:  # type: ignore[misc]
+def _shufflevector(w: Any, op: llvm.ShuffleVector) -> str:  # type: ignore[misc]
     mask = op.mask
     if not any(mask):
         text = "zeroinitializer"
@@ -237,7 +234,7 @@ _LOOP_FLAGS = {
 """LLVM's loop metadata for (part of the annotation, parameter, value; None for a number)."""
 
 
-def _loop(w: FunctionWriter, op: Operation) -> str:
+def _loop(w: Any, op: Operation) -> str:
     annotation = op.properties.get("loop_annotation")
     if annotation is None:
         return ""
@@ -270,12 +267,12 @@ def _parameters(attribute: Any) -> list[tuple[str, Any]]:
 
 
 @emitter(llvm.Br)
-def _br(w: FunctionWriter, op: llvm.Br) -> str:  # type: ignore[misc]
+def _br(w: Any, op: llvm.Br) -> str:  # type: ignore[misc]
     return f"br label %{w.labels[op.successors[0]]}{_loop(w, op)}"
 
 
 @emitter(llvm.CondBr)
-def _cond_br(w: FunctionWriter, op: llvm.CondBr) -> str:  # type: ignore[misc]
+def _cond_br(w: Any, op: llvm.CondBr) -> str:  # type: ignore[misc]
     true, false = op.successors
     weights = ""
     if op.branch_weights:
@@ -286,7 +283,7 @@ def _cond_br(w: FunctionWriter, op: llvm.CondBr) -> str:  # type: ignore[misc]
 
 
 @emitter(llvm.Switch)
-def _switch(w: FunctionWriter, op: llvm.Switch) -> str:  # type: ignore[misc]
+def _switch(w: Any, op: llvm.Switch) -> str:  # type: ignore[misc]
     type = type_text(op.value.type)
     cases = " ".join(f"{type} {case}, label %{w.labels[block]}" for case, block, _ in op.cases())
     default = w.labels[op.defaultDestination]
@@ -294,17 +291,17 @@ def _switch(w: FunctionWriter, op: llvm.Switch) -> str:  # type: ignore[misc]
 
 
 @emitter(llvm.Return)
-def _return(w: FunctionWriter, op: Operation) -> str:
+def _return(w: Any, op: Operation) -> str:
     return f"ret {w.typed(op._operands[0])}" if op._operands else "ret void"
 
 
 @emitter(llvm.Unreachable)
-def _unreachable(w: FunctionWriter, op: Operation) -> str:
+def _unreachable(w: Any, op: Operation) -> str:
     return "unreachable"
 
 
 @emitter(llvm.Call)
-def _call(w: FunctionWriter, op: llvm.Call) -> str:  # type: ignore[misc]
+def _call(w: Any, op: llvm.Call) -> str:  # type: ignore[misc]
     refuse(op, "op_bundle_tags", "arg_attrs", "res_attrs", "memory_effects", "convergent")
     kind = op.TailCallKind
     words = "" if kind == "none" else kind + " "
@@ -333,7 +330,7 @@ def refuse(op: Operation, *keys: str) -> None:
 
 
 @emitter(llvm.CallIntrinsic)
-def _call_intrinsic(w: FunctionWriter, op: llvm.CallIntrinsic) -> str:  # type: ignore[misc]
+def _call_intrinsic(w: Any, op: llvm.CallIntrinsic) -> str:  # type: ignore[misc]
     refuse(op, "op_bundle_tags", "arg_attrs", "res_attrs")
     result = type_text(op.results[0].type) if op.results else "void"
     name = symbol_text(op.intrin)
@@ -342,7 +339,7 @@ def _call_intrinsic(w: FunctionWriter, op: llvm.CallIntrinsic) -> str:  # type: 
 
 
 @emitter(llvm.InlineAsm)
-def _inline_asm(w: FunctionWriter, op: llvm.InlineAsm) -> str:  # type: ignore[misc]
+def _inline_asm(w: Any, op: llvm.InlineAsm) -> str:  # type: ignore[misc]
     refuse(op, "operand_attrs")
     kind = op.tail_call_kind
     words = "" if kind == "none" else kind + " "
@@ -355,5 +352,5 @@ def _inline_asm(w: FunctionWriter, op: llvm.InlineAsm) -> str:  # type: ignore[m
 
 
 @emitter(llvm.VaArg)
-def _va_arg(w: FunctionWriter, op: Operation) -> str:
+def _va_arg(w: Any, op: Operation) -> str:
     return f"va_arg {w.typed(op._operands[0])}, {type_text(op.results[0].type)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ...dialects import llvm
 from ...ir.attributes import FloatAttr, IntegerAttr
@@ -11,11 +11,8 @@ from ...ir.types import VectorType
 from .constants import constant_text, mangled, type_text
 from .instructions import emitter, fastmath, refuse
 
-if TYPE_CHECKING:
-    from .ir import FunctionWriter
 
-
-def intrinsic(w: FunctionWriter, op: Operation) -> str:
+def intrinsic(w: Any, op: Operation) -> str:
     """The call for an op `llvm.intr.*`: its operands, then its attributes as constant arguments.
 
     The name ends in all types, each once; LLVM's parser corrects which of them belong there.
@@ -44,19 +41,19 @@ _LLVM_NAMES = {"vacopy": "va_copy", "vastart": "va_start", "vaend": "va_end"}
 
 
 @emitter(llvm.IntrAssume)
-def _assume(w: FunctionWriter, op: Operation) -> str:
+def _assume(w: Any, op: Operation) -> str:
     refuse(op, "op_bundle_tags")
     w.module.declare("@llvm.assume", "void", "i1")
     return f"call void @llvm.assume({w.arguments(op._operands)})"
 
 
-def _aligned(w: FunctionWriter, pointer: Value, op: Operation) -> str:
+def _aligned(w: Any, pointer: Value, op: Operation) -> str:
     alignment = op.properties["alignment"].value  # type: ignore[attr-defined]
     return f"{type_text(pointer.type)} align {alignment} {w.names[pointer]}"
 
 
 @emitter(llvm.IntrMaskedLoad, llvm.IntrMaskedGather)
-def _masked_load(w: FunctionWriter, op: Operation) -> str:
+def _masked_load(w: Any, op: Operation) -> str:
     pointer, mask, *rest = op._operands
     type = op.results[0].type
     name = "gather" if isinstance(pointer.type, VectorType) else "load"
@@ -69,7 +66,7 @@ def _masked_load(w: FunctionWriter, op: Operation) -> str:
 
 
 @emitter(llvm.IntrMaskedStore, llvm.IntrMaskedScatter)
-def _masked_store(w: FunctionWriter, op: Operation) -> str:
+def _masked_store(w: Any, op: Operation) -> str:
     value, pointer, mask = op._operands
     name = "scatter" if isinstance(pointer.type, VectorType) else "store"
     full = f"@llvm.masked.{name}.{mangled(value.type)}.{mangled(pointer.type)}"
@@ -78,14 +75,14 @@ def _masked_store(w: FunctionWriter, op: Operation) -> str:
 
 
 @emitter(llvm.IntrInvariantStart)
-def _invariant_start(w: FunctionWriter, op: llvm.IntrInvariantStart) -> str:  # type: ignore[misc]
+def _invariant_start(w: Any, op: llvm.IntrInvariantStart) -> str:  # type: ignore[misc]
     name = f"@llvm.invariant.start.{mangled(op.ptr.type)}"
     w.module.declare(name, "ptr", f"i64, {type_text(op.ptr.type)}")
     return f"call ptr {name}(i64 {op.size}, {w.typed(op.ptr)})"
 
 
 @emitter(llvm.IntrInvariantEnd)
-def _invariant_end(w: FunctionWriter, op: llvm.IntrInvariantEnd) -> str:  # type: ignore[misc]
+def _invariant_end(w: Any, op: llvm.IntrInvariantEnd) -> str:  # type: ignore[misc]
     name = f"@llvm.invariant.end.{mangled(op.ptr.type)}"
     w.module.declare(name, "void", f"ptr, i64, {type_text(op.ptr.type)}")
     return f"call void {name}({w.typed(op.start)}, i64 {op.size}, {w.typed(op.ptr)})"

@@ -19,7 +19,6 @@ from ..base import find_host
 from .constants import constant_text, global_text, symbol_text, type_text
 from .instructions import EMITTERS, refuse
 from .intrinsics import intrinsic
-from .target import LlvmTarget
 
 
 class FunctionWriter:
@@ -338,7 +337,7 @@ def _function_attributes(func: llvm.Func) -> list[str]:
 def llvm_ir(module: Operation) -> str:
     """The LLVM IR text of a module of the llvm dialect. Raises NncError for what has none."""
     one = target_of(module) if TARGET in module.attributes else find_host()
-    length = one.scalable if isinstance(one, LlvmTarget) else 0
+    length = getattr(one, "scalable", 0)
     scalable = f" vscale_range({length},{length})" if length else ""
     return ModuleWriter(f"nounwind{scalable}").write(module)
 

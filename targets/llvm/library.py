@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 from ...artifacts.bindings.language import files_of, language
 from ...artifacts.header import c_header
@@ -27,7 +28,6 @@ from ...runtime.program import Program
 from ...runtime.systems import SYSTEMS
 from ..base import Target, all_targets
 from .elf import data_object
-from .target import LlvmTarget
 
 RUNTIME = Path(__file__).parents[2] / "runtime"
 """Where the C text is that libraries get beside the model's code."""
@@ -35,7 +35,7 @@ _INSIDE_LIMIT = 1 << 30
 """Bytes of weights that a library may hold: code reaches no further than 2 GiB."""
 
 
-def check_bindings(target: LlvmTarget, options: ArtifactOptions) -> None:
+def check_bindings(target: Any, options: ArtifactOptions) -> None:
     """Refuse bindings for a target whose libraries they cannot call. Raises NncError."""
     system = next((one for one in SYSTEMS if one.name == target.system), None)
     if options.bindings and system is None:
@@ -49,7 +49,7 @@ def check_bindings(target: LlvmTarget, options: ArtifactOptions) -> None:
             )
 
 
-def check_system(target: LlvmTarget, path: Path) -> None:
+def check_system(target: Any, path: Path) -> None:
     """Refuse a library that another target is written as. Raises NncError."""
     if path.suffix in target.files or path.suffix == IR:
         return
@@ -69,7 +69,7 @@ def check_system(target: LlvmTarget, path: Path) -> None:
 
 
 def write_binary(
-    target: LlvmTarget,
+    target: Any,
     program: Program,
     path: Path,
     options: ArtifactOptions,
@@ -126,7 +126,7 @@ def write_binary(
 class _Link:
     """What goes into a library: the code, its context, and perhaps its weights."""
 
-    target: LlvmTarget
+    target: Any
     program: Program
     prefix: str
     inside: bool
