@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import wraps
 from typing import Any
 
+from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import ComplexType, FloatType, TensorType, Type
 from .layer import Layer
@@ -137,6 +138,20 @@ def terms(n: Layer, x: Pair) -> tuple[Term, Term]:
 def product(a: tuple[Term, Term], b: tuple[Term, Term]) -> tuple[Term, Term]:
     """The product of two complex numbers."""
     return a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]
+
+
+def quotient(x: tuple[Term, Term], y: tuple[Term, Term]) -> tuple[Term, Term]:
+    """The quotient of two complex numbers, without an overflow between (Smith's way)."""
+    (a, b), (c, d) = x, y
+    wide = c.function(nn.Abs) >= d.function(nn.Abs)
+    great, small = wide.choose(c, d), wide.choose(d, c)
+    ratio = small / great
+    scale = 1.0 / (great + small * ratio)
+    real = wide.choose(a + b * ratio, a * ratio + b) * scale
+    imag = wide.choose(b - a * ratio, b * ratio - a) * scale
+    none = c.equals(0.0) & d.equals(0.0)
+    zero = c.function(nn.Abs)
+    return none.choose(a / zero, real), none.choose(b / zero, imag)
 
 
 def pair(real: Term, imag: Term) -> Pair:

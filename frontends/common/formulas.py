@@ -15,6 +15,16 @@ from .shapes import merge
 from .terms import Term
 
 
+def hypot(x: Term, y: Term) -> Term:
+    """sqrt(x² + y²) without an overflow between; infinite where one of both is."""
+    a, b = x.function(nn.Abs), y.function(nn.Abs)
+    great, small = a.max(b), a.min(b)
+    share = small / great
+    found = great * (share * share + 1.0).function(nn.Sqrt)
+    found = great.equals(0.0).choose(great, found)
+    return (a.equals(math.inf) | b.equals(math.inf)).choose(math.inf, found)
+
+
 def divisor(x: Term) -> Term:
     """A divisor of integers, for which the program fails where an element is 0."""
     known = x.n.array(x.value)

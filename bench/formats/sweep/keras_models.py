@@ -16,7 +16,7 @@ ops = keras.ops
 
 def siamese(config: Config, inputs: Inputs) -> Any:
     """A model with its own inputs that is called twice, and how far its results are apart."""
-    image = keras.Input((8, 8, 3))
+    image = keras.Input((None, None, 3) if config["open"] else (8, 8, 3))
     y = L.BatchNormalization()(L.Conv2D(4, 3, activation="relu")(image))
     y = L.GlobalAveragePooling2D()(L.MaxPooling2D()(y))
     tower = keras.Model(image, L.UnitNormalization()(L.Dense(5)(y)), name="tower")
@@ -105,7 +105,7 @@ def transformer(config: Config, inputs: Inputs) -> Any:
     """Patches or tokens with positions, attention and products of gates."""
     x = inputs.floats(6, 8)
     if config["variant"] == 1:
-        x = x + L.Embedding(32, 8)(ops.arange(ops.shape(x)[1]))
+        x = x + L.Embedding(32, 8)(ops.arange(ops.shape(x)[1], dtype="int32"))
     y = L.LayerNormalization(epsilon=1e-6)(x)
     y = (
         L.GroupQueryAttention(4, 4, 2)(y, y)
@@ -162,4 +162,4 @@ def subjects() -> Iterator[Subject]:
     """A subject for each model."""
     for name, build in MODELS.items():
         made = subject(f"model: {name}", build, {"variant": [0, 1, 2]}, common=COMMON | OPEN)
-        yield SampledSubject(made.name, made.choices, made.make, made.allowed, single=9, pairs=12)
+        yield SampledSubject(made.name, made.choices, made.make, made.allowed, single=6, pairs=6)

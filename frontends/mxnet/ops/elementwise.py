@@ -5,6 +5,7 @@ Comparisons give 0 and 1 of the operands' type, those of deep numpy (`_npi_`) bo
 
 from __future__ import annotations
 
+from ...common.formulas import hypot
 from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
@@ -200,7 +201,7 @@ _BINARY: dict[str, Callable[[Term, Term], Term]] = {
     "power": lambda a, b: a**b,
     "maximum": lambda a, b: a.max(b),
     "minimum": lambda a, b: a.min(b),
-    "hypot": lambda a, b: (a * a + b * b).function(nn.Sqrt),
+    "hypot": hypot,
     "arctan2": atan2,
     "bitwise_and": lambda a, b: a & b,
     "bitwise_or": lambda a, b: a | b,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...common.complexes import Pair, pair, product, terms
+from ...common.complexes import Pair, pair, product, quotient, terms
+from ...common.formulas import hypot
 from ...common.rows import Rows
 from ...common.vocabulary import *
 from ..layer import AtenLayer
@@ -17,36 +18,27 @@ from .reductions import spread
 Parts = tuple[Term, Term]
 
 
-def _size(a: Term, b: Term) -> Term:
-    return (a * a + b * b).function(nn.Sqrt)
-
-
-def _over(x: Parts, y: Parts) -> Parts:
-    real, imag = product(x, (y[0], -y[1]))
-    length = y[0] * y[0] + y[1] * y[1]
-    return real / length, imag / length
-
-
 def _exp(a: Term, b: Term) -> Parts:
     length = a.function(nn.Exp)
     return length * b.function(nn.Cos), length * b.function(nn.Sin)
 
 
 def _log(a: Term, b: Term) -> Parts:
-    return _size(a, b).function(nn.Log), Term(a.n, atan2(a.n, b.value, a.value))
+    return hypot(a, b).function(nn.Log), Term(a.n, atan2(a.n, b.value, a.value))
 
 
 def _sqrt(a: Term, b: Term) -> Parts:
     """The root with a real part that is not negative; the larger part is computed first."""
-    greater = ((_size(a, b) + a.function(nn.Abs)) * 0.5).function(nn.Sqrt)
+    greater = ((hypot(a, b) + a.function(nn.Abs)) * 0.5).function(nn.Sqrt)
     less = b.function(nn.Abs) / greater.equals(0.0).choose(1.0, greater * 2.0)
+    less = b.function(nn.Abs).equals(math.inf).choose(math.inf, less)
     right = a >= 0.0
     real, imag = right.choose(greater, less), right.choose(less, greater)
     return real, (b < 0.0).choose(-imag, imag)
 
 
 def _sgn(a: Term, b: Term) -> Parts:
-    size = _size(a, b)
+    size = hypot(a, b)
     size = size.equals(0.0).choose(1.0, size)
     return a / size, b / size
 
@@ -89,8 +81,7 @@ def _cos(a: Term, b: Term) -> Parts:
 
 
 def _reciprocal(a: Term, b: Term) -> Parts:
-    length = a * a + b * b
-    return a / length, -b / length
+    return quotient((a.zeros() + 1.0, a.zeros()), (a, b))
 
 
 def _sigmoid(a: Term, b: Term) -> Parts:
@@ -137,7 +128,7 @@ def _atanh(a: Term, b: Term) -> Parts:
 def _sinc(a: Term, b: Term) -> Parts:
     none = a.equals(0.0) & b.equals(0.0)
     a, b = a * math.pi, b * math.pi
-    real, imag = _over(_sin(a, b), (none.choose(1.0, a), b))
+    real, imag = quotient(_sin(a, b), (none.choose(1.0, a), b))
     return none.choose(1.0, real), none.choose(0.0, imag)
 
 
@@ -210,7 +201,7 @@ def power(n: AtenLayer, self: Any, exponent: Any) -> Pair:
     if exponent in (0.5, -1):
         return pair(*(_sqrt if exponent == 0.5 else _reciprocal)(a, b))
     real, imag = _exp(*product(_log(a, b), (c, d)))
-    none = _size(a, b).equals(0.0)
+    none = hypot(a, b).equals(0.0)
     ones = (c.equals(0.0) & d.equals(0.0)).cast(real.element)
     return pair(none.choose(ones, real), none.choose(0.0, imag))
 
@@ -225,7 +216,7 @@ def rsub(n: AtenLayer, self: Any, other: Any, alpha: Any = 1) -> Pair:
 @ROWS("complex.addcmul", "complex.addcdiv")
 def addcmul(n: AtenLayer, self: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Pair:
     (a, b), x, y, factor = parts_of(n, self, tensor1, tensor2, value)
-    made = product(x, y) if "addcmul" in n.kind else _over(x, y)
+    made = product(x, y) if "addcmul" in n.kind else quotient(x, y)
     real, imag = product(made, factor)
     return pair(a + real, b + imag)
 
@@ -277,14 +268,14 @@ def isclose(
     n: AtenLayer, self: Any, other: Any, rtol=1e-5, atol=1e-8, equal_nan: bool = False
 ) -> Value:
     (a, b), (c, d) = parts_of(n, self, other)
-    near = _size(a - c, b - d) <= _size(c, d) * rtol + atol
+    near = hypot(a - c, b - d) <= hypot(c, d) * rtol + atol
     return (near | (a.equals(c) & b.equals(d))).value
 
 
 @ROWS("complex.dist")
 def dist(n: AtenLayer, self: Any, other: Any, p: Any = 2) -> Value:
     (a, b), (c, d) = parts_of(n, self, other)
-    return real_norm(n, _size(a - c, b - d).value, p)
+    return real_norm(n, hypot(a - c, b - d).value, p)
 
 
 @ROWS("complex.eq", "complex.ne")
@@ -384,21 +375,21 @@ def complex_variance_and_mean(n: AtenLayer, self: Pair, **how: Any) -> list:
     """The real row gives both for each part."""
     (v, mean), (w, turned) = (spread(n, part, **how) for part in (self.real, self.imag))
     a, b = Term(n, v), Term(n, w)
-    return [(a + b if ".var" in n.kind else _size(a, b)).value, Pair(mean, turned)]
+    return [(a + b if ".var" in n.kind else hypot(a, b)).value, Pair(mean, turned)]
 
 
 @ROWS("complex.var", "complex.std")
 def complex_variance(n: AtenLayer, self: Pair, **how: Any) -> Value:
     """That of both parts together."""
     real, imag = (Term(n, spread(n, part, **how)) for part in (self.real, self.imag))
-    return (real + imag).value if ".var" in n.kind else _size(real, imag).value
+    return (real + imag).value if ".var" in n.kind else hypot(real, imag).value
 
 
 @ROWS("complex.norm", "complex.linalg_vector_norm", "complex.linalg_norm")
 def norm(n: AtenLayer, self: Pair, **how: Any) -> Value:
     """That of the elements' sizes, which is a vector's and Frobenius'."""
     row = linalg_norm if "linalg_norm" in n.kind else real_norm
-    return row(n, _size(*terms(n, self)).value, **how)
+    return row(n, hypot(*terms(n, self)).value, **how)
 
 
 @ROWS("complex.isnan", "complex.isinf", "complex.isfinite")

@@ -5,7 +5,8 @@ A row `complex.NAME` is `aten.NAME` of operands some of which are pairs.
 
 from __future__ import annotations
 
-from ...common.complexes import Pair, pair, product, split, terms, together
+from ...common import formulas
+from ...common.complexes import Pair, pair, product, quotient, split, terms, together
 from ...common.fourier import Complex, along, each, transformed
 from ...common.vocabulary import *
 from ..layer import AtenLayer, common_element
@@ -101,8 +102,7 @@ def truth(n: AtenLayer, x: Pair) -> Value:
 
 @ROWS("complex.abs")
 def size(n: AtenLayer, self: Pair) -> Value:
-    a, b = terms(n, self)
-    return (a * a + b * b).function(nn.Sqrt).value
+    return formulas.hypot(*terms(n, self)).value
 
 
 @ROWS("complex.angle")
@@ -150,10 +150,7 @@ def mul(n: AtenLayer, self: Any, other: Any) -> Pair:
 
 @ROWS("complex.div", "complex.true_divide", "complex.divide")
 def div(n: AtenLayer, self: Any, other: Any) -> Pair:
-    (a, b), (c, d) = parts_of(n, self, other)
-    real, imag = product((a, b), (c, -d))
-    length = c * c + d * d
-    return pair(real / length, imag / length)
+    return pair(*quotient(*parts_of(n, self, other)))
 
 
 # -- transforms ------------------------------------------------------------------------------------

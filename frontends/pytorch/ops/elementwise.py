@@ -348,17 +348,7 @@ def clamp(n: AtenLayer, self: Value, min: Any = None, max: Any = None) -> Value:
 
 @ROWS("aten.hypot")
 def hypot(n: AtenLayer, self: Any, other: Any) -> Value:
-    """sqrt(a² + b²) without an overflow between; infinite where one of both is."""
-    return _rounded_once(n, _length, n.promoted_floating(self, other))
-
-
-def _length(x: Term, y: Term) -> Term:
-    a, b = x.function(nn.Abs), y.function(nn.Abs)
-    great, small = a.max(b), a.min(b)
-    share = small / great
-    found = great * (share * share + 1.0).function(nn.Sqrt)
-    found = great.equals(0.0).choose(great, found)
-    return (a.equals(math.inf) | b.equals(math.inf)).choose(math.inf, found)
+    return _rounded_once(n, formulas.hypot, n.promoted_floating(self, other))
 
 
 @ROWS("aten.logaddexp", "aten.logaddexp2")

@@ -32,8 +32,7 @@ def part(n: TfLayer, x: Any) -> Value:
 
 @rows("ComplexAbs")
 def magnitude(n: TfLayer, x: Pair) -> Value:
-    real, imag = terms(n, x)
-    return (real * real + imag * imag).function(nn.Sqrt).value
+    return formulas.hypot(*terms(n, x)).value
 
 
 @rows("Angle")

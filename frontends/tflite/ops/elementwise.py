@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...common import tensorflow as tf
+from ...common.formulas import hypot
 from ...common.vocabulary import *
 from ..layer import ACTIVATIONS, Complex, TfliteLayer, real
 from ..rows import ROWS
@@ -126,5 +127,4 @@ def bitcast(n: TfliteLayer, x: Value) -> Value:
 
 @ROWS("COMPLEX_ABS")
 def complex_abs(n: TfliteLayer, x: Any) -> Value:
-    parts = Term(n, x.real), Term(n, x.imaginary)
-    return (parts[0] * parts[0] + parts[1] * parts[1]).function(nn.Sqrt).value
+    return hypot(Term(n, x.real), Term(n, x.imaginary)).value

@@ -102,6 +102,18 @@ def extreme_types(small, bytes_, flag, wide):
     return *integers, *mixed, *angles, *powers, *areas, *truths
 
 
+def extreme_complexes(great, small, odd):
+    """Complex numbers whose squares are too large or too small, or that are none."""
+    found = []
+    for parts in (great, small, odd):
+        x = torch.view_as_complex(parts)
+        numbers = x / x.flip(0), x.reciprocal(), x.sqrt(), x.log()
+        found += [x.abs(), *map(torch.view_as_real, numbers)]
+    # Of infinities PyTorch gives another sign in each lane.
+    signs = (torch.view_as_complex(parts).sgn() for parts in (great, small))
+    return [*found, *map(torch.view_as_real, signs)]
+
+
 def extreme_cases() -> dict[str, tuple[Callable[..., Any], Sequence[torch.Tensor]]]:
     values = torch.tensor([NAN, INF, -INF, 0.0, -0.0, 1.0, -2.5, 3.0, 0.5, -1.0])
     rows = [
@@ -127,6 +139,9 @@ def extreme_cases() -> dict[str, tuple[Callable[..., Any], Sequence[torch.Tensor
     bytes_ = torch.tensor([3, 200, 7, 0, 251], dtype=torch.uint8)
     flag = torch.tensor([True, False, True])
     points = torch.tensor([NAN, INF, -INF, 0, -1, -2, -1e-30, 1e-30, 0.5, -2.5, 1e30, 30])
+    great = [[1e20, 2e20], [-3e25, 1e25], [2e30, 0.0], [1e30, -1e30]]
+    small = [[1e-25, 2e-25], [-3e-24, 1e-24], [0.0, 2e-25], [1e-25, -1e-24]]
+    odd = [[INF, 1.0], [0.0, 0.0], [3.0, -4.0], [-1.0, INF], [NAN, 1.0], [INF, INF]]
     return {
         "extreme_elements": (extreme_elements, [values.repeat(10), values.repeat_interleave(10)]),
         "extreme_rows": (
@@ -136,5 +151,9 @@ def extreme_cases() -> dict[str, tuple[Callable[..., Any], Sequence[torch.Tensor
         "extreme_windows": (extreme_windows, [line, image, grid]),
         "extreme_functions": (extreme_functions, [points]),
         "extreme_attention": (extreme_attention, [torch.randn(2, 4, 5, 8), mask, scores]),
+        "extreme_complexes": (
+            extreme_complexes,
+            [torch.tensor(parts) for parts in (great, small, odd)],
+        ),
         "extreme_types": (extreme_types, [small, bytes_, flag, torch.tensor([1.0, -2, 3, 0, 5])]),
     }
