@@ -116,7 +116,7 @@ def repeat_interleave(
         if dim is None:
             self, dim = Term(n, self).flat().value, 0
         places = _repeated_places(n, repeats, output_size)
-        return n(nn.Gather(self, places, axis=n.axis(dim, self.type.rank)))
+        return gathered(n, self, places, n.axis(dim, self.type.rank))
     if dim is None:
         self, dim = Term(n, self).flat().value, 0
     axis, shape, count = n.axis(dim, self.type.rank), n.shape(self), n.int(repeats)

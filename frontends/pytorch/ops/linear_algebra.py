@@ -15,6 +15,7 @@ from ....ir.types import IntegerType, f64, i32, i64
 from ...common import linear_algebra as algebra
 from ...common.linear_algebra import Factors, identity_like, transposed
 from ...common.movement import unsqueezed
+from ...common.reductions import reduced
 from ...common.terms import Term, constant, counting, extent
 from ..layer import AtenLayer
 from ..rows import ROWS
@@ -363,7 +364,7 @@ def log_determinant(n: AtenLayer, A: Any = None, self: Any = None) -> list:
     axis = diagonal.rank - 1
     size = diagonal.function(nn.Abs).function(nn.Log).sum(axis)
     signs = diagonal.function(nn.Sign).value
-    sign = factors.sign * diagonal.made(nn.ReduceProd(signs, axes=(axis,)))
+    sign = factors.sign * Term(n, signs).product(axis)
     if ".logdet" in n.kind:
         return [(sign < 0.0).choose(math.nan, size).value]
     return [sign.value, size.value, factors.both.value, _pivots(factors)]
@@ -433,7 +434,7 @@ def matrix_norm(
     x = Term(n, n.floating(self if dtype is None else n.cast(self, dtype)))
     rows, columns = (n.axis(d, x.rank) for d in dim)
     if order == "fro":
-        return n(nn.ReduceL2(x.value, axes=tuple(sorted((rows, columns))), keep_dims=keepdim))
+        return reduced(n, x.value, nn.ReduceL2, tuple(sorted((rows, columns))), keep=keepdim)
     others = [i for i in range(x.rank) if i not in (rows, columns)]
     a = x.transpose(*others, rows, columns)
     last = a.rank - 1

@@ -42,7 +42,7 @@ def sum_to_size(n: AtenLayer, self: Value, size: Any) -> Value:
     axes = tuple(i for i in (*range(lead), *ones) if self.type.shape[i] != 1 or i < lead)
     if (axes or not size) and not _is_float(self):
         self = n.cast(self, i64)
-    found = n(nn.ReduceSum(self, axes=axes, keep_dims=True)) if axes else self
+    found = reduced(n, self, nn.ReduceSum, axes, keep=True) if axes else self
     return n.reshape(found, size)
 
 
@@ -90,7 +90,7 @@ def max_min(
     values = reduced(n, self, op, axes, keepdim)
     if not n.wants(1):
         return [values, None]
-    return [values, n(find(_numbers(n, self), axis=axes[0], keep_dims=keepdim))]
+    return [values, extreme_at(n, self, find, axes[0], keep=keepdim)]
 
 
 def _numbers(n: AtenLayer, x: Value) -> Value:
@@ -99,11 +99,9 @@ def _numbers(n: AtenLayer, x: Value) -> Value:
 
 @ROWS("aten.argmax", "aten.argmin")
 def arg_extreme(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) -> Value:
-    find, x = nn.Argmax if "argmax" in n.kind else nn.Argmin, _numbers(n, self)
-    if dim is None or not x.type.rank:
-        x = Term(n, x).flat().value
-        return n(find(x, axis=0, keep_dims=False))
-    return n(find(x, axis=n.axis(dim, x.type.rank), keep_dims=keepdim))
+    find = nn.Argmax if "argmax" in n.kind else nn.Argmin
+    axis = n.axis(dim, self.type.rank) if dim is not None and self.type.rank else None
+    return extreme_at(n, self, find, axis, keepdim)
 
 
 @ROWS("aten.var", "aten.std", "aten.var_mean", "aten.std_mean")
@@ -141,11 +139,11 @@ def norm(
     axes = n.axes(dim, x.rank)
     ops = {1: nn.ReduceL1, 2: nn.ReduceL2}
     if order in ops:
-        return n(ops[order](x.value, axes=axes, keep_dims=keepdim))
+        return reduced(n, x.value, ops[order], axes, keep=keepdim)
     size = x.function(nn.Abs)
     if order in (math.inf, -math.inf):
         op = nn.ReduceMax if order > 0 else nn.ReduceMin
-        return n(op(size.value, axes=axes, keep_dims=keepdim))
+        return reduced(n, size.value, op, axes, keep=keepdim)
     if order == 0:
         return (~size.equals(0.0)).cast(x.element).sum(*axes, keep=keepdim).value
     wide = f32 if x.element in (f16, bf16) else x.element  # powers are beyond 16 bits soon
@@ -202,7 +200,7 @@ def median(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) ->
     if isinstance(x.type.element_type, FloatType) and count != 0:
         missing = Term(n, x).function(nn.IsNan).cast(i32)
         is_missing = missing.largest(axis, keep=True) > 0
-        first = missing.made(nn.Argmax(missing.value, axis=axis, keep_dims=True))
+        first = missing.argmax(axis, keep=True)
         parts = [is_missing.choose(v, p) for v, p in zip((math.nan, first), parts, strict=True)]
     if not keepdim:
         parts = [p.column(0, axis) for p in parts]

@@ -379,8 +379,8 @@ def unfold(n: AtenLayer, self: Value, dimension: int, size: int, step: int) -> V
 
 @ROWS("aten.as_strided")
 def as_strided(n: AtenLayer, self: Value, size: Any, stride: Any, storage_offset: Any = 0) -> Value:
-    return n(
-        nn.Gather(Term(n, self).flat().value, strided_places(n, self, size, stride, storage_offset))
+    return gathered(
+        n, Term(n, self).flat().value, strided_places(n, self, size, stride, storage_offset)
     )
 
 
