@@ -9,14 +9,14 @@ from .elementwise import as_bool, floor_divide
 from .views import broadcast_tensors, unsqueeze
 
 
-@ROWS("aten.embedding")
+@ROWS("aten.embedding", batched="last")
 def embedding(
     n: AtenLayer, weight: Value, indices: Value, padding_idx: int = -1, **training: Any
 ) -> Value:
     return gathered(n, weight, as_i64(n, indices), 0)
 
 
-@ROWS("aten.index_select")
+@ROWS("aten.index_select", batched="along")
 def index_select(n: AtenLayer, self: Value, dim: int, index: Value) -> Value:
     if self.type.rank == 0:
         return self
@@ -28,7 +28,7 @@ def take(n: AtenLayer, self: Value, index: Value) -> Value:
     return gathered(n, Term(n, self).flat().value, as_i64(n, index), 0)
 
 
-@ROWS("aten.gather")
+@ROWS("aten.gather", batched="gathered")
 def gather(n: AtenLayer, self: Value, dim: int, index: Value, sparse_grad: bool = False) -> Value:
     if 0 in index.type.shape or self.type.rank == 0:
         shape = n.shape(index)
@@ -219,7 +219,7 @@ def _indexed(n: AtenLayer, x: Value, indices: Any) -> tuple[list[int], Value, in
     return axes, rows, axes[0] if together else 0
 
 
-@ROWS("aten.index", "aten._unsafe_index")
+@ROWS("aten.index", "aten._unsafe_index", batched="index")
 def index(n: AtenLayer, self: Value, indices: list[Value | None]) -> Value:
     found = _positions(n, self, indices)
     axes = [i for i, one in enumerate(found) if one is not None]
@@ -306,7 +306,7 @@ def nonzero_numpy(
     return [places.column(i, 0).value for i in range(x.type.rank)]
 
 
-@ROWS("aten.one_hot")
+@ROWS("aten.one_hot", batched="last")
 def one_hot(n: AtenLayer, self: Value, num_classes: int = -1) -> Value:
     count = n.int(num_classes)
     if count < 0:

@@ -65,7 +65,7 @@ def updated_batch_norm(
     return [out, mean, _inverse_root(n, spread, eps), *reserve, *kept]
 
 
-@ROWS("aten.layer_norm", "aten.native_layer_norm")
+@ROWS("aten.layer_norm", "aten.native_layer_norm", batched="last")
 def layer_norm(
     n: AtenLayer,
     input: Value,
@@ -92,7 +92,7 @@ def _statistics(n: AtenLayer, x: Value, axes: tuple[int, ...], eps: float) -> li
     return [mean, _inverse_root(n, spread, eps)]
 
 
-@ROWS("aten.rms_norm", "aten._fused_rms_norm")
+@ROWS("aten.rms_norm", "aten._fused_rms_norm", batched="last")
 def rms_norm(
     n: AtenLayer,
     input: Value,
@@ -161,7 +161,9 @@ def _along(
     return work(x, n.axis(dim, x.type.rank))
 
 
-@ROWS("aten.softmax", "aten._softmax", "aten._safe_softmax", "aten.special_softmax")
+@ROWS(
+    "aten.softmax", "aten._softmax", "aten._safe_softmax", "aten.special_softmax", batched="along"
+)
 def softmax(
     n: AtenLayer, self: Value, dim: int, dtype: Type | None = None, half_to_float: bool = False
 ) -> Value:
@@ -175,7 +177,7 @@ def softmax(
     return _along(n, self, dim, f32 if half_to_float else dtype, work)
 
 
-@ROWS("aten.log_softmax", "aten._log_softmax", "aten.special_log_softmax")
+@ROWS("aten.log_softmax", "aten._log_softmax", "aten.special_log_softmax", batched="along")
 def log_softmax(
     n: AtenLayer, self: Value, dim: int, dtype: Type | None = None, half_to_float: bool = False
 ) -> Value:

@@ -12,7 +12,14 @@ from .views import unsqueeze
 
 
 @ROWS(
-    "aten.mm", "aten.bmm", "aten.matmul", "aten.mv", "aten.dot", "aten.vdot", "aten.linalg_matmul"
+    "aten.mm",
+    "aten.bmm",
+    "aten.matmul",
+    "aten.mv",
+    "aten.dot",
+    "aten.vdot",
+    "aten.linalg_matmul",
+    batched="products",
 )
 def matmul(
     n: AtenLayer,
@@ -35,7 +42,7 @@ def matmul(
     return n.reshape(out, [n.size(out, i) for i in range(out.type.rank) if i not in drop])
 
 
-@ROWS("aten.linear")
+@ROWS("aten.linear", batched="last")
 def linear(n: AtenLayer, input: Value, weight: Value, bias: Value | None = None) -> Value:
     out = matmul(n, input, swapped(n, weight, 0, 1) if weight.type.rank == 2 else weight)
     return out if bias is None else n(nn.Add(out, bias))
