@@ -11,7 +11,7 @@ from ...dialects.nn.movement import slice_bounds
 from ...ir.core import Value
 from ...ir.types import Dim, TensorType, i64
 from .layer import Layer
-from .shapes import as_i64, dims, reshape, shape_of
+from .shapes import dims, reshape, shape_of
 
 FAR = 2**31 - 1
 """An end from which on exporters mean "to the end"."""
@@ -91,7 +91,7 @@ def sliced_by(
 ) -> Value:
     """The slice of axes by 1-D tensors of integers; the shape is what is known of the result's."""
     out = TensorType(tuple(shape or (None,) * x.type.rank), x.type.element_type)
-    return n(nn.SliceDynamic(x, *(as_i64(n, v) for v in (starts, ends, axes, steps)), out=out))
+    return n(nn.SliceDynamic(x, *(n.cast(v, i64) for v in (starts, ends, axes, steps)), out=out))
 
 
 def _number(n: Layer, value: Index) -> int | None:
