@@ -32,22 +32,23 @@ def convolution(
     weight: Value,
     bias: Value | None = None,
     *,
-    strides: Sequence[int],
-    dilations: Sequence[int],
-    padding: Padding,
+    strides: Sequence[int] = (),
+    dilations: Sequence[int] = (),
+    padding: Padding = "VALID",
     groups: int = 1,
     kernel: Sequence[Dim] = (),
 ) -> Value:
     """x [N, C, D..] with weight [O, C / groups, K..]; `kernel` tells extents that it does not."""
     kernel = kernel or weight.type.shape[2:]
+    strides, dilations = (tuple(v) or (1,) * len(kernel) for v in (strides, dilations))
     operand = padded(n, x, kernel, strides, dilations, padding)
     return n(
         nn.Conv(
             operand.x,
             weight,
             bias,
-            strides=tuple(strides),
-            dilations=tuple(dilations),
+            strides=strides,
+            dilations=dilations,
             pads=operand.pads,
             groups=groups,
         )
@@ -61,8 +62,8 @@ def transposed_convolution(
     bias: Value | None = None,
     *,
     strides: Sequence[int],
-    dilations: Sequence[int],
-    padding: Padding,
+    dilations: Sequence[int] = (),
+    padding: Padding = "VALID",
     output_padding: Sequence[int] | None = None,
     groups: int = 1,
     extents: Sequence[int] | Value | None = None,
@@ -74,8 +75,9 @@ def transposed_convolution(
     where the padding is explicit, as SAME_LOWER says.
     """
     kernel = kernel or weight.type.shape[2:]
+    dilations = tuple(dilations) or (1,) * len(kernel)
     extra = (0,) * len(kernel) if output_padding is None else tuple(output_padding)
-    how = {"strides": tuple(strides), "dilations": tuple(dilations), "groups": groups}
+    how = {"strides": tuple(strides), "dilations": dilations, "groups": groups}
     is_open = None in kernel or (extents is not None and None in x.type.shape[2:])
     if isinstance(extents, Value) or (
         is_open and (extents is not None or padding in ("SAME_UPPER", "SAME_LOWER"))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ...dialects import nn
 from ...ir.core import Value
-from ...ir.types import TensorType
+from ...ir.types import TensorType, i32
 from .layer import Layer
 from .movement import transposed
 from .shapes import as_i64, as_scalar, normalize_axis
 from .terms import Term, counting, extent
 
 
-def gathered(n: Layer, data: Value, indices: Value, axis: int, batch_dims: int = 0) -> Value:
+def gathered(n: Layer, data: Value, indices: Value, axis: int = 0, batch_dims: int = 0) -> Value:
     """data [B.., M.., K, R..], indices [B.., I..] -> [B.., M.., I.., R..]"""
     known, extent = n.known(indices), data.type.shape[axis]
     if known is not None and extent is not None and known.size:  # noqa: SIM102
@@ -31,6 +31,21 @@ def gathered(n: Layer, data: Value, indices: Value, axis: int, batch_dims: int =
     head, index = places[:batch_dims], places[batch_dims : batch_dims + inner]
     between = places[batch_dims + inner : batch_dims + inner + middle]
     return transposed(n, found, (*head, *between, *index, *places[batch_dims + inner + middle :]))
+
+
+def gathered_nd(n: Layer, data: Value, indices: Value, batch_dims: int = 0) -> Value:
+    """The elements or parts at positions, which are the last dimension of the indices."""
+    return n(nn.GatherNd(data, _as_places(n, indices), batch_dims=batch_dims))
+
+
+def gathered_elements(n: Layer, data: Value, indices: Value, axis: int) -> Value:
+    """For each index the element at this position of its row along the axis."""
+    return n(nn.GatherElements(data, _as_places(n, indices), axis=axis))
+
+
+def _as_places(n: Layer, indices: Value) -> Value:
+    """Indices as integers of 32 or 64 bits."""
+    return indices if indices.type.element_type is i32 else as_i64(n, indices)
 
 
 def reverse_sequence(n: Layer, x: Value, lengths: Value, time: int, batch: int) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -34,26 +34,70 @@ def bounds(begin: Dim, end: Dim, step: Dim, extent: Dim) -> tuple[Dim, int, int]
     return count, first, step if count else 1
 
 
+Range = tuple[Index, Index | None, int]
+"""The first position, the one behind the last, and the step; no end stands for one element."""
+
+
 def slice_axis(n: Layer, x: Value, axis: int, begin: Index, end: Index, step: int = 1) -> Value:
     """x[.., begin:end:step, ..], with Python's meaning of positions."""
-    first, last = (v if isinstance(v, int) else _number(n, v) for v in (begin, end))
-    found = bounds(first, last, step, x.type.shape[axis])
-    shape = list(x.type.shape)
-    if found is not None:
-        shape[axis], start, step = found
-        out = TensorType(tuple(shape), x.type.element_type)
-        if not start and step == 1 and (out is x.type):
-            return x
-        starts, steps = [0] * len(shape), [1] * len(shape)
-        starts[axis], steps[axis] = start, step
-        return n(nn.Slice(x, starts=tuple(starts), steps=tuple(steps), out=out))
-    shape[axis] = None
-    vectors = [as_vector(n, v) for v in (begin, end, axis, step)]
+    return sliced(n, x, {axis: (begin, end, step)})
+
+
+def sliced(n: Layer, x: Value, ranges: Mapping[int, Range]) -> Value:
+    """x[begin:end:step, ..] for some axes: the known ranges as one slice, each other as its own."""
+    rank = x.type.rank
+    shape, starts, steps = list(x.type.shape), [0] * rank, [1] * rank
+    late = {}
+    for axis, (first, last, step) in ranges.items():
+        extent, start = shape[axis], _number(n, first)
+        if last is None and start is not None and extent is not None:
+            if not -extent <= start < extent:
+                raise n.error(f"index {start} is out of range for {extent} elements")
+            shape[axis], starts[axis] = 1, start % extent
+            continue
+        found = None if last is None else bounds(start, _number(n, last), step, extent)
+        if found is None:
+            late[axis] = first, last, step
+        else:
+            shape[axis], starts[axis], steps[axis] = found
+    x = portion(n, x, starts, shape, steps)
+    for axis, (first, last, step) in late.items():
+        if last is None:
+            x = n(nn.Gather(x, as_vector(n, first), axis=axis))
+            continue
+        begin, end, at, by = (as_vector(n, v) for v in (first, last, axis, step))
+        left = [None if i == axis else d for i, d in enumerate(x.type.shape)]
+        x = sliced_by(n, x, begin, end, at, by, left)
+    return x
+
+
+def portion(
+    n: Layer, x: Value, starts: Sequence[int], shape: Sequence[Dim], steps: Sequence[int] = ()
+) -> Value:
+    """Elements from these positions on, as many along each dimension as the shape has."""
     out = TensorType(tuple(shape), x.type.element_type)
-    return n(nn.SliceDynamic(x, *vectors, out=out))
+    if not any(starts) and not set(steps) - {1} and out is x.type:
+        return x
+    return n(nn.Slice(x, starts=tuple(starts), steps=tuple(steps) or (1,) * len(shape), out=out))
 
 
-def _number(n: Layer, value: Value) -> int | None:
+def sliced_by(
+    n: Layer,
+    x: Value,
+    starts: Value,
+    ends: Value,
+    axes: Value,
+    steps: Value,
+    shape: Sequence[Dim] | None = None,
+) -> Value:
+    """The slice of axes by 1-D tensors of integers; the shape is what is known of the result's."""
+    out = TensorType(tuple(shape or (None,) * x.type.rank), x.type.element_type)
+    return n(nn.SliceDynamic(x, *(n.cast(v, i64) for v in (starts, ends, axes, steps)), out=out))
+
+
+def _number(n: Layer, value: Index) -> int | None:
+    if isinstance(value, int):
+        return value
     known = n.known(value)
     return None if known is None else int(known)
 

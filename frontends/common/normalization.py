@@ -1,26 +1,49 @@
-"""Normalizations: of channels by statistics that are given or those of the batch."""
+"""Normalizations by given statistics, or by those of the batch, of each example or of its parts.
+
+Parameters that are left out are ones and zeros; those that are there get the element type of what
+they scale.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from inspect import Parameter
+from typing import Any
 
 import numpy as np
 
 from ...dialects import nn
 from ...ir.core import Value
-from ...ir.types import Type
+from ...ir.types import FloatType, Type, f32
+from .direct import with_signature
 from .layer import Layer
+from .pooling import Windows, average_pooled
 from .reductions import variance
+from .rows import Convert
+from .shapes import broadcast, product, reshape
+from .terms import Term
+
+Given = tuple[Any, float]
+"""What a format calls an attribute, and its value where it is left out."""
 
 
 def batch_norm(
-    n: Layer, x: Value, scale: Value, bias: Value, mean: Value, var: Value, epsilon: float
+    n: Layer,
+    x: Value,
+    scale: Value | None,
+    bias: Value | None,
+    mean: Value,
+    var: Value,
+    epsilon: float,
 ) -> Value:
     """(x - mean) / sqrt(var + epsilon) * scale + bias, each with an element per channel."""
-    given = [n.cast(p, x.type.element_type) for p in (scale, bias, mean, var)]
+    given = _of_channels(n, x, scale, bias, mean)
+    given += [n.cast(v, x.type.element_type) for v in (mean, var)]
     return n(nn.BatchNorm(x, *given, epsilon=epsilon))
 
 
 def batch_norm_now(
-    n: Layer, x: Value, scale: Value, bias: Value, element: Type, epsilon: float
+    n: Layer, x: Value, scale: Value | None, bias: Value | None, element: Type, epsilon: float
 ) -> tuple[Value, Value, Value]:
     """The same by the batch's own mean and variance, which it also gives, of an element type."""
     axes = (0, *range(2, x.type.rank))
@@ -28,8 +51,207 @@ def batch_norm_now(
     return batch_norm(n, x, scale, bias, mean, spread, epsilon), mean, spread
 
 
-def filled_channels(n: Layer, value: Value | None, count: int, fill: float, like: Value) -> Value:
-    """A parameter of channels, or so many equal ones where it is left out."""
-    if value is not None:
+def instance_normed(
+    n: Layer, x: Value, scale: Value | None, bias: Value | None, epsilon: float
+) -> Value:
+    """Each channel of each example with mean 0 and variance 1, scaled and shifted."""
+    return n(nn.InstanceNorm(x, *_of_channels(n, x, scale, bias), epsilon=epsilon))
+
+
+def group_normed(
+    n: Layer, x: Value, scale: Value | None, bias: Value | None, groups: int, epsilon: float
+) -> Value:
+    """Groups of channels with mean 0 and variance 1, channels scaled and shifted."""
+    given = _of_channels(n, x, scale, bias)
+    return n(nn.GroupNorm(x, *given, groups=groups, epsilon=epsilon))
+
+
+def of_groups(n: Layer, value: Value, groups: int, channels: int | None) -> Value:
+    """A parameter with an element per group as one with an element per channel."""
+    if channels is None or groups < 1 or channels % groups:
+        raise n.error(f"{channels or '?'} channels do not split into {groups} groups")
+    column = reshape(n, value, [groups, 1])
+    return reshape(n, broadcast(n, column, [groups, channels // groups]), [channels])
+
+
+def layer_normed(
+    n: Layer,
+    x: Value,
+    scale: Value | None,
+    bias: Value | None,
+    axes: Sequence[int],
+    epsilon: float,
+) -> Value:
+    """x with mean 0 and variance 1 along axes, scaled and shifted by parameters of these axes."""
+    axes = tuple(sorted(axes))
+    if _are_last(x, axes):
+        scale, bias = _scale_of(n, x, scale, axes), _along(n, x, bias, axes)
+        return n(nn.LayerNorm(x, scale, bias, axis=axes[0], epsilon=epsilon))
+    wide = _in_32_bits(n, x)
+    spread, mean = (Term(n, v) for v in variance(n, wide.value, axes, keep=True))
+    normal = (wide - mean) * (spread + epsilon).function(nn.Rsqrt)
+    return _scaled(n, x, normal, scale, bias, axes)
+
+
+def rms_normed(
+    n: Layer, x: Value, scale: Value | None, axes: Sequence[int], epsilon: float
+) -> Value:
+    """x by the root of its squares' mean along axes, scaled by a parameter of these axes."""
+    axes = tuple(sorted(axes))
+    if _are_last(x, axes):
+        return n(nn.RmsNorm(x, _scale_of(n, x, scale, axes), axis=axes[0], epsilon=epsilon))
+    wide = _in_32_bits(n, x)
+    normal = wide * ((wide * wide).mean(*axes, keep=True) + epsilon).function(nn.Rsqrt)
+    return _scaled(n, x, normal, scale, None, axes)
+
+
+def deviations(n: Layer, x: Value, axes: tuple[int, ...], epsilon: float | None) -> Value:
+    """x less its mean along axes, over its deviation and epsilon where there is one."""
+    apart = Term(n, x) - Term(n, x).mean(*axes, keep=True)
+    if epsilon is None:
+        return apart.value
+    square = (apart * apart).mean(*axes, keep=True)
+    return (apart / (square.function(nn.Sqrt) + epsilon)).value
+
+
+def local_response(
+    n: Layer, x: Value, size: int, alpha: float, beta: float, bias: float = 1.0
+) -> Value:
+    """x by a power of bias + alpha * the mean of squares in so many neighbouring channels."""
+    return n(nn.Lrn(x, size=size, alpha=alpha, beta=beta, bias=bias))
+
+
+def local_response_in_space(
+    n: Layer, x: Value, size: int, alpha: float, beta: float, bias: float = 1.0
+) -> Value:
+    """The same of squares in windows of so many neighbours in each dimension of space."""
+    count = x.type.rank - 2
+    pads = (size // 2,) * count + (size - size // 2 - 1,) * count
+    squares = Term(n, x) * Term(n, x)
+    windows = Windows((size,) * count, (1,) * count, pads)
+    near = Term(n, average_pooled(n, squares.value, windows, counts_padding=True))
+    return (Term(n, x) / (near * alpha + bias) ** beta).value
+
+
+def _of_channels(
+    n: Layer, x: Value, scale: Value | None, bias: Value | None, *others: Value
+) -> list[Value]:
+    """Scale and bias, or as many ones and zeros as there are channels."""
+    element = x.type.element_type
+    counts = [v.type.shape[0] for v in (scale, bias, *others) if v is not None]
+    count = next((d for d in counts if d is not None), None)
+
+    def parameter(value: Value | None, fill: int) -> Value:
+        if value is not None:
+            return n.cast(value, element)
+        return n.constant(np.full(n.extent(x, 1) if count is None else count, fill), element)
+
+    return [parameter(scale, 1), parameter(bias, 0)]
+
+
+def _are_last(x: Value, axes: tuple[int, ...]) -> bool:
+    return bool(axes) and axes == tuple(range(x.type.rank - len(axes), x.type.rank))
+
+
+def _along(n: Layer, x: Value, value: Value | None, axes: tuple[int, ...]) -> Value | None:
+    """A parameter of some axes such that it broadcasts to x; a vector may have all its elements."""
+    if value is None:
+        return None
+    value, rank = n.cast(value, x.type.element_type), x.type.rank
+    own = [x.type.shape[i] for i in axes]
+    if len(axes) > 1 and value.type.rank == 1 and None not in own:  # noqa: SIM102
+        if value.type.shape != tuple(own[-1:]) and value.type.shape == (product(own),):
+            value = reshape(n, value, own)
+    if value.type.rank != len(axes) or _are_last(x, axes):
         return value
-    return n.constant(np.full(count, fill), like.type.element_type)
+    return reshape(n, value, [(x, i) if i in axes else 1 for i in range(rank)])
+
+
+def _scale_of(n: Layer, x: Value, scale: Value | None, axes: tuple[int, ...]) -> Value:
+    """A scale of the last axes; one where it is left out."""
+    found = _along(n, x, scale, axes)
+    if found is not None:
+        return found
+    own = [x.type.shape[i] for i in axes]
+    return n.scalar(1, x) if None in own else n.constant(np.ones(own), x.type.element_type)
+
+
+def _in_32_bits(n: Layer, x: Value) -> Term:
+    """Halves as f32; others as they are."""
+    element = x.type.element_type
+    narrow = isinstance(element, FloatType) and element.width < 32
+    return Term(n, n.cast(x, f32 if narrow else element))
+
+
+def _scaled(
+    n: Layer,
+    x: Value,
+    normal: Term,
+    scale: Value | None,
+    bias: Value | None,
+    axes: tuple[int, ...],
+) -> Value:
+    """A normalized x with its scale and bias, of x's element type."""
+    for value, formula in ((scale, Term.__mul__), (bias, Term.__add__)):
+        found = _along(n, x, value, axes)
+        if found is not None:
+            normal = formula(normal, Term(n, found).cast(normal.element))
+    return normal.cast(x.type.element_type).value
+
+
+# -- rows ------------------------------------------------------------------------------------------
+
+_ROLES = {"gamma": "scale", "beta": "bias", "offset": "bias", "variance": "var"}
+
+
+def _row(convert: Callable[..., Value], operands: str) -> Convert:
+    """A converter that gets operands by their roles; `scale?` may be left out."""
+    names = [word.removesuffix("?") for word in operands.split()]
+    roles = [_ROLES.get(name, name) for name in names]
+
+    def row(n: Any, *values: Value | None) -> Value:
+        return convert(n, **dict(zip(roles, values, strict=False)))
+
+    kind = Parameter.POSITIONAL_OR_KEYWORD
+    defaults = [None if word.endswith("?") else Parameter.empty for word in operands.split()]
+    pairs = zip(names, defaults, strict=True)
+    return with_signature(row, [Parameter(name, kind, default=d) for name, d in pairs])
+
+
+def batch_norm_row(
+    operands: str, *, eps: Given, inference: str | Callable[[Any], bool] | None = None
+) -> Convert:
+    """The row of a batch normalization: operands in the format's order, `scale?` if it may be left
+    out, and the flag, or what of the layer tells, that given statistics are taken.
+
+        rows.add({"SpatialBN": batch_norm_row("x scale bias mean var", eps=("epsilon", 1e-5))})
+    """
+
+    def convert(n: Any, x: Value, mean: Value, var: Value, scale=None, bias=None) -> Value:
+        epsilon = n.float(*eps)
+        given = (
+            n.int(inference) if isinstance(inference, str) else inference is None or inference(n)
+        )
+        if given:
+            return batch_norm(n, x, scale, bias, mean, var, epsilon)
+        return batch_norm_now(n, x, scale, bias, mean.type.element_type, epsilon)[0]
+
+    return _row(convert, operands)
+
+
+def instance_norm_row(operands: str, *, eps: Given) -> Convert:
+    """The row of a normalization of each channel of each example."""
+
+    def convert(n: Any, x: Value, scale=None, bias=None) -> Value:
+        return instance_normed(n, x, scale, bias, n.float(*eps))
+
+    return _row(convert, operands)
+
+
+def local_response_row(*, size: str, alpha: Given, beta: Given, bias: Given) -> Convert:
+    """The row of a normalization by neighbouring channels."""
+
+    def convert(n: Any, x: Value) -> Value:
+        return local_response(n, x, n.int(size), *(n.float(*g) for g in (alpha, beta, bias)))
+
+    return convert

@@ -43,20 +43,34 @@ class Windows:
         }
 
 
-def max_pooled(n: Layer, x: Value, windows: Windows) -> Value:
+def max_pooled(n: Layer, x: Value, windows: Windows, keeps_nan: bool = False) -> Value:
     """The largest element of each window."""
     operand, attributes = windows.on(n, x, limits_of(x.type.element_type)[0])
-    return n(nn.MaxPool(operand.x, **attributes))
+    return n(nn.MaxPool(operand.x, keeps_nan=keeps_nan, **attributes))
 
 
-def max_pooled_with_indices(n: Layer, x: Value, windows: Windows) -> tuple[Value, Value]:
+def max_pooled_with_indices(
+    n: Layer, x: Value, windows: Windows, keeps_nan: bool = False
+) -> tuple[Value, Value]:
     """The largest element of each window, and its position among all of x."""
     operand, attributes = windows.on(n, x, limits_of(x.type.element_type)[0])
-    out, indices = n(nn.MaxPoolWithIndices(operand.x, **attributes))
+    out, indices = n(nn.MaxPoolWithIndices(operand.x, keeps_nan=keeps_nan, **attributes))
     if operand.by is not None:
         begin = part_of_vector(n, operand.by, 0, x.type.rank)
         indices = move_indices(n, indices, shape_of(n, operand.x), shape_of(n, x), begin)
     return out, indices
+
+
+def sum_pooled(n: Layer, x: Value, windows: Windows) -> Value:
+    """The sum of each window."""
+    operand, attributes = windows.on(n, x)
+    return n(nn.SumPool(operand.x, **attributes))
+
+
+def length_pooled(n: Layer, x: Value, windows: Windows, p: int = 2) -> Value:
+    """The p-norm of each window."""
+    operand, attributes = windows.on(n, x)
+    return n(nn.LpPool(operand.x, p=p, **attributes))
 
 
 def average_pooled(n: Layer, x: Value, windows: Windows, counts_padding: bool = False) -> Value:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import IntegerType, TensorType, f64, i1, i64
 from .layer import Layer
-from .shapes import as_i64, as_scalar, product
+from .rows import Convert
+from .shapes import as_i64, as_scalar, normalize_axes, product, reshape
 from .terms import Term, extent
 
 _OF_FLOATS = (nn.ReduceL2, nn.ReduceLogSum, nn.ReduceLogSumExp)
 """Reductions whose results are no integers before they are cut off to such."""
 
 
-def reduced(n: Layer, x: Value, reduce: Any, axes: tuple[int, ...], keep: bool = False) -> Value:
+def reduced(n: Layer, x: Value, reduce: Any, axes: Sequence[int], keep: bool = False) -> Value:
     """An op's reduction, of the operand's element type; of truth values as of numbers."""
     element = x.type.element_type
     wide = x
@@ -23,7 +25,28 @@ def reduced(n: Layer, x: Value, reduce: Any, axes: tuple[int, ...], keep: bool =
         wide = n.cast(x, IntegerType(8, "u"))
     elif isinstance(element, IntegerType) and reduce in _OF_FLOATS:
         wide = n.cast(x, f64)
-    return n.cast(n(reduce(wide, axes=axes, keep_dims=keep)), element)
+    return n.cast(n(reduce(wide, axes=tuple(axes), keep_dims=keep)), element)
+
+
+def reduction_row(reduce: Any, *, axes: str, keep: tuple[str, int]) -> Convert:
+    """The row of a reduction along the axes of an attribute, of all where it is left out."""
+
+    def convert(n: Any, x: Value) -> Value:
+        found = normalize_axes(n, n.ints(axes, range(x.type.rank)), x.type.rank)
+        return reduced(n, x, reduce, found, bool(n.int(*keep)))
+
+    return convert
+
+
+def extreme_at(
+    n: Layer, x: Value, find: Any, axis: int | None, keep: bool = False, last: bool = False
+) -> Value:
+    """Where along an axis, or of all elements in a row, an op finds the first or last extreme."""
+    x = n.cast(x, IntegerType(8, "u")) if x.type.element_type is i1 else x
+    if axis is not None:
+        return n(find(x, axis=axis, keep_dims=keep, select_last_index=last))
+    found = n(find(Term(n, x).flat().value, axis=0))
+    return reshape(n, found, [1] * x.type.rank) if keep else found
 
 
 def variance(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ...dialects import nn
 from ...ir.core import Value
-from ...ir.types import TensorType
 from .layer import Layer
-from .movement import FAR, Index, as_vector, bounds, slice_axis
+from .movement import FAR, Index, Range, sliced
 from .shapes import Extent, as_i64, as_scalar, of_length, part_of_vector, reshape
 
 
@@ -37,7 +35,7 @@ def strided_slice(
     begins, ends = (elements(n, v, len(steps)) for v in (begin, end))
     places = _places(n, x, len(steps), masks)
     dropped = [axis for i, axis in places.items() if masks.shrink >> i & 1]
-    ranges = {}
+    ranges: dict[int, Range] = {}
     for i, axis in places.items():
         first, last, step = begins[i], ends[i], steps[i]
         if step == 0:
@@ -52,7 +50,7 @@ def strided_slice(
         if masks.end >> i & 1:
             last = FAR if step > 0 else -FAR
         ranges[axis] = first, last, step
-    return _shaped(n, _sliced(n, x, ranges), len(steps), masks, places, dropped)
+    return _shaped(n, sliced(n, x, ranges), len(steps), masks, places, dropped)
 
 
 def elements(n: Layer, vector: Value, count: int) -> list[Index]:
@@ -81,35 +79,6 @@ def _places(n: Layer, x: Value, count: int, masks: Masks) -> dict[int, int]:
             places[i] = axis
             axis += 1
     return places
-
-
-def _sliced(n: Layer, x: Value, ranges: dict[int, tuple[Index, Index | None, int]]) -> Value:
-    """The known ranges as one slice, each of the others as one of its own."""
-    rank = x.type.rank
-    shape, starts, steps = list(x.type.shape), [0] * rank, [1] * rank
-    late = {}
-    for axis, (first, last, step) in ranges.items():
-        extent = shape[axis]
-        if last is None and isinstance(first, int) and extent is not None:
-            if not -extent <= first < extent:
-                raise n.error(f"index {first} is out of range for {extent} elements")
-            shape[axis], starts[axis] = 1, first % extent
-            continue
-        start, stop = (v if isinstance(v, int) else None for v in (first, last))
-        found = None if last is None else bounds(start, stop, step, extent)
-        if found is None:
-            late[axis] = first, last, step
-        else:
-            shape[axis], starts[axis], steps[axis] = found
-    out = TensorType(tuple(shape), x.type.element_type)
-    if any(starts) or set(steps) - {1} or out is not x.type:
-        x = n(nn.Slice(x, starts=tuple(starts), steps=tuple(steps), out=out))
-    for axis, (first, last, step) in late.items():
-        if last is None:
-            x = n(nn.Gather(x, as_vector(n, first), axis=axis))
-        else:
-            x = slice_axis(n, x, axis, first, last, step)
-    return x
 
 
 def _shaped(

@@ -193,6 +193,14 @@ class Term:
     def gather(self, indices: Term, axis: int = 0) -> Term:
         return self.made(nn.Gather(self.value, indices.value, axis=axis))
 
+    def gather_nd(self, indices: Term, batch_dims: int = 0) -> Term:
+        """The elements or parts at positions, which are the last dimension of the indices."""
+        return self.made(nn.GatherNd(self.value, indices.value, batch_dims=batch_dims))
+
+    def gather_elements(self, indices: Term, axis: int) -> Term:
+        """For each index the element at this position of its row along the axis."""
+        return self.made(nn.GatherElements(self.value, indices.value, axis=axis))
+
     def column(self, i: int, axis: int = -1) -> Term:
         """The slice at position i of an axis, without it."""
         return self.gather(Term(self.n, self.n.constant(i, i64)), axis % self.rank)
@@ -202,6 +210,19 @@ class Term:
 
     def largest(self, *axes: int, keep: bool = False) -> Term:
         return self.made(nn.ReduceMax(self.value, axes=axes, keep_dims=keep))
+
+    def least(self, *axes: int, keep: bool = False) -> Term:
+        return self.made(nn.ReduceMin(self.value, axes=axes, keep_dims=keep))
+
+    def mean(self, *axes: int, keep: bool = False) -> Term:
+        return self.made(nn.ReduceMean(self.value, axes=axes, keep_dims=keep))
+
+    def product(self, *axes: int, keep: bool = False) -> Term:
+        return self.made(nn.ReduceProd(self.value, axes=axes, keep_dims=keep))
+
+    def argmax(self, axis: int, keep: bool = False) -> Term:
+        """Where along an axis the largest element is."""
+        return self.made(nn.Argmax(self.value, axis=axis, keep_dims=keep))
 
     def part(self, axis: int, begin: int, end: int) -> Term:
         """Elements of an axis."""

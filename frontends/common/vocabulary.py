@@ -41,17 +41,20 @@ from .diagonals import diagonal, on_diagonal
 from .direct import as_it_is, direct, named
 from .einsum import einsum
 from .formulas import atan2, bits_of, cbrt, combined, divisor, floor_div, is_negative, polynomial
-from .gathering import gathered, one_hot, reverse_sequence
+from .gathering import gathered, gathered_elements, gathered_nd, one_hot, reverse_sequence
 from .movement import (
     FAR,
     channels_shuffled,
     column,
     concat,
     padded_by,
+    portion,
     reversed_axes,
     rolled,
     rolled_at_run_time,
     slice_axis,
+    sliced,
+    sliced_by,
     split_evenly,
     split_into,
     squeezed,
@@ -61,19 +64,35 @@ from .movement import (
     transposed,
     unsqueezed,
 )
-from .normalization import batch_norm, batch_norm_now, filled_channels
+from .normalization import (
+    batch_norm,
+    batch_norm_now,
+    batch_norm_row,
+    deviations,
+    group_normed,
+    instance_norm_row,
+    instance_normed,
+    layer_normed,
+    local_response,
+    local_response_in_space,
+    local_response_row,
+    of_groups,
+    rms_normed,
+)
 from .pooling import (
     Windows,
     adaptive_pooled,
     average_pooled,
+    length_pooled,
     max_pooled,
     max_pooled_with_indices,
     pooled,
     pooled_whole,
+    sum_pooled,
     unpooled,
 )
 from .recurrent import Direction, Outcome, gru, lstm, masked_steps, rnn, zero_state
-from .reductions import largest, reduced, variance
+from .reductions import extreme_at, largest, reduced, reduction_row, variance
 from .reshaping import expand_by, reshape_by
 from .resize import resized, resized_by_scales
 from .shapes import (

@@ -11,6 +11,7 @@ from ...dialects import nn
 from ...ir.core import Value
 from ...ir.numpy_types import type_to_numpy
 from ...ir.types import FloatType, IntegerType, TensorType, Type, f32, i1, i64
+from ..common.gathering import gathered
 from ..common.importer import NodeLayer
 from ..common.late_axes import source_of
 from ..common.movement import as_vector
@@ -114,7 +115,7 @@ class AtenLayer(NodeLayer):
         extent = x.type.shape[axis]
         if extent is not None:
             return extent
-        return self(nn.Gather(self(nn.ShapeOf(x)), self.constant(axis, i64)))
+        return gathered(self, self(nn.ShapeOf(x)), self.constant(axis, i64))
 
     def shape(self, x: Value) -> list[Size]:
         """All extents."""

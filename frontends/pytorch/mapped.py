@@ -19,58 +19,10 @@ from ...ir.types import i64
 from ..common.graph import Node
 from .arguments import Ref, refs_in, with_refs, words
 from .layout import Layout
+from .rows import ROWS
 
 PREFIX = "torch._functorch.predispatch."
 
-_OF_ELEMENTS = frozenset(
-    words(
-        """
-        abs acos acosh add addcdiv addcmul alias asin asinh atan atan2 atanh bitwise_and bitwise_not
-        bitwise_or bitwise_xor ceil celu clamp clamp_max clamp_min clip clone contiguous copysign
-        cos cosh deg2rad detach digamma div divide dropout elu empty_like eq erf erfc erfinv exp
-        exp2 expm1 floor floor_divide fmax fmin fmod frac full_like ge gelu greater greater_equal gt
-        hardshrink hardsigmoid hardswish hardtanh heaviside hypot isfinite isinf isnan ldexp le
-        leaky_relu lerp less less_equal lgamma lift_fresh log log10 log1p log2 log_sigmoid logaddexp
-        logical_and logical_not logical_or logical_xor logit lt masked_fill maximum minimum mish mul
-        multiply nan_to_num ne neg negative not_equal ones_like polar positive pow rad2deg
-        reciprocal relu relu6 remainder round rsqrt rsub selu sgn sigmoid sign signbit silu sin sinc
-        sinh softplus softshrink sqrt square sub subtract tan tanh threshold to _to_copy true_divide
-        trunc type_as where xlogy zeros_like __and__ __or__ __xor__ __lshift__ __rshift__
-        """
-    )
-)
-_OF_ALL = frozenset(words("all amax amin any mean norm prod squeeze std sum var"))
-"""Operators of all dimensions that show, where none are named."""
-
-_ALONG = _OF_ALL | frozenset(
-    words(
-        """
-        _log_softmax _softmax argmax argmin argsort cat chunk cumprod cumsum flatten flip gather glu
-        index_select log_softmax logsumexp max min movedim narrow permute roll select slice softmax
-        sort split split_with_sizes stack topk transpose unbind unsqueeze
-        """
-    )
-)
-"""Operators whose dimensions are counted from the first that shows."""
-
-_FIRST = frozenset(words("cat chunk select slice split split_with_sizes stack unbind"))
-"""Those of the first dimension, where none is named."""
-
-_AT_THE_END = frozenset(
-    words(
-        """
-        det embedding inverse layer_norm linalg_cholesky linalg_det linalg_inv linear logdet mT
-        matrix_exp one_hot pad rms_norm tril triu
-        """
-    )
-)
-"""Operators of the last dimensions of one operand, with any number before."""
-
-_SHAPED = {"view": "size", "reshape": "shape", "expand": "size", "_unsafe_view": "size"}
-_FRESH = frozenset(words("new_ones new_zeros new_full new_empty"))
-"""Operators that take nothing from a tensor but its type."""
-
-_PRODUCTS = frozenset(words("matmul mm bmm"))
 _DIMS = words("dim dims dim0 dim1 start_dim end_dim source destination")
 
 
@@ -141,25 +93,32 @@ class _Unmapped:
         levels = tuple(sorted({one for key in node.inputs for one in self.levels.get(key, ())}))
         rank = max(self.ranks[key] for key in node.inputs)
         given = dict(node.attributes)
-        if name in _FRESH:
-            levels = ()
-        elif name in _OF_ELEMENTS:
-            given = self.aligned(given, levels, rank)
-        elif name in _ALONG:
-            wide = name in ("cat", "stack", "gather")
-            given = _behind(name, self.aligned(given, levels, rank, wide), len(levels), rank)
-        elif name == "t" and rank == 2:
-            kind, given = "aten.transpose.int", given | {"dim0": -2, "dim1": -1}
-        elif name in _SHAPED:
-            given[_SHAPED[name]] = [*map(self.extent, levels), *given[_SHAPED[name]]]
-        elif name in _PRODUCTS and min(self.ranks[key] for key in node.inputs) > 1:
-            kind = "aten.matmul.default"
-            left, right = refs_in(self.aligned(given, levels, rank))
-            given = {"self": left, "other": right}
-        elif name in ("index", "_unsafe_index") and None not in given["indices"]:
-            given = self.indexed(given, levels)
-        elif name not in _AT_THE_END or any(self.levels.get(key) for key in node.inputs[1:]):
-            raise NncError(f"{node.label} is not supported where torch.vmap maps a batch")
+        how = ROWS.batching(node.kind)
+        if how == "named" and ("other" in given or _named(given)):
+            how = "along"
+        match how:
+            case "fresh":
+                levels = ()
+            case "elements":
+                given = self.aligned(given, levels, rank)
+            case "along" | "first" | "all" | "joined" | "gathered" | "flattened" | "permuted":
+                wide = how in ("joined", "gathered")
+                given = _behind(how, self.aligned(given, levels, rank, wide), len(levels), rank)
+            case "turned" if rank == 2:
+                kind, given = "aten.transpose.int", given | {"dim0": -2, "dim1": -1}
+            case "shape":
+                key = "size" if "size" in given else "shape"
+                given[key] = [*map(self.extent, levels), *given[key]]
+            case "products" if min(self.ranks[key] for key in node.inputs) > 1:
+                kind = "aten.matmul.default"
+                left, right = refs_in(self.aligned(given, levels, rank))
+                given = {"self": left, "other": right}
+            case "index" if None not in given["indices"]:
+                given = self.indexed(given, levels)
+            case "last" if not any(self.levels.get(key) for key in node.inputs[1:]):
+                pass
+            case _:
+                raise NncError(f"{node.label} is not supported where torch.vmap maps a batch")
         self.add(kind, node.outputs, given, node.name)
         self.levels |= dict.fromkeys(node.outputs, levels)
 
@@ -212,7 +171,12 @@ class _Unmapped:
         self.nodes.append(Node(kind, name, inputs, outputs, given))
 
 
-def _behind(name: str, given: dict[str, Any], lead: int, rank: int) -> dict[str, Any]:
+def _named(given: Mapping[str, Any]) -> list[str]:
+    """The arguments that name dimensions."""
+    return [key for key in _DIMS if given.get(key) not in (None, [])]
+
+
+def _behind(how: str, given: dict[str, Any], lead: int, rank: int) -> dict[str, Any]:
     """Arguments whose dimensions are counted behind some others."""
 
     def moved(dim: Any) -> Any:
@@ -220,14 +184,14 @@ def _behind(name: str, given: dict[str, Any], lead: int, rank: int) -> dict[str,
             return [moved(one) for one in dim]
         return dim + lead if isinstance(dim, int) and dim >= 0 else dim
 
-    named = [key for key in _DIMS if given.get(key) not in (None, [])]
-    if not named and name in _OF_ALL:
+    named = _named(given)
+    if not named and how == "all":
         return given | {"dim": list(range(lead, lead + rank))}
     found = given | {key: moved(given[key]) for key in named}
-    if not named and name in _FIRST:
+    if not named and how in ("first", "joined"):
         found["dim"] = lead
-    if name == "flatten":
+    if how == "flattened":
         found.setdefault("start_dim", lead)
-    if name == "permute":
+    if how == "permuted":
         found["dims"] = [*range(lead), *(one % (lead + rank) for one in found["dims"])]
     return found

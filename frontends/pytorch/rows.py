@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from inspect import Parameter, signature
-from typing import Any
+from typing import Any, Literal
 
 from ...ir.core import Value
 from ..common.complexes import by_parts, has_pairs
 from ..common.rows import Convert, Rows
 from .arguments import BY_PARTS, BY_PARTS_OF_FIRST, with_refs
 from .ignored import IGNORED, unread
+
+Batched = Literal[
+    "elements", "along", "named", "first", "all", "last", "joined", "gathered", "flattened",
+    "permuted", "turned", "shape", "products", "index", "fresh",
+]  # fmt: skip
+"""How an operator takes whole batches, whose dimensions `torch.vmap` does not show to it.
+
+Operands are aligned ("elements"); dimensions are counted from the first that shows ("along"). Where
+none is named, that one is meant ("first"), or all ("all"), or it cannot be said ("named"). The last
+ones of the first operand are meant ("last"). Operands have all of a batch where several become one
+("joined", "gathered"). Others are one operator's way.
+"""
 
 
 class AtenRows(Rows):
@@ -25,6 +37,25 @@ class AtenRows(Rows):
     One name without an overload stands for all overloads that have no row of their own, and for
     those of the operator that copies where this one gives a view.
     """
+
+    def __init__(self, package: str) -> None:
+        super().__init__(package)
+        self._batched: dict[str, Batched] = {}
+
+    def __call__(self, *kinds: str, batched: Batched | None = None) -> Callable[[Convert], Convert]:
+        """Register a function that imports these operators."""
+        if batched is not None:
+            self.take_batches(batched, kinds)
+        return super().__call__(*kinds)
+
+    def take_batches(self, how: Batched, kinds: Iterable[str]) -> None:
+        """Say how some of a row's operators take whole batches."""
+        self._batched |= dict.fromkeys(kinds, how)
+
+    def batching(self, kind: str) -> Batched | None:
+        """How an operator takes whole batches; None where it is not known to."""
+        self._load()
+        return self._batched.get(kind if kind in self._table else kind.rpartition(".")[0])
 
     def find(self, kind: str) -> Convert | None:
         """The converter of an operator, or None."""
@@ -105,6 +136,9 @@ ROWS = AtenRows(__package__ or "")
 Row = Callable[..., Any]
 
 
-def table(make: Callable[[Any], Row], **rows: Any) -> None:
+def table(make: Callable[[Any], Row], batched: Batched | None = None, **rows: Any) -> None:
     """Rows of ATen that one function makes, by operator: `table(unary, neg=nn.Neg)`."""
-    ROWS.add({f"aten.{name}": make(given) for name, given in rows.items()})
+    kinds = {f"aten.{name}": make(given) for name, given in rows.items()}
+    if batched is not None:
+        ROWS.take_batches(batched, kinds)
+    ROWS.add(kinds)

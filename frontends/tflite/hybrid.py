@@ -40,8 +40,8 @@ def rounded(n: TfliteLayer, x: Value, axes: Sequence[int], how: Rounding) -> Val
     """Floats as kernels round them, with one scale for the elements along these axes."""
     term = Term(n, x)
     along = tuple(sorted(axis % x.type.rank for axis in axes))
-    low = term.made(nn.ReduceMin(x, axes=along, keep_dims=True)).min(0.0)
-    high = term.made(nn.ReduceMax(x, axes=along, keep_dims=True)).max(0.0)
+    low = term.least(*along, keep=True).min(0.0)
+    high = term.largest(*along, keep=True).max(0.0)
     return _ROUNDINGS[how](term, low, high).value
 
 

@@ -14,7 +14,7 @@ LINKS: dict[str, Link] = {
     "sigmoid": lambda x, scale: (x if scale == 1 else x * scale).function(nn.Sigmoid),
     "exp": lambda x, scale: x.function(nn.Exp),
     "softmax": lambda x, scale: x.made(nn.Softmax(x.value, axis=1)),
-    "argmax": lambda x, scale: x.made(nn.Argmax(x.value, axis=1, keep_dims=True)).cast(x.element),
+    "argmax": lambda x, scale: x.argmax(1, keep=True).cast(x.element),
     "step": lambda x, scale: (x > 0.0).cast(x.element),
     "softplus": lambda x, scale: x.function(nn.Softplus),
     "signed_square": lambda x, scale: x * x.function(nn.Abs),

@@ -27,7 +27,7 @@ def inner_product(n: CaffeLayer, x: Value) -> Value:
 @rows("Embed")
 def embed(n: CaffeLayer, x: Value) -> Value:
     p = n.p("embed")
-    out = n(nn.Gather(n.blob(0, -1, p.num_output), n.cast(x, i64)))
+    out = gathered(n, n.blob(0, -1, p.num_output), n.cast(x, i64))
     return n(nn.Add(out, n.blob(1, p.num_output))) if p.bias_term else out
 
 
@@ -62,18 +62,14 @@ def batch_norm_(n: CaffeLayer, x: Value) -> Value:
 def mean_variance(n: CaffeLayer, x: Value) -> Value:
     p = n.p("mvn")
     axes = tuple(range(1 if p.across_channels else 2, x.type.rank))
-    centered = n(nn.Sub(x, n(nn.ReduceMean(x, axes=axes, keep_dims=True))))
-    if not p.normalize_variance:
-        return centered
-    spread = n(nn.ReduceMean(n(nn.Mul(centered, centered)), axes=axes, keep_dims=True))
-    return n(nn.Div(centered, n(nn.Add(n(nn.Sqrt(spread)), n.scalar(p.eps, x)))))
+    return deviations(n, x, axes, p.eps if p.normalize_variance else None)
 
 
 @rows("Normalize")
 def normalize(n: CaffeLayer, x: Value) -> Value:
     p = n.p("norm")
     axes = tuple(range(1, x.type.rank)) if p.across_spatial else (1,)
-    total = n(nn.ReduceSum(n(nn.Mul(x, x)), axes=axes, keep_dims=True))
+    total = reduced(n, n(nn.Mul(x, x)), nn.ReduceSum, axes, keep=True)
     out = n(nn.Div(x, n(nn.Sqrt(n(nn.Add(total, n.scalar(p.eps, x)))))))
     scale = n.blob(0, *((1,) if p.channel_shared else (-1, *(1,) * (x.type.rank - 2))))
     return n(nn.Mul(out, scale))
@@ -93,17 +89,8 @@ def argmax(n: CaffeLayer, x: Value) -> Value:
         axis = 1
     else:
         axis = normalize_axis(n, p.axis, x.type.rank)
-    shape = tuple(p.top_k if i == axis else d for i, d in enumerate(flat.type.shape))
     element = x.type.element_type
-    values, places = n(
-        nn.TopK(
-            flat,
-            n.constant(p.top_k, i64),
-            axis=axis,
-            out=TensorType(shape, element),
-            indices=TensorType(shape, i64),
-        )
-    )
+    values, places = largest(n, flat, n.constant(p.top_k, i64), axis)
     places = n.cast(places, element)
     if p.has("axis"):
         return values if p.out_max_val else places
@@ -122,7 +109,7 @@ def reduction(n: CaffeLayer, x: Value) -> Value:
         "SUMSQ": nn.ReduceSumSquare,
         "MEAN": nn.ReduceMean,
     }[p.operation]
-    return affine(n, n(op(x, axes=tuple(range(axis, x.type.rank)))), p.coeff, 0)
+    return affine(n, reduced(n, x, op, tuple(range(axis, x.type.rank))), p.coeff, 0)
 
 
 @rows("Parameter")

@@ -35,8 +35,7 @@ def crop(n: CaffeLayer, x: Value, like: Value) -> Value:
     shape = (*x.type.shape[:axis], *like.type.shape[axis:])
     if len(offsets) != x.type.rank - axis or None in like.type.shape[axis:]:
         raise n.error(f"offsets {offsets} of a blob like {shape_text(like)}")
-    out = TensorType(shape, x.type.element_type)
-    return n(nn.Slice(x, starts=(*(0,) * axis, *offsets), out=out))
+    return portion(n, x, (*(0,) * axis, *offsets), shape)
 
 
 @rows("Reshape")
@@ -97,7 +96,7 @@ def tile(n: CaffeLayer, x: Value) -> Value:
 
 @rows("BatchReindex")
 def reindexed(n: CaffeLayer, x: Value, order: Value) -> Value:
-    return n(nn.Gather(x, n.cast(order, i64)))
+    return gathered(n, x, n.cast(order, i64))
 
 
 @rows("Filter")
@@ -106,7 +105,7 @@ def filtered(n: CaffeLayer, *inputs: Value) -> list[Value]:
     *given, selector = inputs
     flags = Term(n, selector).flat()
     places = flags.made(nn.NonZero((~flags.equals(0.0)).value)).flat()
-    return [n(nn.Gather(x, places.value)) for x in given]
+    return [gathered(n, x, places.value) for x in given]
 
 
 @rows("ShuffleChannel")

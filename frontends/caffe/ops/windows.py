@@ -19,7 +19,7 @@ def _spatial(n: CaffeLayer, x: Value) -> int:
     "ConvolutionDepthwise",
     "CuDNNConvolution",
 )
-def convolution(n: CaffeLayer, x: Value) -> Value:
+def convolved(n: CaffeLayer, x: Value) -> Value:
     p, rank = n.p("convolution"), _spatial(n, x)
     kernel = n.pair(p, "kernel_size", rank)
     transposed = n.kind == "Deconvolution"
@@ -36,18 +36,13 @@ def convolution(n: CaffeLayer, x: Value) -> Value:
         shape = (p.num_output, channels // groups)
     weight = n.blob(0, *shape, *kernel)
     bias = n.blob(1, p.num_output) if p.bias_term else None
-    pads = n.pair(p, "pad", rank)
-    return n(
-        (nn.ConvTranspose if transposed else nn.Conv)(
-            x,
-            weight,
-            bias,
-            strides=n.pair(p, "stride", rank, 1),
-            dilations=n.pair(p, "dilation", rank, 1),
-            pads=pads * 2,
-            groups=groups,
-        )
-    )
+    how = {
+        "strides": n.pair(p, "stride", rank, 1),
+        "dilations": n.pair(p, "dilation", rank, 1),
+        "padding": n.pair(p, "pad", rank) * 2,
+    }
+    work = transposed_convolution if transposed else convolution
+    return work(n, x, weight, bias, groups=groups, **how)
 
 
 @rows("Pooling")
@@ -58,17 +53,15 @@ def pooling(n: CaffeLayer, x: Value) -> Any:
     is_max = p.pool == "MAX"
     if p.global_pooling:
         return pooled_whole(n, x, is_max)
-    window = {
-        "kernel": n.pair(p, "kernel_size", rank),
-        "strides": n.pair(p, "stride", rank, 1),
-        "pads": n.pair(p, "pad", rank) * 2,
-        "ceil_mode": p.round_mode == "CEIL" and p.ceil_mode,
-    }
+    windows = Windows(
+        n.pair(p, "kernel_size", rank),
+        n.pair(p, "stride", rank, 1),
+        n.pair(p, "pad", rank) * 2,
+        ceil=p.round_mode == "CEIL" and p.ceil_mode,
+    )
     if len(n.node.outputs) == 2 and is_max:
-        return tuple(n(nn.MaxPoolWithIndices(x, **window)))
-    if is_max:
-        return n(nn.MaxPool(x, **window))
-    return n(nn.AvgPool(x, count_include_pad=True, **window))
+        return max_pooled_with_indices(n, x, windows)
+    return pooled(n, x, windows, is_max, counts_padding=True)
 
 
 @rows("SPP")
@@ -83,11 +76,8 @@ def pyramid(n: CaffeLayer, x: Value) -> Value:
     for bins in (1 << i for i in range(p.pyramid_height)):
         kernel = tuple(-(-d // bins) for d in extents)
         pads = [(k * bins - d + 1) // 2 for k, d in zip(kernel, extents, strict=True)]
-        window = {"kernel": kernel, "strides": kernel, "pads": (*pads, *pads), "ceil_mode": True}
-        if p.pool == "MAX":
-            parts.append(n(nn.MaxPool(x, **window)))
-        else:
-            parts.append(n(nn.AvgPool(x, count_include_pad=True, **window)))
+        windows = Windows(kernel, kernel, (*pads, *pads), ceil=True)
+        parts.append(pooled(n, x, windows, p.pool == "MAX", counts_padding=True))
     return parts[0] if len(parts) == 1 else concat(n, [flatten(n, v, 1) for v in parts], 1)
 
 
@@ -108,14 +98,8 @@ def columns(n: CaffeLayer, x: Value) -> Value:
 def lrn(n: CaffeLayer, x: Value) -> Value:
     p, size = n.p("lrn"), n.p("lrn").local_size
     if p.norm_region == "ACROSS_CHANNELS":
-        return n(nn.Lrn(x, size=size, alpha=p.alpha, beta=p.beta, bias=p.k))
-    window: dict[str, Any] = {
-        "kernel": (size,) * _spatial(n, x),
-        "pads": (size // 2,) * 2 * _spatial(n, x),
-    }
-    mean = n(nn.AvgPool(n(nn.Mul(x, x)), count_include_pad=True, **window))
-    spread = n(nn.Add(n(nn.Mul(mean, n.scalar(p.alpha, x))), n.scalar(1, x)))
-    return n(nn.Div(x, n(nn.Pow(spread, n.scalar(p.beta, x)))))
+        return local_response(n, x, size, p.alpha, p.beta, p.k)
+    return local_response_in_space(n, x, size, p.alpha, p.beta)
 
 
 @rows("Upsample")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from functools import wraps
+
 from ...common.vocabulary import *
-from ...common.windows import padded
 from ..layer import Caffe2Layer, rows
 
 _ACTIVATIONS = ("Relu", "Sigmoid", "Tanh", "Softplus", "Softsign", "Gelu")
@@ -81,17 +82,14 @@ def _many(op: Callable[[Value, Value], Any]) -> Callable[..., Value]:
     return lambda n, *inputs: combined(n, op, inputs)
 
 
-def _reduction(op: Callable[..., Any]) -> Callable[..., Value]:
-    def convert(n: Caffe2Layer, x: Value) -> Value:
-        axes = normalize_axes(n, n.ints("axes", range(x.type.rank)), x.type.rank)
-        return n(op(x, axes=axes, keep_dims=bool(n.int("keepdims", 1))))
-
-    return convert
-
-
 rows.add({name: _binary(op) for name, op in named(_BINARY).items()})
 rows.add({name: _many(op) for name, op in named("Sum=Add Max Min").items()})
-rows.add({name: _reduction(op) for name, op in named(_REDUCTIONS).items()})
+rows.add(
+    {
+        name: reduction_row(op, axes="axes", keep=("keepdims", 1))
+        for name, op in named(_REDUCTIONS).items()
+    }
+)
 
 
 # -- windows and products --------------------------------------------------------------------------
@@ -104,29 +102,23 @@ def _spatial(n: Caffe2Layer, x: Value) -> int:
 
 
 @rows("Conv", "ConvTranspose")
-def convolution(n: Caffe2Layer, x: Value, weight: Value, bias: Value | None = None) -> Value:
+def convolved(n: Caffe2Layer, x: Value, weight: Value, bias: Value | None = None) -> Value:
     rank = _spatial(n, x)
     kernel = weight.type.shape[2:]
     if n.gives("kernel") and n.spatial("kernel", rank, 1) != kernel:
         raise n.error(f"its kernel differs from the weight's extents {list(kernel)}")
-    window: dict[str, Any] = {
+    how: dict[str, Any] = {
         "strides": n.spatial("stride", rank, 1),
         "dilations": n.spatial("dilation", rank, 1),
+        "padding": n.padding(rank),
+        "groups": n.int("group", 1),
     }
-    if n.kind == "ConvTranspose":
-        pads = n.padding(rank)
-        if isinstance(pads, str):
-            raise n.error(f"padding {pads} of a transposed convolution")
-        extra = n.spatial("adj", rank, 0)
-        groups = n.int("group", 1)
-        made = nn.ConvTranspose(
-            x, weight, bias, pads=tuple(pads), output_padding=extra, groups=groups, **window
-        )
-        return n(made)
-    operand = padded(n, x, kernel, window["strides"], window["dilations"], n.padding(rank))
-    return n(
-        nn.Conv(operand.x, weight, bias, pads=operand.pads, groups=n.int("group", 1), **window)
-    )
+    if n.kind == "Conv":
+        return convolution(n, x, weight, bias, **how)
+    if isinstance(how["padding"], str):
+        raise n.error(f"padding {how['padding']} of a transposed convolution")
+    extra = n.spatial("adj", rank, 0)
+    return transposed_convolution(n, x, weight, bias, output_padding=extra, **how)
 
 
 @rows("MaxPool", "AveragePool")
@@ -164,27 +156,26 @@ def matmul(n: Caffe2Layer, x: Value, y: Value) -> Value:
     return n(nn.Matmul(turned(x, "trans_a"), turned(y, "trans_b")))
 
 
-@rows("SpatialBN")
-def batch_norm_(n: Caffe2Layer, x, scale, bias, mean, var) -> Value:
-    """Without `is_test` by the batch's own statistics, as Caffe2's default is to train."""
-    _spatial(n, x)
-    epsilon = n.float("epsilon", 1e-5)
-    if n.int("is_test"):
-        return batch_norm(n, x, scale, bias, mean, var, epsilon)
-    return batch_norm_now(n, x, scale, bias, x.type.element_type, epsilon)[0]
+_NORMS = {
+    # Caffe2's default is to train.
+    "SpatialBN": batch_norm_row(
+        "x scale bias mean var", eps=("epsilon", 1e-5), inference="is_test"
+    ),
+    "InstanceNorm": instance_norm_row("x scale bias", eps=("epsilon", 1e-5)),
+    "LRN": local_response_row(size="size", alpha=("alpha", 0), beta=("beta", 0), bias=("bias", 1)),
+}
 
 
-@rows("InstanceNorm")
-def instance_norm(n: Caffe2Layer, x: Value, scale: Value, bias: Value) -> Value:
-    _spatial(n, x)
-    return n(nn.InstanceNorm(x, scale, bias, epsilon=n.float("epsilon", 1e-5)))
+def _of_images(convert: Callable[..., Value]) -> Callable[..., Value]:
+    @wraps(convert)
+    def checked(n: Caffe2Layer, x: Value, *others: Value) -> Value:
+        _spatial(n, x)
+        return convert(n, x, *others)
+
+    return checked
 
 
-@rows("LRN")
-def lrn(n: Caffe2Layer, x: Value) -> Value:
-    _spatial(n, x)
-    alpha, beta, bias = n.float("alpha"), n.float("beta"), n.float("bias", 1)
-    return n(nn.Lrn(x, size=n.int("size"), alpha=alpha, beta=beta, bias=bias))
+rows.add({name: _of_images(convert) for name, convert in _NORMS.items()})
 
 
 @rows("Softmax")
@@ -268,30 +259,24 @@ def slice_(n: Caffe2Layer, x: Value) -> Value:
     starts, ends = n.ints("starts"), n.ints("ends")
     if len(starts) != x.type.rank or len(ends) != x.type.rank:
         raise n.error(f"bounds {list(starts)} and {list(ends)} of {shape_text(x)}")
-    first, shape = [], []
-    for extent, begin, end in zip(x.type.shape, starts, ends, strict=True):
-        if extent is None:
-            if (begin, end) != (0, -1):
-                raise n.error(f"bounds of an extent that is not known: {shape_text(x)}")
-            first.append(0)
-            shape.append(None)
-            continue
-        begin = begin + extent + 1 if begin < 0 else begin
-        end = end + extent + 1 if end < 0 else end
-        first.append(begin)
-        shape.append(max(min(end, extent) - begin, 0))
-    return n(nn.Slice(x, starts=tuple(first), out=TensorType(tuple(shape), x.type.element_type)))
+
+    def place(given: int) -> int:
+        """A position as Python counts it: -1 is behind the last element."""
+        return given if given >= 0 else FAR if given == -1 else given + 1
+
+    pairs = enumerate(zip(starts, ends, strict=True))
+    return sliced(n, x, {axis: (place(b), place(e), 1) for axis, (b, e) in pairs})
 
 
 @rows("Gather")
 def gather(n: Caffe2Layer, x: Value, indices: Value) -> Value:
-    return n(nn.Gather(x, indices, axis=normalize_axis(n, n.int("axis"), x.type.rank)))
+    return gathered(n, x, indices, normalize_axis(n, n.int("axis"), x.type.rank))
 
 
 @rows("ArgMax")
 def argmax(n: Caffe2Layer, x: Value) -> Value:
     axis = normalize_axis(n, n.int("axis", -1), x.type.rank)
-    return n(nn.Argmax(x, axis=axis, keep_dims=bool(n.int("keepdims", 1))))
+    return extreme_at(n, x, nn.Argmax, axis, keep=bool(n.int("keepdims", 1)))
 
 
 @rows("ChannelShuffle")

@@ -53,7 +53,7 @@ def _classified(n: CoreMLLayer, chances: Term, votes: Term | None = None) -> lis
     scores = (chances if votes is None else votes).flat()
     if scores.shape != (len(labels),):
         raise n.error(f"{scores.shape[0]} scores for {len(labels)} classes")
-    best = scores.made(nn.Argmax(scores.value, axis=0, keep_dims=False))
+    best = scores.argmax(0)
     return [constant(n, labels).gather(best).value, chances.flat().value]
 
 
@@ -238,7 +238,7 @@ def normalizer(n: CoreMLLayer, x: Value) -> Value:
     if kind is None:
         size = row.function(nn.Abs).largest(1, keep=True)
     else:
-        size = row.made(kind(row.value, axes=(1,), keep_dims=True))
+        size = Term(n, reduced(n, row.value, kind, (1,), keep=True))
     return (row / size.equals(0.0).choose(1.0, size)).flat().value
 
 
@@ -341,7 +341,7 @@ def suppression(n: CoreMLLayer, confidence: Value, coordinates: Value) -> list[V
     moved, best = boxes, given.largest(1)
     if p.part("pickTop").perClass:
         far = boxes.function(nn.Abs).largest(0, 1) * 4.0 + 1.0
-        own = given.made(nn.Argmax(given.value, axis=1, keep_dims=True)).cast(boxes.element) * far
+        own = given.argmax(1, keep=True).cast(boxes.element) * far
         moved = joined([boxes.part(1, 0, 2) + own, boxes.part(1, 2, 4)], 1)
     limits = (n.scalar(v, confidence) for v in (p.iouThreshold, p.confidenceThreshold))
     most = n.constant(np.iinfo(np.int32).max, i64)

@@ -20,7 +20,7 @@ def gather(n: CoreMLLayer, x: Value, indices: Value) -> Value:
 
 @rows("gather_along_axis")
 def gather_along_axis(n: CoreMLLayer, x: Value, indices: Value) -> Value:
-    return n(nn.GatherElements(x, indices, axis=_axis(n, x)))
+    return gathered_elements(n, x, indices, _axis(n, x))
 
 
 @rows("slice_along")
@@ -32,7 +32,7 @@ def slice_along(n: CoreMLLayer, x: Value, begin: Value) -> Value:
 
 @rows("gather_nd")
 def gather_nd(n: CoreMLLayer, x: Value, indices: Value) -> Value:
-    return n(nn.GatherNd(x, as_i64(n, indices), batch_dims=n.int("batch_dims", 0)))
+    return gathered_nd(n, x, indices, n.int("batch_dims", 0))
 
 
 def _mode(n: CoreMLLayer, updates: Value) -> tuple[str, Value]:
@@ -125,14 +125,14 @@ def suppression(n: CoreMLLayer, boxes: Value, scores: Value) -> list[Value]:
     best, order = best_first(Term(n, scores).largest(2))
 
     def taken(values: Term, index: Term) -> Term:
-        return values.made(nn.GatherNd(values.value, index.spread(0, 1).value, batch_dims=1))
+        return values.gather_nd(index.spread(0, 1), 1)
 
     chosen, chances = (taken(Term(n, v), order) for v in (boxes, scores))
     shown = best > n.float("score_threshold", -np.inf)
     kept = not_suppressed(corners(chosen), shown, n.float("iou_threshold"), most)
     rank = counting(n, constant(n, count, i64)) + kept.choose(constant(n, 0, i64), count)
     picked = best_first(-rank, most)[1]
-    there = Term(n, n(nn.GatherElements(kept.value, picked.value, axis=1)))
+    there = kept.gather_elements(picked, 1)
 
     def filled(value: Term, rest: int) -> Value:
         pads = [0] * 2 * value.rank
@@ -140,7 +140,7 @@ def suppression(n: CoreMLLayer, boxes: Value, scores: Value) -> list[Value]:
         return padded_by(n, value.value, pads, n.scalar(rest, value.value))
 
     found = [there.spread(0, 1).choose(taken(v, picked), 0.0) for v in (chosen, chances)]
-    own = Term(n, n(nn.GatherElements(order.value, picked.value, axis=1)))
+    own = order.gather_elements(picked, 1)
     own = there.choose(own, constant(n, -1, i64)).cast(i32)
     numbers = there.cast(i32).sum(1)
     return [*(filled(one, 0) for one in found), filled(own, -1), numbers.value]

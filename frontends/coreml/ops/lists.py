@@ -46,8 +46,8 @@ def list_scatter(n: CoreMLLayer, ls: Value, indices: Value, value: Value) -> Val
 
 rows.formulas(
     {
-        "list_read": lambda n, ls, index: n(nn.Gather(ls, as_scalar(n, as_i64(n, index)), axis=0)),
-        "list_gather": lambda n, ls, indices: n(nn.Gather(ls, as_i64(n, indices), axis=0)),
+        "list_read": lambda n, ls, index: gathered(n, ls, as_scalar(n, as_i64(n, index)), 0),
+        "list_gather": lambda n, ls, indices: gathered(n, ls, as_i64(n, indices), 0),
         "list_length": lambda n, ls: extent(n, (ls, 0)).cast(i32).value,
     }
 )

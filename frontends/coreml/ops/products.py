@@ -50,56 +50,29 @@ def softmax(n: CoreMLLayer, x: Value) -> Value:
 # -- normalizations --------------------------------------------------------------------------------
 
 
-def _affine(n: CoreMLLayer, x: Value, *given: Value | None) -> list[Value]:
-    """Scale and bias, or as many ones and zeros as there are channels."""
-    pairs = zip(given, (1, 0), strict=True)
-    return [filled_channels(n, v, n.extent(x, 1), fill, x) for v, fill in pairs]
+_EPSILON = ("epsilon", 1e-5)
 
-
-@rows("batch_norm")
-def batch_norm_(
-    n: CoreMLLayer,
-    x: Value,
-    mean: Value,
-    variance: Value,
-    gamma: Value | None = None,
-    beta: Value | None = None,
-) -> Value:
-    epsilon = n.float("epsilon", 1e-5)
-    scale, shift = _affine(n, x, gamma, beta)
-    return batch_norm(n, x, scale, shift, mean, variance, epsilon)
-
-
-@rows("instance_norm")
-def instance_norm(
-    n: CoreMLLayer, x: Value, gamma: Value | None = None, beta: Value | None = None
-) -> Value:
-    return n(nn.InstanceNorm(x, *_affine(n, x, gamma, beta), epsilon=n.float("epsilon", 1e-5)))
+rows.add(
+    {
+        "batch_norm": batch_norm_row("x mean variance gamma? beta?", eps=_EPSILON),
+        "instance_norm": instance_norm_row("x gamma? beta?", eps=_EPSILON),
+    }
+)
 
 
 @rows("layer_norm")
 def layer_norm(
     n: CoreMLLayer, x: Value, gamma: Value | None = None, beta: Value | None = None
 ) -> Value:
-    rank, epsilon = x.type.rank, n.float("epsilon", 1e-5)
-    axes = sorted(normalize_axes(n, n.ints("axes", range(rank)), rank))
-    shape = [x.type.shape[axis] for axis in axes]
-    if axes == list(range(rank - len(axes), rank)) and None not in shape:
-        if gamma is None:
-            gamma = n.constant(np.ones(shape), x.type.element_type)
-        return n(nn.LayerNorm(x, gamma, beta, axis=axes[0], epsilon=epsilon))
-    spread, mean = (Term(n, v) for v in variance(n, x, tuple(axes), keep=True))
-    y = (Term(n, x) - mean) * (spread + epsilon).function(nn.Rsqrt)
-    wide = [(x, i) if i in axes else 1 for i in range(rank)]
-    if gamma is not None:
-        y = y * Term(n, reshape(n, gamma, wide))
-    return y.value if beta is None else (y + Term(n, reshape(n, beta, wide))).value
+    rank = x.type.rank
+    axes = normalize_axes(n, n.ints("axes", range(rank)), rank)
+    return layer_normed(n, x, gamma, beta, axes, n.float(*_EPSILON))
 
 
 @rows("l2_norm")
 def l2_norm(n: CoreMLLayer, x: Value) -> Value:
     axes = tuple(range(max(x.type.rank - 3, 0), x.type.rank))
-    total = Term(n, n(nn.ReduceSumSquare(x, axes=axes, keep_dims=True)))
+    total = Term(n, reduced(n, x, nn.ReduceSumSquare, axes, keep=True))
     return (Term(n, x) * (total + n.float("epsilon", 1e-6)).function(nn.Rsqrt)).value
 
 
@@ -109,15 +82,12 @@ rows.add({"local_response_norm": as_it_is(nn.Lrn, bias="k")})
 # -- reductions ------------------------------------------------------------------------------------
 
 
-def _reduction(op: Any) -> Callable[..., Value]:
-    def convert(n: CoreMLLayer, x: Value) -> Value:
-        axes = normalize_axes(n, n.ints("axes", range(x.type.rank)), x.type.rank)
-        return reduced(n, x, op, axes, n.flag("keep_dims"))
-
-    return convert
-
-
-rows.add({f"reduce_{name}": _reduction(op) for name, op in _REDUCTIONS.items()})
+rows.add(
+    {
+        f"reduce_{name}": reduction_row(op, axes="axes", keep=("keep_dims", 0))
+        for name, op in _REDUCTIONS.items()
+    }
+)
 
 
 @rows("reduce_argmax", "reduce_argmin")
@@ -125,7 +95,7 @@ def arg_extreme(n: CoreMLLayer, x: Value) -> Value:
     find = nn.Argmax if n.kind == "reduce_argmax" else nn.Argmin
     axis = normalize_axis(n, n.int("axis", -1), x.type.rank)
     element = n.element("output_dtype") if n.has("output_dtype") else i32
-    return n.cast(n(find(x, axis=axis, keep_dims=n.flag("keep_dims"))), element)
+    return n.cast(extreme_at(n, x, find, axis, keep=n.flag("keep_dims")), element)
 
 
 @rows("cumsum")
@@ -140,5 +110,5 @@ def classify(n: CoreMLLayer, probabilities: Value) -> list[Value]:
     classes = n.attribute("classes")
     labels = np.array(classes, object) if isinstance(classes, list) else np.asarray(classes)
     flat = Term(n, probabilities).flat()
-    best = flat.made(nn.Argmax(flat.value, axis=0, keep_dims=False))
+    best = flat.argmax(0)
     return [constant(n, labels).gather(best).value, flat.value]

@@ -56,11 +56,6 @@ def conv_transpose(n: CoreMLLayer, x: Value, weight: Value, bias: Value | None =
     return transposed_convolution(n, x, weight, bias, output_padding=more, **how)
 
 
-def _l2_pooled(n: CoreMLLayer, x: Value, windows: Windows) -> Value:
-    operand, attributes = windows.on(n, x)
-    return n(nn.LpPool(operand.x, p=2, **attributes))
-
-
 def _mean_pooled(n: CoreMLLayer, x: Value, windows: Windows) -> Value:
     counts = not n.flag("exclude_padding_from_average")
     return average_pooled(n, x, windows, counts)
@@ -76,5 +71,9 @@ def _pool(pooled: Callable[[CoreMLLayer, Value, Windows], Value]) -> Callable[..
 
 
 rows.add(
-    {"avg_pool": _pool(_mean_pooled), "max_pool": _pool(max_pooled), "l2_pool": _pool(_l2_pooled)}
+    {
+        "avg_pool": _pool(_mean_pooled),
+        "max_pool": _pool(max_pooled),
+        "l2_pool": _pool(length_pooled),
+    }
 )

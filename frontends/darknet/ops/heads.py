@@ -155,7 +155,7 @@ def _best(n: DarknetLayer, boxes: Term, scores: Term, overlap: float) -> Term:
     most = n.constant(count, i64)
     limit = n.constant(np.float32(overlap))
     order, kept = suppressed(n, boxes.value, by_class.value, most, limit, None, True)
-    sorted_ = Term(n, n(nn.GatherElements(by_class.value, order, axis=2)))
+    sorted_ = Term(n, gathered_elements(n, by_class.value, order, 2))
     chosen = Term(n, kept).choose(sorted_, 0.0).value
     zeros = broadcast(n, n.constant(0.0, f32), [batch, classes, count])
     back = n(nn.ScatterElements(zeros, order, chosen, axis=2))

@@ -16,7 +16,7 @@ rows.formulas(
         "activation": lambda n, x: activated(n, x, n.text("activation", "linear")),
         "logistic": lambda n, x: activated(n, x, "logistic"),
         "local_avgpool local_avg": lambda n, x: average_pooled(n, x, _windows(n, 1)[0]),
-        "avgpool avg": lambda n, x: n(nn.ReduceMean(x, axes=(2, 3), keep_dims=True)),
+        "avgpool avg": lambda n, x: reduced(n, x, nn.ReduceMean, (2, 3), keep=True),
     }
 )
 
@@ -121,7 +121,7 @@ def lrn(n: DarknetLayer, x: Value) -> Value:
         near[k, behind : behind + 1] += 1
     squares = (Term(n, x) * Term(n, x)).value
     weight = n.constant(near.reshape(count, count, 1, 1) * np.float32(n.float("alpha", 1e-4)))
-    total = Term(n, n(nn.Conv(squares, weight))) + n.float("kappa", 1.0)
+    total = Term(n, convolution(n, squares, weight)) + n.float("kappa", 1.0)
     return (Term(n, x) * total ** -n.float("beta", 0.75)).value
 
 

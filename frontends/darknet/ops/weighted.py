@@ -96,7 +96,7 @@ def _binary(n: DarknetLayer, weight: Value) -> Value:
     """Each filter as plus and minus the mean of its weights' sizes."""
     t = Term(n, weight)
     sizes = t.function(nn.Abs)
-    mean = t.made(nn.ReduceMean(sizes.value, axes=(1, 2, 3), keep_dims=True))
+    mean = sizes.mean(1, 2, 3, keep=True)
     return (t > 0.0).choose(mean, -mean).value
 
 

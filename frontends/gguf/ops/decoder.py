@@ -68,12 +68,10 @@ def embedding(n: NodeLayer, tokens: Value, weight: Value) -> Value:
 
 @rows("Norm")
 def norm(n: NodeLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
-    axis, epsilon = x.type.rank - 1, n.attributes["epsilon"]
-    scale = n.cast(weight, f32)
+    axes, epsilon = (x.type.rank - 1,), n.attributes["epsilon"]
     if n.attributes["form"] == "rms":
-        return n(nn.RmsNorm(x, scale, axis=axis, epsilon=epsilon))
-    offset = None if bias is None else n.cast(bias, f32)
-    return n(nn.LayerNorm(x, scale, offset, axis=axis, epsilon=epsilon))
+        return rms_normed(n, x, weight, axes, epsilon)
+    return layer_normed(n, x, weight, bias, axes, epsilon)
 
 
 rows.formulas(

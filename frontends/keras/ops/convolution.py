@@ -179,13 +179,13 @@ def _spatial(n: KerasLayer, x: Value) -> tuple[int, ...]:
 @layer("GlobalMaxPooling1D", "GlobalMaxPooling2D", "GlobalMaxPooling3D")
 def global_max_pooling(n: KerasLayer) -> Value:
     x, keep = n.tensor(), bool(n.option("keepdims", False))
-    return n(nn.ReduceMax(x, axes=_spatial(n, x), keep_dims=keep))
+    return reduced(n, x, nn.ReduceMax, _spatial(n, x), keep=keep)
 
 
 @layer("GlobalAveragePooling2D", "GlobalAveragePooling3D")
 def global_average_pooling(n: KerasLayer) -> Value:
     x, keep = n.tensor(), bool(n.option("keepdims", False))
-    return n(nn.ReduceMean(x, axes=_spatial(n, x), keep_dims=keep))
+    return reduced(n, x, nn.ReduceMean, _spatial(n, x), keep=keep)
 
 
 @layer("GlobalAveragePooling1D")
@@ -199,8 +199,8 @@ def global_average_pooling_of_steps(n: KerasLayer) -> Value:
     extents = [(mask, 0), (mask, 1)]
     extents.insert(place, 1)  # type: ignore[arg-type]
     counts = n.cast(reshape(n, mask, extents), x.type.element_type)
-    total = n(nn.ReduceSum(n(nn.Mul(x, counts)), axes=axes, keep_dims=keep))
-    return n(nn.Div(total, n(nn.ReduceSum(counts, axes=axes, keep_dims=keep))))
+    total = reduced(n, n(nn.Mul(x, counts)), nn.ReduceSum, axes, keep=keep)
+    return n(nn.Div(total, reduced(n, counts, nn.ReduceSum, axes, keep=keep)))
 
 
 @layer(

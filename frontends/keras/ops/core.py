@@ -116,7 +116,7 @@ def embedding(n: KerasLayer) -> list[Value]:
     table, _, scale = weights_of(n, bias=False)
     given = n.tensor()
     indices = n.cast(given, i32)
-    found = n(nn.Gather(table, indices))
+    found = gathered(n, table, indices)
     if scale is not None:
         steps = Term(n, scale).gather(Term(n, indices))
         found = (Term(n, found).cast(n.element) / steps.spread(0, 1)).value
@@ -131,7 +131,7 @@ def reversible_embedding(n: KerasLayer) -> Value | list[Value]:
     table, *more = n.weights(1, 2)
     x, cap, named = n.tensor(), n.option("logit_soft_cap", None), n.option("reverse_dtype", None)
     if not n.argument(1, "reverse", False):
-        found = n(nn.Gather(table, n.cast(x, i32)))
+        found = gathered(n, table, n.cast(x, i32))
         counts = [n(nn.Not(n(nn.Equal(x, n.scalar(0, x)))))] if n.option("mask_zero", False) else []
         return [found, *counts]
     across = more[0] if more else n(nn.Transpose(table, permutation=(1, 0)))
@@ -146,7 +146,7 @@ def masking(n: KerasLayer) -> list[Value]:
     x = n.tensor()
     counts = n(nn.Not(n(nn.Equal(x, n.scalar(n.number("mask_value", 0.0), x)))))
     last = (x.type.rank - 1,)
-    some = n(nn.ReduceMax(n.cast(counts, IntegerType(8, "u")), axes=last, keep_dims=True))
+    some = reduced(n, n.cast(counts, IntegerType(8, "u")), nn.ReduceMax, last, keep=True)
     steps = Term(n, some) > 0
     mask = reshape(n, steps.value, [(x, i) for i in range(x.type.rank - 1)])
     return [steps.choose(Term(n, x), 0.0).value, mask]
@@ -184,15 +184,14 @@ def encoded(n: KerasLayer, x: Value, depth: int, mode: str, weights: Value | Non
         x = reshape(n, x, [(x, i) for i in range(x.type.rank - 1)])
     rank = x.type.rank
     values = n.constant(np.array([0, 1], np.float32))
-    out = TensorType((*x.type.shape, depth), values.type.element_type)
-    hot = n(nn.OneHot(categories(n, x, depth), n.constant(depth, i64), values, axis=rank, out=out))
+    hot = one_hot(n, categories(n, x, depth), n.constant(depth, i64), values, rank)
     if mode == "one_hot":
         return hot
     if weights is not None:
         column = reshape(n, weights, [*((weights, i) for i in range(weights.type.rank)), 1])
         hot = n(nn.Mul(hot, n.cast(column, hot.type.element_type)))
     reduce = nn.ReduceMax if mode == "multi_hot" else nn.ReduceSum
-    return n(reduce(hot, axes=(min(1, rank - 1),))) if rank else hot
+    return reduced(n, hot, reduce, (min(1, rank - 1),)) if rank else hot
 
 
 @layer("Discretization")

@@ -32,7 +32,7 @@ def logarithm_of_determinant(n: KerasLayer) -> Value | list[Value]:
     size = pivots.function(nn.Abs).function(nn.Log).sum(a.rank - 2)
     if n.kind == "ops.Logdet":
         return size.value
-    signs = n(nn.ReduceProd(pivots.function(nn.Sign).value, axes=(a.rank - 2,)))
+    signs = reduced(n, pivots.function(nn.Sign).value, nn.ReduceProd, (a.rank - 2,))
     return [(Term(n, signs) * found.sign).value, size.value]
 
 
@@ -69,7 +69,7 @@ def _nan_spread(root: bool) -> Callable[[KerasLayer], Value]:
 def _size(n: KerasLayer) -> Value:
     """How many elements there are."""
     shape = shape_vector(n, [(n.tensor(), i) for i in range(n.tensor().type.rank)])
-    return n.cast(n(nn.ReduceProd(shape, axes=(0,))), i32)
+    return n.cast(reduced(n, shape, nn.ReduceProd, (0,)), i32)
 
 
 add({"Nanvar": _nan_spread(root=False), "Nanstd": _nan_spread(root=True), "Size": _size})

@@ -348,16 +348,13 @@ def arg_extreme(op: Any) -> Function:
 def extreme_place(n: KerasLayer, op: Any, x: Value) -> Value:
     """Where an axis has its largest or smallest element, for which -0 is less than 0."""
     given, t = n.argument(1, "axis"), Term(n, x)
-    rank, keep = t.rank, bool(n.argument(2, "keepdims", False))
+    keep = bool(n.argument(2, "keepdims", False))
     if isinstance(t.element, FloatType):
         wide = t.cast(result_type(t.element, f32))
         least = float(np.finfo(type_to_numpy(wide.element)).tiny)
         t = (wide.equals(0.0) & is_negative(wide)).choose(-least, wide)
-    if given is None:
-        t = t.flat()
-    axis = normalize_axis(n, 0 if given is None else given, t.rank)
-    found = Term(n, n(op(t.value, axis=axis, keep_dims=keep))).cast(i32)
-    return found.reshape(*[1] * rank).value if given is None and keep else found.value
+    axis = None if given is None else normalize_axis(n, given, t.rank)
+    return n.cast(extreme_at(n, t.value, op, axis, keep), i32)
 
 
 def _truths(n: KerasLayer, x: Value) -> Value:

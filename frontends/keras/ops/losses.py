@@ -11,10 +11,11 @@ from ....ir.core import Value
 from ....ir.types import f32, i32, i64
 from ...common import linear_algebra
 from ...common.columns import folded, unfolded
-from ...common.convolution import channels_first
+from ...common.convolution import channels_first, convolution
 from ...common.gathering import gathered
 from ...common.loops import Iteration, while_loop
 from ...common.movement import padded_by
+from ...common.reductions import reduced
 from ...common.shapes import normalize_axis
 from ...common.terms import Term, constant, extent, joined
 from ..functions import sparsemax
@@ -80,7 +81,7 @@ def noise_ratio(n: KerasLayer) -> Value:
     """The logarithm of the largest number over the mean of squares, in decibels."""
     a, b = _pair(n)
     apart = (a - b).flat()
-    mean = Term(n, n(nn.ReduceMean((apart * apart).value, axes=(0,))))
+    mean = (apart * apart).mean(0)
     scale = 10 / math.log(10)
     return (-(mean.function(nn.Log) * scale) + 20 * math.log10(n.number("max_val"))).value
 
@@ -127,7 +128,7 @@ def ctc_loss(n: KerasLayer) -> Value:
     ends = (label_count * 2).spread(0, 1)
     ends = index.equals(ends) | index.equals(ends - 1)
     found = ends.choose(Term(n, last), far)
-    return n(nn.Neg(n(nn.ReduceLogSumExp(found.value, axes=(1,)))))
+    return n(nn.Neg(reduced(n, found.value, nn.ReduceLogSumExp, (1,))))
 
 
 @layer("ops.CTCDecode")
@@ -143,7 +144,7 @@ def ctc_decode(n: KerasLayer) -> list[Value]:
     mask = n.integer("mask_index", 0) % classes
     index = constant(n, np.arange(steps))
     here = index < lengths.spread(0, 1)
-    best = Term(n, n(nn.Argmax(x.value, axis=2, keep_dims=False)))
+    best = x.argmax(2)
     kept = here & ~best.equals(mask)
     if n.option("merge_repeated", True):
         before = Term(n, padded_by(n, best.part(1, 0, steps - 1).value, [0, 1, 0, 0]))
@@ -271,7 +272,7 @@ def structural_similarity(n: KerasLayer) -> Value:
     kernel = n.constant(weight.astype(np.float32))
 
     def seen(x: Term) -> Term:
-        return x.made(nn.Conv(x.value, kernel, None, groups=channels))
+        return Term(n, convolution(n, x.value, kernel, groups=channels))
 
     c1, c2 = (
         (n.number(name, d) * n.number("max_val", 1.0)) ** 2
@@ -282,4 +283,4 @@ def structural_similarity(n: KerasLayer) -> Value:
     light = (product * 2.0 + c1) / (squares + c1)
     spread = seen(a * a + b * b) - squares
     shape = ((both - product) * 2.0 + c2) / (spread + c2)
-    return n(nn.ReduceMean((light * shape).value, axes=(1, 2, 3)))
+    return reduced(n, (light * shape).value, nn.ReduceMean, (1, 2, 3))

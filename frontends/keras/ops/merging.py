@@ -128,7 +128,7 @@ def _mask_of_concatenation(n: KerasLayer, given: list[Value], axis: int) -> Valu
             wide = n.cast(reshape(n, mask, [(mask, 0), (mask, 1), 1]), x.type.element_type)
             counts = n(nn.Greater(n(nn.Add(zeros, wide)), n.scalar(0, x)))
         parts.append(n.cast(counts, given[0].type.element_type))
-    some = n(nn.ReduceMax(concat(n, parts, axis), axes=(parts[0].type.rank - 1,)))
+    some = reduced(n, concat(n, parts, axis), nn.ReduceMax, (parts[0].type.rank - 1,))
     return n.cast(some, i1)
 
 

@@ -213,7 +213,7 @@ def take(n: KerasLayer) -> Value:
 def take_along_axis(n: KerasLayer) -> Value:
     x, indices = n.tensor(), n.tensor(1)
     axis = normalize_axis(n, n.argument(2, "axis"), x.type.rank)
-    return n(nn.GatherElements(x, n.cast(indices, i64), axis=axis))
+    return gathered_elements(n, x, indices, axis)
 
 
 @layer("ops.OneHot")

@@ -9,6 +9,7 @@ from ..layer import KerasLayer, layer
 from ..promotion import result_type
 from .core import categories
 from .functions import add, axes_of, floating, operand
+from .normalization import by_spread
 
 # -- normalization ---------------------------------------------------------------------------------
 
@@ -19,19 +20,6 @@ def _along(n: KerasLayer, value: Any, x: Term, axes: Sequence[int]) -> Term:
     if t.rank != len(axes):
         return t
     return t.reshape(*((t.value, axes.index(i)) if i in axes else 1 for i in range(x.rank)))
-
-
-def _scaled(n: KerasLayer, x: Term, axes: Sequence[int], *names: str) -> Value:
-    """x with the scale and offset of the call."""
-    scale, offset = (n.argument(1 + i, name) for i, name in enumerate(names))
-    x = x if scale is None else x * _along(n, scale, x, axes)
-    return (x if offset is None else x + _along(n, offset, x, axes)).value
-
-
-def _of_mean(x: Term, axes: Sequence[int], least: float) -> Term:
-    """x by the root of its squares' mean."""
-    mean = x.made(nn.ReduceMean((x * x).value, axes=tuple(axes), keep_dims=True))
-    return x * (mean + least).function(nn.Rsqrt)
 
 
 @layer("ops.RMSNorm", "ops.LayerNorm")
@@ -45,13 +33,16 @@ def _layer_norm(n: KerasLayer, x: Term) -> Value:
     axes = axes_of(n, x.value, n.option("axis", -1))
     given = n.option("epsilon", None)
     least = 1e-7 if given is None else float(given)
+    names = ("scale",) if n.kind == "ops.RMSNorm" else ("gamma", "beta")
+    given = (n.argument(1 + i, name) for i, name in enumerate(names))
+    scale, bias = [*(None if v is None else operand(n, v, x.element).value for v in given), None][
+        :2
+    ]
     if n.kind == "ops.RMSNorm":
-        return _scaled(n, _of_mean(x, axes, least), axes, "scale", "")
+        return rms_normed(n, x.value, scale, axes, least)
     if n.option("rms_scaling", False):
-        found, _ = variance(n, x.value, axes, True)
-        return _scaled(n, x * (Term(n, found) + least).function(nn.Rsqrt), axes, "gamma", "")
-    mean = x.made(nn.ReduceMean(x.value, axes=axes, keep_dims=True))
-    return _scaled(n, _of_mean(x - mean, axes, least), axes, "gamma", "beta")
+        return by_spread(n, x.value, scale, axes, least)
+    return layer_normed(n, x.value, scale, bias, axes, least)
 
 
 @layer("ops.BatchNorm")
@@ -103,9 +94,8 @@ def multi_hot(n: KerasLayer) -> Value:
     x, depth = n.tensor(), int(n.option("num_classes", None) or n.option("num_tokens", 0))
     rank, values = x.type.rank, n.constant(np.array([0, 1], np.float32))
     axis = normalize_axis(n, n.integer("axis", -1), rank + 1)
-    out = TensorType((*x.type.shape[:axis], depth, *x.type.shape[axis:]), f32)
-    hot = n(nn.OneHot(categories(n, x, depth), n.constant(depth, i64), values, axis=axis, out=out))
-    hot = n(nn.ReduceMax(hot, axes=(min(rank - 1, 1),)))
+    hot = one_hot(n, categories(n, x, depth), n.constant(depth, i64), values, axis)
+    hot = reduced(n, hot, nn.ReduceMax, (min(rank - 1, 1),))
     return n.cast(hot, f32 if n.option("dtype", None) is None else n.element)
 
 

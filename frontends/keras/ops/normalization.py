@@ -38,55 +38,39 @@ def batch_normalization(n: KerasLayer) -> Value:
     (axis,) = _axes(n, x)
     if axis == 0:
         raise n.error("'axis' is that of the batch, expected another")
-    count = mean.type.shape[0]
-    gamma, beta = filled_channels(n, gamma, count, 1, x), filled_channels(n, beta, count, 0, x)
     y = batch_norm(n, to_axis(n, x, axis, 1), gamma, beta, mean, var, n.number("epsilon", 1e-3))
     return to_axis(n, y, 1, axis)
-
-
-def _along(n: KerasLayer, value: Value, x: Value, axes: tuple[int, ...]) -> Value:
-    """A parameter of some axes, so that it broadcasts to x."""
-    if value.type.rank == x.type.rank or axes == (x.type.rank - 1,):
-        return value
-    return reshape(n, value, [x.type.shape[i] or 1 if i in axes else 1 for i in range(x.type.rank)])
 
 
 @layer("LayerNormalization")
 def layer_normalization(n: KerasLayer) -> Value:
     x, epsilon = n.tensor(), n.number("epsilon", 1e-3)
     axes = _axes(n, x)
-    by_spread = n.option("rms_scaling", False)
-    gamma, beta = (n.weights(1)[0], None) if by_spread else scale_and_bias(n)[:2]
-    if axes == tuple(range(axes[0], x.type.rank)) and not by_spread:
-        shape = [x.type.shape[i] for i in axes]
-        if gamma is None:
-            if None in shape:
-                raise n.error("the extents that are normalized must be known; give the shape")
-            gamma = n.constant(np.ones(shape), x.type.element_type)
-        return n(nn.LayerNorm(x, gamma, beta, axis=axes[0], epsilon=epsilon))
-    spread, mean = variance(n, x, axes, keep=True)
-    t = Term(n, x)
-    inverse = (Term(n, spread) + epsilon).function(nn.Rsqrt)
-    y = t * inverse if by_spread else (t - Term(n, mean)) * inverse
-    if gamma is not None:
-        y = y * Term(n, _along(n, gamma, x, axes))
-    if beta is not None:
-        y = y + Term(n, _along(n, beta, x, axes))
-    return y.value
+    if n.option("rms_scaling", False):
+        return by_spread(n, x, n.weights(1)[0], axes, epsilon)
+    gamma, beta, _ = scale_and_bias(n)
+    return layer_normed(n, x, gamma, beta, axes, epsilon)
+
+
+def by_spread(
+    n: KerasLayer, x: Value, gamma: Value | None, axes: tuple[int, ...], epsilon: float
+) -> Value:
+    """x by the root of its variance along axes, scaled."""
+    spread, _ = variance(n, x, axes, keep=True)
+    y = Term(n, x) * (Term(n, spread) + epsilon).function(nn.Rsqrt)
+    if gamma is None:
+        return y.value
+    if gamma.type.rank == len(axes):
+        own = [x.type.shape[i] or 1 if i in axes else 1 for i in range(x.type.rank)]
+        gamma = reshape(n, gamma, own)
+    return (y * Term(n, gamma)).value
 
 
 @layer("RMSNormalization")
 def rms_normalization(n: KerasLayer) -> Value:
     (scale,) = n.weights(1)
     x = n.tensor()
-    axes = _axes(n, x)
-    epsilon = n.option("epsilon", None) or 1e-7
-    if axes == tuple(range(axes[0], x.type.rank)):
-        return n(nn.RmsNorm(x, scale, axis=axes[0], epsilon=epsilon))
-    t = Term(n, x)
-    mean = t.made(nn.ReduceMean((t * t).value, axes=axes, keep_dims=True))
-    y = t * (mean + epsilon).function(nn.Rsqrt)
-    return (y * Term(n, _along(n, scale, x, axes))).value
+    return rms_normed(n, x, scale, _axes(n, x), n.option("epsilon", None) or 1e-7)
 
 
 @layer("GroupNormalization")
@@ -98,9 +82,7 @@ def group_normalization(n: KerasLayer) -> Value:
     if count is None:
         raise n.error("the number of channels must be known; give the shape")
     groups = count if groups == -1 else groups
-    gamma, beta = filled_channels(n, gamma, count, 1, x), filled_channels(n, beta, count, 0, x)
-    moved = to_axis(n, x, axis, 1)
-    y = n(nn.GroupNorm(moved, gamma, beta, groups=groups, epsilon=epsilon))
+    y = group_normed(n, to_axis(n, x, axis, 1), gamma, beta, groups, epsilon)
     return to_axis(n, y, 1, axis)
 
 

@@ -15,7 +15,7 @@ from ....ir.types import FloatType, f16, f32, f64, i1, i32, i64
 from ...common import formulas, special
 from ...common.activations import clipped
 from ...common.movement import FAR, slice_axis, swapped
-from ...common.reductions import largest
+from ...common.reductions import largest, reduced
 from ...common.shapes import merge, normalize_axis
 from ...common.terms import Term, constant, counting, extent, joined
 from ..layer import KerasLayer, layer
@@ -261,7 +261,7 @@ def count_nonzero(n: KerasLayer) -> Value:
 def span(n: KerasLayer) -> Value:
     x = Term(n, n.tensor())
     axes, keep = axes_of(n, x.value, n.argument(1, "axis")), bool(n.argument(2, "keepdims", False))
-    least = n(nn.ReduceMin(x.value, axes=axes, keep_dims=keep))
+    least = reduced(n, x.value, nn.ReduceMin, axes, keep=keep)
     return (x.largest(*axes, keep=keep) - Term(n, least)).value
 
 
@@ -270,7 +270,7 @@ def average(n: KerasLayer) -> Value:
     x, weights = Term(n, floating(n, n.tensor())), n.argument(2, "weights")
     axes = axes_of(n, x.value, n.argument(1, "axis"))
     if weights is None:
-        return n(nn.ReduceMean(x.value, axes=axes))
+        return reduced(n, x.value, nn.ReduceMean, axes)
     w = operand(n, weights, x.element)
     if w.rank < x.rank:
         w = w.reshape(*((w.value, 0) if i == axes[0] else 1 for i in range(x.rank)))
@@ -286,9 +286,9 @@ def moments(n: KerasLayer) -> list[Value]:
         raise n.error("moments of integers are not supported")
     x = Term(n, n.cast(n.tensor(), result_type(kept, f32)))
     axes, keep = axes_of(n, x.value, n.argument(1, "axes")), bool(n.argument(2, "keepdims", False))
-    mean = Term(n, n(nn.ReduceMean(x.value, axes=axes, keep_dims=True)))
+    mean = x.mean(*axes, keep=True)
     apart = x - mean
-    found = [n(nn.ReduceMean(v.value, axes=axes, keep_dims=keep)) for v in (x, apart * apart)]
+    found = [reduced(n, v.value, nn.ReduceMean, axes, keep=keep) for v in (x, apart * apart)]
     if kept is x.element:
         return found
     most = greatest(f16)
@@ -305,10 +305,10 @@ def without_nans(n: KerasLayer) -> Value:
     ops = {"max": nn.ReduceMax, "min": nn.ReduceMin, "prod": nn.ReduceProd}
     op = ops.get(kind, nn.ReduceSum)
     if not isinstance(x.element, FloatType):
-        return n(op(x.value, axes=axes, keep_dims=keep))
+        return reduced(n, x.value, op, axes, keep=keep)
     missing = _is_nan(x)
     filled = missing.choose({"max": -math.inf, "min": math.inf, "prod": 1.0}.get(kind, 0.0), x)
-    found = Term(n, n(op(filled.value, axes=axes, keep_dims=keep)))
+    found = Term(n, reduced(n, filled.value, op, axes, keep=keep))
     if kind in ("sum", "prod"):
         return found.value
     count = (~missing).cast(x.element).sum(*axes, keep=keep)

@@ -283,7 +283,7 @@ def conv_lstm(n: KerasLayer) -> list[Value]:
         t = mirrored(n, number, steps_count) if backward else number
         h, c = states
         kept = convolution(n, h, own, strides=ones, dilations=ones, padding="SAME_UPPER")
-        total = n(nn.Add(n(nn.Gather(projected, t)), kept))
+        total = n(nn.Add(gathered(n, projected, t), kept))
         i, f, g, o = split_into(n, total, 1, [filters] * 4)
         i, f, o = (activated(n, v, gate) for v in (i, f, o))
         fresh = n(nn.Mul(i, activated(n, g, inner)))

@@ -12,6 +12,7 @@ from ....ir.numpy_types import type_to_numpy
 from ....ir.types import TensorType, f32, f64, i1, i32, i64
 from ...common import formulas
 from ...common.bessel import bessel_i
+from ...common.convolution import convolution
 from ...common.diagonals import diagonal, on_diagonal
 from ...common.loops import Iteration, while_loop
 from ...common.reductions import largest
@@ -269,7 +270,7 @@ def _at_share(ordered: Term, share: float, count: Term, method: str) -> Term:
 def correlations(n: KerasLayer) -> Value:
     """Of the rows of a matrix."""
     x = Term(n, floating(n, n.tensor()))
-    apart = x - Term(n, n(nn.ReduceMean(x.value, axes=(1,), keep_dims=True)))
+    apart = x - x.mean(1, keep=True)
     products = apart @ apart.transpose(1, 0)
     sizes = (apart * apart).sum(1).function(nn.Sqrt)
     return (products / (sizes.spread(0, 1) * sizes.spread(1, 0))).max(-1.0).min(1.0).value
@@ -286,7 +287,7 @@ def correlate(n: KerasLayer) -> Value:
     before = {"valid": 0, "same": short // 2, "full": short - 1}[mode]
     after = {"valid": 0, "same": short - 1 - short // 2, "full": short - 1}[mode]
     x, w = a.reshape(1, 1, long), b.reshape(1, 1, short)
-    found = n(nn.Conv(x.value, w.value, None, pads=(before, after)))
+    found = convolution(n, x.value, w.value, padding=(before, after))
     return Term(n, found).flat().value
 
 

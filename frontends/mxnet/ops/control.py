@@ -22,7 +22,7 @@ def foreach(n: MxnetLayer, *inputs: Value) -> list[Value]:
     outs = n.int("num_out_data")
 
     def step(number: Value, flag: Value, given: list[Value]) -> Iteration:
-        slices = [n(nn.Gather(x, number, axis=0)) for x in data]
+        slices = [gathered(n, x, number, 0) for x in data]
         values = dict(zip(order, [*slices, *given, *rest], strict=True))
         found = n.graph("0", *(values[i] for i in range(len(order))))
         return Iteration(found[outs:], found[:outs])

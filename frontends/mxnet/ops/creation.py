@@ -55,7 +55,7 @@ def shape_array(n: MxnetLayer, x: Value) -> Value:
 
 @rows("size_array")
 def size_array(n: MxnetLayer, x: Value) -> Value:
-    return n(nn.ReduceProd(shape_of(n, x), axes=(0,), keep_dims=True))
+    return reduced(n, shape_of(n, x), nn.ReduceProd, (0,), keep=True)
 
 
 @rows("diag", "_np_diag")

@@ -26,9 +26,8 @@ def up_sampling(n: MxnetLayer, x: Value, *others: Value) -> Value:
     scale = n.size("scale")
     if n.text("sample_type", "nearest", "nearest", "bilinear") == "bilinear":
         pad = math.ceil((scale - 1) / 2)
-        strides, pads = (scale,) * 2, (pad,) * 4
-        groups = n.extent(x, 1)
-        return n(nn.ConvTranspose(x, others[0], None, strides=strides, pads=pads, groups=groups))
+        how = {"strides": (scale,) * 2, "padding": (pad,) * 4, "groups": n.extent(x, 1)}
+        return transposed_convolution(n, x, others[0], **how)
     size = [n.extent(x, 2 + i) * scale for i in range(2)]
     how = {"mode": "nearest", "coordinate_transform": "asymmetric", "nearest_mode": "floor"}
     parts = [_resized(n, one, size, how) for one in (x, *others)]
@@ -105,7 +104,7 @@ def box_detection(n: MxnetLayer, scores: Value, offsets: Value, anchors: Value) 
         raise n.error(f"attribute 'background_id' is {background}, expected 0")
     objects = n.term(scores).part(1, 1, classes)
     best = objects.largest(1)
-    kind = Term(n, n(nn.Argmax(objects.value, axis=1)))
+    kind = objects.argmax(1)
     valid = ~(best < n.float("threshold", 0.01))
     value, order = best_first(valid.choose(best, -math.inf))
     kind, valid, boxes = (rows_at(t, order) for t in (kind, valid, boxes))

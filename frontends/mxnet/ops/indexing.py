@@ -23,7 +23,7 @@ def take(n: MxnetLayer, x: Value, index: Value) -> Value:
     if n.get("axis", 0) is None:
         x = n.term(x).flat().value
     axis = n.axis("axis", 0, x.type.rank)
-    return n(nn.Gather(x, _inside(n, index, extent(n, (x, axis))).value, axis=axis))
+    return gathered(n, x, _inside(n, index, extent(n, (x, axis))).value, axis)
 
 
 @rows("pick", "_npx_pick", "choose_element_0index")
@@ -35,7 +35,7 @@ def pick(n: MxnetLayer, x: Value, index: Value) -> Value:
     if not keeps:
         own.insert(axis, 1)
     at = _inside(n, index, extent(n, (x, axis))).reshape(*own)
-    found = n(nn.GatherElements(x, at.value, axis=axis))
+    found = gathered_elements(n, x, at.value, axis)
     if n.flag("keepdims"):
         return found
     return reshape(n, found, [(found, i) for i in range(rank) if i != axis])
@@ -45,7 +45,7 @@ def pick(n: MxnetLayer, x: Value, index: Value) -> Value:
 def batch_take(n: MxnetLayer, x: Value, index: Value) -> Value:
     n.check_rank(x, 2)
     at = _inside(n, index, extent(n, (x, 1))).spread(0, 1)
-    found = n(nn.GatherElements(x, at.value, axis=1))
+    found = gathered_elements(n, x, at.value, 1)
     return reshape(n, found, [(found, 0)])
 
 
@@ -54,7 +54,7 @@ def gather_nd(n: MxnetLayer, x: Value, index: Value) -> Value:
     """The first dimension of the indices are the tuples."""
     rank = index.type.rank
     at = n.transposed(n.cast(index, i64), *range(1, rank), 0)
-    return n(nn.GatherNd(x, at))
+    return gathered_nd(n, x, at)
 
 
 @rows("scatter_nd", "_scatter_set_nd", "_npi_scatter_set_nd")
@@ -88,7 +88,7 @@ def index_copy(n: MxnetLayer, x: Value, index: Value, new: Value) -> Value:
 def boolean_mask(n: MxnetLayer, x: Value, mask: Value) -> Value:
     axis = n.axis("axis", 0, x.type.rank)
     places = n(nn.NonZero((~n.term(mask).equals(0)).value))
-    return n(nn.Gather(x, n(nn.Reshape(places, out=TensorType((None,), i64))), axis=axis))
+    return gathered(n, x, n(nn.Reshape(places, out=TensorType((None,), i64))), axis)
 
 
 # -- order -------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def sequence_last(n: MxnetLayer, x: Value, lengths: Value | None = None) -> Valu
         return n.term(x).gather(extent(n, (x, axis)) - 1, axis).value
     at = n.term(lengths).cast(i64) - 1
     by_batch = n.transposed(x, 1, 0, *range(2, x.type.rank)) if axis == 0 else x
-    return n(nn.GatherNd(by_batch, at.spread(0, 1).value, batch_dims=1))
+    return gathered_nd(n, by_batch, at.spread(0, 1).value, 1)
 
 
 @rows("SequenceReverse")
@@ -170,7 +170,7 @@ def sequence_reverse(n: MxnetLayer, x: Value, lengths: Value | None = None) -> V
     row = steps.spread(1, 0)
     at = (row < size).choose(size - 1 - row, row).spread(0, 1)
     order = (1, 0, *range(2, x.type.rank))
-    return n.transposed(n(nn.GatherNd(n.transposed(x, *order), at.value, batch_dims=1)), *order)
+    return n.transposed(gathered_nd(n, n.transposed(x, *order), at.value, 1), *order)
 
 
 # -- reductions --------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ def _reduction(op: Callable, prepare: Callable[[Term], Term] = lambda x: x) -> C
         if op is nn.ReduceMean and not isinstance(term.element, FloatType):
             term = term.cast(f32)
         term = prepare(term.cast(n.element("dtype", term.element)))
-        out = n(op(term.value, axes=axes, keep_dims=n.flag("keepdims"))) if axes else term.value
+        out = reduced(n, term.value, op, axes, keep=n.flag("keepdims")) if axes else term.value
         if n.get("initial") is not None and op is nn.ReduceSum:
             out = (n.term(out) + n.float("initial")).value
         return _result(n, out, whole)
@@ -245,24 +245,22 @@ def norm(n: MxnetLayer, x: Value) -> Value:
     if order not in (1, 2):
         raise n.error(f"attribute 'ord' is {order}, expected 1 or 2")
     op = nn.ReduceL1 if order == 1 else nn.ReduceL2
-    return _result(n, n(op(x, axes=axes, keep_dims=n.flag("keepdims"))), whole)
+    return _result(n, reduced(n, x, op, axes, keep=n.flag("keepdims")), whole)
 
 
 @rows("argmax", "argmin", "_npi_argmax", "_npi_argmin")
 def arg_extreme(n: MxnetLayer, x: Value) -> Value:
     whole = n.get("axis") is None
-    if whole:
-        x = n.term(x).flat().value
     op = nn.Argmax if "max" in n.kind else nn.Argmin
-    axis = n.axis("axis", 0, x.type.rank)
-    found = n(op(x, axis=axis, keep_dims=n.flag("keepdims") and not whole))
+    axis = None if whole else n.axis("axis", 0, x.type.rank)
+    found = extreme_at(n, x, op, axis, n.flag("keepdims") and not whole)
     return _result(n, found if n.kind.startswith("_np") else n.cast(found, f32), whole)
 
 
 @rows("argmax_channel")
 def argmax_channel(n: MxnetLayer, x: Value) -> Value:
     n.check_rank(x, 2)
-    return n.cast(n(nn.Argmax(x, axis=1)), x.type.element_type)
+    return n.cast(extreme_at(n, x, nn.Argmax, 1), x.type.element_type)
 
 
 @rows("cumsum", "_np_cumsum")

@@ -27,20 +27,20 @@ def channels_back(n: MxnetLayer, x: Value) -> Value:
 
 
 @rows("Convolution", "Convolution_v1", "_npx_convolution")
-def convolution(n: MxnetLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
+def convolved(n: MxnetLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
     x, weight = channels_first(n, x), channels_first(n, weight)
     count = x.type.rank - 2
-    pads = n.ints("pad", (0,) * count, count)
-    out = nn.Conv(
+    out = convolution(
+        n,
         x,
         weight,
         None if n.flag("no_bias") else bias,
         strides=n.ints("stride", (1,) * count, count),
         dilations=n.ints("dilate", (1,) * count, count),
-        pads=pads * 2,
+        padding=n.ints("pad", (0,) * count, count) * 2,
         groups=n.size("num_group", 1),
     )
-    return channels_back(n, n(out))
+    return channels_back(n, out)
 
 
 @rows("Deconvolution", "_npx_deconvolution")
@@ -59,17 +59,18 @@ def deconvolution(n: MxnetLayer, x: Value, weight: Value, bias: Value | None = N
         if min(total) < 0:
             raise n.error(f"attribute 'target_shape' is {target}, more than the layer can give")
         pads, more = tuple((t + 1) // 2 for t in total), tuple(t % 2 for t in total)
-    out = nn.ConvTranspose(
+    out = transposed_convolution(
+        n,
         x,
         weight,
         None if n.flag("no_bias", True) else bias,
         strides=strides,
         dilations=dilations,
-        pads=pads * 2,
+        padding=pads * 2,
         output_padding=more,
         groups=n.size("num_group", 1),
     )
-    return channels_back(n, n(out))
+    return channels_back(n, out)
 
 
 @rows("FullyConnected", "_npx_fully_connected", "_sparse_FullyConnected")
@@ -83,7 +84,7 @@ def fully_connected(n: MxnetLayer, x: Value, weight: Value, bias: Value | None =
 @rows("Embedding", "_npx_embedding", "_contrib_SparseEmbedding", "_sparse_Embedding")
 def embedding(n: MxnetLayer, x: Value, weight: Value) -> Value:
     index = n.term(x).cast(i64).max(0).min(n.extent(weight, 0) - 1)
-    return n(nn.Gather(weight, index.value, axis=0))
+    return gathered(n, weight, index.value, 0)
 
 
 # -- pooling -----------------------------------------------------------------------------------
@@ -105,20 +106,18 @@ def pooling(n: MxnetLayer, x: Value) -> Value:
         raise n.error(f"attribute 'stride' is {n.ints('stride')}, expected positive integers")
     strides, pads = n.ints("stride", (1,) * count, count), n.ints("pad", (0,) * count, count)
     more, ceil = _last_windows(n, x, kernel, strides, pads)
-    window = {"kernel": kernel, "strides": strides, "ceil_mode": ceil}
-    window["pads"] = (*pads, *(p + m for p, m in zip(pads, more, strict=True)))
-    if kind == "max":
-        out = n(nn.MaxPool(x, **window))
-    elif kind == "lp":
-        out = n(nn.LpPool(x, p=n.size("p_value", 2), **window))
-    elif kind == "avg" and not any(more):
-        counts_all = n.flag("count_include_pad", True)
-        out = n(nn.AvgPool(x, count_include_pad=counts_all, **window))
+    ends = [p + m for p, m in zip(pads, more, strict=True)]
+    windows = Windows(kernel, strides, (*pads, *ends), ceil=ceil)
+    counts_all = n.flag("count_include_pad", True)
+    if kind == "lp":
+        out = length_pooled(n, x, windows, n.size("p_value", 2))
+    elif kind == "max" or (kind == "avg" and not any(more)):
+        out = pooled(n, x, windows, kind == "max", counts_all)
     else:
-        out = n(nn.SumPool(x, **window))
+        out = sum_pooled(n, x, windows)
         if kind == "avg":
-            counted = pads if n.flag("count_include_pad", True) else (0,) * count
-            out = (n.term(out) / _counts(n, x, out, window, counted)).value
+            counted = pads if counts_all else (0,) * count
+            out = (n.term(out) / _counts(n, x, out, windows, counted)).value
     return channels_back(n, out)
 
 
@@ -148,13 +147,13 @@ def _last_windows(n: MxnetLayer, x: Value, kernel, strides, pads) -> tuple[tuple
     return tuple(max(0, m) for m in more), False
 
 
-def _counts(n: MxnetLayer, x: Value, out: Value, window: dict, counted: Sequence[int]) -> Term:
+def _counts(n: MxnetLayer, x: Value, out: Value, windows: Windows, counted: Sequence[int]) -> Term:
     """How many elements each window has inside of x and the padding that counts."""
     total = np.ones((), np.float64)
     for i in range(len(counted)):
-        begin = np.arange(n.extent(out, 2 + i)) * window["strides"][i] - window["pads"][i]
+        begin = np.arange(n.extent(out, 2 + i)) * windows.strides[i] - int(windows.padding[i])
         low = np.maximum(begin, -counted[i])
-        high = np.minimum(begin + window["kernel"][i], x.type.shape[2 + i] + counted[i])
+        high = np.minimum(begin + windows.kernel[i], x.type.shape[2 + i] + counted[i])
         total = total[..., None] * np.maximum(high - low, 1)
     return n.term(n.constant(total, x.type.element_type))
 
@@ -166,7 +165,7 @@ def _global_pool(n: MxnetLayer, x: Value, kind: str) -> Value:
         powers = n.term(x).function(nn.Abs) ** p
         return (powers.sum(*axes, keep=True) ** (1 / p)).value
     op = {"max": nn.ReduceMax, "avg": nn.ReduceMean, "sum": nn.ReduceSum}[kind]
-    return n(op(x, axes=axes, keep_dims=True))
+    return reduced(n, x, op, axes, keep=True)
 
 
 @rows("_contrib_AdaptiveAvgPooling2D")
@@ -207,37 +206,29 @@ def layer_norm(n: MxnetLayer, x: Value, gamma: Value, beta: Value) -> Value:
     axis, epsilon = n.axis("axis", -1, x.type.rank), n.float("eps", 1e-5)
     order = [*range(last + 1)]
     order[axis], order[last] = last, axis
-    x = n(nn.LayerNorm(n.transposed(x, *order), gamma, beta, axis=last, epsilon=epsilon))
+    x = layer_normed(n, n.transposed(x, *order), gamma, beta, (last,), epsilon)
     return n.transposed(x, *order)
 
 
-@rows("InstanceNorm")
-def instance_norm(n: MxnetLayer, x: Value, gamma: Value, beta: Value) -> Value:
-    return n(nn.InstanceNorm(x, gamma, beta, epsilon=n.float("eps", 1e-3)))
+rows.add(
+    {
+        "InstanceNorm": instance_norm_row("x gamma beta", eps=("eps", 1e-3)),
+        "LRN": local_response_row(
+            size="nsize", alpha=("alpha", 1e-4), beta=("beta", 0.75), bias=("knorm", 2.0)
+        ),
+    }
+)
 
 
 @rows("GroupNorm")
 def group_norm(n: MxnetLayer, x: Value, gamma: Value, beta: Value) -> Value:
+    """Older versions have one parameter for each group."""
     groups, channels = n.size("num_groups", 1), n.extent(x, 1)
-    if groups < 1 or channels % groups:
-        raise n.error(f"{channels} channels do not split into {groups} groups")
-
-    def per_channel(value: Value) -> Value:
-        """Older versions have one number for each group."""
-        if value.type.shape[0] == channels:
-            return value
-        column = reshape(n, value, [groups, 1])
-        wide = n.zeros((groups, channels // groups), value.type.element_type, 1)
-        return reshape(n, n(nn.Mul(column, wide)), [channels])
-
-    parameters = (per_channel(value) for value in (gamma, beta))
-    return n(nn.GroupNorm(x, *parameters, groups=groups, epsilon=n.float("eps", 1e-5)))
-
-
-@rows("LRN")
-def lrn(n: MxnetLayer, x: Value) -> Value:
-    alpha, beta, bias = n.float("alpha", 1e-4), n.float("beta", 0.75), n.float("knorm", 2.0)
-    return n(nn.Lrn(x, size=n.int("nsize"), alpha=alpha, beta=beta, bias=bias))
+    scale, bias = (
+        v if v.type.shape[0] == channels else of_groups(n, v, groups, channels)
+        for v in (gamma, beta)
+    )
+    return group_normed(n, x, scale, bias, groups, n.float("eps", 1e-5))
 
 
 @rows("L2Normalization")

@@ -76,7 +76,7 @@ def all_or_any(n: MxnetLayer, x: Value) -> Value:
     axes = normalize_axes(n, tuple(given), x.type.rank)
     holds = (~n.term(x).equals(0)).cast(i32) if x.type.element_type is not i1 else n.term(x)
     op = nn.ReduceMin if n.kind == "_np_all" else nn.ReduceMax
-    found = n(op(holds.cast(i32).value, axes=axes, keep_dims=n.flag("keepdims")))
+    found = reduced(n, holds.cast(i32).value, op, axes, keep=n.flag("keepdims"))
     return n.cast(found, i1)
 
 

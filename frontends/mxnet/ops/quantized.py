@@ -34,7 +34,7 @@ def _known_range(n: MxnetLayer, x: Term) -> Range:
     low, high = n.get("min_calib_range"), n.get("max_calib_range")
     if low is None or high is None:
         axes = tuple(range(x.rank))
-        return Range(n, *(n(op(x.value, axes=axes)) for op in (nn.ReduceMin, nn.ReduceMax)))
+        return Range(n, *(reduced(n, x.value, op, axes) for op in (nn.ReduceMin, nn.ReduceMax)))
     return Range(n, *(n.constant(np.float32(v)) for v in (float(low), float(high))))
 
 

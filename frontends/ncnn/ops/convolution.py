@@ -144,7 +144,7 @@ def _pooling(dims: int) -> Callable:
             raise n.error(f"pooling of type {n.int(0)}")
         if n.int(4):
             axes = tuple(range(2, dims + 2))
-            return n((nn.ReduceMax if largest else nn.ReduceMean)(x, axes=axes))
+            return reduced(n, x, nn.ReduceMax if largest else nn.ReduceMean, axes)
         if n.int(7):
             return _adaptive(n, x, largest, dims)
         return _windows(n, x, largest, dims)

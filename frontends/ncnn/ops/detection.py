@@ -215,7 +215,7 @@ def _cells(
     if softmax:
         chances = chances.made(nn.Softmax(chances.value, axis=2))
     best = chances.largest(2, keep=True)
-    label = chances.made(nn.Argmax(chances.value, axis=2, keep_dims=True)).cast(f32) + 1.0
+    label = chances.argmax(2, keep=True).cast(f32) + 1.0
     if softmax:
         score = sure.function(nn.Sigmoid) * best
     else:  # as ncnn has its brackets: 1 / (1 + exp(-object) * (1 + exp(-class)))

@@ -262,7 +262,7 @@ def embed(n: NcnnLayer, x: Value) -> Value:
     if weight.dtype == np.int8:
         weight = weight / n.array_of("weight_scale")[0]
     index = n(nn.Clip(n.cast(x, i64), n.constant(0, i64), n.constant(n.int(1) - 1, i64)))
-    found = n(nn.Gather(n.stored("weight", weight), index))
+    found = gathered(n, n.stored("weight", weight), index)
     return n(nn.Add(found, n.weight("bias"))) if n.has_weight("bias") else found
 
 

@@ -12,28 +12,25 @@ def batch_norm_(n: NcnnLayer, x: Value) -> Value:
     return batch_norm(n, x, slope, bias, mean, variance, n.float(1))
 
 
-def _affine(n: NcnnLayer, size: int) -> tuple[Value, Value]:
-    """Scale and bias; ones and zeros where the layer has none."""
-    if n.has_weight("scale"):
-        return n.weight("scale"), n.weight("bias")
-    return n.stored("scale", np.ones(size)), n.stored("bias", np.zeros(size))
+def _affine(n: NcnnLayer) -> tuple[Value | None, Value | None]:
+    """Scale and bias, where the layer has them."""
+    scale, bias = (n.weight(k) if n.has_weight(k) else None for k in ("scale", "bias"))
+    return scale, bias
 
 
-@rows("InstanceNorm")
-def instance_norm(n: NcnnLayer, x: Value) -> Value:
-    scale, bias = _affine(n, n.extent(x, 1))
-    return n(nn.InstanceNorm(x, scale, bias, epsilon=n.float(1, 0.001)))
+rows.formulas(
+    {
+        "InstanceNorm": lambda n, x: instance_normed(n, x, *_affine(n), n.float(1, 0.001)),
+        "GroupNorm": lambda n, x: group_normed(n, x, *_affine(n), n.int(0, 1), n.float(2, 0.001)),
+        "LayerNorm": lambda n, x: layer_normed(n, x, *_affine(n), _last(n, x), n.float(1, 0.001)),
+        "RMSNorm": lambda n, x: rms_normed(n, x, _affine(n)[0], _last(n, x), n.float(1, 0.001)),
+    }
+)
 
 
-@rows("GroupNorm")
-def group_norm(n: NcnnLayer, x: Value) -> Value:
-    scale, bias = _affine(n, n.extent(x, 1))
-    return n(nn.GroupNorm(x, scale, bias, groups=n.int(0, 1), epsilon=n.float(2, 0.001)))
-
-
-def _over_last(n: NcnnLayer, x: Value, make: Callable[[int, tuple], Value]) -> Value:
-    """A normalization over the last dimensions, which have as many elements as the parameters."""
-    shape, size, count, axis = x.type.shape, n.int(0), 1, x.type.rank
+def _last(n: NcnnLayer, x: Value) -> tuple[int, ...]:
+    """The last dimensions, which have as many elements as the parameters."""
+    size, count, axis = n.int(0), 1, x.type.rank
     while count < max(size, 2) and axis > 1:
         axis -= 1
         count *= n.extent(x, axis)
@@ -41,51 +38,19 @@ def _over_last(n: NcnnLayer, x: Value, make: Callable[[int, tuple], Value]) -> V
             break
     if size > 0 and count != size:
         raise n.error(f"no last dimensions have {size} elements")
-    return make(axis, shape[axis:])
-
-
-@rows("LayerNorm")
-def layer_norm(n: NcnnLayer, x: Value) -> Value:
-    def make(axis: int, shape: tuple) -> Value:
-        size = math.prod(shape)
-        scale, bias = (reshape(n, v, shape) for v in _affine(n, size))
-        return n(nn.LayerNorm(x, scale, bias, axis=axis, epsilon=n.float(1, 0.001)))
-
-    return _over_last(n, x, make)
-
-
-@rows("RMSNorm")
-def rms_norm(n: NcnnLayer, x: Value) -> Value:
-    def make(axis: int, shape: tuple) -> Value:
-        scale = n.array_of("scale") if n.has_weight("scale") else np.ones(math.prod(shape))
-        value = n.stored("scale", scale.reshape(shape))
-        return n(nn.RmsNorm(x, value, axis=axis, epsilon=n.float(1, 0.001)))
-
-    return _over_last(n, x, make)
+    return tuple(range(axis, x.type.rank))
 
 
 @rows("LRN")
 def lrn(n: NcnnLayer, x: Value) -> Value:
     size, alpha, beta, bias = n.int(1, 5), n.float(2, 1.0), n.float(3, 0.75), n.float(4, 1.0)
-    if n.int(0) == 0:
-        return n(nn.Lrn(x, size=size, alpha=alpha, beta=beta, bias=bias))
-    before = size // 2
-    pads = (before, before, size - before - 1, size - before - 1)
-    squares = n(nn.Mul(x, x))
-    near = n(nn.AvgPool(squares, kernel=(size, size), pads=pads, count_include_pad=True))
-    return (Term(n, x) * (Term(n, near) * alpha + bias) ** -beta).value
+    return (local_response_in_space if n.int(0) else local_response)(n, x, size, alpha, beta, bias)
 
 
 @rows("MVN")
 def mvn(n: NcnnLayer, x: Value) -> Value:
     axes = tuple(range(1 if n.int(1) else 2, x.type.rank))
-    t = Term(n, x)
-    centered = t - t.made(nn.ReduceMean(x, axes=axes, keep_dims=True))
-    if not n.int(0):
-        return centered.value
-    spread = (centered * centered).value
-    deviation = t.made(nn.ReduceMean(spread, axes=axes, keep_dims=True)).function(nn.Sqrt)
-    return (centered / (deviation + n.float(2, 0.0001))).value
+    return deviations(n, x, axes, n.float(2, 0.0001) if n.int(0) else None)
 
 
 @rows("Normalize")
@@ -137,7 +102,7 @@ def reduction(n: NcnnLayer, x: Value) -> Value:
         raise n.error("written by an old converter, whose axes counted a batch; convert it anew")
     all_ = bool(n.int(1, 1)) or not n.ints(3)
     axes = tuple(range(1, x.type.rank)) if all_ else by_axes(n, x, n.ints(3))
-    found = n(_REDUCTIONS[n.int(0)](x, axes=axes, keep_dims=bool(n.int(4))))
+    found = reduced(n, x, _REDUCTIONS[n.int(0)], axes, keep=bool(n.int(4)))
     if found.type.rank == 1:
         found = reshape(n, found, [(found, 0), 1])
     factor = n.float(2, 1.0)

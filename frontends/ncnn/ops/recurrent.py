@@ -52,7 +52,7 @@ def _direction(
     for i, width in enumerate(widths):
         if i < len(states):
             parts = n.with_rank(states[i], 3)
-            row = n(nn.Gather(parts, n.constant(np.array(d, np.int64)), axis=1))
+            row = gathered(n, parts, n.constant(np.array(d, np.int64)), 1)
             given.append(reshape(n, row, [1, width]))
         else:
             given.append(family.zero_state(n, steps, width))

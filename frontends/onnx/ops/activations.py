@@ -45,9 +45,8 @@ def softmax(n: Node, x: Value) -> Value:
 
 def _by_steps(n: Node, x: Value, axis: int) -> Value:
     """As the operator's function body says: each step rounded to the operand's type."""
-    along = {"axes": (axis,), "keep_dims": True}
-    powers = n(nn.Exp(n(nn.Sub(x, n(nn.ReduceMax(x, **along))))))
-    return n(nn.Div(powers, n(nn.ReduceSum(powers, **along))))
+    powers = (Term(n, x) - Term(n, x).largest(axis, keep=True)).function(nn.Exp)
+    return (powers / powers.sum(axis, keep=True)).value
 
 
 @converter("LogSoftmax", since=13)
@@ -64,7 +63,7 @@ def _hardmax(n: Node, x: Value, axis: int) -> Value:
     """1 at the first largest element along the axis, 0 elsewhere."""
     if 0 in x.type.shape:
         return x
-    best = Term(n, n(nn.Argmax(x, axis=axis, keep_dims=True)))
+    best = Term(n, x).argmax(axis, keep=True)
     places = counting(n, extent(n, (x, axis))).spread(0, x.type.rank - 1 - axis)
     return places.equals(best).cast(x.type.element_type).value
 

@@ -72,7 +72,7 @@ def normalizer(n: Node, x: Value) -> Value:
         size = rows.largest(axis, keep=True)
     else:
         kind = nn.ReduceL1 if norm == "L1" else nn.ReduceL2
-        size = rows.made(kind(rows.value, axes=(axis,), keep_dims=True))
+        size = Term(n, reduced(n, rows.value, kind, (axis,), keep=True))
     return (rows / size.equals(0.0).choose(1.0, size)).cast(f32).value
 
 
@@ -199,5 +199,5 @@ def linear_classifier(n: Node, x: Value) -> list[Value | None]:
         wins = (found > 0.0).cast(i64).column(0)
         second = transformed(found, post)
         return [class_of(n, wins, labels), two_classes(1.0 - second, second).cast(f32).value]
-    best = found.made(nn.Argmax(found.value, axis=1))
+    best = found.argmax(1)
     return [class_of(n, best, labels), transformed(found, post).cast(f32).value]

@@ -37,7 +37,7 @@ def col2im(n: Node, x: Value, image_shape: Value, block_shape: Value) -> Value:
         index = place if index is None else index * padded.column(d) + place
         numbers = numbers * size
     assert index is not None
-    elements = padded.made(nn.ReduceProd(padded.value, axes=(0,)))
+    elements = padded.product(0)
     values = Term(n, x)
     lead = [extent(n, (x, 0)), extent(n, (x, 1)) / numbers]
     shape = joined([e.reshape(1) for e in (lead[0] * lead[1], numbers, extent(n, (x, 2)))], 0)
@@ -55,12 +55,8 @@ def col2im(n: Node, x: Value, image_shape: Value, block_shape: Value) -> Value:
     starts = constant(n, np.array(pads[:rank], np.int64))
     axes, steps = (constant(n, np.array(v, np.int64)) for v in (range(2, rank + 2), [1] * rank))
     extents = n.extents(image.value) or ()
-    type = TensorType((*out.shape[:2], *extents), values.element)
-    return n(
-        nn.SliceDynamic(
-            out.value, starts.value, (starts + image).value, axes.value, steps.value, out=type
-        )
-    )
+    ends, shape = (starts + image).value, (*out.shape[:2], *extents)
+    return sliced_by(n, out.value, starts.value, ends, axes.value, steps.value, shape)
 
 
 def _at(x: Term, d: int, rank: int) -> list:

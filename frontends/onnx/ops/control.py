@@ -111,15 +111,15 @@ def scan_batch(n: Node, lengths: Value | None, *inputs: Value) -> list[Any]:
     batch, steps = (extent(n, (sources[0], axis)).value for axis in range(2))
 
     def example(number: Value, flag: Value, _: list[Value]) -> Iteration:
-        own = [n(nn.Gather(v, number)) for v in inputs]
-        count = steps if lengths is None else n.cast(n(nn.Gather(lengths, number)), i64)
+        own = [gathered(n, v, number) for v in inputs]
+        count = steps if lengths is None else n.cast(gathered(n, lengths, number), i64)
 
         def iteration(t: Value, flag: Value, states: list[Value]) -> Iteration:
             inside = n(nn.Less(t, count))
             last = n(nn.Sub(count, n.constant(1, i64)))
             back = n(nn.Max(n(nn.Sub(last, t)), n.constant(0, i64)))
             places = [back if reverse else t for reverse in backward]
-            rows = [n(nn.Gather(v, at)) for v, at in zip(own[-scanned:], places, strict=True)]
+            rows = [gathered(n, v, at) for v, at in zip(own[-scanned:], places, strict=True)]
             outputs = tensors(n, step(*states, *rows))
             if lengths is not None:
                 before = [*states, *(n.scalar(0, v) for v in outputs[len(states) :])]
@@ -198,7 +198,7 @@ def scan_loop(
     def iteration(number: Value, flag: Value, states: list[Value]) -> Iteration:
         back = mirrored(n, number, count) if any(backward) else number
         rows = [
-            n(nn.Gather(source, back if reverse else number, axis=axis))
+            gathered(n, source, back if reverse else number, axis)
             for source, axis, reverse in zip(sources, axes, backward, strict=True)
         ]
         outputs = tensors(n, step(*states, *rows))

@@ -43,12 +43,8 @@ def mean_variance_normalization(n: Node, x: Value) -> Value:
         axes = normalize_axes(n, n.ints("axes") or (0, 2, 3), x.type.rank)
     else:
         axes = tuple(range(1 if n.int("across_channels") else 2, x.type.rank))
-    data = Term(n, x)
-    rest = data - data.made(nn.ReduceMean(x, axes=axes, keep_dims=True))
-    if n.opset < 9 and not n.int("normalize_variance", 1):
-        return rest.value
-    square = rest.made(nn.ReduceMean((rest * rest).value, axes=axes, keep_dims=True))
-    return (rest / (square.function(nn.Sqrt) + 1e-9)).value
+    has_deviation = n.opset >= 9 or n.int("normalize_variance", 1)
+    return deviations(n, x, axes, 1e-9 if has_deviation else None)
 
 
 @converter("ImageScaler")

@@ -19,7 +19,7 @@ def gather(n: Node, data: Value, indices: Value) -> Value:
 @converter("GatherElements")
 def gather_elements(n: Node, data: Value, indices: Value) -> Value:
     axis = normalize_axis(n, n.int("axis"), data.type.rank)
-    return n(nn.GatherElements(data, indices, axis=axis))
+    return gathered_elements(n, data, indices, axis)
 
 
 @converter("GatherND")
@@ -29,7 +29,7 @@ def gather_nd(n: Node, data: Value, indices: Value) -> Value:
         raise n.error(f"attribute 'batch_dims' is {batch}, expected less than the operands' ranks")
     if rank is not None:
         indices = _in_rows(n, indices, indices.type.rank - 1 + data.type.rank - batch - rank)
-    return n(nn.GatherNd(data, indices, batch_dims=batch))
+    return gathered_nd(n, data, indices, batch)
 
 
 def _in_rows(n: Node, indices: Value, length: int) -> Value:
@@ -74,7 +74,7 @@ def compress(n: Node, x: Value, condition: Value) -> Value:
         axis, x = 0, Term(n, x).flat().value
     condition = slice_axis(n, condition, 0, 0, extent(n, (x, axis)).value)
     places = n(nn.NonZero(condition))
-    return n(nn.Gather(x, n(nn.Reshape(places, out=TensorType((None,), i64))), axis=axis))
+    return gathered(n, x, n(nn.Reshape(places, out=TensorType((None,), i64))), axis)
 
 
 @converter("TensorScatter")
@@ -106,7 +106,7 @@ def unique(n: Node, x: Value) -> list[Value]:
         axis, rows = 0, flatten(n, x, rank)
         slices = reshape(n, rows, [(rows, 0)])
     found = unique_rows(n, rows, bool(n.int("sorted", 1)))
-    values = _moved(n, n(nn.Gather(slices, found.first)), 0, axis)
+    values = _moved(n, gathered(n, slices, found.first), 0, axis)
     return [values, found.first, found.inverse, found.counts]
 
 

@@ -66,8 +66,9 @@ def skip_layer_normalization(
     bias: Value | None = None,
 ) -> list[Value | None]:
     total = _skip_sum(n, x, skip, bias)
-    y = nn.LayerNorm(total, gamma, beta, axis=x.type.rank - 1, epsilon=n.float("epsilon", 1e-12))
-    return [n(y), None, None, total]
+    axes = (x.type.rank - 1,)
+    y = layer_normed(n, total, gamma, beta, axes, n.float("epsilon", 1e-12))
+    return [y, None, None, total]
 
 
 @converter("SkipSimplifiedLayerNormalization", domain=DOMAIN)
@@ -75,8 +76,8 @@ def skip_rms_normalization(
     n: Node, x: Value, skip: Value, gamma: Value, bias: Value | None = None
 ) -> list[Value | None]:
     total = _skip_sum(n, x, skip, bias)
-    y = nn.RmsNorm(total, gamma, axis=x.type.rank - 1, epsilon=n.float("epsilon", 1e-5))
-    return [n(y), None, None, total]
+    y = rms_normed(n, total, gamma, (x.type.rank - 1,), n.float("epsilon", 1e-5))
+    return [y, None, None, total]
 
 
 def _skip_sum(n: Node, x: Value, skip: Value, bias: Value | None) -> Value:
@@ -147,9 +148,7 @@ def group_norm(n: Node, x: Value, gamma: Value, beta: Value) -> Value:
     """Normalized groups of channels, and x * sigmoid(x) with `activation`."""
     last = bool(n.int("channels_last", 1))
     data = channels_first(n, x) if last else x
-    scale, bias = (n.cast(v, data.type.element_type) for v in (gamma, beta))
-    epsilon = n.float("epsilon", 1e-5)
-    y = n(nn.GroupNorm(data, scale, bias, groups=n.int("groups"), epsilon=epsilon))
+    y = group_normed(n, data, gamma, beta, n.int("groups"), n.float("epsilon", 1e-5))
     if n.int("activation"):
         y = n(nn.Swish(y, alpha=1.0))
     return channels_last(n, y) if last else y
@@ -234,7 +233,8 @@ def sparse_matmul(n: Node, a: Value, b: Value) -> Value:
 def simplified_layer_normalization(n: Node, x: Value, scale: Value) -> list[Value | None]:
     """RMS normalization, which onnxruntime writes without a domain."""
     axis = n.int("axis", -1) % x.type.rank
-    return [n(nn.RmsNorm(x, scale, axis=axis, epsilon=n.float("epsilon", 1e-5))), None]
+    axes = tuple(range(axis, x.type.rank))
+    return [rms_normed(n, x, scale, axes, n.float("epsilon", 1e-5)), None]
 
 
 # -- complex numbers, whose parts stand side by side -----------------------------------------------

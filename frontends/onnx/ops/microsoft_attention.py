@@ -277,7 +277,7 @@ def _cached(n: Node, past: Value | None, new: Term, places: Term, before: Term) 
         rows = joined([Term(n, past).transpose(0, 2, 1, 3), rows], 1)
     own = (places - before).max(0).min(extent(n, (new.value, 2)) - 1) + held
     index = (places < before).choose(places, own)
-    found = rows.made(nn.GatherNd(rows.value, index.spread(0, 1).value, batch_dims=1))
+    found = rows.gather_nd(index.spread(0, 1), 1)
     beyond = places >= before + extent(n, (new.value, 2))
     zeros = beyond.reshape((index.value, 0), (index.value, 1), 1, 1)
     return zeros.choose(0.0, found).transpose(0, 2, 1, 3)
@@ -302,9 +302,9 @@ def embed_layer_normalization(
     if segments is not None and kinds is not None:
         total = total + Term(n, kinds).gather(Term(n, segments))
     epsilon = n.float("epsilon", 1e-12)
-    y = total.made(nn.LayerNorm(total.value, gamma, beta, axis=2, epsilon=epsilon))
+    y = layer_normed(n, total.value, gamma, beta, (2,), epsilon)
     index = None
     if n.wants(1):
         used = Term(n, ids) * 0 if mask is None else Term(n, mask)
         index = used.cast(i32).sum(1).value
-    return [y.value, index, total.value]
+    return [y, index, total.value]

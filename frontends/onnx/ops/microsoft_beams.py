@@ -117,7 +117,7 @@ class Beams:
 
 def _of_places(x: Term, places: Term) -> Term:
     """Of each row of x [B, C, ..] the elements at places [B, P]."""
-    return x.made(nn.GatherNd(x.value, places.spread(0, 1).value, batch_dims=1))
+    return x.gather_nd(places.spread(0, 1), 1)
 
 
 @converter("BeamSearch", domain=DOMAIN)

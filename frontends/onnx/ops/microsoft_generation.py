@@ -128,7 +128,7 @@ def number_of(n: Node, x: Value) -> Term:
 
 def _penalized(scores: Term, sequences: Term, penalty: Term) -> Term:
     """Scores of tokens that a sequence has already are divided, or multiplied if negative."""
-    own = scores.made(nn.GatherElements(scores.value, sequences.value, axis=1))
+    own = scores.gather_elements(sequences, 1)
     new = (own < 0.0).choose(own * penalty, own / penalty)
     return scores.made(nn.ScatterElements(scores.value, sequences.value, new.value, axis=1))
 
@@ -153,7 +153,7 @@ def greedy_search(
     """Each token is the one of the highest score: sequences [B, most]."""
 
     def best(scores: Term, number: Term) -> Term:
-        return scores.made(nn.Argmax(scores.value, axis=1, keep_dims=False))
+        return scores.argmax(1)
 
     rules = Rules(least, penalty, mask, first_mask)
     return _searched(n, ids, most, rules, attention_mask, best)

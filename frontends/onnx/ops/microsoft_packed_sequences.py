@@ -47,7 +47,7 @@ class Rows:
     def together(self, x: Term) -> Term:
         """[B, T, ..] as tokens [N, ..]."""
         places = joined([self.of.spread(0, 1), self.place.spread(0, 1)], 1)
-        return x.made(nn.GatherNd(x.value, places.value))
+        return x.gather_nd(places)
 
     def _steps(self) -> Term:
         return counting(self.starts.n, self.lengths.largest(0))

@@ -83,7 +83,7 @@ def _in_bytes(n: Node, a: Value) -> tuple[Value, Term, Value]:
     """a in 256 steps from its least to its largest element, or 0; the scale and the zero point."""
     x = Term(n, a)
     axes = tuple(range(x.rank))
-    low = x.made(nn.ReduceMin(x.value, axes=axes)).min(0.0)
+    low = x.least(*axes).min(0.0)
     high = x.largest(*axes).max(0.0)
     scale = (high - low) / 255.0
     scale = scale.equals(0.0).choose(1.0, scale)

@@ -39,7 +39,7 @@ def gate_function(n: Node, default: str = "none") -> Callable[[Term], Term]:
 def rms_norm(n: Node, x: Term, scale: Term | None = None, axes: int = 1) -> Term:
     """The last axes of x divided by their root mean square, then scaled."""
     own = tuple(range(x.rank - axes, x.rank))
-    mean = x.made(nn.ReduceMean((x * x).value, axes=own, keep_dims=True))
+    mean = (x * x).mean(*own, keep=True)
     found = x / (mean + n.float("epsilon", 1e-5)).function(nn.Sqrt)
     return found if scale is None else found * scale
 

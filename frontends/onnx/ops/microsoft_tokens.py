@@ -32,7 +32,7 @@ def unfold_tensor(n: Node, x: Value) -> Value:
 def unique(n: Node, x: Value) -> list[Value]:
     """The different elements of a vector as they come, where each is, and how often."""
     found = unique_rows(n, reshape(n, x, [(x, 0), 1]), in_order=False)
-    return [n(nn.Gather(x, found.first)), found.inverse, found.counts]
+    return [gathered(n, x, found.first), found.inverse, found.counts]
 
 
 @converter("NGramHashMapping", domain=DOMAIN)
@@ -184,9 +184,9 @@ def word_embedding(n: Node, words: Value, weight: Value, bias: Value, characters
         raise n.error(f"words of {length} characters are less than a window of {window}")
     vectors = Term(n, characters).gather(rows.cast(i64)).transpose(0, 2, 1)
     kernel = Term(n, weight).reshape((weight, 0), window, (weight, 3)).transpose(0, 2, 1)
-    made = n(nn.Conv(vectors.value, kernel.value, bias, strides=(1,), dilations=(1,), pads=(0, 0)))
+    made = convolution(n, vectors.value, kernel.value, bias)
     places = (rows > 0).choose(constant(n, length, i64), constant(n, np.arange(length)))
-    size = rows.made(nn.ReduceMin(places.value, axes=(1,), keep_dims=True))
+    size = places.least(1, keep=True)
     inside = constant(n, np.arange(length - window + 1)) <= (size - window).max(0)
     kept = inside.reshape((rows.value, 0), 1, length - window + 1).choose(Term(n, made), -math.inf)
     found = (size > 0).choose(kept.largest(2).function(nn.Tanh), 0.0)

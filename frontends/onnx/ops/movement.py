@@ -9,9 +9,9 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import Dim, TensorType, i64
-from ...common.gathering import reverse_sequence
+from ...common.gathering import gathered, reverse_sequence
 from ...common.late_axes import given_sizes, parts_of_sizes, spread_over
-from ...common.movement import FAR, bounds, concat, split_into, tiled
+from ...common.movement import FAR, bounds, concat, portion, sliced_by, split_into, tiled
 from ...common.shapes import (
     as_i64,
     as_scalar,
@@ -97,30 +97,19 @@ def slice_(
             late, shape[axis] = True, None
         else:
             shape[axis], first[axis], stride[axis] = found
-    out = TensorType(tuple(shape), x.type.element_type)
     if not late:
-        if out is x.type and not any(first) and set(stride) == {1}:
-            return x
-        return n(nn.Slice(x, starts=tuple(first), steps=tuple(stride), out=out))
+        return portion(n, x, first, shape, stride)
     axes_value = n.constant(np.array(axes, np.int64))
-    steps_value = (
-        n.constant(np.ones(count, np.int64)) if steps_operand is None else as_i64(n, steps_operand)
-    )
-    return n(
-        nn.SliceDynamic(x, as_i64(n, starts), as_i64(n, ends), axes_value, steps_value, out=out)
-    )
+    by = n.constant(np.ones(count, np.int64)) if steps_operand is None else steps_operand
+    return sliced_by(n, x, starts, ends, axes_value, by, shape)
 
 
 def _slice_along(n: Node, x: Value, bounds: Sequence[Value], steps: Value | None) -> Value:
     """The slice where the axes, behind starts and ends, are known at run time only."""
     starts, ends, axes = (as_i64(n, v) for v in bounds)
-    if steps is None:
-        one = n.constant(np.array([1], np.int64))
-        steps = n(nn.BroadcastDynamic(one, shape_of(n, starts), out=starts.type))
-    else:
-        steps = as_i64(n, steps)
-    out = TensorType((None,) * x.type.rank, x.type.element_type)
-    return n(nn.SliceDynamic(x, starts, ends, axes, steps, out=out))
+    one = n.constant(np.array([1], np.int64))
+    by = steps or n(nn.BroadcastDynamic(one, shape_of(n, starts), out=starts.type))
+    return sliced_by(n, x, starts, ends, axes, by)
 
 
 def _slice_leading(n: Node, x: Value, starts: Value, ends: Value, steps: Value | None) -> Value:
@@ -130,9 +119,9 @@ def _slice_leading(n: Node, x: Value, starts: Value, ends: Value, steps: Value |
     for given, rest in ((starts, 0), (ends, FAR), (steps, 1)):
         filler = n.constant(np.full(x.type.rank, rest))
         own = filler if given is None else n(nn.Concat([as_i64(n, given), filler], axis=0))
-        vectors.append(n(nn.Gather(own, axes)))
-    out = TensorType((None,) * x.type.rank, x.type.element_type)
-    return n(nn.SliceDynamic(x, *vectors[:2], axes, vectors[2], out=out))
+        vectors.append(gathered(n, own, axes))
+    begins, ends, by = vectors
+    return sliced_by(n, x, begins, ends, axes, by)
 
 
 @converter("Split")
@@ -273,7 +262,7 @@ def center_crop_pad(n: Node, x: Value, shape: Value) -> Value:
     if shape.type.shape[0] not in (len(axes), None):
         raise n.error(f"{shape.type.shape[0]} extents for {len(axes)} axes")
     along = n.constant(np.array(axes, np.int64))
-    more = n(nn.Sub(as_i64(n, shape), n(nn.Gather(shape_of(n, x), along))))
+    more = n(nn.Sub(as_i64(n, shape), gathered(n, shape_of(n, x), along)))
     # The odd element is cut, or added, at the end.
     begin = n(nn.Div(more, n.constant(2, i64)))
     sides = [spread_over(n, v, along, rank) for v in (begin, n(nn.Sub(more, begin)))]

@@ -35,12 +35,13 @@ def _running(n: Node, old: Value, new: Value, momentum: float) -> Value:
 @converter("LayerNormalization")
 def layer_normalization(n: Node, x: Value, scale: Value, bias: Value | None = None) -> list:
     axis, epsilon = normalize_axis(n, n.int("axis"), x.type.rank), n.float("epsilon")
-    out = n(nn.LayerNorm(x, scale, bias, axis=axis, epsilon=epsilon))
+    axes = tuple(range(axis, x.type.rank))
+    out = layer_normed(n, x, scale, bias, axes, epsilon)
     stash = n.int("stash_type")
     if not (n.wants(1) or n.wants(2)):
         return [out]
     wide = n.cast(x, element_type(stash))
-    spread, mean = variance(n, wide, tuple(range(axis, x.type.rank)), keep=True)
+    spread, mean = variance(n, wide, axes, keep=True)
     return [out, mean, n(nn.Rsqrt((Term(n, spread) + epsilon).value))]
 
 
@@ -49,9 +50,10 @@ def rms_normalization(n: Node, x: Value, scale: Value) -> Value:
     if scale.type.rank > x.type.rank:
         raise n.error(f"the scale is '{scale.type}', the input '{x.type}'")
     axis, epsilon = normalize_axis(n, n.int("axis"), x.type.rank), n.float("epsilon")
+    axes = tuple(range(axis, x.type.rank))
     if scale.type.element_type is x.type.element_type:
-        return n(nn.RmsNorm(x, scale, axis=axis, epsilon=epsilon))
-    normalized = n(nn.RmsNorm(x, n.scalar(1, x), axis=axis, epsilon=epsilon))
+        return rms_normed(n, x, scale, axes, epsilon)
+    normalized = rms_normed(n, x, None, axes, epsilon)
     return n(nn.Mul(n.cast(normalized, scale.type.element_type), scale))
 
 
@@ -63,17 +65,9 @@ converter("GroupNormalization", since=21)(as_it_is(nn.GroupNorm, groups="num_gro
 
 @converter("GroupNormalization")
 def group_normalization_per_group(n: Node, x: Value, scale: Value, bias: Value) -> Value:
-    channels, groups = x.type.shape[1], n.int("num_groups")
-    if channels is None or groups < 1 or channels % groups:
-        raise n.error(f"{channels or '?'} channels do not split into {groups} groups")
-
-    def repeat(value: Value) -> Value:
-        column = reshape(n, value, [groups, 1])
-        wide = TensorType((groups, channels // groups), value.type.element_type)
-        return reshape(n, n(nn.BroadcastTo(column, out=wide)), [channels])
-
-    epsilon = n.float("epsilon")
-    return n(nn.GroupNorm(x, repeat(scale), repeat(bias), groups=groups, epsilon=epsilon))
+    groups = n.int("num_groups")
+    scale, bias = (of_groups(n, v, groups, x.type.shape[1]) for v in (scale, bias))
+    return group_normed(n, x, scale, bias, groups, n.float("epsilon"))
 
 
 @converter("LpNormalization")
@@ -81,7 +75,7 @@ def lp_normalization(n: Node, x: Value) -> Value:
     axis, p = normalize_axis(n, n.int("axis"), x.type.rank), n.int("p")
     if p not in (1, 2):
         raise n.error(f"attribute 'p' is {p}, expected 1 or 2")
-    norm = n((nn.ReduceL1 if p == 1 else nn.ReduceL2)(x, axes=(axis,), keep_dims=True))
+    norm = reduced(n, x, nn.ReduceL1 if p == 1 else nn.ReduceL2, (axis,), keep=True)
     zero = n.scalar(0, x)
     quotient = n(nn.Div(x, norm))
     return n(nn.Where(n(nn.Equal(norm, zero)), zero, quotient))

@@ -77,8 +77,7 @@ def average_pool(n: Node, x: Value) -> Value:
 
 @converter("LpPool")
 def lp_pool(n: Node, x: Value) -> Value:
-    operand, attributes = _windows(n, x).on(n, x)
-    return n(nn.LpPool(operand.x, p=_power(n), **attributes))
+    return length_pooled(n, x, _windows(n, x), _power(n))
 
 
 def _power(n: Node) -> int:
@@ -95,23 +94,23 @@ def _spatial_axes(n: Node, x: Value) -> tuple[int, ...]:
 
 @converter("GlobalAveragePool")
 def global_average_pool(n: Node, x: Value) -> Value:
-    return n(nn.ReduceMean(x, axes=_spatial_axes(n, x), keep_dims=True))
+    return reduced(n, x, nn.ReduceMean, _spatial_axes(n, x), keep=True)
 
 
 @converter("GlobalMaxPool")
 def global_max_pool(n: Node, x: Value) -> Value:
-    return n(nn.ReduceMax(x, axes=_spatial_axes(n, x), keep_dims=True))
+    return reduced(n, x, nn.ReduceMax, _spatial_axes(n, x), keep=True)
 
 
 @converter("GlobalLpPool")
 def global_lp_pool(n: Node, x: Value) -> Value:
     axes, p = _spatial_axes(n, x), _power(n)
     if p == 1:
-        return n(nn.ReduceL1(x, axes=axes, keep_dims=True))
+        return reduced(n, x, nn.ReduceL1, axes, keep=True)
     if p == 2:
-        return n(nn.ReduceL2(x, axes=axes, keep_dims=True))
+        return reduced(n, x, nn.ReduceL2, axes, keep=True)
     powers = n(nn.Pow(n(nn.Abs(x)), n.scalar(p, x)))
-    return n(nn.Pow(n(nn.ReduceSum(powers, axes=axes, keep_dims=True)), n.scalar(1 / p, x)))
+    return n(nn.Pow(reduced(n, powers, nn.ReduceSum, axes, keep=True), n.scalar(1 / p, x)))
 
 
 @converter("MaxUnpool")

@@ -32,7 +32,7 @@ def _along_axis(n: Node, x: Value, parameter: Value) -> Value:
     if parameter.type.rank != x.type.rank or block < 1:
         raise n.error(f"a scale of shape {shape_text(parameter)} does not fit {shape_text(x)}")
     index = counting(n, extent(n, (x, axis))) / block
-    return n(nn.Gather(parameter, index.value, axis=axis))
+    return gathered(n, parameter, index.value, axis)
 
 
 def _packed_matrix(n: Node, x: Value, scale: Value, zero: Value | None) -> Term | None:
@@ -105,7 +105,7 @@ def _as_small_float(n: Node, steps: Value, zero: Value | None, out: FloatType) -
 def dynamic_quantize(n: Node, x: Value) -> list:
     """Quantization to bytes by the range of x; where that is 0, by a scale of 1 as ONNX Runtime."""
     axes = tuple(range(x.type.rank))
-    low, high = (Term(n, n(r(x, axes=axes, keep_dims=False))) for r in (nn.ReduceMin, nn.ReduceMax))
+    low, high = (Term(n, reduced(n, x, r, axes)) for r in (nn.ReduceMin, nn.ReduceMax))
     span = (high.max(0.0) - low.min(0.0)) / 255.0
     scale = span.equals(0.0).choose(1.0, span)
     byte = IntegerType(8, "u")

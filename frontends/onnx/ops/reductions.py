@@ -53,14 +53,8 @@ def _reduction_along(n: Node, x: Value, axes: Value) -> Value:
 @converter("ArgMax", "ArgMin")
 def arg_extreme(n: Node, x: Value) -> Value:
     find = nn.Argmax if n.op_type == "ArgMax" else nn.Argmin
-    return n(
-        find(
-            x,
-            axis=normalize_axis(n, n.int("axis"), x.type.rank),
-            keep_dims=bool(n.int("keepdims", 1)),
-            select_last_index=bool(n.int("select_last_index")),
-        )
-    )
+    axis, keep = normalize_axis(n, n.int("axis"), x.type.rank), bool(n.int("keepdims", 1))
+    return extreme_at(n, x, find, axis, keep, bool(n.int("select_last_index")))
 
 
 @converter("CumSum", "CumProd")

@@ -82,6 +82,6 @@ def non_max_suppression(
     limits = most, iou_threshold, score_threshold
     order, kept = suppressed(n, boxes, scores, *limits, bool(n.int("center_point_box")))
     places = n(nn.Transpose(n(nn.NonZero(kept)), permutation=(1, 0)))
-    box = n(nn.GatherNd(order, places))
-    lead = n(nn.Slice(places, starts=(0, 0), out=TensorType((None, 2), i64)))
+    box = gathered_nd(n, order, places)
+    lead = portion(n, places, (0, 0), (None, 2))
     return n(nn.Concat([lead, with_one(n, box)], axis=1))

@@ -8,7 +8,9 @@ from ....dialects import nn
 from ....dialects.marks import BY_SHAPES
 from ....ir.core import Value
 from ....ir.types import TensorType, i64
+from ...common.gathering import gathered
 from ...common.late_axes import assumed, axes_mask, number_of, with_ones, without
+from ...common.reductions import reduced
 from ...common.reshaping import expand_by, reshape_by
 from ...common.shapes import (
     Extent,
@@ -67,7 +69,7 @@ def _reshape_at_run_time(n: Node, x: Value, shape: Value, target: tuple) -> Valu
         is_zero = n(nn.Equal(shape, n.constant(0, i64)))
         shape = n(nn.Where(is_zero, own, shape))
     if len(target) == 1:  # all elements in a row, whatever the shape is
-        count = Term(n, n(nn.ReduceProd(shape_of(n, x), axes=(0,), keep_dims=True)))
+        count = Term(n, shape_of(n, x)).product(0, keep=True)
         given = Term(n, shape)
         fits = given.equals(-1) | given.equals(count)
         x = assumed(n, x, fits, "the shape does not hold as many elements as its operand has")
@@ -116,9 +118,9 @@ def _squeeze_ones(n: Node, x: Value) -> Value:
     kept, shape = n.declared_rank(0), x.type.shape
     if kept is None:
         late = [i for i, d in enumerate(shape) if d is None]
-        extents = n(nn.Gather(shape_of(n, x), n.constant(np.array(late, np.int64))))
+        extents = gathered(n, shape_of(n, x), n.constant(np.array(late, np.int64)))
         ones = n.cast(n(nn.Equal(extents, n.constant(1, i64))), i64)
-        none = n(nn.Equal(n(nn.ReduceSum(ones, axes=(0,))), n.constant(0, i64)))
+        none = n(nn.Equal(reduced(n, ones, nn.ReduceSum, (0,)), n.constant(0, i64)))
         text = f"an unknown extent is 1, so that the rank is another{BY_SHAPES}"
         x = n(nn.Assume(x, none, text))
         return reshape(n, x, [(x, i) for i, d in enumerate(shape) if d != 1])
@@ -163,7 +165,7 @@ def size(n: Node, x: Value) -> Value:
     count = product(x.type.shape)
     if count is not None:
         return n.constant(count, i64)
-    return n(nn.ReduceProd(shape_of(n, x), axes=(0,)))
+    return reduced(n, shape_of(n, x), nn.ReduceProd, (0,))
 
 
 @converter("Expand")
@@ -190,5 +192,5 @@ def expand(n: Node, x: Value, shape: Value) -> Value:
 def _led_by_ones(n: Node, shape: Value, rank: int) -> Value:
     """A shape of no more than `rank` dimensions with ones before, so that they are as many."""
     ones = n.constant(np.ones(rank, np.int64))
-    places = n(nn.Add(n.constant(np.arange(rank)), n(nn.Gather(shape_of(n, shape), n.constant(0)))))
-    return n(nn.Gather(n(nn.Concat([ones, shape], axis=0)), places))
+    places = n(nn.Add(n.constant(np.arange(rank)), gathered(n, shape_of(n, shape), n.constant(0))))
+    return gathered(n, n(nn.Concat([ones, shape], axis=0)), places)

@@ -35,7 +35,7 @@ def resize_10(n: Node, x: Value, scales: Value) -> Value:
     known = n.known(scales)
     if known is None:
         text = "nearest elements for fewer than there are, by scales that only the run tells"
-        least = n(nn.ReduceMin(n.cast(scales, f32), axes=(0,)))
+        least = reduced(n, n.cast(scales, f32), nn.ReduceMin, (0,))
         fits = n(nn.GreaterEqual(least, n.constant(1.0, f32)))
         scales = n(nn.Assume(scales, fits, text))
         return resized_by_scales(n, x, scales, axes, how | {"nearest_mode": "floor"})

@@ -77,7 +77,7 @@ def at(n: Node, sequence: Any, position: Value) -> Any:
     if not _followed(n, sequence, position):
         types = {v.type for v in sequence} if isinstance(sequence, tuple) else set()
         if len(types) == 1 and not any(map(nn.is_host_type, types)):
-            return n(nn.Gather(stacked(n, sequence, 0), as_scalar(n, position), axis=0))
+            return gathered(n, stacked(n, sequence, 0), as_scalar(n, position), 0)
         return n(nn.SequenceAt(as_value(n, sequence), position))
     count = len(sequence)
     found = sequence[_position(n, position, count, count - 1)] if count else None

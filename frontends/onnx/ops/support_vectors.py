@@ -49,11 +49,11 @@ def svm_classifier(n: Node, x: Value) -> list[Value | None]:
         if len(counts) != len(labels):
             raise n.error(f"{len(counts)} counts of vectors for {len(labels)} classes")
         scores, votes = _duels(n, rows, counts)
-        best = votes.made(nn.Argmax(votes.value, axis=1))
+        best = votes.argmax(1)
         most = votes.largest(1)
     else:
         scores = _linear_scores(n, rows, len(labels))
-        best, most = scores.made(nn.Argmax(scores.value, axis=1)), scores.largest(1)
+        best, most = scores.argmax(1), scores.largest(1)
     certain = bool(n.floats("prob_a")) and bool(sum(counts))
     if certain:
         slope, offset = (floats_of(n, name, scores) for name in ("prob_a", "prob_b"))

@@ -149,7 +149,7 @@ def tree_classifier(n: Node, x: Value) -> list[Value | None]:
     if base is not None:
         found = found + constant(n, base, found.element)
     compared = found if base is not None else walk.reached(len(labels)).choose(found, -math.inf)
-    best = compared.made(nn.Argmax(compared.value, axis=1))
+    best = compared.argmax(1)
     return [class_of(n, best, labels), transformed(found, post).cast(f32).value]
 
 

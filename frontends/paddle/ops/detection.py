@@ -190,7 +190,7 @@ def _decay(n: PaddleLayer, shares: Term, count: int) -> Term:
     else:
         left = (1.0 - shares) / (1.0 - covered)
     left = better.choose(left, 1.0)
-    return left.made(nn.ReduceMin(left.value, axes=(left.rank - 1,))).min(1.0)
+    return left.least(left.rank - 1).min(1.0)
 
 
 @rows("generate_proposals")
@@ -224,7 +224,7 @@ def generate_proposals(
     how = Proposing(None, after if after > 0 else None, n.float("nms_thresh", 0.5), unit)
     found = ranked(boxes, wide.choose(best, -math.inf), how)
     places = places_of(found[2])
-    taken = (t.made(nn.GatherNd(t.value, places.value)) for t in found[:2])
+    taken = (t.gather_nd(places) for t in found[:2])
     rois, chances = taken
     return [rois.value, chances.spread(0, 1).value, found[2].cast(i32).sum(1).value]
 

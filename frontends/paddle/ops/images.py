@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import wraps
+
 from ...common.grids import affine_grid, grid_sample
 from ...common.regions import DeformableWindows, deformable_convolution
 from ...common.vocabulary import *
@@ -18,6 +20,7 @@ def _is_last(n: PaddleLayer) -> bool:
 def _in_front(convert: Callable[..., Value]) -> Callable:
     """What works on channels in front, for either order."""
 
+    @wraps(convert)
     def either(n: PaddleLayer, x: Value, *rest: Any) -> Value:
         if not _is_last(n):
             return convert(n, x, *rest)
@@ -149,35 +152,26 @@ def pool_with_index(n: PaddleLayer, x: Value) -> list[Value | None]:
 # -- normalization ---------------------------------------------------------------------------------
 
 
-def _batch_norm(n: PaddleLayer, x: Value, mean: Value, var: Value, *more: Value) -> Value:
-    """In training mode by the batch's own statistics."""
-    scale, bias = more[0], more[1]
-    epsilon, is_test = n.float("epsilon", 1e-5), n.flag("is_test", True)
-    if n.flag("use_global_stats") or (is_test and not n.flag("trainable_statistics")):
-        return batch_norm(n, x, scale, bias, mean, var, epsilon)
-    return batch_norm_now(n, x, scale, bias, mean.type.element_type, epsilon)[0]
+_EPSILON = ("epsilon", 1e-5)
 
 
-rows.add({name: _in_front(_batch_norm) for name in ("batch_norm", "batch_norm_")})
+def _is_given(n: PaddleLayer) -> bool:
+    """Whether statistics are given; in training mode they are the batch's own."""
+    is_test = n.flag("is_test", True) and not n.flag("trainable_statistics")
+    return n.flag("use_global_stats") or is_test
+
+
+_BATCH_NORM = batch_norm_row("x mean var scale? bias?", eps=_EPSILON, inference=_is_given)
+rows.add(dict.fromkeys(("batch_norm", "batch_norm_"), _in_front(_BATCH_NORM)))
+rows.add({"instance_norm": instance_norm_row("x scale? bias?", eps=_EPSILON)})
 
 
 @rows("layer_norm")
 def layer_norm(
     n: PaddleLayer, x: Value, scale: Value | None = None, bias: Value | None = None
 ) -> Value:
-    axis = n.axis(x, n.int("begin_norm_axis", 1))
-    shape = x.type.shape[axis:]
-    if None in shape:
-        raise n.error("it needs inputs whose last extents are known")
-    element = x.type.element_type
-
-    def parameter(value: Value | None, fill: float) -> Value:
-        if value is None:
-            return n.constant(np.full(shape, fill), element)
-        return n.cast(reshape(n, value, shape), element)
-
-    epsilon = n.float("epsilon", 1e-5)
-    return n(nn.LayerNorm(x, parameter(scale, 1), parameter(bias, 0), axis=axis, epsilon=epsilon))
+    axes = range(n.axis(x, n.int("begin_norm_axis", 1)), x.type.rank)
+    return layer_normed(n, x, scale, bias, axes, n.float(*_EPSILON))
 
 
 @rows("rms_norm")
@@ -185,33 +179,14 @@ def rms_norm(n: PaddleLayer, x: Value, *rest: Value) -> Value:
     given = [v for v in rest if v is not None]
     if not given:
         raise n.error("it has no scale")
-    scale = given[-1]
-    axis = n.axis(x, n.int("begin_norm_axis", -1))
-    return n(nn.RmsNorm(x, scale, axis=axis, epsilon=n.float("epsilon", 1e-5)))
-
-
-def _channel_parameters(
-    n: PaddleLayer, x: Value, scale: Value | None, bias: Value | None
-) -> list[Value]:
-    count = n.extent(x, 1)
-    fills = ((scale, 1.0), (bias, 0.0))
-    return [n.constant(np.full(count, f), f32) if v is None else v for v, f in fills]
-
-
-@rows("instance_norm")
-def instance_norm(
-    n: PaddleLayer, x: Value, scale: Value | None = None, bias: Value | None = None
-) -> Value:
-    parameters = _channel_parameters(n, x, scale, bias)
-    return n(nn.InstanceNorm(x, *parameters, epsilon=n.float("epsilon", 1e-5)))
+    axes = range(n.axis(x, n.int("begin_norm_axis", -1)), x.type.rank)
+    return rms_normed(n, x, given[-1], axes, n.float(*_EPSILON))
 
 
 def _group_norm(
     n: PaddleLayer, x: Value, scale: Value | None = None, bias: Value | None = None
 ) -> Value:
-    parameters = _channel_parameters(n, x, scale, bias)
-    groups, epsilon = n.int("groups", 1), n.float("epsilon", 1e-5)
-    return n(nn.GroupNorm(x, *parameters, groups=groups, epsilon=epsilon))
+    return group_normed(n, x, scale, bias, n.int("groups", 1), n.float(*_EPSILON))
 
 
 rows.add({"group_norm": _in_front(_group_norm)})
@@ -228,12 +203,12 @@ def p_norm(n: PaddleLayer, x: Value) -> Value:
     size = t.function(nn.Abs)
     if power in (1, 2):
         op = nn.ReduceL1 if power == 1 else nn.ReduceL2
-        return n(op(x, axes=axes, keep_dims=keep))
+        return reduced(n, x, op, axes, keep=keep)
     if np.isinf(power):
         op = nn.ReduceMax if power > 0 else nn.ReduceMin
         # NaN is no extreme.
         size = t.function(nn.IsNan).choose(0.0 if power > 0 else math.inf, size)
-        return n(op(size.value, axes=axes, keep_dims=keep))
+        return reduced(n, size.value, op, axes, keep=keep)
     if power == 0:
         return (~t.equals(0.0)).cast(t.element).sum(*axes, keep=keep).value
     root = float(np.float32(1 / power))  # Paddle's has 32 bits
@@ -331,7 +306,7 @@ def maxout(n: PaddleLayer, x: Value) -> Value:
         raise n.error(f"{channels} channels do not split into groups of {groups}")
     own = dims(x)
     apart = reshape(n, x, [*own[:axis], channels // groups, groups, *own[axis + 1 :]])
-    return n(nn.ReduceMax(apart, axes=(axis + 1,)))
+    return reduced(n, apart, nn.ReduceMax, (axis + 1,))
 
 
 # -- columns, grids, deformable convolutions -------------------------------------------------------

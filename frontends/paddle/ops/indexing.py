@@ -98,7 +98,7 @@ def set_value(n: PaddleLayer, x: Value, *operands: Any) -> Value:
 def masked_select(n: PaddleLayer, x: Value, mask: Value) -> Value:
     flags = n(nn.And(mask, n(nn.Equal(x, x)))) if mask.type.rank != x.type.rank else mask
     places = n(nn.Transpose(n(nn.NonZero(flags)), permutation=(1, 0)))
-    return n(nn.GatherNd(x, places))
+    return gathered_nd(n, x, places)
 
 
 @rows("repeat_interleave", "repeat_interleave_with_tensor_index")
@@ -110,9 +110,9 @@ def repeated(n: PaddleLayer, x: Value, repeats: Value | None = None) -> Value:
         number = counting(n, extent(n, (x, axis)) * count) / count
     else:
         ends = Term(n, n(nn.Cumsum(n.cast(repeats, i64), axis=0)))
-        total = Term(n, n(nn.ReduceSum(n.cast(repeats, i64), axes=(0,))))
+        total = Term(n, n.cast(repeats, i64)).sum(0)
         number = (counting(n, total).spread(0, 1) >= ends).cast(i64).sum(1)
-    return n(nn.Gather(x, number.value, axis=axis))
+    return gathered(n, x, number.value, axis)
 
 
 @rows("sequence_mask")
@@ -120,7 +120,7 @@ def sequence_mask(n: PaddleLayer, lengths: Value, longest: Value | None = None) 
     given = n.int("maxlen", -1)
     if longest is None and given < 0:
         axes = tuple(range(lengths.type.rank))
-        count = Term(n, n(nn.ReduceMax(n.cast(lengths, i64), axes=axes)))
+        count = Term(n, n.cast(lengths, i64)).largest(*axes)
     else:
         count = constant(n, given, i64) if longest is None else Term(n, n.cast(longest, i64))
         count = Term(n, as_scalar(n, count.value))
@@ -253,7 +253,7 @@ def _close(n: PaddleLayer, x: Term, y: Term, relative: Term, absolute: Term) -> 
 
 def _all(n: PaddleLayer, flags: Term) -> Term:
     axes = tuple(range(flags.rank))
-    return flags.cast(i32).made(nn.ReduceMin(flags.cast(i32).value, axes=axes)).cast(i1)
+    return flags.cast(i32).least(*axes).cast(i1)
 
 
 def _cross(n: PaddleLayer, x: Term, y: Term) -> Term:

@@ -11,7 +11,7 @@ rows.formulas(
         "builtin.combine": lambda n, *values: [list(values)],
         "builtin.split": lambda n, values: list(values),
         "builtin.slice": lambda n, values: [values[n.int("index")]],
-        "gather_nd": lambda n, x, index: n(nn.GatherNd(x, n.cast(index, i64))),
+        "gather_nd": lambda n, x, index: gathered_nd(n, x, index),
         "nonzero where_index": lambda n, x: n(nn.Transpose(n(nn.NonZero(x)), permutation=(1, 0))),
         "flatten2": lambda n, x: flatten(n, x, n.int("axis", 1)),
     }
@@ -92,7 +92,7 @@ def shape(n: PaddleLayer, x: Value) -> Value:
 
 @rows("numel", "size")
 def count(n: PaddleLayer, x: Value) -> Value:
-    return n(nn.ReduceProd(shape_of(n, x), axes=(0,)))
+    return reduced(n, shape_of(n, x), nn.ReduceProd, (0,))
 
 
 # -- parts -----------------------------------------------------------------------------------------
@@ -208,23 +208,23 @@ def triangle(n: PaddleLayer, x: Value) -> Value:
 def gather(n: PaddleLayer, x: Value, index: Value, axis: Value | None = None) -> Value:
     where = n.axis(x, 0 if axis is None else n.known_int(axis, "axis"))
     places = Term(n, index).flat() if index.type.rank == 2 else Term(n, index)  # [count, 1]
-    return n(nn.Gather(x, places.cast(i64).value, axis=where))
+    return gathered(n, x, places.cast(i64).value, where)
 
 
 @rows("index_select")
 def index_select(n: PaddleLayer, x: Value, index: Value) -> Value:
-    return n(nn.Gather(x, n.cast(index, i64), axis=n.axis(x, n.int("axis"))))
+    return gathered(n, x, n.cast(index, i64), n.axis(x, n.int("axis")))
 
 
 @rows("take_along_axis")
 def take_along(n: PaddleLayer, x: Value, index: Value) -> Value:
-    return n(nn.GatherElements(x, n.cast(index, i64), axis=n.axis(x, n.int("axis"))))
+    return gathered_elements(n, x, index, n.axis(x, n.int("axis")))
 
 
 @rows("embedding", "lookup_table_v2")
 def embedding(n: PaddleLayer, index: Value, table: Value) -> Value:
     index = n.cast(index, i64)
-    found = n(nn.Gather(table, index))
+    found = gathered(n, table, index)
     padding = n.int("padding_idx", -1)
     if padding < 0:
         return found
@@ -234,10 +234,8 @@ def embedding(n: PaddleLayer, index: Value, table: Value) -> Value:
 
 
 @rows("one_hot", "one_hot_v2")
-def one_hot(n: PaddleLayer, index: Value, depth: Value) -> Value:
-    values = n.constant(np.array([0, 1], np.float32))
-    index, depth = n.cast(index, i64), n.cast(as_scalar(n, depth), i64)
-    return n(nn.OneHot(index, depth, values, axis=index.type.rank))
+def one_hot_(n: PaddleLayer, index: Value, depth: Value) -> Value:
+    return one_hot(n, index, depth, n.constant(np.array([0, 1], np.float32)), -1)
 
 
 @rows("scatter_nd_add")
@@ -253,11 +251,7 @@ def arg(n: PaddleLayer, x: Value, axis: Value | None = None) -> Value:
         x = Term(n, n(nn.IsNan(x))).choose(least, Term(n, x)).value
     keep = n.flag("keepdims")
     where = n.int("axis", -1) if axis is None else n.known_int(axis, "axis")
-    if n.flag("flatten"):
-        found = n(op(Term(n, x).flat().value, axis=0, keep_dims=False))
-        found = reshape(n, found, [1] * x.type.rank) if keep else found
-    else:
-        found = n(op(x, axis=n.axis(x, where), keep_dims=keep))
+    found = extreme_at(n, x, op, None if n.flag("flatten") else n.axis(x, where), keep)
     return n.cast(found, n.element("dtype", i64))
 
 

@@ -12,7 +12,7 @@ def log_sigmoid_forward(n: AtenLayer, self: Value) -> list:
     return [(-(-Term(n, self)).function(nn.Softplus)).value, None]
 
 
-@ROWS("aten.gelu")
+@ROWS("aten.gelu", batched="elements")
 def gelu(n: AtenLayer, self: Value, approximate: str = "none") -> Value:
     return n(nn.Gelu(self, approximate=approximate))
 
@@ -24,19 +24,19 @@ def leaky(n: AtenLayer, x: Value, slope: float) -> Value:
     return n(nn.LeakyRelu(x, alpha=slope))
 
 
-@ROWS("aten.selu")
+@ROWS("aten.selu", batched="elements")
 def selu(n: AtenLayer, self: Value) -> Value:
     return elu(n, self, 1.6732632423543772, 1.0507009873554805)
 
 
-@ROWS("aten.hardsigmoid")
+@ROWS("aten.hardsigmoid", batched="elements")
 def hardsigmoid(n: AtenLayer, self: Value) -> Value:
     if self.type.element_type is f64:
         return ((Term(n, self) + 3.0).max(0.0).min(6.0) / 6.0).value
     return n(nn.HardSigmoid(self, alpha=1 / 6, beta=0.5))
 
 
-@ROWS("aten.leaky_relu")
+@ROWS("aten.leaky_relu", batched="elements")
 def leaky_relu(n: AtenLayer, self: Value, negative_slope: float = 0.01) -> Value:
     return leaky(n, self, negative_slope)
 
@@ -48,14 +48,14 @@ def rrelu(n: AtenLayer, self: Value, lower=1 / 8, upper=1 / 3, training: bool = 
     return leaky(n, self, (lower + upper) / 2)
 
 
-@ROWS("aten.elu")
+@ROWS("aten.elu", batched="elements")
 def elu(n: AtenLayer, self: Value, alpha=1.0, scale=1.0, input_scale=1.0) -> Value:
     x = Term(n, self)
     negative = (x * input_scale).function(nn.Expm1) * (alpha * scale)
     return (x > 0.0).choose(x * scale, negative).value
 
 
-@ROWS("aten.celu")
+@ROWS("aten.celu", batched="elements")
 def celu(n: AtenLayer, self: Value, alpha: float = 1.0) -> Value:
     return n(nn.Celu(self, alpha=alpha))
 
@@ -68,17 +68,17 @@ def prelu(n: AtenLayer, self: Value, weight: Value) -> Value:
     return n(nn.Prelu(self, slope.value))
 
 
-@ROWS("aten.relu6")
+@ROWS("aten.relu6", batched="elements")
 def relu6(n: AtenLayer, self: Value) -> Value:
     return Term(n, self).max(0).min(6).value
 
 
-@ROWS("aten.hardtanh")
+@ROWS("aten.hardtanh", batched="elements")
 def hardtanh(n: AtenLayer, self: Value, min_val=-1.0, max_val=1.0) -> Value:
     return clipped(n, self, min_val, max_val)
 
 
-@ROWS("aten.softplus")
+@ROWS("aten.softplus", batched="elements")
 def softplus(n: AtenLayer, self: Value, beta=1, threshold=20) -> Value:
     if beta == 1:
         return n(nn.Softplus(self))
@@ -86,25 +86,25 @@ def softplus(n: AtenLayer, self: Value, beta=1, threshold=20) -> Value:
     return (x > float(threshold)).choose(Term(n, self), x.function(nn.Softplus) / beta).value
 
 
-@ROWS("aten.softshrink")
+@ROWS("aten.softshrink", batched="elements")
 def softshrink(n: AtenLayer, self: Value, lambd=0.5) -> Value:
     x = Term(n, self)
     return (x - x.max(-lambd).min(lambd)).value
 
 
-@ROWS("aten.hardshrink")
+@ROWS("aten.hardshrink", batched="elements")
 def hardshrink(n: AtenLayer, self: Value, lambd=0.5) -> Value:
     x = Term(n, self)
     return (x.function(nn.Abs) <= lambd).choose(0.0, x).value
 
 
-@ROWS("aten.threshold")
+@ROWS("aten.threshold", batched="elements")
 def threshold_(n: AtenLayer, self: Value, threshold: Any, value: Any) -> Value:
     x = Term(n, self)
     return (x <= threshold).choose(value, x).value
 
 
-@ROWS("aten.glu")
+@ROWS("aten.glu", batched="along")
 def glu(n: AtenLayer, self: Value, dim: int = -1) -> Value:
     axis, x = n.axis(dim, self.type.rank), Term(n, self)
     width = x.shape[axis]

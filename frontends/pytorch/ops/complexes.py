@@ -45,7 +45,7 @@ def complex_(n: AtenLayer, real: Value, imag: Value) -> Pair:
     return Pair(*broadcast_tensors(n, n.promoted(real, imag)))
 
 
-@ROWS("aten.polar")
+@ROWS("aten.polar", batched="elements")
 def polar(n: AtenLayer, abs: Value, angle: Value) -> Pair:
     length, turn = Term(n, abs), Term(n, angle)
     return pair(length * turn.function(nn.Cos), length * turn.function(nn.Sin))

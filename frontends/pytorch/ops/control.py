@@ -50,7 +50,7 @@ def scan(n: AtenLayer, arguments: list[Any]) -> list[Value]:
     states, sources = _values(n, init), _values(n, rows)
 
     def step(number: Value, flag: Value, values: list[Value]) -> Iteration:
-        parts = [n(nn.Gather(x, number)) for x in sources]
+        parts = [gathered(n, x, number) for x in sources]
         found = _values(n, n.graph(body.name, *values, *parts, *captured))
         return Iteration(found[: len(states)], found[len(states) :])
 
@@ -67,7 +67,7 @@ def associative_scan(n: AtenLayer, arguments: list[Any]) -> list[Value]:
     first = n.constant(0, i64)
 
     def step(number: Value, flag: Value, values: list[Value]) -> Iteration:
-        parts = [n(nn.Gather(x, number)) for x in sources]
+        parts = [gathered(n, x, number) for x in sources]
         found = _values(n, n.graph(combine.name, *values, *parts, *captured))
         chosen = Term(n, number).equals(0)
         kept = [
@@ -75,7 +75,7 @@ def associative_scan(n: AtenLayer, arguments: list[Any]) -> list[Value]:
         ]
         return Iteration(kept, kept)
 
-    starts = [n(nn.Gather(x, first)) for x in sources]
+    starts = [gathered(n, x, first) for x in sources]
     return while_loop(n, step, starts, extent(n, (sources[0], 0)).value)[1]
 
 
@@ -86,7 +86,7 @@ def map_(n: AtenLayer, arguments: list[Any]) -> list[Value]:
     sources = _values(n, rows)
 
     def step(number: Value, flag: Value, values: list[Value]) -> Iteration:
-        parts = [n(nn.Gather(x, number)) for x in sources]
+        parts = [gathered(n, x, number) for x in sources]
         return Iteration([], _values(n, n.graph(body.name, *parts, *captured)))
 
     return while_loop(n, step, [], extent(n, (sources[0], 0)).value)[1]

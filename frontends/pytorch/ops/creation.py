@@ -34,7 +34,9 @@ def filled(
 
 
 @ROWS(
-    *(f"aten.{name}_like" for name in ("zeros", "ones", "empty", "full")), "aten.zero", "aten.fill"
+    *(f"aten.{name}_like" for name in ("zeros", "ones", "empty", "full")),
+    *("aten.zero", "aten.fill"),
+    batched="elements",
 )
 def filled_like(
     n: AtenLayer, self: Value, fill_value: Any = None, value: Any = None, dtype=None
@@ -44,7 +46,7 @@ def filled_like(
     return created(n, n.shape(self), fill, dtype or self.type.element_type)
 
 
-@ROWS(*(f"aten.new_{name}" for name in ("zeros", "ones", "empty", "full")))
+@ROWS(*(f"aten.new_{name}" for name in ("zeros", "ones", "empty", "full")), batched="fresh")
 def filled_new(n: AtenLayer, self: Value, size: Any, fill_value: Any = None, dtype=None) -> Value:
     fill = int("ones" in n.kind) if fill_value is None else fill_value
     return created(n, size, fill, dtype or self.type.element_type)

@@ -42,12 +42,13 @@ def _whole(op: Any) -> Row:
     return row
 
 
-table(_same, neg=nn.Neg, negative=nn.Neg, abs=nn.Abs, absolute=nn.Abs)
-table(_same, relu=nn.Relu, bitwise_not=nn.Not, hardswish=nn.HardSwish)
-table(_same, silu=lambda x: nn.Swish(x, alpha=1.0))
-table(_whole, ceil=nn.Ceil, floor=nn.Floor)
+table(_same, "elements", neg=nn.Neg, negative=nn.Neg, abs=nn.Abs, absolute=nn.Abs)
+table(_same, "elements", relu=nn.Relu, bitwise_not=nn.Not, hardswish=nn.HardSwish)
+table(_same, "elements", silu=lambda x: nn.Swish(x, alpha=1.0))
+table(_whole, "elements", ceil=nn.Ceil, floor=nn.Floor)
 table(
     _floating,
+    "elements",
     exp=nn.Exp,
     log=nn.Log,
     sqrt=nn.Sqrt,
@@ -85,6 +86,7 @@ table(
 )
 table(
     _term,
+    "elements",
     log2=lambda x: x.function(nn.Log) / math.log(2),
     log10=lambda x: x.function(nn.Log) / math.log(10),
     exp2=lambda x: 2.0**x,
@@ -96,7 +98,7 @@ table(
 )
 
 
-@ROWS("aten.logit", "aten.special_logit")
+@ROWS("aten.logit", "aten.special_logit", batched="elements")
 def logit(n: AtenLayer, self: Value, eps: float | None = None) -> Value:
     x = Term(n, n.floating(self))
     if eps is not None:
@@ -104,7 +106,7 @@ def logit(n: AtenLayer, self: Value, eps: float | None = None) -> Value:
     return (x / (1.0 - x)).function(nn.Log).value
 
 
-@ROWS("aten.trunc", "aten.fix")
+@ROWS("aten.trunc", "aten.fix", batched="elements")
 def trunc(n: AtenLayer, self: Value) -> Value:
     if not isinstance(self.type.element_type, FloatType):
         return self
@@ -112,7 +114,7 @@ def trunc(n: AtenLayer, self: Value) -> Value:
     return (x.function(nn.Abs).function(nn.Floor) * x.function(nn.Sign)).value
 
 
-@ROWS("aten.round", "aten.special_round")
+@ROWS("aten.round", "aten.special_round", batched="elements")
 def round_(n: AtenLayer, self: Value, decimals: int = 0) -> Value:
     if not isinstance(self.type.element_type, FloatType):
         return self
@@ -121,7 +123,7 @@ def round_(n: AtenLayer, self: Value, decimals: int = 0) -> Value:
     return ((x * scale).function(nn.Round) / scale).value if decimals else n(nn.Round(self))
 
 
-@ROWS("aten.nan_to_num")
+@ROWS("aten.nan_to_num", batched="elements")
 def nan_to_num(n: AtenLayer, self: Value, nan=None, posinf=None, neginf=None) -> Value:
     import numpy as np
 
@@ -173,15 +175,25 @@ def as_bool(n: AtenLayer, x: Any) -> Value:
     return n.cast(n.as_value(x), i1)
 
 
-table(_binary, add=nn.Add, sub=nn.Sub, subtract=nn.Sub, maximum=nn.Max, minimum=nn.Min)
-table(_binary, multiply=nn.Mul, bitwise_and=nn.And, bitwise_or=nn.Or, bitwise_xor=nn.Xor)
+table(_binary, "elements", add=nn.Add, sub=nn.Sub, subtract=nn.Sub, maximum=nn.Max, minimum=nn.Min)
 table(
-    _binary, __and__=nn.And, __or__=nn.Or, __xor__=nn.Xor, fmod=lambda a, b: nn.Mod(a, b, fmod=True)
+    _binary, "elements", multiply=nn.Mul, bitwise_and=nn.And, bitwise_or=nn.Or, bitwise_xor=nn.Xor
 )
-table(_binary, remainder=nn.Mod, bitwise_left_shift=nn.ShiftLeft, __lshift__=nn.ShiftLeft)
-table(_binary, bitwise_right_shift=nn.ShiftRight, __rshift__=nn.ShiftRight)
+table(
+    _binary,
+    "elements",
+    __and__=nn.And,
+    __or__=nn.Or,
+    __xor__=nn.Xor,
+    fmod=lambda a, b: nn.Mod(a, b, fmod=True),
+)
+table(
+    _binary, "elements", remainder=nn.Mod, bitwise_left_shift=nn.ShiftLeft, __lshift__=nn.ShiftLeft
+)
+table(_binary, "elements", bitwise_right_shift=nn.ShiftRight, __rshift__=nn.ShiftRight)
 table(
     _comparison,
+    "elements",
     eq=nn.Equal,
     lt=nn.Less,
     less=nn.Less,
@@ -192,16 +204,16 @@ table(
     ge=nn.GreaterEqual,
     greater_equal=nn.GreaterEqual,
 )
-table(_logical, logical_and=nn.And, logical_or=nn.Or, logical_xor=nn.Xor)
+table(_logical, "elements", logical_and=nn.And, logical_or=nn.Or, logical_xor=nn.Xor)
 
 
-@ROWS("aten.mul")
+@ROWS("aten.mul", batched="elements")
 def mul(n: AtenLayer, self: Any, other: Any) -> Value:
     lhs, rhs = n.promoted(self, other)
     return n((nn.And if lhs.type.element_type is i1 else nn.Mul)(lhs, rhs))
 
 
-@ROWS("aten.fmax", "aten.fmin")
+@ROWS("aten.fmax", "aten.fmin", batched="elements")
 def fmax(n: AtenLayer, self: Value, other: Value) -> Value:
     """The larger or smaller of two elements; a number where the other is none."""
     a, b = (Term(n, v) for v in n.promoted(self, other))
@@ -212,7 +224,7 @@ def fmax(n: AtenLayer, self: Value, other: Value) -> Value:
     return found.value
 
 
-@ROWS("aten.rsub")
+@ROWS("aten.rsub", batched="elements")
 def rsub(n: AtenLayer, self: Any, other: Any, alpha: Any = 1) -> Value:
     lhs, rhs = n.promoted(self, other)
     if alpha != 1:
@@ -220,24 +232,24 @@ def rsub(n: AtenLayer, self: Any, other: Any, alpha: Any = 1) -> Value:
     return n(nn.Sub(rhs, lhs))
 
 
-@ROWS("aten.ne", "aten.not_equal")
+@ROWS("aten.ne", "aten.not_equal", batched="elements")
 def ne(n: AtenLayer, self: Any, other: Any) -> Value:
     lhs, rhs = n.promoted(self, other)
     return n(nn.Not(n(nn.Equal(lhs, rhs))))
 
 
-@ROWS("aten.square")
+@ROWS("aten.square", batched="elements")
 def square(n: AtenLayer, self: Value) -> Value:
     x = Term(n, n.cast(self, i64) if self.type.element_type is i1 else self)
     return (x * x).value
 
 
-@ROWS("aten.logical_not")
+@ROWS("aten.logical_not", batched="elements")
 def logical_not(n: AtenLayer, self: Value) -> Value:
     return n(nn.Not(as_bool(n, self)))
 
 
-@ROWS("aten.div", "aten.divide", "aten.true_divide")
+@ROWS("aten.div", "aten.divide", "aten.true_divide", batched="elements")
 def div(n: AtenLayer, self: Any, other: Any, rounding_mode: str | None = None) -> Value:
     if rounding_mode == "floor":
         return floor_divide(n, self, other)
@@ -247,7 +259,7 @@ def div(n: AtenLayer, self: Any, other: Any, rounding_mode: str | None = None) -
     return trunc(n, n(nn.Div(lhs, rhs)))
 
 
-@ROWS("aten.floor_divide")
+@ROWS("aten.floor_divide", batched="elements")
 def floor_divide(n: AtenLayer, self: Any, other: Any) -> Value:
     lhs, rhs = n.promoted(self, other)
     if isinstance(lhs.type.element_type, FloatType):
@@ -255,7 +267,7 @@ def floor_divide(n: AtenLayer, self: Any, other: Any) -> Value:
     return n(nn.Div(n(nn.Sub(lhs, n(nn.Mod(lhs, rhs)))), rhs))
 
 
-@ROWS("aten.pow")
+@ROWS("aten.pow", batched="elements")
 def pow_(n: AtenLayer, self: Any, exponent: Any) -> Value:
     if isinstance(exponent, int | float):
         base = n.as_value(self)
@@ -285,7 +297,7 @@ def float_power(n: AtenLayer, self: Any, exponent: Any) -> Value:
     return n(nn.Pow(n.as_value(self, f64), n.as_value(exponent, f64)))
 
 
-@ROWS("aten.atan2", "aten.arctan2")
+@ROWS("aten.atan2", "aten.arctan2", batched="elements")
 def atan2(n: AtenLayer, self: Value, other: Value) -> Value:
     return _rounded_once(n, formulas.atan2, n.promoted_floating(self, other))
 
@@ -297,7 +309,7 @@ def _rounded_once(n: AtenLayer, formula: Any, operands: list[Value]) -> Value:
     return formula(*(Term(n, n.cast(v, wide)) for v in operands)).cast(element).value
 
 
-@ROWS("aten.lerp")
+@ROWS("aten.lerp", batched="elements")
 def lerp(n: AtenLayer, self: Value, end: Value, weight: Any) -> Value:
     return _rounded_once(n, interpolated, n.promoted(self, end, weight))
 
@@ -309,7 +321,7 @@ def interpolated(a: Term, b: Term, weight: Term) -> Term:
     return near.choose(a + weight * apart, b - apart * (1.0 - weight))
 
 
-@ROWS("aten.addcmul", "aten.addcdiv")
+@ROWS("aten.addcmul", "aten.addcdiv", batched="elements")
 def addcmul(n: AtenLayer, self: Value, tensor1: Value, tensor2: Value, value: Any = 1) -> Value:
     def formula(x: Term, a: Term, b: Term) -> Term:
         return x + (a * value * b if "addcmul" in n.kind else a * value / b)
@@ -320,18 +332,18 @@ def addcmul(n: AtenLayer, self: Value, tensor1: Value, tensor2: Value, value: An
     return formula(*(Term(n, v) for v in given)).value
 
 
-@ROWS("aten.where")
+@ROWS("aten.where", batched="elements")
 def where(n: AtenLayer, condition: Value, self: Any, other: Any) -> Value:
     lhs, rhs = n.promoted(self, other)
     return n(nn.Where(as_bool(n, condition), lhs, rhs))
 
 
-@ROWS("aten.masked_fill")
+@ROWS("aten.masked_fill", batched="elements")
 def masked_fill(n: AtenLayer, self: Value, mask: Value, value: Any) -> Value:
     return n(nn.Where(as_bool(n, mask), n.as_value(value, self.type.element_type), self))
 
 
-@ROWS("aten.clamp", "aten.clip", "aten.clamp_min", "aten.clamp_max")
+@ROWS("aten.clamp", "aten.clip", "aten.clamp_min", "aten.clamp_max", batched="elements")
 def clamp(n: AtenLayer, self: Value, min: Any = None, max: Any = None) -> Value:
     bounds = [v for v in (min, max) if v is not None]
     self = n.promoted(self, *bounds)[0]
@@ -346,12 +358,12 @@ def clamp(n: AtenLayer, self: Value, min: Any = None, max: Any = None) -> Value:
     return x.value
 
 
-@ROWS("aten.hypot")
+@ROWS("aten.hypot", batched="elements")
 def hypot(n: AtenLayer, self: Any, other: Any) -> Value:
     return _rounded_once(n, formulas.hypot, n.promoted_floating(self, other))
 
 
-@ROWS("aten.logaddexp", "aten.logaddexp2")
+@ROWS("aten.logaddexp", "aten.logaddexp2", batched="elements")
 def logaddexp(n: AtenLayer, self: Value, other: Value) -> Value:
     """log(exp(a) + exp(b)), or of base 2; of two equal infinities, that infinity."""
     a, b = (Term(n, v) for v in n.promoted(self, other))
@@ -360,7 +372,7 @@ def logaddexp(n: AtenLayer, self: Value, other: Value) -> Value:
     return (a.max(b) + (apart * base).function(nn.Exp).function(nn.Log1p) / base).value
 
 
-@ROWS("aten.ldexp")
+@ROWS("aten.ldexp", batched="elements")
 def ldexp(n: AtenLayer, self: Value, other: Value) -> Value:
     x, power = (Term(n, v) for v in n.promoted_floating(self, other))
     return (x * 2.0**power).value
@@ -414,7 +426,7 @@ def convert_element_type(n: AtenLayer, a: Any, dtype: Type) -> Value:
     return n.as_value(a, dtype)
 
 
-@ROWS("aten.to", "aten._to_copy")
+@ROWS("aten.to", "aten._to_copy", batched="elements")
 def to(n: AtenLayer, self: Value, dtype: Type | None = None, other: Value | None = None) -> Any:
     if other is not None:
         return n.cast(self, other.type.element_type)
@@ -424,7 +436,7 @@ def to(n: AtenLayer, self: Value, dtype: Type | None = None, other: Value | None
     return self if dtype is None else n.cast(self, dtype)
 
 
-@ROWS("aten.type_as")
+@ROWS("aten.type_as", batched="elements")
 def type_as(n: AtenLayer, self: Value, other: Value) -> Value:
     return n.cast(self, other.type.element_type)
 
@@ -439,7 +451,7 @@ table(_cast_to, float=f32, double=f64, long=i64, bool=i1, int=IntegerType(32))
 _SAME = words("alias detach clone contiguous lift lift_fresh positive pin_memory")
 
 
-@ROWS(*(f"aten.{name}" for name in _SAME))
+@ROWS(*(f"aten.{name}" for name in _SAME), batched="elements")
 def same(n: AtenLayer, self: Value) -> list[Value]:
     return [self]
 
@@ -447,6 +459,7 @@ def same(n: AtenLayer, self: Value) -> list[Value]:
 @ROWS(
     *("aten.dropout", "aten.alpha_dropout", "aten.feature_dropout"),
     *("aten.feature_alpha_dropout", "aten.native_dropout"),
+    batched="elements",
 )
 def dropout(
     n: AtenLayer,

@@ -9,32 +9,32 @@ from .elementwise import as_bool, floor_divide
 from .views import broadcast_tensors, unsqueeze
 
 
-@ROWS("aten.embedding")
+@ROWS("aten.embedding", batched="last")
 def embedding(
     n: AtenLayer, weight: Value, indices: Value, padding_idx: int = -1, **training: Any
 ) -> Value:
-    return n(nn.Gather(weight, as_i64(n, indices), axis=0))
+    return gathered(n, weight, as_i64(n, indices), 0)
 
 
-@ROWS("aten.index_select")
+@ROWS("aten.index_select", batched="along")
 def index_select(n: AtenLayer, self: Value, dim: int, index: Value) -> Value:
     if self.type.rank == 0:
         return self
-    return n(nn.Gather(self, as_i64(n, index), axis=n.axis(dim, self.type.rank)))
+    return gathered(n, self, as_i64(n, index), n.axis(dim, self.type.rank))
 
 
 @ROWS("aten.take")
 def take(n: AtenLayer, self: Value, index: Value) -> Value:
-    return n(nn.Gather(Term(n, self).flat().value, as_i64(n, index), axis=0))
+    return gathered(n, Term(n, self).flat().value, as_i64(n, index), 0)
 
 
-@ROWS("aten.gather")
+@ROWS("aten.gather", batched="gathered")
 def gather(n: AtenLayer, self: Value, dim: int, index: Value, sparse_grad: bool = False) -> Value:
     if 0 in index.type.shape or self.type.rank == 0:
         shape = n.shape(index)
         first = n.as_value(0, self.type.element_type) if 0 in index.type.shape else self
         return n.filled(reshape(n, first, []), shape)
-    return n(nn.GatherElements(self, as_i64(n, index), axis=n.axis(dim, self.type.rank)))
+    return gathered_elements(n, self, index, n.axis(dim, self.type.rank))
 
 
 @ROWS("aten.take_along_dim")
@@ -77,8 +77,7 @@ def scatter(
         source = n.filled(n.as_value(value, element), n.shape(index))
     index = as_i64(n, index)
     if source.type.shape != index.type.shape and None not in index.type.shape:
-        out = TensorType(index.type.shape, element)
-        source = n(nn.Slice(source, starts=(0,) * index.type.rank, out=out))
+        source = portion(n, source, (0,) * index.type.rank, index.type.shape)
     how = "sum" if "scatter_add" in n.kind else reduce
     return _reduced(n, self, n.axis(dim, self.type.rank), index, source, how, include_self)
 
@@ -220,15 +219,15 @@ def _indexed(n: AtenLayer, x: Value, indices: Any) -> tuple[list[int], Value, in
     return axes, rows, axes[0] if together else 0
 
 
-@ROWS("aten.index", "aten._unsafe_index")
+@ROWS("aten.index", "aten._unsafe_index", batched="index")
 def index(n: AtenLayer, self: Value, indices: list[Value | None]) -> Value:
     found = _positions(n, self, indices)
     axes = [i for i, one in enumerate(found) if one is not None]
     if len(axes) == 1:
-        return n(nn.Gather(self, found[axes[0]], axis=axes[0]))  # type: ignore[arg-type]
+        return gathered(n, self, found[axes[0]], axes[0])  # type: ignore[arg-type]
     axes, rows, at = _indexed(n, self, found)
     rest = [i for i in range(self.type.rank) if i not in axes]
-    taken = n(nn.GatherNd(transposed(n, self, [*axes, *rest]), rows))
+    taken = gathered_nd(n, transposed(n, self, [*axes, *rest]), rows)
     count = rows.type.rank - 1
     order = list(range(count, count + at))
     return transposed(n, taken, [*order, *range(count), *range(count + at, taken.type.rank)])
@@ -275,7 +274,7 @@ def masked_scatter(n: AtenLayer, self: Value, mask: Value, source: Value) -> Val
     flat = Term(n, as_bool(n, mask)).flat()
     place = n(nn.Cumsum(flat.cast(i64).value, axis=0))
     taken = (Term(n, place) - 1).max(0)
-    found = Term(n, n(nn.Gather(Term(n, source).flat().value, taken.value, axis=0)))
+    found = Term(n, source).flat().gather(taken, 0)
     chosen = flat.choose(found, Term(n, self).flat())
     return n.reshape(chosen.value, n.shape(self))
 
@@ -292,7 +291,7 @@ def nonzero_static(n: AtenLayer, self: Value, size: Any, fill_value: int = -1) -
     fill = n.filled(n.as_value(fill_value, i64), [n.number(size), rank])
     count = n.int(size)
     whole = joined([found, Term(n, fill)], 0)
-    return n(nn.Slice(whole.value, starts=(0, 0), out=TensorType((count, rank), i64)))
+    return portion(n, whole.value, (0, 0), (count, rank))
 
 
 @ROWS("aten.nonzero_numpy", "aten.where.default")
@@ -307,7 +306,7 @@ def nonzero_numpy(
     return [places.column(i, 0).value for i in range(x.type.rank)]
 
 
-@ROWS("aten.one_hot")
+@ROWS("aten.one_hot", batched="last")
 def one_hot(n: AtenLayer, self: Value, num_classes: int = -1) -> Value:
     count = n.int(num_classes)
     if count < 0:

@@ -10,7 +10,7 @@ from ..rows import ROWS
 from .views import LAST, atleast, broadcast_tensors, unsqueeze
 
 
-@ROWS("aten.cat", "aten.concat", "aten.concatenate")
+@ROWS("aten.cat", "aten.concat", "aten.concatenate", batched="joined")
 def cat(n: AtenLayer, tensors: list[Value], dim: int = 0) -> Value:
     parts = [x for x in tensors if x.type.shape != (0,)] or tensors[:1]
     parts = n.promoted(*parts)
@@ -59,7 +59,7 @@ def cross(n: AtenLayer, self: Value, other: Value, dim: Any = None) -> Value:
     return (first - a.gather(two, axis) * b.gather(one, axis)).value
 
 
-@ROWS("aten._stack", "aten.stack")
+@ROWS("aten._stack", "aten.stack", batched="joined")
 def stack(n: AtenLayer, tensors: list[Value], dim: int = 0) -> Value:
     parts = n.promoted(*tensors)
     axis = n.axis(dim, parts[0].type.rank + 1)
@@ -116,7 +116,7 @@ def repeat_interleave(
         if dim is None:
             self, dim = Term(n, self).flat().value, 0
         places = _repeated_places(n, repeats, output_size)
-        return n(nn.Gather(self, places, axis=n.axis(dim, self.type.rank)))
+        return gathered(n, self, places, n.axis(dim, self.type.rank))
     if dim is None:
         self, dim = Term(n, self).flat().value, 0
     axis, shape, count = n.axis(dim, self.type.rank), n.shape(self), n.int(repeats)
@@ -125,7 +125,7 @@ def repeat_interleave(
     return n.reshape(wide, [*shape[:axis], n.number(size.value), *shape[axis + 1 :]])
 
 
-@ROWS("aten.pad", "aten.constant_pad_nd")
+@ROWS("aten.pad", "aten.constant_pad_nd", batched="last")
 def pad(n: AtenLayer, self: Value, pad: list[Any], mode: str = "constant", value=None) -> Value:
     """Pads are given in pairs, those of the last dimension first; negative ones cut."""
     rank = self.type.rank
@@ -186,7 +186,7 @@ ROWS.add(
 )
 
 
-@ROWS("aten.tril", "aten.triu")
+@ROWS("aten.tril", "aten.triu", batched="last")
 def trilu(n: AtenLayer, self: Value, diagonal: int = 0) -> Value:
     upper = "triu" in n.kind
     return n(nn.Trilu(self, n.as_value(diagonal, i64), upper=upper))

@@ -7,17 +7,17 @@ from ..layer import AtenLayer
 from ..rows import ROWS
 
 
-@ROWS("aten.isnan")
+@ROWS("aten.isnan", batched="elements")
 def isnan(n: AtenLayer, self: Value) -> Value:
     return n(nn.IsNan(n.floating(self)))
 
 
-@ROWS("aten.isinf")
+@ROWS("aten.isinf", batched="elements")
 def isinf(n: AtenLayer, self: Value) -> Value:
     return n(nn.IsInf(n.floating(self)))
 
 
-@ROWS("aten.copysign")
+@ROWS("aten.copysign", batched="elements")
 def copysign(n: AtenLayer, self: Any, other: Any) -> Value:
     """The size of one with the sign of the other, that of zeros too."""
     lhs, rhs = (Term(n, v) for v in n.promoted_floating(self, other))
@@ -49,7 +49,7 @@ def isreal(n: AtenLayer, self: Value) -> Value:
     return n.filled(n.constant(True, i1), n.shape(self))
 
 
-@ROWS("aten.isfinite")
+@ROWS("aten.isfinite", batched="elements")
 def isfinite(n: AtenLayer, self: Value) -> Value:
     x = n.floating(self)
     return n(nn.Not(n(nn.Or(n(nn.IsNan(x)), n(nn.IsInf(x))))))
@@ -72,7 +72,7 @@ def isin(
     return (~same if invert else same).value
 
 
-@ROWS("aten.sign", "aten.sgn")
+@ROWS("aten.sign", "aten.sgn", batched="elements")
 def sign(n: AtenLayer, self: Value) -> Value:
     """-1, 0 or 1; 0 of what is no number."""
     x = Term(n, self)
@@ -81,7 +81,7 @@ def sign(n: AtenLayer, self: Value) -> Value:
     return ((x > 0.0).cast(x.element) - (x < 0.0).cast(x.element)).value
 
 
-@ROWS("aten.signbit")
+@ROWS("aten.signbit", batched="elements")
 def signbit(n: AtenLayer, self: Value) -> Value:
     """Whether the sign is negative, that of zeros too."""
     x = Term(n, self)
@@ -90,7 +90,7 @@ def signbit(n: AtenLayer, self: Value) -> Value:
     return is_negative(x).value
 
 
-@ROWS("aten.heaviside")
+@ROWS("aten.heaviside", batched="elements")
 def heaviside(n: AtenLayer, self: Value, values: Value) -> Value:
     """0 below 0, 1 above, and at 0 a value."""
     x, y = (Term(n, v) for v in n.promoted(self, values))

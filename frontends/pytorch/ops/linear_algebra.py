@@ -15,6 +15,7 @@ from ....ir.types import IntegerType, f64, i32, i64
 from ...common import linear_algebra as algebra
 from ...common.linear_algebra import Factors, identity_like, transposed
 from ...common.movement import unsqueezed
+from ...common.reductions import reduced
 from ...common.terms import Term, constant, counting, extent
 from ..layer import AtenLayer
 from ..rows import ROWS
@@ -46,7 +47,7 @@ def _pivots(factors: Factors) -> Value:
 # -- factors ---------------------------------------------------------------------------------------
 
 
-@ROWS("aten.linalg_cholesky", "aten.linalg_cholesky_ex", "aten.cholesky")
+@ROWS("aten.linalg_cholesky", "aten.linalg_cholesky_ex", "aten.cholesky", batched="last")
 def cholesky(n: AtenLayer, self: Value, upper: bool = False, check_errors: bool = False) -> list:
     (a,) = _matrices(n, self)
     found = algebra.cholesky(transposed(a) if upper else a)
@@ -233,7 +234,7 @@ def lu_solve(
     return (found if left else transposed(found)).value
 
 
-@ROWS("aten.linalg_inv", "aten.linalg_inv_ex", "aten.inverse")
+@ROWS("aten.linalg_inv", "aten.linalg_inv_ex", "aten.inverse", batched="last")
 def inverse(n: AtenLayer, A: Any = None, self: Any = None, check_errors: bool = False) -> list:
     (a,) = _matrices(n, self if A is None else A)
     return [algebra.solve(a, identity_like(a)).value, _done(n, a)]
@@ -345,7 +346,7 @@ def matrix_rank(
 # -- determinants and functions --------------------------------------------------------------------
 
 
-@ROWS("aten.det", "aten.linalg_det", "aten._linalg_det")
+@ROWS("aten.det", "aten.linalg_det", "aten._linalg_det", batched="last")
 def determinant(n: AtenLayer, A: Any = None, self: Any = None) -> list:
     (a,) = _matrices(n, self if A is None else A)
     if "._" not in n.kind:
@@ -354,7 +355,11 @@ def determinant(n: AtenLayer, A: Any = None, self: Any = None) -> list:
     return [n(nn.Determinant(a.value)), factors.both.value, _pivots(factors)]
 
 
-@ROWS("aten.logdet", *(f"aten.{name}" for name in ("slogdet", "linalg_slogdet", "_linalg_slogdet")))
+@ROWS(
+    "aten.logdet",
+    *(f"aten.{name}" for name in ("slogdet", "linalg_slogdet", "_linalg_slogdet")),
+    batched="last",
+)
 def log_determinant(n: AtenLayer, A: Any = None, self: Any = None) -> list:
     """The sign and the logarithm of the size; or that of the whole."""
     (a,) = _matrices(n, self if A is None else A)
@@ -363,13 +368,13 @@ def log_determinant(n: AtenLayer, A: Any = None, self: Any = None) -> list:
     axis = diagonal.rank - 1
     size = diagonal.function(nn.Abs).function(nn.Log).sum(axis)
     signs = diagonal.function(nn.Sign).value
-    sign = factors.sign * diagonal.made(nn.ReduceProd(signs, axes=(axis,)))
+    sign = factors.sign * Term(n, signs).product(axis)
     if ".logdet" in n.kind:
         return [(sign < 0.0).choose(math.nan, size).value]
     return [sign.value, size.value, factors.both.value, _pivots(factors)]
 
 
-@ROWS("aten.matrix_exp", "aten.linalg_matrix_exp")
+@ROWS("aten.matrix_exp", "aten.linalg_matrix_exp", batched="last")
 def matrix_exp(n: AtenLayer, self: Value) -> Value:
     """Taylor's series of a part of the matrix, which is squared as often as that was halved."""
     (a,) = _matrices(n, self)
@@ -433,7 +438,7 @@ def matrix_norm(
     x = Term(n, n.floating(self if dtype is None else n.cast(self, dtype)))
     rows, columns = (n.axis(d, x.rank) for d in dim)
     if order == "fro":
-        return n(nn.ReduceL2(x.value, axes=tuple(sorted((rows, columns))), keep_dims=keepdim))
+        return reduced(n, x.value, nn.ReduceL2, tuple(sorted((rows, columns))), keep=keepdim)
     others = [i for i in range(x.rank) if i not in (rows, columns)]
     a = x.transpose(*others, rows, columns)
     last = a.rank - 1

@@ -15,7 +15,7 @@ def _reduced(loss: Term, reduction: int) -> Value:
     if reduction == _NONE:
         return loss.value
     axes = tuple(range(loss.rank))
-    return loss.n((nn.ReduceMean if reduction == _MEAN else nn.ReduceSum)(loss.value, axes=axes))
+    return (loss.mean(*axes) if reduction == _MEAN else loss.sum(*axes)).value
 
 
 def _pair(n: AtenLayer, input: Value, target: Value, floating=False) -> tuple[Term, Term]:
@@ -116,7 +116,7 @@ def nll_loss(
     places = counts.choose(right, 0)
     own = [(target, i) for i in range(target.type.rank)]
     column = places.reshape(*own[:axis], 1, *own[axis:])
-    found = Term(n, n(nn.GatherElements(self, column.value, axis=axis)))
+    found = Term(n, gathered_elements(n, self, column.value, axis))
     share = counts.cast(found.element)
     if weight is not None:
         share = share * Term(n, weight).gather(places)
@@ -268,7 +268,7 @@ def multi_margin_loss(
     if x.rank == 1:
         x, right = x.spread(1, 0), right.reshape(1)
     column = right.spread(0, 1)
-    own = Term(n, n(nn.GatherElements(x.value, column.value, axis=1)))
+    own = x.gather_elements(column, 1)
     near = (float(margin) - own + x).max(0.0)
     near = near if p == 1 else near * near
     if weight is not None:
@@ -292,7 +292,7 @@ def multilabel_margin_loss(
     classes = counting(n, extent(n, (x.value, 1)))
     hits = places.spread(0, 1).equals(classes) & named.spread(0, 1)
     is_target = hits.cast(i64).sum(1) > 0
-    own = Term(n, n(nn.GatherElements(x.value, places.value, axis=1)))
+    own = x.gather_elements(places, 1)
     near = (1.0 - own.spread(0, 1) + x.reshape((x.value, 0), 1, (x.value, 1))).max(0.0)
     wanted = named.spread(0, 1) & ~is_target.reshape((x.value, 0), 1, (x.value, 1))
     found = wanted.choose(near, 0.0).sum(1, 2) / extent(n, (x.value, 1)).cast(x.element)

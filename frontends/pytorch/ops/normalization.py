@@ -9,16 +9,6 @@ from ..rows import ROWS
 from .views import broadcast_tensors, numel
 
 
-def _per_channel(
-    n: AtenLayer, input: Value, weight: Value | None, bias: Value | None
-) -> tuple[Value, Value]:
-    """Scale and shift, 1 and 0 where they are left out."""
-    count = input.type.shape[1]
-    if count is None:
-        raise n.error("the number of channels must be known")
-    return filled_channels(n, weight, count, 1, input), filled_channels(n, bias, count, 0, input)
-
-
 @ROWS(
     "aten.batch_norm",
     "aten._native_batch_norm_legit_no_training",
@@ -37,13 +27,12 @@ def batch_normalization(
     eps: float = 1e-5,
     cudnn_enabled: bool = True,
 ) -> list:
-    scale, shift = _per_channel(n, input, weight, bias)
     if training or running_mean is None or running_var is None:
         element = input.type.element_type
-        out, mean, spread = batch_norm_now(n, input, scale, shift, element, eps)
+        out, mean, spread = batch_norm_now(n, input, weight, bias, element, eps)
         return [out, mean, _inverse_root(n, spread, eps)]
     none = n.constant([], input.type.element_type)
-    return [batch_norm(n, input, scale, shift, running_mean, running_var, eps), none, none]
+    return [batch_norm(n, input, weight, bias, running_mean, running_var, eps), none, none]
 
 
 def _inverse_root(n: AtenLayer, spread: Value, eps: float) -> Value:
@@ -67,9 +56,8 @@ def updated_batch_norm(
     if not training:
         out = batch_normalization(n, input, weight, bias, running_mean, running_var, eps=eps)
         return [*out, *reserve, running_mean, running_var]
-    scale, shift = _per_channel(n, input, weight, bias)
     element = running_mean.type.element_type
-    out, mean, spread = batch_norm_now(n, input, scale, shift, element, eps)
+    out, mean, spread = batch_norm_now(n, input, weight, bias, element, eps)
     count = Term(n, numel(n, input)) / extent(n, (input, 1))
     factor = count.cast(element) / (count - 1).cast(element)
     share = ((running_mean, Term(n, mean)), (running_var, Term(n, spread) * factor))
@@ -77,7 +65,7 @@ def updated_batch_norm(
     return [out, mean, _inverse_root(n, spread, eps), *reserve, *kept]
 
 
-@ROWS("aten.layer_norm", "aten.native_layer_norm")
+@ROWS("aten.layer_norm", "aten.native_layer_norm", batched="last")
 def layer_norm(
     n: AtenLayer,
     input: Value,
@@ -87,14 +75,13 @@ def layer_norm(
     eps: float = 1e-5,
     cudnn_enable: bool = True,
 ) -> list:
-    if weight is None:
-        weight = n.filled(n.scalar(1, input), normalized_shape)
-    axis = input.type.rank - len(normalized_shape)
-    scale, shift = (
-        None if v is None else n.cast(v, input.type.element_type) for v in (weight, bias)
-    )
-    out = n(nn.LayerNorm(input, scale, shift, axis=axis, epsilon=eps))
-    return [out, *_statistics(n, input, tuple(range(axis, input.type.rank)), eps)]
+    axes = _last(input, normalized_shape)
+    return [layer_normed(n, input, weight, bias, axes, eps), *_statistics(n, input, axes, eps)]
+
+
+def _last(x: Value, shape: Sequence[int]) -> tuple[int, ...]:
+    """The axes of the last dimensions, as many as the shape has."""
+    return tuple(range(x.type.rank - len(shape), x.type.rank))
 
 
 def _statistics(n: AtenLayer, x: Value, axes: tuple[int, ...], eps: float) -> list:
@@ -105,7 +92,7 @@ def _statistics(n: AtenLayer, x: Value, axes: tuple[int, ...], eps: float) -> li
     return [mean, _inverse_root(n, spread, eps)]
 
 
-@ROWS("aten.rms_norm", "aten._fused_rms_norm")
+@ROWS("aten.rms_norm", "aten._fused_rms_norm", batched="last")
 def rms_norm(
     n: AtenLayer,
     input: Value,
@@ -116,10 +103,7 @@ def rms_norm(
     element: Any = input.type.element_type
     if eps is None:  # of the type that is computed in
         eps = float(np.finfo(np.float64 if element == f64 else np.float32).eps)
-    if weight is None:
-        weight = n.filled(n.scalar(1, input), normalized_shape)
-    axis = input.type.rank - len(normalized_shape)
-    return [n(nn.RmsNorm(input, n.cast(weight, element), axis=axis, epsilon=eps)), None]
+    return [rms_normed(n, input, weight, _last(input, normalized_shape), eps), None]
 
 
 @ROWS("aten.group_norm", "aten.native_group_norm")
@@ -136,13 +120,10 @@ def group_norm(
     HxW: Any = None,
     group: int | None = None,
 ) -> list:
-    count = input.type.shape[1]
     groups = num_groups if num_groups is not None else group
-    if count is None or groups is None:
-        raise n.error("the number of channels must be known")
-    scale = filled_channels(n, weight, count, 1, input)
-    shift = filled_channels(n, bias, count, 0, input)
-    out = n(nn.GroupNorm(input, scale, shift, groups=groups, epsilon=eps))
+    if groups is None:
+        raise n.error("the number of groups is missing")
+    out = group_normed(n, input, weight, bias, groups, eps)
     if not (n.wants(1) or n.wants(2)):
         return [out, None, None]
     apart = n.reshape(input, [n.size(input, 0), groups, -1])
@@ -167,8 +148,7 @@ def instance_norm(
         return batch_normalization(
             n, input, weight, bias, running_mean, running_var, False, momentum, eps
         )[0]
-    scale, shift = _per_channel(n, input, weight, bias)
-    return n(nn.InstanceNorm(input, scale, shift, epsilon=eps))
+    return instance_normed(n, input, weight, bias, eps)
 
 
 def _along(
@@ -181,7 +161,9 @@ def _along(
     return work(x, n.axis(dim, x.type.rank))
 
 
-@ROWS("aten.softmax", "aten._softmax", "aten._safe_softmax", "aten.special_softmax")
+@ROWS(
+    "aten.softmax", "aten._softmax", "aten._safe_softmax", "aten.special_softmax", batched="along"
+)
 def softmax(
     n: AtenLayer, self: Value, dim: int, dtype: Type | None = None, half_to_float: bool = False
 ) -> Value:
@@ -189,13 +171,13 @@ def softmax(
         out = n(nn.Softmax(x, axis=axis))
         if "_safe" not in n.kind:
             return out
-        top = Term(n, n(nn.ReduceMax(x, axes=(axis,), keep_dims=True)))
+        top = Term(n, x).largest(axis, keep=True)
         return (top > -np.inf).choose(Term(n, out), 0.0).value
 
     return _along(n, self, dim, f32 if half_to_float else dtype, work)
 
 
-@ROWS("aten.log_softmax", "aten._log_softmax", "aten.special_log_softmax")
+@ROWS("aten.log_softmax", "aten._log_softmax", "aten.special_log_softmax", batched="along")
 def log_softmax(
     n: AtenLayer, self: Value, dim: int, dtype: Type | None = None, half_to_float: bool = False
 ) -> Value:
@@ -209,5 +191,5 @@ def cosine_similarity(n: AtenLayer, x1: Value, x2: Value, dim: int = 1, eps: flo
     axis = n.axis(dim, a.rank)
     if not a.rank:
         a, b = a.spread(0, 1), b.spread(0, 1)
-    sizes = [x.function(lambda v: nn.ReduceL2(v, axes=(axis,))).max(eps) for x in (a, b)]
+    sizes = [Term(n, reduced(n, x.value, nn.ReduceL2, (axis,))).max(eps) for x in (a, b)]
     return ((a * b).sum(axis) / (sizes[0] * sizes[1])).value

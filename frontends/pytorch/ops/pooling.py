@@ -33,19 +33,14 @@ def _max_pool(count: int) -> Row:
         ceil_mode: bool = False,
     ) -> Any:
         kernel = per_dimension(kernel_size, count, 1)
-        window = {
-            "kernel": tuple(kernel),
-            "strides": tuple(per_dimension(stride, count, 0) if stride else kernel),
-            "dilations": tuple(per_dimension(dilation, count, 1)),
-            "pads": tuple(per_dimension(padding, count, 0) * 2),
-            "ceil_mode": ceil_mode,
-            "keeps_nan": True,
-        }
+        strides = per_dimension(stride, count, 0) if stride else kernel
+        pads, apart = per_dimension(padding, count, 0) * 2, per_dimension(dilation, count, 1)
+        windows = Windows(kernel, strides, pads, apart, ceil_mode)
 
         def make(x: Value) -> Any:
             if not n.wants(1):
-                return n(nn.MaxPool(x, **window))
-            values, places = n(nn.MaxPoolWithIndices(x, **window))
+                return max_pooled(n, x, windows, keeps_nan=True)
+            values, places = max_pooled_with_indices(n, x, windows, keeps_nan=True)
             plane = reduce(mul, (extent(n, (x, i)) for i in range(2, x.type.rank)))
             return [values, (Term(n, places) % plane).value]
 
@@ -66,21 +61,16 @@ def _avg_pool(count: int) -> Row:
         divisor_override: int | None = None,
     ) -> Value:
         kernel = per_dimension(kernel_size, count, 1)
-        window = {
-            "kernel": tuple(kernel),
-            "strides": tuple(per_dimension(stride, count, 0) if stride else kernel),
-            "pads": tuple(per_dimension(padding, count, 0) * 2),
-            "ceil_mode": ceil_mode,
-        }
-
+        strides = per_dimension(stride, count, 0) if stride else kernel
+        windows = Windows(kernel, strides, per_dimension(padding, count, 0) * 2, ceil=ceil_mode)
         element = self.type.element_type
         if isinstance(element, IntegerType):  # computed as floats, and cut
             self = n.cast(self, f64)
 
         def make(x: Value) -> Value:
             if divisor_override is not None:
-                return (Term(n, n(nn.SumPool(x, **window))) / float(divisor_override)).value
-            return n(nn.AvgPool(x, count_include_pad=count_include_pad, **window))
+                return (Term(n, sum_pooled(n, x, windows)) / float(divisor_override)).value
+            return average_pooled(n, x, windows, count_include_pad)
 
         return n.cast(_batched(n, self, count, make), element)
 
@@ -118,7 +108,7 @@ def _largest_shares(n: AtenLayer, x: Value, wanted: Sequence[int]) -> list[Value
     plane = n.number(reduce(mul, own).value)
     flat = n.reshape(x, [*n.shape(x)[:2], plane])
     parts = Term(n, flat).gather(table, 2)
-    first = Term(n, n(nn.Argmax(parts.value, axis=3, keep_dims=False)))
+    first = parts.argmax(3)
     width = extent(n, (table.value, 1))
     if isinstance(parts.element, FloatType):  # the last NaN is the largest
         missing = parts.function(nn.IsNan).choose(counting(n, width), -1).largest(3)

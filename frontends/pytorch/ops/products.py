@@ -12,7 +12,14 @@ from .views import unsqueeze
 
 
 @ROWS(
-    "aten.mm", "aten.bmm", "aten.matmul", "aten.mv", "aten.dot", "aten.vdot", "aten.linalg_matmul"
+    "aten.mm",
+    "aten.bmm",
+    "aten.matmul",
+    "aten.mv",
+    "aten.dot",
+    "aten.vdot",
+    "aten.linalg_matmul",
+    batched="products",
 )
 def matmul(
     n: AtenLayer,
@@ -35,7 +42,7 @@ def matmul(
     return n.reshape(out, [n.size(out, i) for i in range(out.type.rank) if i not in drop])
 
 
-@ROWS("aten.linear")
+@ROWS("aten.linear", batched="last")
 def linear(n: AtenLayer, input: Value, weight: Value, bias: Value | None = None) -> Value:
     out = matmul(n, input, swapped(n, weight, 0, 1) if weight.type.rank == 2 else weight)
     return out if bias is None else n(nn.Add(out, bias))
@@ -124,13 +131,12 @@ def convolved(
         pads = [*(r // 2 for r in reach), *(r - r // 2 for r in reach)]
     else:
         pads = per_dimension(padding, count, 0) * 2
-    window = {"strides": tuple(strides), "dilations": tuple(dilations), "groups": groups}
+    how = {"strides": strides, "dilations": dilations, "padding": pads, "groups": groups}
     if not transposed:
-        out = n(nn.Conv(x, weight, bias, pads=tuple(pads), **window))
+        out = convolution(n, x, weight, bias, **how)
     else:
         more = per_dimension(output_padding, count, 0)
-        window["output_padding"] = tuple(more)
-        out = n(nn.ConvTranspose(x, weight, bias, pads=tuple(pads), **window))
+        out = transposed_convolution(n, x, weight, bias, output_padding=more, **how)
     return out if x is input else n.reshape(out, n.shape(out)[1:])
 
 
@@ -188,7 +194,7 @@ def col2im(
 def weight_norm(n: AtenLayer, v: Value, g: Value, dim: int = 0) -> list:
     """v scaled to lengths g along all dimensions but one."""
     axes = tuple(i for i in range(v.type.rank) if i != n.axis(dim, v.type.rank))
-    length = Term(n, n(nn.ReduceL2(v, axes=axes, keep_dims=True)))
+    length = Term(n, reduced(n, v, nn.ReduceL2, axes, keep=True))
     return [(Term(n, v) * (Term(n, g) / length)).value, None]
 
 

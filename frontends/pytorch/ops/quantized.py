@@ -115,7 +115,7 @@ def choose_of_tokens(n: AtenLayer, input: Value, dtype: Type) -> list[Value]:
 def choose_of_tokens_asymmetric(n: AtenLayer, input: Value, dtype: Type) -> list[Value]:
     x = Term(n, n.cast(input, f32))
     axes = (x.rank - 1,)
-    least = Term(n, n(nn.ReduceMin(x.value, axes=axes, keep_dims=True))).min(0.0)
+    least = x.least(*axes, keep=True).min(0.0)
     most = x.largest(*axes, keep=True).max(0.0)
     low, high = map(float, ends_of(dtype))
     scale = ((most - least) / (high - low)).max(float(np.finfo(np.float32).eps))
@@ -192,7 +192,7 @@ def choose_parameters(
     """The scale and zero point by which a tensor's range fits: one element each."""
     x = Term(n, n.cast(input, f32))
     axes = tuple(range(x.rank))
-    least = Term(n, n(nn.ReduceMin(x.value, axes=axes))).min(0.0)
+    least = x.least(*axes).min(0.0)
     most = x.largest(*axes).max(0.0)
     scale = ((most - least) / float(quant_max - quant_min)).max(eps)
     zero = (float(quant_min) - (least / scale).function(nn.Round)).max(float(quant_min))

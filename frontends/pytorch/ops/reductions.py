@@ -24,12 +24,12 @@ def _is_float(x: Value) -> bool:
     return isinstance(x.type.element_type, FloatType)
 
 
-table(lambda op: _reduction(op), mean=nn.ReduceMean, amax=nn.ReduceMax, amin=nn.ReduceMin)
+table(lambda op: _reduction(op), "all", mean=nn.ReduceMean, amax=nn.ReduceMax, amin=nn.ReduceMin)
 sum_ = _reduction(nn.ReduceSum, i64)
-table(lambda row: row, sum=sum_, prod=_reduction(nn.ReduceProd, i64))
+table(lambda row: row, "all", sum=sum_, prod=_reduction(nn.ReduceProd, i64))
 
 
-@ROWS("aten.logsumexp", "aten.special_logsumexp")
+@ROWS("aten.logsumexp", "aten.special_logsumexp", batched="along")
 def logsumexp(n: AtenLayer, self: Value, dim: Any, keepdim: bool = False) -> Value:
     return _reduction(nn.ReduceLogSumExp)(n, n.floating(self), dim, keepdim)
 
@@ -42,7 +42,7 @@ def sum_to_size(n: AtenLayer, self: Value, size: Any) -> Value:
     axes = tuple(i for i in (*range(lead), *ones) if self.type.shape[i] != 1 or i < lead)
     if (axes or not size) and not _is_float(self):
         self = n.cast(self, i64)
-    found = n(nn.ReduceSum(self, axes=axes, keep_dims=True)) if axes else self
+    found = reduced(n, self, nn.ReduceSum, axes, keep=True) if axes else self
     return n.reshape(found, size)
 
 
@@ -62,7 +62,7 @@ def nanmean(n: AtenLayer, self: Value, dim: Any = None, keepdim=False, dtype=Non
     return (Term(n, total) / Term(n, n.cast(count, total.type.element_type))).value
 
 
-@ROWS("aten.any", "aten.all", "aten._is_any_true", "aten._is_all_true")
+@ROWS("aten.any", "aten.all", "aten._is_any_true", "aten._is_all_true", batched="all")
 def any_all(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) -> Value:
     """Truth values, of bytes as bytes; no dimensions at all are none to reduce here."""
     op = nn.ReduceMax if "any" in n.kind else nn.ReduceMin
@@ -73,7 +73,7 @@ def any_all(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) -
     return n.cast(found, element) if element is IntegerType(8, "u") else found
 
 
-@ROWS("aten.max", "aten.min")
+@ROWS("aten.max", "aten.min", batched="named")
 def max_min(
     n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False, other: Any = None
 ) -> Any:
@@ -90,23 +90,21 @@ def max_min(
     values = reduced(n, self, op, axes, keepdim)
     if not n.wants(1):
         return [values, None]
-    return [values, n(find(_numbers(n, self), axis=axes[0], keep_dims=keepdim))]
+    return [values, extreme_at(n, self, find, axes[0], keep=keepdim)]
 
 
 def _numbers(n: AtenLayer, x: Value) -> Value:
     return n.cast(x, IntegerType(32)) if x.type.element_type is i1 else x
 
 
-@ROWS("aten.argmax", "aten.argmin")
+@ROWS("aten.argmax", "aten.argmin", batched="named")
 def arg_extreme(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) -> Value:
-    find, x = nn.Argmax if "argmax" in n.kind else nn.Argmin, _numbers(n, self)
-    if dim is None or not x.type.rank:
-        x = Term(n, x).flat().value
-        return n(find(x, axis=0, keep_dims=False))
-    return n(find(x, axis=n.axis(dim, x.type.rank), keep_dims=keepdim))
+    find = nn.Argmax if "argmax" in n.kind else nn.Argmin
+    axis = n.axis(dim, self.type.rank) if dim is not None and self.type.rank else None
+    return extreme_at(n, self, find, axis, keepdim)
 
 
-@ROWS("aten.var", "aten.std", "aten.var_mean", "aten.std_mean")
+@ROWS("aten.var", "aten.std", "aten.var_mean", "aten.std_mean", batched="all")
 def spread(
     n: AtenLayer,
     self: Value,
@@ -125,7 +123,7 @@ def spread(
     return [found, mean] if "_mean" in n.kind else found
 
 
-@ROWS("aten.norm", "aten.linalg_vector_norm", "aten.frobenius_norm")
+@ROWS("aten.norm", "aten.linalg_vector_norm", "aten.frobenius_norm", batched="all")
 def norm(
     n: AtenLayer,
     self: Value,
@@ -141,11 +139,11 @@ def norm(
     axes = n.axes(dim, x.rank)
     ops = {1: nn.ReduceL1, 2: nn.ReduceL2}
     if order in ops:
-        return n(ops[order](x.value, axes=axes, keep_dims=keepdim))
+        return reduced(n, x.value, ops[order], axes, keep=keepdim)
     size = x.function(nn.Abs)
     if order in (math.inf, -math.inf):
         op = nn.ReduceMax if order > 0 else nn.ReduceMin
-        return n(op(size.value, axes=axes, keep_dims=keepdim))
+        return reduced(n, size.value, op, axes, keep=keepdim)
     if order == 0:
         return (~size.equals(0.0)).cast(x.element).sum(*axes, keep=keepdim).value
     wide = f32 if x.element in (f16, bf16) else x.element  # powers are beyond 16 bits soon
@@ -153,7 +151,7 @@ def norm(
     return (total ** (1 / order)).cast(x.element).value
 
 
-@ROWS("aten.cumsum", "aten.cumprod")
+@ROWS("aten.cumsum", "aten.cumprod", batched="along")
 def running(n: AtenLayer, self: Value, dim: int, dtype: Type | None = None) -> Value:
     wide = dtype or (self.type.element_type if _is_float(self) else i64)
     x = n.cast(self, wide)
@@ -161,7 +159,7 @@ def running(n: AtenLayer, self: Value, dim: int, dtype: Type | None = None) -> V
     return n(op(x, axis=n.axis(dim, x.type.rank))) if x.type.rank else x
 
 
-@ROWS("aten.topk")
+@ROWS("aten.topk", batched="along")
 def topk(
     n: AtenLayer, self: Value, k: Any, dim: int = -1, largest: bool = True, sorted=True
 ) -> list:
@@ -177,7 +175,7 @@ def _largest(n: AtenLayer, x: Value, k: Any, dim: int, greatest: bool) -> list:
     return [n.cast(values, element), places]
 
 
-@ROWS("aten.sort", "aten.argsort")
+@ROWS("aten.sort", "aten.argsort", batched="along")
 def sort(n: AtenLayer, self: Value, dim: int = -1, descending: bool = False, stable=None) -> Any:
     count = n.size(self, n.axis(dim, self.type.rank)) if self.type.rank else 1
     found = _largest(n, self, count, dim, descending)
@@ -202,7 +200,7 @@ def median(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) ->
     if isinstance(x.type.element_type, FloatType) and count != 0:
         missing = Term(n, x).function(nn.IsNan).cast(i32)
         is_missing = missing.largest(axis, keep=True) > 0
-        first = missing.made(nn.Argmax(missing.value, axis=axis, keep_dims=True))
+        first = missing.argmax(axis, keep=True)
         parts = [is_missing.choose(v, p) for v, p in zip((math.nan, first), parts, strict=True)]
     if not keepdim:
         parts = [p.column(0, axis) for p in parts]

@@ -105,6 +105,7 @@ def _sinc(x: Term) -> Term:
 
 table(
     _wide,
+    "elements",
     erfinv=erfinv,
     special_erfinv=erfinv,
     special_erfcx=erfcx,
@@ -139,7 +140,7 @@ table(
 )
 
 
-@ROWS("aten.xlogy", "aten.special_xlogy", "aten.special_xlog1py")
+@ROWS("aten.xlogy", "aten.special_xlogy", "aten.special_xlog1py", batched="elements")
 def xlogy(n: AtenLayer, self: Any, other: Any) -> Value:
     """x * log(y), or log(1 + y); 0 where x is 0, but for a y that is no number."""
     x, y = (Term(n, v) for v in n.promoted_floating(self, other))

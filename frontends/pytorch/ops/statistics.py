@@ -52,7 +52,7 @@ def logcumsumexp(n: AtenLayer, self: Value, dim: int) -> Value:
 def aminmax(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) -> list[Value]:
     axes = n.axes(dim, self.type.rank)
     ops = (nn.ReduceMin, nn.ReduceMax)
-    return [n(op(self, axes=axes, keep_dims=keepdim)) if axes else self for op in ops]
+    return [reduced(n, self, op, axes, keep=keepdim) if axes else self for op in ops]
 
 
 @ROWS("aten.gradient")
@@ -184,7 +184,7 @@ def mode(n: AtenLayer, self: Value, dim: int = -1, keepdim: bool = False) -> lis
     often = same.sum(x.rank)
     most = often >= often.largest(last, keep=True)
     hidden = most.choose(x, ends_of(x.element)[1]).value
-    found = Term(n, n(nn.ReduceMin(hidden, axes=(last,), keep_dims=True)))
+    found = Term(n, hidden).least(last, keep=True)
     places = x.equals(found).choose(counting(n, extent(n, (x.value, last))), -1)
     both = [found, places.largest(last, keep=True).max(0)]
     parts = [Term(n, swapped(n, v.value, axis, last)) for v in both]
@@ -210,7 +210,7 @@ def nanmedian(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False)
     for v in _in_order(n, numbers.value, axis):
         whole = [1 if i == axis else n.size(x.value, i) for i in range(x.rank)]
         rows = n.expand(at.value, whole)
-        found.append(Term(n, n(nn.GatherElements(v, rows, axis=axis))))
+        found.append(Term(n, gathered_elements(n, v, rows, axis)))
     if isinstance(x.element, FloatType):
         found[0] = count.equals(0).choose(math.nan, found[0])
     parts = [_placed(v, axis, keepdim).value for v in found]
@@ -243,10 +243,7 @@ def quantile(
     if interpolation in ("lower", "higher", "nearest"):
         place = {"lower": low, "higher": high, "nearest": at.function(nn.Round)}[interpolation]
         low = high = place
-    ends = [
-        Term(n, n(nn.GatherElements(ordered.value, v.max(0.0).cast(i64).value, axis=last)))
-        for v in (low, high)
-    ]
+    ends = [ordered.gather_elements(v.max(0.0).cast(i64), last) for v in (low, high)]
     found = ends[0]
     if interpolation in ("linear", "midpoint"):
         rest = at - low

@@ -102,7 +102,7 @@ def self_attention(
     batch, tokens, width = n.size(x, 0), n.size(x, 1), n.int(n.size(projection[0], 0))
     split = n.reshape(linear(n, x, *qkv), [batch, tokens, 3, heads, width // heads])
     split = n(nn.Transpose(split, permutation=(2, 0, 3, 1, 4)))
-    q, k, v = (n(nn.Gather(split, n.constant(i), axis=0)) for i in range(3))
+    q, k, v = (gathered(n, split, n.constant(i), 0) for i in range(3))
     seen = None if mask is None else _seen(n, mask, mask_type)
     out = n(nn.Transpose(attention(n, q, k, v, seen), permutation=(0, 2, 1, 3)))
     return linear(n, n.reshape(out, [batch, tokens, width]), *projection)

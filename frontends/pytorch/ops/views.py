@@ -14,7 +14,7 @@ from ..rows import ROWS
 LAST = (1 << 63) - 1
 
 
-@ROWS("aten.view", "aten.reshape", "aten._unsafe_view", "aten._reshape_alias")
+@ROWS("aten.view", "aten.reshape", "aten._unsafe_view", "aten._reshape_alias", batched="shape")
 def view(
     n: AtenLayer, self: Value, size: Any = None, shape: Any = None, stride: Any = None, dtype=None
 ) -> Any:
@@ -65,7 +65,7 @@ def view_as(n: AtenLayer, self: Value, other: Value) -> Value:
     return n.reshape(self, n.shape(other))
 
 
-@ROWS("aten.flatten")
+@ROWS("aten.flatten", batched="flattened")
 def flatten_(n: AtenLayer, self: Value, start_dim: int = 0, end_dim: int = -1) -> Value:
     rank = self.type.rank
     if rank == 0:
@@ -87,7 +87,7 @@ def unflatten(n: AtenLayer, self: Value, dim: int, sizes: Sequence[Size]) -> Val
     return n.reshape(self, [*shape[:axis], *sizes, *shape[axis + 1 :]])
 
 
-@ROWS("aten.unsqueeze")
+@ROWS("aten.unsqueeze", batched="along")
 def unsqueeze(n: AtenLayer, self: Value, dim: int) -> Value:
     axis = n.axis(dim, self.type.rank + 1)
     own: list[Any] = [(self, i) for i in range(self.type.rank)]
@@ -106,14 +106,14 @@ def atleast(n: AtenLayer, self: Value | None = None, tensors: Any = None, least:
     return x.spread(0, max(least - x.rank, 0)).value
 
 
-@ROWS("aten.squeeze")
+@ROWS("aten.squeeze", batched="all")
 def squeeze(n: AtenLayer, self: Value, dim: Any = None) -> Value:
     axes = () if dim == [] else n.axes(dim, self.type.rank)
     dropped = [i for i in axes if self.type.shape[i] == 1]
     return reshape(n, self, [(self, i) for i in range(self.type.rank) if i not in dropped])
 
 
-@ROWS("aten.expand", "aten.broadcast_to")
+@ROWS("aten.expand", "aten.broadcast_to", batched="shape")
 def expand(n: AtenLayer, self: Value, size: Sequence[Size], implicit: bool = False) -> Value:
     return n.expand(self, size)
 
@@ -176,7 +176,12 @@ def ordered(n: AtenLayer, self: Value, **arguments: Any) -> Value:
     return transposed(n, self, order_of(n, name, self.type.rank, arguments))
 
 
-@ROWS("aten.flip")
+ROWS.take_batches("along", ("aten.movedim", "aten.transpose", "aten.mT"))
+ROWS.take_batches("permuted", ("aten.permute",))
+ROWS.take_batches("turned", ("aten.t",))
+
+
+@ROWS("aten.flip", batched="along")
 def flip(n: AtenLayer, self: Value, dims: list[int]) -> Value:
     axes = n.axes(dims, self.type.rank) if dims and 0 not in self.type.shape else ()
     for axis in (i for i in axes if self.type.shape[i] is None):
@@ -191,7 +196,7 @@ def flip_one(n: AtenLayer, self: Value) -> Value:
     return flip(n, self, [1 if "lr" in n.kind else 0])
 
 
-@ROWS("aten.roll")
+@ROWS("aten.roll", batched="named")
 def roll(n: AtenLayer, self: Value, shifts: list[int], dims: Any = ()) -> Value:
     if not dims:
         flat = Term(n, self).flat().value
@@ -216,14 +221,14 @@ def rot90(n: AtenLayer, self: Value, k: int = 1, dims: Sequence[int] = (0, 1)) -
 # -- parts -----------------------------------------------------------------------------------------
 
 
-@ROWS("aten.slice")
+@ROWS("aten.slice", batched="first")
 def slice_(n: AtenLayer, self: Value, dim=0, start=None, end=None, step=1) -> Value:
     begin = 0 if start is None else n.number(start)
     stop = LAST if end is None else n.number(end)
     return slice_axis(n, self, n.axis(dim, self.type.rank), begin, stop, n.int(step))
 
 
-@ROWS("aten.narrow")
+@ROWS("aten.narrow", batched="along")
 def narrow(n: AtenLayer, self: Value, dim: int, start: Any, length: Any) -> Value:
     start, length = n.number(start), n.number(length)
     if isinstance(start, int) and isinstance(length, int):
@@ -234,7 +239,7 @@ def narrow(n: AtenLayer, self: Value, dim: int, start: Any, length: Any) -> Valu
     return slice_axis(n, self, n.axis(dim, self.type.rank), start, stop)
 
 
-@ROWS("aten.select")
+@ROWS("aten.select", batched="first")
 def select(n: AtenLayer, self: Value, dim: int, index: Any) -> Value:
     return column(n, self, n.axis(dim, self.type.rank), n.number(index))
 
@@ -290,6 +295,9 @@ PARTS = words(
 )
 
 
+ROWS.take_batches("first", ("aten.split", "aten.split_with_sizes", "aten.chunk"))
+
+
 @ROWS(*(f"aten.{name}" for name in PARTS), "aten.unsafe_split_with_sizes")
 def split(
     n: AtenLayer,
@@ -323,7 +331,7 @@ def split_along(n: AtenLayer, self: Value, sections: Any = None, indices: Any = 
     return _parts(n, self, axis, sizes)
 
 
-@ROWS("aten.unbind")
+@ROWS("aten.unbind", batched="first")
 def unbind(n: AtenLayer, self: Value, dim: int = 0) -> list[Value]:
     axis = n.axis(dim, self.type.rank)
     count = self.type.shape[axis]
@@ -387,8 +395,8 @@ def unfold(n: AtenLayer, self: Value, dimension: int, size: int, step: int) -> V
 
 @ROWS("aten.as_strided")
 def as_strided(n: AtenLayer, self: Value, size: Any, stride: Any, storage_offset: Any = 0) -> Value:
-    return n(
-        nn.Gather(Term(n, self).flat().value, strided_places(n, self, size, stride, storage_offset))
+    return gathered(
+        n, Term(n, self).flat().value, strided_places(n, self, size, stride, storage_offset)
     )
 
 

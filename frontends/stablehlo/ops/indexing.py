@@ -94,13 +94,12 @@ def _at_starts(n: HloLayer, x: Value, starts: Sequence[Value], sizes: Sequence[S
 def dynamic_slice(n: HloLayer, x: Value, *starts: Value) -> Value:
     sizes = n.op.slice_sizes
     windows = _at_starts(n, x, starts, sizes)
-    out = TensorType(tuple(sizes), x.type.element_type)
     if not windows.dims:
         return x
     known = [n.known(start.value) for start in windows.starts]
     if all(value is not None for value in known):
         begins: dict[int, Any] = dict(zip(windows.dims, known, strict=True))
-        return n(nn.Slice(x, starts=[int(begins.get(i, 0)) for i in range(len(sizes))], out=out))
+        return portion(n, x, [int(begins.get(i, 0)) for i in range(len(sizes))], sizes)
     found = taken(n, x, windows)
     order = [*windows.dims, *windows.rest]
     return found.transpose(*(order.index(i) for i in range(len(order)))).value
@@ -274,7 +273,7 @@ def _placed(n: HloLayer, x: Value, updates: Term, windows: Places, reduction: st
 def torch_index_select(n: HloLayer, x: Value, index: Value) -> Value:
     if n.op.batch_dims:
         raise n.error("batch_dims is not supported")
-    return n(nn.Gather(x, as_i64(n, index), axis=n.op.dim))
+    return gathered(n, x, as_i64(n, index), n.op.dim)
 
 
 def _one_by_one(

@@ -53,7 +53,7 @@ def iota(n: HloLayer) -> Any:
 def dynamic_iota(n: HloLayer, shape: Value) -> Value:
     out, at = n.out(), n.op.iota_dimension
     shape = as_i64(n, shape)
-    count = Term(n, n(nn.Gather(shape, n.constant(at, i64))))
+    count = Term(n, gathered(n, shape, n.constant(at, i64)))
     places = counting(n, count).cast(out.element_type).spread(0, out.rank - 1 - at)
     return broadcast_by(n, places.value, shape)
 
@@ -133,16 +133,14 @@ def slice_(n: HloLayer, x: Value) -> Value:
     out = TensorType(n.out().shape, x.type.element_type)
     if 0 in out.shape:
         return n.constant(np.zeros(out.shape, type_to_numpy(out.element_type)))
-    return n(nn.Slice(x, starts=n.op.start_indices, steps=n.op.strides, out=out))
+    return portion(n, x, n.op.start_indices, out.shape, n.op.strides)
 
 
 @rows("stablehlo.real_dynamic_slice")
 @by_parts
 def real_dynamic_slice(n: HloLayer, x: Value, starts: Value, ends: Value, steps: Value) -> Value:
     axes = n.constant(np.arange(x.type.rank))
-    bounds = (as_i64(n, v) for v in (starts, ends))
-    out = TensorType(n.out().shape, x.type.element_type)
-    return n(nn.SliceDynamic(x, *bounds, axes, as_i64(n, steps), out=out))
+    return sliced_by(n, x, starts, ends, axes, steps, n.out().shape)
 
 
 @rows("stablehlo.pad")

@@ -70,7 +70,7 @@ def _matrices(n: HloLayer, x: Value, groups: Any) -> Value:
 
 
 @rows("stablehlo.convolution")
-def convolution(n: HloLayer, lhs: Any, rhs: Any) -> Any:
+def bilinear_convolution(n: HloLayer, lhs: Any, rhs: Any) -> Any:
     return _bilinear(n, lhs, rhs, lambda a, b: convolved(n, a, b))
 
 
@@ -112,16 +112,14 @@ def _convolved(n: HloLayer, op: Any, x: Value, weight: Value, groups: int, spati
     if any(p < 0 for pair_ in pads for p in pair_):
         x = _cut(n, x, pads)
         pads = tuple((max(a, 0), max(b, 0)) for a, b in pads)
-    return n(
-        nn.Conv(
-            x,
-            weight,
-            None,
-            strides=strides,
-            dilations=dilations,
-            pads=(*(p[0] for p in pads), *(p[1] for p in pads)),
-            groups=groups,
-        )
+    return convolution(
+        n,
+        x,
+        weight,
+        strides=strides,
+        dilations=dilations,
+        padding=(*(p[0] for p in pads), *(p[1] for p in pads)),
+        groups=groups,
     )
 
 
@@ -133,8 +131,7 @@ def _cut(n: HloLayer, x: Value, pads: Any) -> Value:
         if shape[i] is None:
             raise n.error("negative padding needs known extents")
         shape[i] += min(low, 0) + min(high, 0)
-    out = TensorType(tuple(shape), x.type.element_type)
-    return n(nn.Slice(x, starts=starts, out=out))
+    return portion(n, x, starts, shape)
 
 
 def _transposed(
@@ -159,16 +156,14 @@ def _transposed(
         return None
     turned = reversed_axes(n, weight, range(2, weight.type.rank))
     turned = n(nn.Transpose(turned, permutation=(1, 0, *range(2, weight.type.rank))))
-    return n(
-        nn.ConvTranspose(
-            x,
-            turned,
-            None,
-            strides=apart,
-            dilations=dilations,
-            pads=(*begin, *(max(e, 0) for e in end)),
-            output_padding=extra,
-        )
+    return transposed_convolution(
+        n,
+        x,
+        turned,
+        strides=apart,
+        dilations=dilations,
+        padding=(*begin, *(max(e, 0) for e in end)),
+        output_padding=extra,
     )
 
 

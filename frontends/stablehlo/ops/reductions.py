@@ -58,7 +58,7 @@ def _reduced(n: HloLayer, x: Any, name: str, axes: Sequence[int]) -> Any:
     if isinstance(x, Pair):
         if name != "add":
             return None
-        return Pair(*(n(nn.ReduceSum(part, axes=axes)) for part in (x.real, x.imag)))
+        return Pair(*(reduced(n, part, nn.ReduceSum, axes) for part in (x.real, x.imag)))
     if not axes:
         return x
     element = x.type.element_type
@@ -67,8 +67,8 @@ def _reduced(n: HloLayer, x: Any, name: str, axes: Sequence[int]) -> Any:
             return None
         numbers = n.cast(x, IntegerType(32))
         # Not a cast: of no elements, the largest is the least integer.
-        return (Term(n, n(OF_TRUTH[name](numbers, axes=axes))) > 0).value
-    return n(REDUCTIONS[name](x, axes=axes)) if name in REDUCTIONS else None
+        return (Term(n, reduced(n, numbers, OF_TRUTH[name], axes)) > 0).value
+    return reduced(n, x, REDUCTIONS[name], axes) if name in REDUCTIONS else None
 
 
 def _with_init(n: HloLayer, found: Any, init: Any, name: str) -> Any:
@@ -115,8 +115,8 @@ def _argument(n: HloLayer, values: Sequence[Value], direction: str, axis: int) -
     if x.type.element_type is i1:
         x = n.cast(x, IntegerType(32))
     largest = direction == "GT"
-    extreme = n((nn.ReduceMax if largest else nn.ReduceMin)(x, axes=(axis,)))
-    at = n((nn.Argmax if largest else nn.Argmin)(x, axis=axis))
+    extreme = reduced(n, x, nn.ReduceMax if largest else nn.ReduceMin, (axis,))
+    at = extreme_at(n, x, nn.Argmax if largest else nn.Argmin, axis)
     return [n.cast(extreme, values[0].type.element_type), n.cast(at, element)]
 
 
@@ -393,14 +393,9 @@ def _pooled(
         low, high = ([0, 0, *(min(pads[i][side], 0) for i in moving)] for side in (0, 1))
         images = Term(n, padded(n, images.value, low, high, None))
     ends = [max(pads[i][side], 0) for side in (0, 1) for i in moving]
-    found = (nn.MaxPool if name == "maximum" else nn.SumPool)(
-        images.value,
-        kernel=[window[i] for i in moving],
-        strides=[strides[i] for i in moving],
-        dilations=[dilations[i] for i in moving],
-        pads=ends,
-    )
-    whole = Term(n, n(found))
+    kernel, steps, apart = ([v[i] for i in moving] for v in (window, strides, dilations))
+    pool = max_pooled if name == "maximum" else sum_pooled
+    whole = Term(n, pool(n, images.value, Windows(kernel, steps, ends, apart)))
     back: list[Any] = [(turned.value, i) for i in range(len(others))]
     back += [(whole.value, 2 + i) for i in range(len(moving))]
     apart = whole.reshape(*back)
@@ -468,7 +463,7 @@ def select_and_scatter(n: HloLayer, x: Value, source: Value, init: Value) -> Val
     ends = [p[side] for side in (0, 1) for p in pads]
     signed = Term(n, x) if direction[0] == "G" else -Term(n, x)
     images = signed.reshape(1, 1, *shape)
-    _, indices = n(nn.MaxPoolWithIndices(images.value, kernel=window, strides=strides, pads=ends))
+    _, indices = max_pooled_with_indices(n, images.value, Windows(window, strides, ends))
     places = Term(n, indices).reshape(math.prod(source.type.shape), 1)
     numbers = Term(n, source).reshape(math.prod(source.type.shape))
     total = math.prod(shape)

@@ -30,16 +30,16 @@ def sort(n: HloLayer, *inputs: Any) -> list[Any]:
     for key in reversed(keys):  # the last key first, as each sort keeps the order of equal ones
         value = _comparable(n, inputs[key.operand], key)
         if order is not None:
-            value = n(nn.GatherElements(value, order, axis=axis))
+            value = gathered_elements(n, value, order, axis)
         found = _order(n, value, axis, key.descending)
-        order = found if order is None else n(nn.GatherElements(order, found, axis=axis))
+        order = found if order is None else gathered_elements(n, order, found, axis)
     return [_moved(n, value, order, axis) for value in inputs]
 
 
 def _moved(n: HloLayer, value: Any, order: Any, axis: int) -> Any:
     if isinstance(value, Pair):
-        return Pair(*(n(nn.GatherElements(v, order, axis=axis)) for v in (value.real, value.imag)))
-    return n(nn.GatherElements(value, order, axis=axis))
+        return Pair(*(gathered_elements(n, v, order, axis) for v in (value.real, value.imag)))
+    return gathered_elements(n, value, order, axis)
 
 
 def _comparable(n: HloLayer, x: Any, key: Key) -> Value:

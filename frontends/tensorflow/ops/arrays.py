@@ -72,7 +72,7 @@ def size(n: TfLayer, x: Value) -> Value:
     count = product(x.type.shape)
     if count is not None:
         return n.constant(count, element)
-    return n.cast(n(nn.ReduceProd(shape_of(n, x), axes=(0,))), element)
+    return n.cast(reduced(n, shape_of(n, x), nn.ReduceProd, (0,)), element)
 
 
 # -- slices ----------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def gather(n: TfLayer, x: Value, indices: Value, axis: Value | None = None) -> V
 
 
 def gather_nd(n: TfLayer, x: Value, indices: Value) -> Value:
-    return n(nn.GatherNd(x, tf.from_begin(n, indices), batch_dims=n.int("batch_dims", 0)))
+    return gathered_nd(n, x, tf.from_begin(n, indices), n.int("batch_dims", 0))
 
 
 _SCATTERS = {"Update": "none", "Add": "add", "Sub": "sub", "Max": "max", "Min": "min"}

@@ -46,7 +46,7 @@ def non_max_suppression_scored(
             raise n.error("sigma must be known at import")
         return _padded(n, [*softly_suppressed(n, boxes, scores, most, sigma, least)], most)
     found = kept_boxes(n, boxes, scores, most, iou, least)
-    return _padded(n, [found, n(nn.Gather(scores, found))], most)
+    return _padded(n, [found, gathered(n, scores, found)], most)
 
 
 @rows("CombinedNonMaxSuppression")
@@ -77,7 +77,7 @@ def combined_non_max_suppression(
     if own:
         rated = Term(n, merge(n, rated, ((0, 2), (2, 3)))).reshape((lists, 0), 1, count).value
     order, kept = suppressed(n, lists, rated, per_class, iou, bounded(n, least))
-    found = Term(n, n(nn.GatherElements(rated, order, axis=2)))
+    found = Term(n, gathered_elements(n, rated, order, 2))
     found = Term(n, kept).choose(found, -np.inf)
     flat = []
     for term, fill in ((found, -np.inf), (Term(n, order), 0)):
@@ -87,11 +87,9 @@ def combined_non_max_suppression(
     values, places = (Term(n, v) for v in largest(n, flat[0].value, n.constant(most, i64), 1))
     there = values > -np.inf
     label = there.choose(places / extent(n, (order, 2)).max(1), 0)
-    index = Term(n, n(nn.GatherElements(flat[1].value, places.value, axis=1)))
+    index = flat[1].gather_elements(places, 1)
     at = (label * count + index if own else index).spread(0, 1)
-    chosen = Term(
-        n, n(nn.GatherNd(merge(n, apart, ((0, 1), (1, 3), (3, 4))), at.value, batch_dims=1))
-    )
+    chosen = Term(n, gathered_nd(n, merge(n, apart, ((0, 1), (1, 3), (3, 4))), at.value, 1))
     if n.flag("clip_boxes", True):
         chosen = chosen.max(0.0).min(1.0)
     shown = [there.spread(0, 1).choose(chosen, 0.0), there.choose(values, 0.0), label.cast(f32)]

@@ -346,7 +346,7 @@ class Loop:
         if grows and plan.written[i] is None and before.count == 0:
             return replace(TensorList.of(n, stack), grows=True)
         if plan.written[i] is not None:  # each iteration writes the same element
-            last = n(nn.Gather(stack, n.constant(-1, i64)))
+            last = gathered(n, stack, n.constant(-1, i64))
             at = n.constant(plan.written[i], i64)
             return replace(before, shape=shape).with_item(n, at, last)
         count = before.count
@@ -356,7 +356,7 @@ class Loop:
             if stack.type.shape[0] > count:
                 raise n.error(f"{stack.type.shape[0]} iterations write a list of {count} elements")
             items = {
-                k: reshape(n, n(nn.Gather(stack, n.constant(k, i64))),
+                k: reshape(n, gathered(n, stack, n.constant(k, i64)),
                            [(stack, 1 + d) for d in range(len(shape))])
                 for k in range(stack.type.shape[0])
             }  # fmt: skip
@@ -443,7 +443,7 @@ def list_pop(n: TfLayer, x: TensorList, shape: Value) -> list[Any]:
 
 @rows("TensorListGather")
 def list_gather(n: TfLayer, x: TensorList, indices: Value, shape: Value) -> Value:
-    return n(nn.Gather(x.stacked(n), indices))
+    return gathered(n, x.stacked(n), indices)
 
 
 @rows("TensorListScatterIntoExistingList")
@@ -482,7 +482,7 @@ def array_size(n: TfLayer, handle: Any, flow: TensorList) -> Value:
 
 @rows("TensorArrayGatherV3")
 def array_gather(n: TfLayer, handle: Any, indices: Value, flow: TensorList) -> Value:
-    return n(nn.Gather(flow.stacked(n), indices))
+    return gathered(n, flow.stacked(n), indices)
 
 
 @rows("TensorArrayScatterV3")

@@ -13,7 +13,9 @@ from ....ir.core import Value
 from ....ir.types import ComplexType, IntegerType, TensorType, f32, i64
 from ...common import tensorflow as tf
 from ...common.complexes import Pair, is_complex, pair, product, terms
+from ...common.gathering import gathered_elements
 from ...common.quantization import limits_of
+from ...common.reductions import reduced
 from ...common.shapes import as_i64, reshape
 from ...common.terms import Term, extent
 from ..layer import TfLayer, rows
@@ -187,7 +189,7 @@ def bitcast(n: TfLayer, x: Value) -> Value:
 
 @rows("L2Loss")
 def l2_loss(n: TfLayer, x: Value) -> Value:
-    half = n(nn.ReduceSumSquare(x, axes=tuple(range(x.type.rank))))
+    half = reduced(n, x, nn.ReduceSumSquare, tuple(range(x.type.rank)))
     return n(nn.Mul(half, n.scalar(0.5, half)))
 
 
@@ -231,7 +233,7 @@ def in_top_k(n: TfLayer, scores: Value, targets: Value, k: Value | None = None) 
     target, count = Term(n, as_i64(n, targets)), extent(n, (scores, 1))
     inside = (target >= 0) & (target < count)
     index = inside.choose(target, 0).spread(0, 1)
-    own = Term(n, n(nn.GatherElements(scores, index.value, axis=1)))
+    own = Term(n, gathered_elements(n, scores, index.value, 1))
     above = (Term(n, scores) > own).cast(k.type.element_type).sum(1)
     is_finite = (own - own).equals(0).column(0)
     return (Term(n, n(nn.Less(above.value, k))) & inside & is_finite).value

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ....dialects import nn
 from ....ir.core import Value
 from ...common import images
 from ...common.movement import padded_by, slice_axis
@@ -42,7 +41,7 @@ def adjust_saturation(n: TfLayer, x: Value, scale: Value) -> Value:
 @rows("AdjustContrastv2")
 def adjust_contrast(n: TfLayer, x: Value, factor: Value) -> Value:
     rank = x.type.rank
-    mean = Term(n, n(nn.ReduceMean(x, axes=(rank - 3, rank - 2), keep_dims=True)))
+    mean = Term(n, x).mean(rank - 3, rank - 2, keep=True)
     return ((Term(n, x) - mean) * Term(n, factor) + mean).value
 
 

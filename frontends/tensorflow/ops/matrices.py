@@ -56,9 +56,9 @@ def determinant(n: TfLayer, x: Value) -> Value | list[Value]:
     pivots = Term(n, _diagonal(n, factors.both.value))
     if n.kind == "MatrixDeterminant":
         axes = (pivots.rank - 1,)
-        return (pivots.made(nn.ReduceProd(pivots.value, axes=axes)) * factors.sign).value
+        return (pivots.product(*axes) * factors.sign).value
     signs = pivots.function(nn.Sign)
-    sign = signs.made(nn.ReduceProd(signs.value, axes=(signs.rank - 1,))) * factors.sign
+    sign = signs.product(signs.rank - 1) * factors.sign
     size = pivots.function(nn.Abs).function(nn.Log).sum(pivots.rank - 1)
     return [sign.value, size.value]
 

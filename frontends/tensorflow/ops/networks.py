@@ -122,7 +122,7 @@ def conv_transposed(n: TfLayer, sizes: Value, weight: Value, x: Value) -> Value:
     out = on_channels_first(n, x, lambda v: transposed_convolution(n, v, kernel, **how))
     found = part_of_vector(n, shape_of(n, out), begin, begin + rank - 2)
     asked = part_of_vector(n, as_i64(n, sizes), begin, begin + rank - 2)
-    same = n(nn.ReduceMin(n.cast(n(nn.Equal(found, asked)), i64), axes=(0,)))
+    same = reduced(n, n.cast(n(nn.Equal(found, asked)), i64), nn.ReduceMin, (0,))
     text = "the extents asked for are not those that strides and padding give"
     return n(nn.Assume(out, n(nn.Greater(same, n.constant(0, i64))), text))
 
@@ -197,13 +197,8 @@ def _by_own_statistics(
 @rows("LRN")
 def lrn(n: TfLayer, x: Value) -> Value:
     size = 2 * n.int("depth_radius", 5) + 1
-    how = {
-        "size": size,
-        "alpha": n.float("alpha", 1.0) * size,
-        "beta": n.float("beta", 0.5),
-        "bias": n.float("bias", 1.0),
-    }
-    return on_channels_first(n, x, lambda v: n(nn.Lrn(v, **how)))
+    how = size, n.float("alpha", 1.0) * size, n.float("beta", 0.5), n.float("bias", 1.0)
+    return on_channels_first(n, x, lambda v: local_response(n, v, *how))
 
 
 # -- what TensorFlow's optimizer has fused -----------------------------------------------------

@@ -155,9 +155,9 @@ def _counts(
 def sparse_reshape(n: TfLayer, indices: Value, shape: Value, wanted: Value) -> list[Value]:
     """The same elements in another shape, of which one extent may be -1."""
     own, new = term64(n, shape), term64(n, wanted)
-    total = own.made(nn.ReduceProd(own.value, axes=(0,)))
+    total = own.product(0)
     known = (new < 0).choose(1, new)
-    rest = total / known.made(nn.ReduceProd(known.value, axes=(0,))).max(1)
+    rest = total / known.product(0).max(1)
     extents = (new < 0).choose(rest, new)
     flat = (term64(n, indices) * _strides(own)).sum(1).spread(0, 1)
     found = (flat / _strides(extents).max(1)) % extents.max(1)

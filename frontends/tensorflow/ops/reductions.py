@@ -66,4 +66,4 @@ def unique(n: TfLayer, x: Value, axis: Value | None = None) -> list[Value]:
     found = unique_rows(n, reshape(n, x, [(x, 0), 1]), in_order=False)
     element = _element(n, "out_idx", i32)
     numbers = [n.cast(v, element) for v in (found.inverse, found.counts)]
-    return [n(nn.Gather(x, found.first)), *numbers]
+    return [gathered(n, x, found.first), *numbers]

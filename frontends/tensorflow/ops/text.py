@@ -133,9 +133,9 @@ def split(n: TfLayer, x: Value, separator: Value) -> list[Value]:
 def _sparse(n: TfLayer, words: Term, mask: Term) -> list[Value]:
     """The words that a mask is true for; those before them in a row move up."""
     here = positions(mask)
-    found = words.made(nn.GatherNd(words.value, here.value))
+    found = words.gather_nd(here)
     place = Term(n, n(nn.Cumsum(mask.cast(i64).value, axis=1))) - 1
-    place = place.made(nn.GatherNd(place.value, here.value))
+    place = place.gather_nd(here)
     index = joined([here.part(1, 0, 1), place.spread(0, 1)], 1)
     longest = mask.cast(i64).sum(1)
     longest = joined([longest, constant(n, np.zeros(1, np.int64))], 0).largest(0)
@@ -182,7 +182,7 @@ def _ragged(n: TfLayer, rows: Sequence[Value], counts: Value, element: Type) -> 
     """The elements of rows that count, one after the other, and where the rows split them."""
     here = positions(inside(Term(n, rows[0]), Term(n, counts)))
     splits = splits_of(Term(n, counts)).cast(element)
-    return [*(n(nn.GatherNd(row, here.value)) for row in rows), splits.value]
+    return [*(gathered_nd(n, row, here.value) for row in rows), splits.value]
 
 
 # -- characters ------------------------------------------------------------------------------------

@@ -248,7 +248,7 @@ def l2_pool(n: TfliteLayer, x: Value) -> Value:
 
 
 @ROWS("LOCAL_RESPONSE_NORMALIZATION")
-def local_response(n: TfliteLayer, x: Value) -> Value:
+def by_neighbours(n: TfliteLayer, x: Value) -> Value:
     """Of the channels from `radius` before up to `radius` behind, the last one excluded."""
     ranked(n, x, 4, "the input")
     o = n.options
@@ -257,8 +257,8 @@ def local_response(n: TfliteLayer, x: Value) -> Value:
         raise n.error(f"a radius of {o.radius}")
     # nn.lrn has the odd channel behind: the channels go backwards.
     data = reversed_along(n, channels_first(n, x), 1)
-    how = {"size": size, "alpha": o.alpha * size, "beta": o.beta, "bias": o.bias}
-    return channels_last(n, reversed_along(n, n(nn.Lrn(data, **how)), 1))
+    found = local_response(n, data, size, o.alpha * size, o.beta, o.bias)
+    return channels_last(n, reversed_along(n, found, 1))
 
 
 def _blocks(op: Any) -> Any:
@@ -290,5 +290,5 @@ def dilate(n: TfliteLayer, x: Value, dilations: Value, value: Value) -> Value:
             shape[axis] = known * step
             whole = n(nn.Reshape(wide, out=nn_type(x, tuple(shape))))
             shape[axis] = known * step - step + 1
-            x = n(nn.Slice(whole, starts=(0,) * x.type.rank, out=nn_type(x, tuple(shape))))
+            x = portion(n, whole, (0,) * x.type.rank, shape)
     return x

@@ -21,8 +21,8 @@ def _kept(
     n = boxes.n
     count = n.constant(_extent(n, scores), i64)
     ordered, order = largest(n, scores.value, count, 1)
-    eligible = Term(n, n(nn.GatherElements(above.cast(i32).value, order, axis=1))).equals(1)
-    corners = Term(n, n(nn.Gather(boxes.value, order)))
+    eligible = Term(n, gathered_elements(n, above.cast(i32).value, order, 1)).equals(1)
+    corners = Term(n, gathered(n, boxes.value, order))
     kept = n(nn.Suppress(corners.value, eligible.value, limit, overlap))
     return Term(n, ordered), Term(n, order), Term(n, kept)
 
@@ -73,7 +73,7 @@ def suppress_5(
         found = [*softly_suppressed(n, boxes, scores, most, sigma, least, overlap)]
     else:
         kept = kept_boxes(n, boxes, scores, most, overlap, least)
-        found = [kept, n(nn.Gather(scores, kept))]
+        found = [kept, gathered(n, scores, kept)]
     return list(padded_boxes(n, found, most))
 
 
@@ -140,7 +140,7 @@ def _by_box(
     boxes: Term, scores: Term, overlap: Value, threshold: float, most: int, several: int
 ) -> Chosen:
     n = boxes.n
-    best = Term(n, n(nn.ReduceMax(scores.value, axes=(1,)))).spread(1, 0)
+    best = scores.largest(1).spread(1, 0)
     limit = n.constant(most, i64)
     _, order, kept = _kept(boxes, best, limit, overlap, best >= threshold)
     places, there = _first(kept.column(0, 0), most)

@@ -95,7 +95,7 @@ def softmax(n: TfliteLayer, x: Value) -> Value:
 @ROWS("L2_NORMALIZATION")
 @real
 def l2_normalization(n: TfliteLayer, x: Value) -> Value:
-    length = Term(n, n(nn.ReduceL2(x, axes=(x.type.rank - 1,), keep_dims=True)))
+    length = Term(n, reduced(n, x, nn.ReduceL2, (x.type.rank - 1,), keep=True))
     return n.activated((Term(n, x) / length.max(1e-6)).value)
 
 

@@ -68,12 +68,12 @@ def mean(n: TfliteLayer, x: Value, axes: Value) -> Value:
 def unique(n: TfliteLayer, x: Value) -> list[Value]:
     """In the order in which they are met first."""
     found = unique_rows(n, reshape(n, x, [(x, 0), 1]), in_order=False)
-    return [n(nn.Gather(x, found.first)), n.cast(found.inverse, n.output_type(1))]
+    return [gathered(n, x, found.first), n.cast(found.inverse, n.output_type(1))]
 
 
 @ROWS("EMBEDDING_LOOKUP")
 def embedding_lookup(n: TfliteLayer, indices: Value, table: Value) -> Value:
-    rows = n(nn.Gather(table, indices))
+    rows = gathered(n, table, indices)
     if n.is_quantized(1):
         return n.quantized(0, n.real(1, rows))
     return rows

@@ -44,7 +44,7 @@ _MOVES = {
     "BATCH_TO_SPACE_ND": tf.batch_to_space_nd,
     "BROADCAST_TO": lambda n, x, shape: tf.broadcast_to(n, x, shape, rank=declared_rank(n)),
     "GATHER": lambda n, x, indices: tf.gather(n, x, indices, n.options.axis, n.options.batch_dims),
-    "GATHER_ND": lambda n, x, indices: n(nn.GatherNd(x, as_i64(n, indices))),
+    "GATHER_ND": lambda n, x, indices: gathered_nd(n, x, indices),
     "SELECT": tf.select_rows,
     "SELECT_V2": lambda n, condition, yes, no: n(nn.Where(condition, yes, no)),
 }

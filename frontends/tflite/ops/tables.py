@@ -21,7 +21,7 @@ ROWS.add(
 def sorted_lookup(n: TfliteLayer, x: Value, keys: Value, values: Value) -> list[Value]:
     """The rows whose keys are there, else zeros, and which were: keys ascend, [N], [K], [K, ..]"""
     same = Term(n, x).spread(0, 1).equals(Term(n, keys).spread(1, 0)).cast(i64)
-    hit, place = same.sum(1), Term(n, n(nn.Argmax(same.value, axis=1, keep_dims=False)))
+    hit, place = same.sum(1), same.argmax(1)
     found = Term(n, values).gather(place)
     kept = (hit > 0).spread(0, values.type.rank - 1).choose(found, 0)
     return [kept.value, (hit > 0).cast(IntegerType(8, "u")).value]

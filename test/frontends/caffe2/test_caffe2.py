@@ -168,6 +168,23 @@ def test_extents_that_are_outputs_are_those_of_the_run(tmp_path):
         assert found["shape"].tolist() == [rows, 3]
 
 
+@pytest.mark.parametrize(
+    ("bounds", "wanted"),
+    [
+        (([0, 1], [-1, -1]), np.s_[:, 1:]),
+        (([1, 0], [-2, 3]), np.s_[1:-1, :3]),  # the end counts from behind the last element
+        (([-3, -2], [-1, -1]), np.s_[-2:, 4:]),
+    ],
+)
+def test_slices_of_an_open_extent(tmp_path, bounds, wanted):
+    starts, ends = bounds
+    save(tmp_path, [operator("Slice", "data", "y", starts=starts, ends=ends)], {})
+    model = nnc.compile(tmp_path, shapes={"data": (None, 5)})
+    for rows in (3, 6):
+        x = drawn(rows, 5)
+        agree(model.run({"data": x})["y"], x[wanted])
+
+
 def test_split(tmp_path):
     save(tmp_path, [operator("Split", "data", "a b", axis=1, split=[1, 3])], {}, outputs="a b")
     found = nnc.compile(tmp_path, shapes={"data": X.shape}).run({"data": X})

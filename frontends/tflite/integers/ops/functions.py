@@ -22,7 +22,7 @@ def tabulated(n: TfliteLayer, x: Value, function: Callable[[Term], Value]) -> Va
     least, most = (int(v) for v in limits_of(x.type.element_type))
     every = np.arange(least, most + 1, dtype=type_to_numpy(x.type.element_type))
     table = function(Term(n, n.constant(every)))
-    return n(nn.Gather(table, (Term(n, x).cast(i32) - least).value))
+    return gathered(n, table, (Term(n, x).cast(i32) - least).value)
 
 
 def between_words(n: TfliteLayer, table: np.ndarray, x: Term) -> Term:

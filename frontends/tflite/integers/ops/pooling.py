@@ -21,10 +21,9 @@ def average_pool(n: TfliteLayer, x: Value) -> Value:
     """The sum of each window by its elements in x, rounded, halves away from 0."""
     windows = pool_windows(n, x)
     data = Term(n, channels_first(n, x)).cast(i32)
-    operand, attributes = windows.on(n, data.value)
-    sums = Term(n, n(nn.SumPool(operand.x, **attributes)))
+    sums = Term(n, sum_pooled(n, data.value, windows))
     ones = Term(n, n.constant(1, i32)).filled(Term(n, shape_of(n, data.value)))
-    counts = Term(n, n(nn.SumPool(windows.on(n, ones.value)[0].x, **attributes)))
+    counts = Term(n, sum_pooled(n, ones.value, windows))
     half = counts / 2
     found = (sums > 0).choose(sums + half, sums - half) / counts
     return limited(n, Term(n, channels_last(n, found.value)), n.options.activation)
