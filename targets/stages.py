@@ -17,5 +17,6 @@ VECTORS = stage(
     "vectors",
     "the same with vectors that registers hold, and flat addresses",
     ("lower-tiles", "after plan-memory: temporaries are parts of the arena now"),
+    ("forward-stores", "while subscripts tell rows apart"),
     ("flatten-addresses", "after vectors, which know neighbours by their subscripts"),
 )

@@ -29,6 +29,7 @@ class Memory(Contents):
         natural: int,
     ) -> None:
         super().__init__(code)
+        self.code = code
         self.coordinates = coordinates
         self.views = views
         self.prefetched = prefetched

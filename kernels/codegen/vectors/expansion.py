@@ -19,8 +19,6 @@ from ....targets.processor import Processor
 from ..addresses.walk import Walk
 from ..code import make
 from ..combining import FUSED_TYPES
-from .contents import VectorContents
-from .effects import Effects
 from .lanes import ONE, Part, Widths, copies_of, fits_any, lanes_of
 from .pieces import Leading, Piece, Strided, as_vector, index_piece, is_vector
 
@@ -54,17 +52,13 @@ def expands(*classes: type[Operation]) -> Callable[[Expander], Expander]:
 class Expansion:
     """The pieces of a function's vectors, and what makes them."""
 
-    def __init__(self, code: Walk, widths: Widths, effects: Effects, machine: Processor) -> None:
+    def __init__(self, code: Walk, widths: Widths, machine: Processor) -> None:
         self.code = code
         self.widths = widths
-        self.effects = effects
         self.machine = machine
-        self.contents = VectorContents(code)
         self.grids: dict[Value, dict[tuple, Piece]] = {}
         self.replaced: set[Value] = set()
         """Results and arguments of operations that were written anew."""
-        self.bases: dict[tuple, int] = {}
-        """The numbers of accesses' bases."""
         self.accesses: dict[Operation, Any] = {}
         self._chains: dict[Value, int] = {}
 
