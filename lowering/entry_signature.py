@@ -39,7 +39,7 @@ HEADER = 64
 
 @dataclass(frozen=True)
 class EntrySignature:
-    """What an entry function takes and gives, in the model's terms."""
+    """The inputs and outputs of an entry function, in the model's terms."""
 
     inputs: tuple[TensorType, ...]
     outputs: tuple[TensorType, ...]

@@ -24,14 +24,14 @@ class Access:
     view: View
     indices: Sequence[Value]
     start: Size
-    """What varies of the first element's place."""
+    """The linear form of the first element's distance from the buffer's, without its constant."""
     constant: Size
-    """The first element's place, from the start."""
+    """The first element's distance from `start`. Units: elements."""
     dims: tuple[int | None, ...]
     ahead: int = 0
     """How many elements further on to ask for ahead; 0 for nowhere."""
     bounds: list[int | Value | None] | None = None
-    """How far elements count in each dimension of the vector, where not all of them do."""
+    """How many elements of each dimension are accessed (None: all); None if all are."""
     loaded: dict[tuple, Value] = field(default_factory=dict)
     """The pieces that were read, by the keys of their addresses: several may be the same."""
     strides: tuple[Size, ...] = field(init=False)

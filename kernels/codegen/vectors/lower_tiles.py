@@ -72,7 +72,7 @@ class _Lowering:
         self.waiting: list[Operation] = []
         """Operations of the current block that nothing has asked for yet, in order."""
         self.rewritten: dict[Operation, Sequence[Value]] = {}
-        """The results that loops and branches had before they gave pieces."""
+        """For each loop or branch on pieces, the results of the one on vectors that it replaces."""
         self.done: list[Operation] = []
         """Operations that were expanded, to be erased."""
 
@@ -112,7 +112,7 @@ class _Lowering:
             self._keep(op)
 
     def _expand_for_others(self, block: Block) -> None:
-        """Make what other blocks of the same region use."""
+        """Make the pieces that other blocks of the same region use."""
         for op in list(block):
             for result in op.results:
                 if isinstance(result.type, VectorType) and any(
@@ -140,7 +140,7 @@ class _Lowering:
     # -- operations that stay as they are --------------------------------------------------------
 
     def _keep(self, op: Operation) -> None:
-        """Give an operation its vectors as they were."""
+        """Let an operation stay as it is: its operands are put together from pieces again."""
         op.attributes.pop(LANES, None)
         for i, value in enumerate(op._operands):
             if isinstance(value.type, VectorType):
@@ -170,9 +170,9 @@ class _Lowering:
         self.done.append(op)
 
     def _compute(self, written: Value) -> None:
-        """Copy after copy, all that waits and has the shape of what is written, in order.
+        """Make the pieces of `written` and of all waiting results of its shape, copy after copy.
 
-        A body with several results is computed as a whole for one copy, not result by result.
+        So a body with several results is computed as a whole for one copy, not result by result.
         """
         waiting, self.waiting = self.waiting, []
         alike = [
@@ -228,7 +228,7 @@ class _Lowering:
     # -- control flow ----------------------------------------------------------------------------
 
     def region_op(self, op: Operation) -> None:
-        """An operation with regions that stays as it is."""
+        """An operation with regions that stays, while its regions are lowered."""
         self._before_regions(op)
         self._keep(op)
         self._regions(op)
@@ -239,7 +239,7 @@ class _Lowering:
                 self.block(block)
 
     def _before_regions(self, op: Operation) -> None:
-        """Make what the regions use."""
+        """Make the pieces of vectors from outside that the regions use."""
         for value in _captured(op):
             self.e.all_pieces(value)
 

@@ -89,7 +89,7 @@ def _within(e: Expansion, bound: int | Value | None, access: Access, d: int) -> 
 
 
 def _count(e: Expansion, op: Any, access: Access, copies: Copies, part: Part) -> Count:
-    """Which lanes of a piece count: so many first ones, those of a mask, or all."""
+    """The lanes of a piece that are accessed: the first n, those of a mask, or all (None)."""
     bounds = access.bounds
     if bounds is None:
         return part.count
@@ -173,7 +173,7 @@ def _read(e: Expansion, op: vector.TransferRead, value: Value, copies: Copies, p
 
 
 def _padding(value: Value) -> Value | None:
-    """What masked lanes are; None for zero."""
+    """The value of lanes that a mask leaves out; None for zero."""
     return None if _is_zero(value) else value
 
 
@@ -232,14 +232,14 @@ def _as_index(e: Expansion, value: Value) -> Value:
 
 
 def _pass_thru(e: Expansion, op: Any, copies: Copies, part: Part) -> Value | None:
-    """What lanes that are masked off are; None where nobody looks at them."""
+    """The values of lanes that a mask leaves out; None where they are undefined."""
     if isinstance(op.pass_thru.defining_op, ub.Poison):
         return None
     return as_vector(e.code, e.piece(op.pass_thru, copies, part), max(part.width, 1))
 
 
 def _has_rows(source: Value) -> bool:
-    """Whether the last subscript counts elements next to each other."""
+    """Whether the last dimension of a memref has stride 1."""
     found = source.type.strides_and_offset()
     return found is not None and bool(found[0]) and found[0][-1] == 1
 

@@ -71,9 +71,9 @@ def scatter(
 
 
 def write_all(code: Walk, pieces: dict[tuple, tuple[Address, Value]]) -> None:
-    """Pieces whose lanes are a few elements apart, by the keys of their addresses.
+    """Write pieces whose lanes are a few elements apart, given by the keys of their addresses.
 
-    Those that fill the gaps between each other's lanes are written as whole vectors.
+    Pieces that fill the gaps between each other's lanes are written as whole vectors.
     """
     while pieces:
         address, value = next(iter(pieces.values()))
