@@ -1,4 +1,4 @@
-"""What a kernel has to do at least: operations, and bytes that come in and go out."""
+"""A lower bound on a kernel's work: its operations, and the bytes of its arguments."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _product(sizes: Iterable[object], unknown: int | None) -> int | None:
 
 
 def _arithmetic(op: StructuredOp) -> int:
-    """Operations that one iteration takes."""
+    """How many operations one iteration takes, a multiply-add being two."""
     return sum(_weight(inner) for region in op.regions for inner in region.ops)
 
 

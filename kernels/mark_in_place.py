@@ -57,7 +57,7 @@ class MarkInPlace(
 
 
 def mark(function: func.FuncOp) -> int:
-    """Mark one kernel's arguments; how many pairs there are."""
+    """Mark one kernel's arguments. Returns the number of pairs (operand, result)."""
     stages = stages_of(function.body.block)
     uses = _Uses.of(function, stages)
     count = 0
@@ -140,7 +140,7 @@ class _Uses:
         )
 
     def reads(self, operand: Value) -> list[Access | None]:
-        """The accesses to a buffer that is only read; [None] if there is more to say of it."""
+        """The accesses to a buffer that is only read; [None] if it is used in another way too."""
         accesses = self.accesses.get(operand, ())
         if not accesses or any(a.is_output for a in accesses):
             return [None]

@@ -16,6 +16,7 @@ PASS_MODULES: dict[str, str] = {
     "describe-entry": ".describe_entry",
     "expand-math": "..kernels.math.expand_math",
     "flatten-addresses": "..kernels.codegen.addresses.flatten_addresses",
+    "forward-stores": "..kernels.codegen.forwarding.forward_stores",
     "keep-packed": "..passes.nn.keep_packed",
     "lower-tiles": "..kernels.codegen.vectors.lower_tiles",
     "lower-to-linalg": ".nn_to_linalg",

@@ -28,7 +28,7 @@ MOST = 1 << 20
 
 @dataclass(frozen=True)
 class Check:
-    """What does not hold where it fails, and where in the model that is."""
+    """The message of a check that fails, and its place in the model."""
 
     text: str
     loc: Location
@@ -86,7 +86,7 @@ class Checks:
         return self._checks.get(function, ())
 
     def before(self, op: Operation) -> int | None:
-        """How many checks stand before an operation; None where nobody is told of a failure."""
+        """How many checks stand before an operation; None where failures are not reported."""
         return self._before.get(op)
 
 
@@ -97,7 +97,7 @@ def _is_internal(function: func.FuncOp) -> bool:
 def _callees_first(functions: dict[str, func.FuncOp], roots: list[str]) -> Iterator[func.FuncOp]:
     """The functions that are called from roots, each after those that it calls.
 
-    Not those that lead back to themselves, of which there is no end of numbers, nor their callers.
+    Recursive functions and their callers are left out: their calls have no finite numbering.
     """
     done: dict[str, bool] = {}
     stack = [(name, False) for name in roots]

@@ -40,7 +40,7 @@ HEADER = 64
 
 @dataclass(frozen=True)
 class EntrySignature:
-    """What an entry function takes and gives, in the model's terms."""
+    """The inputs and outputs of an entry function, in the model's terms."""
 
     inputs: tuple[TensorType, ...]
     outputs: tuple[TensorType, ...]

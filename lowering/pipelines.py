@@ -17,7 +17,7 @@ from ..targets.base import target as find_target
 from .catalog import find_pass
 
 DEFAULT = "x86-64"
-"""Whose stages a pipeline's text means where no target is given: those of each processor."""
+"""The target whose stages are meant where none is given; all processors share them."""
 
 GRAPH_STAGES: tuple[Stage, ...] = (
     stage(

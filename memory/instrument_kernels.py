@@ -21,7 +21,7 @@ TIMES = "nnc.times"
 INNER = "nnc.inner"
 """The name of the output that tells of kernels in branches and loops."""
 PIECES = "nnc.pieces"
-"""The name of the output that tells what threads did."""
+"""The name of the output with the waiting time and the number of pieces of each thread."""
 CLOCK = "nnc_clock"
 """The function that tells the time, in nanoseconds."""
 
@@ -142,7 +142,7 @@ def _calls_in(op: Operation, functions: Mapping[str, func.FuncOp]) -> Iterator[f
 
 
 def _moments(units: list[Operation]) -> list[Builder]:
-    """Before the first unit, and after each."""
+    """Where the clock is read: before the first unit and after each unit."""
     return [Builder.before_op(units[0]), *map(Builder.after_op, units)]
 
 

@@ -1,4 +1,4 @@
-"""How much one iteration of a loop does, roughly: by it, parallel loops are cut into pieces."""
+"""A rough estimate of one iteration's work, from which parallel loops are cut into pieces."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..ir.types import IndexType, MemRefType, Type, VectorType
 from ..targets.processor import Processor
 
 UNKNOWN_WORK = 1 << 20
-"""Work of what cannot be looked into: a call, a copy, a loop until a condition holds."""
+"""The work assumed for a call, a copy or a `while` loop. Units: machine operations."""
 
 
 def work_of(ops: Iterable[Operation], machine: Processor) -> int:

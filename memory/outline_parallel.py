@@ -267,7 +267,7 @@ class _Nest:
 
 
 def _value(builder: Builder, value: Value, mapping: IRMapping) -> Value:
-    """What a value of the loop is in the new function: an argument, or a constant anew."""
+    """The new function's value for one of the loop: an argument or a new constant."""
     number = constant_int(value)
     if number is not None and mapping.values.get(value) is None:
         mapping[value] = builder.insert(arith.Constant.index(number)).result
@@ -334,8 +334,8 @@ def _move_body(source: Block, target: Block, places: Sequence[Value], mapping: I
 def unaliased(captured: Sequence[Value], caller: FuncOp) -> list[int]:
     """Which of the values are buffers that no other of them overlaps.
 
-    What lower-to-llvm knows of a kernel's arguments, and of buffers that the kernel makes,
-    would else be lost in its parallel loops.
+    lower-to-llvm knows this of a kernel's arguments and of buffers that the kernel makes; the
+    functions of its parallel loops would lose it otherwise.
     """
     roots = [memref.base_buffer(v) if isinstance(v.type, MemRefType) else None for v in captured]
     return [
@@ -346,7 +346,7 @@ def unaliased(captured: Sequence[Value], caller: FuncOp) -> list[int]:
 
 
 def _is_own(root: Value, caller: FuncOp) -> bool:
-    """Whether nothing else is in the buffer."""
+    """Whether no other buffer of the kernel shares the memory of this one."""
     if isinstance(root.defining_op, memref.Alloc | memref.Alloca):
         return True
     for i, arg in enumerate(caller.args if KERNEL in caller.attributes else ()):

@@ -83,9 +83,9 @@ def _stored_constants(
 
 
 def _makers(functions: Iterable[func.FuncOp], used: list[memref.Global]) -> dict[str, func.FuncOp]:
-    """By the names of the globals: the functions that make them, in their order.
+    """The functions that make constants, by the names of the globals they make, in their order.
 
-    One that makes what is not used any more goes.
+    A function whose global is not used any more is erased.
     """
     found: dict[str, func.FuncOp] = {}
     by_key = {(g.initial_value.key, g.type): g.sym_name for g in used}  # type: ignore[union-attr]
@@ -101,7 +101,7 @@ def _makers(functions: Iterable[func.FuncOp], used: list[memref.Global]) -> dict
 
 
 class _Places:
-    """A block of constants: who lies where."""
+    """A block of constants: the offset of each. Units: bytes."""
 
     def __init__(self, name: str, mark: str) -> None:
         self.name, self.mark = name, mark
@@ -168,7 +168,7 @@ class _SharedPlaces(_Places):
         self._append(target)
 
     def _digest(self, data: DenseResource) -> bytes:
-        """Of the bytes of a constant."""
+        """A digest of the bytes of a constant: equal for equal constants."""
         found = self.digests.get(data)
         if found is None:
             elements = data.blob.elements(data.type)
@@ -205,7 +205,7 @@ def _calls(function: func.FuncOp) -> list[func.Call]:
 def _needing(
     users: set[func.FuncOp], functions: Iterable[func.FuncOp], helpers: dict[str, func.FuncOp]
 ) -> set[func.FuncOp]:
-    """The functions that use constants, and those that lead to such by calls of helpers."""
+    """The functions that use constants, and those that call helpers which use some."""
     found = set(users)
     callees = {f: {helpers.get(c.callee) for c in _calls(f)} for f in functions}
     count = -1

@@ -65,7 +65,7 @@ class PlanMemory(
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Callees first, so that what they need is known where they are called."""
+        """Plan callees before their callers, which need the sizes of their scratch memory."""
         functions = {f.sym_name: f for f in op.regions[0].ops if isinstance(f, func.FuncOp)}
         stack = target_of(op, self.target).machine.costs.buffers.loop_stack
         scratch: Scratch = {}
@@ -90,7 +90,7 @@ class PlanMemory(
         scratch: Scratch,
         context: PassContext,
     ) -> set[Pair]:
-        """Place the buffers of one function; the pairs of arguments that share one now."""
+        """Place a function's buffers. Returns the pairs of arguments that share one now."""
         entry = _is_entry(function)
         called = function.sym_visibility == "private"
         if len(function.body.blocks) != 1 or not (entry or called):

@@ -16,6 +16,7 @@ VECTORS = stage(
     "vectors",
     "the same with vectors that registers hold, flat addresses, and arithmetic for functions",
     ("lower-tiles", "after plan-memory: temporaries are parts of the arena now"),
+    ("forward-stores", "while subscripts tell rows apart"),
     ("flatten-addresses", "after vectors, which know neighbours by their subscripts"),
     ("expand-math", "on the vectors of the machine, whose instructions it counts on"),
 )

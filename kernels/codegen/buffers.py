@@ -27,7 +27,7 @@ class Shrunk:
 
     buffer: Value
     extents: list[Size]
-    """With the padding of rows."""
+    """The extents of the smaller buffer, with the padding of rows. Units: elements."""
     dropped: dict[Access, frozenset[Loop]]
     inside: Node | None
     on_stack: bool = False
@@ -45,7 +45,7 @@ class Shrunk:
 
     @property
     def num_bytes(self) -> int | None:
-        """None where it is known only at run time."""
+        """The buffer's size in bytes; None where it is known only at run time."""
         count = self.elements
         width = getattr(self.element_type, "byte_width", 8)
         return count * width if isinstance(count, int) else None
@@ -161,7 +161,7 @@ def _shrink(
 def padded(extents: list[Size], width: int, machine: Processor) -> list[Size]:
     """Extents whose rows are an odd number of cache lines apart.
 
-    So they begin at lines, and a tile across them does not fall on few sets of a cache.
+    Rows then begin at cache lines, and a tile across rows does not map to few sets of a cache.
     """
     row, line, costs = extents[-1] if extents else 1, machine.line_bytes, machine.costs.buffers
     if not isinstance(row, int) or row * width < costs.padded_row or line % width:

@@ -223,7 +223,7 @@ class Code:
     # -- buffers -----------------------------------------------------------------------------
 
     def at_buffer(self, buffer: Value) -> Scope:
-        """Where all that depends on a buffer alone stands."""
+        """The scope of values that depend on a buffer alone."""
         return self.at_depth(max(1, self.depth_of(buffer)))
 
     def extent(self, symbol: Extent) -> Value:
@@ -254,7 +254,7 @@ class Code:
         return self.extent(Extent(buffer, 0, "offset")) if offset is None else offset
 
     def sizes_and_strides(self, buffer: Value) -> tuple[Sequence[Size], Sequence[Size]]:
-        """Those of a buffer."""
+        """The sizes and strides of a buffer. Units: elements."""
         extents, rank = Extents(), buffer.type.rank  # type: ignore[attr-defined]
         return [extents.of(buffer, dim) for dim in range(rank)], extents.strides(buffer)
 

@@ -1,4 +1,4 @@
-"""What the kinds of reductions combine with, and what changes nothing."""
+"""The operation that each kind of reduction combines with, and its identity element."""
 
 from __future__ import annotations
 

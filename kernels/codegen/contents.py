@@ -1,7 +1,7 @@
-"""What of memory is in registers: what is read is remembered, what is written is delayed.
+"""A table of which values memory holds: loads are remembered, stores are delayed.
 
-What one operation writes and a later one reads at the same place never goes through memory. Writes
-reach it at the end of the block, or earlier where something else needs it.
+A value that one operation stores and a later one loads at the same place stays in a register. The
+store is written at the end of the block, or earlier where another operation needs it in memory.
 """
 
 from __future__ import annotations
@@ -12,16 +12,22 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ...ir.core import Value
-from .code import Code
+from .code import Scope
+
+
+class HasScope(Protocol):
+    """Anything that walks blocks and knows the innermost open one."""
+
+    scope: Scope
 
 
 class Place(Protocol):
     """Elements of a buffer."""
 
     alias: Any
-    """Equal for places in buffers that may share memory."""
+    """A key that is equal for places in buffers that may share memory."""
     key: tuple
-    """Equal for equal elements."""
+    """A key that is equal for places with the same elements."""
 
     def disjoint(self, other: Any) -> bool:
         """Whether two places in what may share memory certainly share no element."""
@@ -40,16 +46,16 @@ class Entry:
 class Contents(ABC):
     """The tables of known contents, one in each open scope, by what buffers may share memory."""
 
-    def __init__(self, code: Code) -> None:
-        self.code = code
+    def __init__(self, walk: HasScope) -> None:
+        self.walk = walk
 
     @abstractmethod
     def write(self, entry: Entry) -> None:
         """Write a delayed value to memory, and note that."""
 
     def find(self, place: Place) -> Entry | None:
-        """What is known of a place here."""
-        alias, key, scope = place.alias, place.key, self.code.scope
+        """The known content of a place, or None."""
+        alias, key, scope = place.alias, place.key, self.walk.scope
         while scope is not None:
             table = scope.entries.get(alias)
             if table is not None:
@@ -73,7 +79,7 @@ class Contents(ABC):
         return values
 
     def settle(self, group: Sequence[Place]) -> None:
-        """Carry out the delayed writes to what places of one buffer share elements with."""
+        """Carry out the delayed writes that may overlap any of these places of one buffer."""
         for entry in self.table(group[0].alias).values():
             if entry.dirty and not all(entry.place.disjoint(one) for one in group):
                 self.write(entry)
@@ -90,7 +96,7 @@ class Contents(ABC):
 
     def flush(self, aliases: Iterable[Hashable] | None = None) -> None:
         """Carry out the delayed writes into these buffers, or all, of the current scope."""
-        tables = self.code.scope.entries
+        tables = self.walk.scope.entries
         for alias in list(tables) if aliases is None else aliases:
             for entry in tables.get(alias, {}).values():
                 if entry.dirty:
@@ -98,10 +104,10 @@ class Contents(ABC):
 
     def forget(self, aliases: Iterable[Hashable] | None = None) -> None:
         """Drop what is known of buffers, or all, that something else has written."""
-        tables = self.code.scope.entries
+        tables = self.walk.scope.entries
         for alias in list(tables) if aliases is None else aliases:
             tables.pop(alias, None)
 
     def table(self, alias: Hashable) -> dict[tuple, Entry]:
-        """What the current scope knows of a buffer."""
-        return self.code.scope.entries.setdefault(alias, {})
+        """The current scope's entries for the buffers of an alias key, by the keys of places."""
+        return self.walk.scope.entries.setdefault(alias, {})

@@ -36,17 +36,17 @@ class Node:
 
     @property
     def in_tile(self) -> bool:
-        """Whether its iterations are elements of an n-dimensional vector."""
+        """Whether the loop's iterations are elements of an n-dimensional vector."""
         return self.loops[0].in_tile
 
     @property
     def is_unrolled(self) -> bool:
-        """Whether they lie along another dimension of one than the last."""
+        """Whether its iterations lie along a dimension of a vector other than the last."""
         return self.loops[0].is_unrolled
 
     @property
     def at_once(self) -> bool:
-        """Whether they may run at the same time."""
+        """Whether its iterations may run at the same time."""
         return self.loops[0].at_once
 
     def stages(self) -> Iterator[Stage]:
@@ -211,7 +211,7 @@ def depends(first: Stage, second: Stage) -> list[tuple[Access, Access]]:
 
 
 def _check_dependences(plan: Plan, paths: dict[Stage, list[Node]]) -> None:
-    """What one iteration of a shared loop writes, no other may touch."""
+    """Raise if an iteration of a shared loop touches what another iteration of it writes."""
     for i, first in enumerate(plan.stages):
         for second in plan.stages[i + 1 :]:
             common = sum(a is b for a, b in zip(paths[first], paths[second], strict=False))

@@ -61,7 +61,7 @@ def _passed(
 
 
 def _is_other_use(op: Operation) -> bool:
-    """Whether an operation is neither a stage nor without effects."""
+    """Whether an operation has effects and is no stage."""
     return not (isinstance(op, linalg.StructuredOp | memref.Alloc | memref.Alloca) or is_pure(op))
 
 

@@ -41,9 +41,9 @@ class Loop:
     binding: Binding = SERIAL
     partial: bool = False
     most_bodies: int = 0
-    """Of how many bodies a loop becomes at most where its iterations stand one after the other."""
+    """The most copies of the body that unrolling the loop may make."""
     sums: int = 0
-    """How many partial results there are at most where they do, those of all copies together."""
+    """The most partial results that an unrolled loop keeps, those of all copies together."""
     accumulates: bool = False
     is_shared: bool = False
     is_alive: bool = True
@@ -58,22 +58,22 @@ class Loop:
 
     @property
     def in_lanes(self) -> bool:
-        """Whether they lie along the last dimension of one."""
+        """Whether its iterations lie along the last dimension of a vector."""
         return self.binding.in_lanes
 
     @property
     def is_unrolled(self) -> bool:
-        """Whether they lie along another dimension of one."""
+        """Whether its iterations lie along a dimension of a vector other than the last."""
         return self.binding.in_tile and not self.binding.in_lanes
 
     @property
     def at_once(self) -> bool:
-        """Whether they may run at the same time."""
+        """Whether its iterations may run at the same time."""
         return self.binding.at_once
 
     @property
     def is_serial(self) -> bool:
-        """Whether nothing was said of its iterations."""
+        """Whether its iterations run one after the other, as every loop starts."""
         return self.binding is SERIAL
 
     @property

@@ -36,7 +36,7 @@ def expected(extent: Size | None) -> int:
 
 
 def least(extent: Size) -> int:
-    """An extent as models take it where it is not to be overrated: what nothing says is 1."""
+    """A low estimate of an extent for models: 1 where nothing is known of it."""
     return extent if isinstance(extent, int) else max(1, extent.at(lambda s: expectation(s) or 1))
 
 
@@ -150,7 +150,7 @@ class Extents:
         return self._symbols[key]
 
     def strides(self, buffer: Value) -> list[Size]:
-        """In elements, by dimension of the buffer."""
+        """The strides of a buffer's dimensions. Units: elements."""
         type: MemRefType = buffer.type  # type: ignore[assignment]
         if type.layout is None:
             strides: list[Size] = []
@@ -197,7 +197,7 @@ class Access:
     is_output: bool
     strides: list[Size] = field(init=False)
     linear: list[Linear | None] = field(init=False)
-    """Of each index, as far as they are linear."""
+    """The linear form of each index; None where an index is not linear."""
     used: frozenset[int] = field(init=False)
     """The dimensions of the stage that the element depends on."""
     _plain: list[int | None] = field(init=False)
@@ -222,7 +222,7 @@ class Access:
 
     @property
     def shape(self) -> tuple[int | None, ...]:
-        """Of the buffer, as far as it is known."""
+        """The shape of the buffer, None for extents that are not known."""
         return self.value.type.shape  # type: ignore[attr-defined]
 
     @property
@@ -334,7 +334,7 @@ def stages_of(block: Block) -> list[Stage]:
 
 
 def _expect(block: Block, extents: Extents) -> None:
-    """What the kernel expects of its arguments, the last of which are results, or of results."""
+    """Note which extents the kernel expects its arguments and results to have."""
     kernel = block.parent_op
     hints = kernel.attributes.get(EXPECTED_EXTENTS) if kernel is not None else None
     if not isinstance(hints, ArrayAttr) or block.last is None:
@@ -456,7 +456,7 @@ def _reached(
     known: dict[Stage, dict[int, int]],
     through: set[Value] | None,
 ) -> dict[Stage, dict[int, int]]:
-    """What corresponds through these buffers (None: any), beside what is known to."""
+    """The correspondences through these buffers (None: any), added to those in `known`."""
     found = {host: {d: d for d in range(host.rank)}}
     front = [host]
     while front:
@@ -484,7 +484,7 @@ def _match(
     own: dict[int, int],
     through: set[Value] | None,
 ) -> bool:
-    """Add to a stage's dimensions; whether any is indexed alike."""
+    """Add the dimensions of a stage that index a buffer as the member's do; whether any do."""
     met = False
     for mine in stage.accesses:
         if mine.is_scalar or (through is not None and mine.value not in through):

@@ -11,7 +11,7 @@ def power_of_two(number: int) -> int:
 
 
 def remainders(step: int) -> Iterator[int]:
-    """The steps of what an unknown extent leaves of a loop, each for what those before it leave.
+    """The steps of the loops over the remainder of an unknown extent, the largest first.
 
     They are the powers of two below its own: few rows are often 4, 8 or 16.
     """

@@ -22,14 +22,17 @@ from ..model.stages import Stage, expected
 
 @dataclass(frozen=True)
 class Share:
-    """Arithmetic of the body, a multiply-add being 1, and the dimensions that it varies along."""
+    """Part of a body's arithmetic, in multiply-adds, and the dimensions it varies along."""
 
     dims: frozenset[int]
     weight: int
 
 
 def shares(stage: Stage, costs: OperationCosts) -> list[Share]:
-    """The body's arithmetic, by what it varies along; at least a multiply-add at each point."""
+    """The body's arithmetic, one share for each set of dimensions that some of it varies along.
+
+    There is at least one multiply-add at each point.
+    """
     everything = frozenset(range(stage.rank))
     known: dict[Value, frozenset[int]] = {a.argument: a.used for a in stage.inputs}
     known.update((out.argument, everything) for out in stage.outputs)
@@ -50,7 +53,7 @@ def shares(stage: Stage, costs: OperationCosts) -> list[Share]:
 
 
 def steps_of_reductions(stage: Stage) -> set[Operation]:
-    """The operations on nothing but steps of reductions, which are constants once unrolled."""
+    """The operations on steps of reductions alone, which are constants once those are unrolled."""
     found: set[Operation] = set()
     for op in stage.body_ops():
         own = [v.defining_op for v in op.operands]
@@ -65,7 +68,10 @@ def steps_of_reductions(stage: Stage) -> set[Operation]:
 
 
 def weight_of(name: str, costs: OperationCosts) -> int:
-    """What an operation of a body takes, a multiply-add being 1, whose product counts as none."""
+    """The cost of one operation of a body. Units: multiply-adds.
+
+    A product costs nothing, as part of a multiply-add.
+    """
     dialect, _, name = name.partition(".")
     if dialect == "math":
         return getattr(costs, name, costs.other_math)

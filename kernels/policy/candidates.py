@@ -62,7 +62,7 @@ def candidates(
 
 
 def best(found: Sequence[Candidate], machine: Processor) -> Candidate:
-    """The first that is legal, or a later one that is expected to take clearly less."""
+    """The first legal candidate, or a later one that is expected to take clearly fewer cycles."""
     chosen, *others = [one for one in found if not one.fault]
     for one in others:
         if one.cycles < machine.costs.loops.clearly_better * chosen.cycles:

@@ -48,7 +48,7 @@ class Chain:
 
     @property
     def is_transform(self) -> bool:
-        """Whether it is a product between two transforms, as Winograd's."""
+        """Whether the chain is a product between two transforms, as Winograd's."""
         return self.groups[0].kind == "map"
 
     def read_again(self) -> int:
@@ -57,7 +57,7 @@ class Chain:
         return max(self.bytes_of(a, self.shared) for a in read)
 
     def handed_on(self) -> list[Access]:
-        """For each buffer that one group writes for another, an access."""
+        """One access to each buffer that one group writes and another reads."""
         writers: dict[Value, tuple[Group, Access]] = {}
         for group in self.groups:
             for stage in group.maps:
@@ -72,7 +72,7 @@ class Chain:
         return list(found.values())
 
     def bytes_of(self, access: Access, over: Iterable[int]) -> int:
-        """Bytes that a host's operand, or a buffer, has in one iteration of these dimensions."""
+        """Bytes that an access touches in one iteration of the dimensions in `over`."""
         own = self.dims.get(access.stage)
         fixed = {own[d] for d in over} if own is not None else set()
         return access.element_bytes * prod(

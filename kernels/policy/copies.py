@@ -52,7 +52,7 @@ def worthwhile(stage: Stage, access: Access, machine: Processor) -> list[int] | 
 
 
 def _crowds(rows: int, row: int, stride: int, machine: Processor) -> bool:
-    """Whether rows so far apart need much of the sets of the second cache that they fall on.
+    """Whether rows at this stride fill much of the second-level cache's sets that they map to.
 
     Units: bytes, but for the number of rows.
     """

@@ -92,8 +92,9 @@ def _add_feeders(
 ) -> None:
     """Stages that write, right before the host, a buffer that only it reads: padding, say.
 
-    But not what is made of the results of a reduction, which has rows of its own, nor where another
-    stage has to run between them, as one that writes a part whose place only the run tells.
+    Left out are stages that read the results of a reduction, which have rows of their own, and
+    stages with another one between them and the host, such as one that writes at an offset known
+    only at run time.
     """
     host = group.host
     reduced: set[Stage] = set()
@@ -126,7 +127,7 @@ def _add_feeders(
 
 
 def _stands_between(writers: Sequence[Stage], host: Stage, stages: Sequence[Stage]) -> bool:
-    """Whether a stage before the host, and no writer itself, comes after one of the writers."""
+    """Whether another stage that depends on a writer stands between it and the host."""
     first = min(s.index for s in writers)
     others = [s for s in stages[first : host.index] if s not in writers]
     return any(depends(writer, s) for s in others for writer in writers if writer.index < s.index)

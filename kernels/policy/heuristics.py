@@ -76,9 +76,9 @@ class Heuristics(Shaping):
             self.group(group)
 
     def dealt(self, whole: list[Loop], last: Loop, block: int) -> int | None:
-        """The size of blocks that give each core its share where the loops around them do not.
+        """The block size with which each core gets its share, where outer loops do not give it.
 
-        Inside others a parallel loop has no remainder.
+        A parallel loop inside other loops must have no remainder.
         """
         costs, extent = self.costs.threads, last.extent
         if not isinstance(extent, int) or even_share(whole, self.machine) >= costs.even:
@@ -315,7 +315,7 @@ class Heuristics(Shaping):
         return within
 
     def row_cycles(self, group: Group, fixed: set[int]) -> float:
-        """Of all stages of a row group, without lanes and copies along the fixed dimensions."""
+        """The cycles of a row group's stages, with no lanes or copies along `fixed` dimensions."""
         roots = self.writer.plan.roots
         total = 0.0
         for stage, to_host in group.maps.items():

@@ -1,4 +1,4 @@
-"""What the models see of a stage's accesses: those that lie alike are one operand."""
+"""A stage's accesses as the cost models see them: accesses with equal strides are one operand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...dialects import memref
 from ..model.stages import Access
 
 FAR = 1 << 20
-"""Elements between neighbours, where that is not known."""
+"""The stride that models assume where it is not known. Units: elements."""
 
 
 @dataclass(eq=False)
@@ -22,9 +22,9 @@ class Operand:
     """Whether the kernel makes the buffer for itself."""
     count: int = field(default=0, init=False)
     strides: list[int] = field(init=False)
-    """Elements between neighbours along each dimension of the stage."""
+    """The stride along each dimension of the stage. Units: elements."""
     alone: list[int] = field(init=False)
-    """The dimensions that alone index one of the buffer."""
+    """Dimensions of the stage that are the whole subscript of some dimension of the buffer."""
     windows: list[list[tuple[int, int]]] = field(init=False)
     """(dimension, factor) of indices that add up several dimensions."""
 
@@ -45,7 +45,7 @@ class Operand:
         return any(d == dim for window in self.windows for d, _ in window)
 
     def elements(self, sizes: Mapping[int, int], lane: int | None) -> int:
-        """Different elements at so many places along each dimension but the lanes'."""
+        """How many elements are read at `sizes` points along each dimension but `lane`."""
         count = 1
         for d in self.alone:
             if d != lane:

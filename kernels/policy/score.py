@@ -1,4 +1,4 @@
-"""What a schedule is expected to take: the models of tiles and of memory, on a whole plan."""
+"""The cycles that a schedule is expected to take: models of tiles and of memory on a whole plan."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .work import bytes_moved, even_share
 
 
 def predicted_cycles(plan: Plan, machine: Processor) -> float:
-    """Of one run of a kernel by this plan; parallel loops share the work among the cores."""
+    """The cycles that one run of a kernel by this plan takes; parallel loops use all cores."""
     together: dict[Stage, list[Stage]] = {}
     for stage in plan.stages:
         together.setdefault(_host(plan, stage), []).append(stage)
@@ -54,9 +54,9 @@ def tile_of(plan: Plan, stage: Stage) -> Tile:
 
 
 def least_cycles(nests: Iterable[Sequence[Stage]], machine: Processor) -> float:
-    """What no schedule is expected to stay below in which these stages share loops.
+    """A lower bound on the cycles of any schedule in which these stages share loops.
 
-    All cores at work, all arithmetic at the rate of full vectors.
+    It assumes that all cores work and that all arithmetic runs at the rate of full vectors.
     """
     total = 0.0
     for stages in nests:

@@ -26,14 +26,14 @@ from .writer import ScheduleWriter
 
 
 class Shaping:
-    """What schedules of all kinds are made of, put down through a writer."""
+    """Steps that all kinds of schedules consist of, written through a `ScheduleWriter`."""
 
     def __init__(self, writer: ScheduleWriter, machine: Processor) -> None:
         self.writer = writer
         self.machine = machine
         self.costs = machine.costs
         self.nested: dict[Stage, list[Loop]] = {}
-        """The outer loops that stages share with those of other groups, and leave alone."""
+        """For each stage, the outer loops that it shares with other groups: left as they are."""
 
     def free(self, stage: Stage) -> list[Loop]:
         """The loops of a stage that nothing was done to yet; inside those that it shares."""
@@ -59,7 +59,7 @@ class Shaping:
         return TileModel(stage, self.machine, fixed, roots, self.parts(stage)).best()
 
     def parts(self, stage: Stage) -> dict[int, int]:
-        """How much of the dimensions of outer loops each of their iterations has."""
+        """How many elements of its dimension one iteration of each outer loop covers."""
         return {l.root.dims[0]: l.step for l in self.nested.get(stage, ())}
 
     def split_tile(
@@ -147,12 +147,12 @@ class Shaping:
         return [steps], [*outer, around]
 
     def _sums(self, stage: Stage) -> int | None:
-        """How many sums the units add to at one time, one waiting for none of its own."""
+        """How many partial sums keep all units busy: no addition then waits for another."""
         sums = ceil(self.machine.fma_latency * self.machine.full_width_units)
         return sums if stage.is_reassociable and sums > 1 else None
 
     def _steps(self, loop: Loop, bodies: int) -> int:
-        """Of a sum: how many are unrolled around so many bodies, without a remainder."""
+        """How many steps of a sum are unrolled around so many bodies, leaving no remainder."""
         costs, extent = self.costs.tiles, loop.extent
         if not isinstance(extent, int):
             return 1
@@ -175,9 +175,9 @@ class Shaping:
     def prefetch(self, stage: Stage, roots: list[Loop], outer: Sequence[Loop], tile: Tile) -> None:
         """Ask ahead for an operand that comes from memory, if that pays on this machine.
 
-        Where a few tiles one after the other read each part and share the work, at the pace at
-        which memory delivers. Elsewhere before each read: in all passes but the first one lines
-        are asked for in vain, which is not free.
+        If a few consecutive tiles read the same part, they share the prefetches, at the pace at
+        which memory delivers. Otherwise each read prefetches: in all passes but the first these
+        prefetches are useless, which is not free.
         """
         model = TileModel(stage, self.machine, frozenset(), roots, self.parts(stage))
         costs = self.costs.loops
@@ -201,7 +201,7 @@ class Shaping:
     def _ask_by_parts(self, model: TileModel, outer: Sequence[Loop], tile: Tile) -> bool:
         """Share asking for the next panel over the loops that read one again and again.
 
-        That takes a panel that lies in one piece, and an iteration for each of its lines.
+        This needs a contiguous panel and at least one iteration for each of its cache lines.
         """
         stage = model.stage
         operand = model.read_by_lanes(tile.lane_dim)
@@ -244,7 +244,7 @@ class Shaping:
     def collapse(self, group: Group, keep: set[int]) -> list[Loop]:
         """The host's loops, adjacent ones made one where all stages of the group allow it.
 
-        Of a row group, the dimensions in `keep` are not mixed with the others.
+        Dimensions in `keep` are not collapsed with the others.
         """
 
         def fits(a: Loop, b: Loop) -> bool:
@@ -296,7 +296,7 @@ class Shaping:
     def parallelize(self, loops: Sequence[Loop], work: float) -> None:
         """Make the outermost loops parallel where there is enough work for several cores.
 
-        As many loops as it takes for several iterations a core and even shares.
+        Takes as many loops as give each core several iterations and even shares.
         """
         cores, costs = self.machine.cores, self.costs.threads
         if not self.is_parallel(work) or not loops or loops[0].stage in self.nested:

@@ -1,4 +1,4 @@
-"""Stages bound by reading one large matrix, each element of which is used once or so."""
+"""Stages bound by reading one large matrix whose elements are each used about once."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class Stream:
     lane_dim: int
     row_dim: int
     readers: tuple[int, ...]
-    """Parallel dimensions that it does not depend on."""
+    """Parallel dimensions that the matrix does not depend on."""
     is_narrow: bool
     """Whether rows are short, as in a packed matrix, whose blocks follow one another."""
     size: int
     """Units: bytes."""
 
     def cycles(self, machine: Processor) -> float:
-        """What reading it takes, from the cache that holds it between two calls."""
+        """The cycles of reading the matrix from the cache that holds it between two calls."""
         if self.size <= machine.l2_bytes:
             return self.size / machine.l2_bandwidth
         fits = self.size <= machine.l3_bytes

@@ -67,9 +67,9 @@ class TileEstimate:
         self.extents = [1] * stage.rank
         self.known = [True] * stage.rank
         self.least = [1] * stage.rank
-        """Extents where the outermost unknown one is 1: 64 rows of each image, say, of one image.
+        """The extents with the outermost unknown one taken to be 1, such as one image of 64 rows.
 
-        But not what is reduced, which hardly ever is one element, or what is expected to be more.
+        Extents of reductions, and those that are expected to be larger, are not taken to be 1.
         """
         batch: frozenset[Hashable] = frozenset()
         for loop in loops:  # a collapsed loop counts as its last dimension
@@ -86,7 +86,7 @@ class TileEstimate:
         self.fixed = fixed
         """Dimensions that cannot be split or vectorized."""
         self.around = around
-        """Dimensions of outer loops, in one iteration of which all passes are made."""
+        """Dimensions of outer loops: all passes happen within one iteration of these loops."""
         self.inputs = operands(a for a in stage.inputs if a.argument.has_uses)
         self.outputs = operands(stage.outputs)
         self.bytes = widest_element(stage)
@@ -112,7 +112,7 @@ class TileEstimate:
     def _fills_gaps(self, dim: int, lane_dim: int | None) -> bool:
         """Whether copies along a dimension stand between the lanes of what is stored.
 
-        Not where the body looks elements up: lanes that lie apart would gather them.
+        False where the body looks elements up, since lanes that lie apart would gather them.
         """
         if lane_dim is None or self._looks_up:
             return False
@@ -126,10 +126,11 @@ class TileEstimate:
     # -- cost --------------------------------------------------------------------------------
 
     def cycles(self, tile: Tile) -> float:
-        """Of the whole iteration space.
+        """The cycles of the whole iteration space.
 
-        Where it is unknown, the geometric mean of many iterations at once and of as many one by
-        one: a batch is often one image, and a tile is good that is nearly the best for both.
+        With unknown extents: the geometric mean of one run with many iterations and of as many
+        runs with one iteration each. A batch is often one image, and a good tile is nearly the
+        best for both.
         """
         total = self.cycles_for(tile, self.extents)
         if all(self.known) or self.extents == self.least:
@@ -138,7 +139,7 @@ class TileEstimate:
         return sqrt(total * often * self.cycles_for(tile, self.least))
 
     def cycles_for(self, tile: Tile, extents: Sequence[int]) -> float:
-        """Of an iteration space of these extents."""
+        """The cycles of an iteration space of these extents."""
         total, instructions = 0.0, 0.0
         form = (tile.lane_dim, tile.lanes, *sorted(tile.copies.items()))
         for count, sizes in self._variants(tile, extents):
@@ -185,7 +186,7 @@ class TileEstimate:
     def stall(self, tile: Tile, cycles: float, extents: Sequence[int]) -> float:
         """Cycles of waiting for an operand that comes from memory in the first of several passes.
 
-        While the others run nothing comes. What one pass would wait as well is left out.
+        The later passes find it in cache. What a single pass would wait anyway is left out.
         """
         operand = self.streamed(tile.lane_dim)
         if operand is None:
@@ -203,7 +204,7 @@ class TileEstimate:
         return found[0] if [o.count for o in found] == [1] else None
 
     def read_by_lanes(self, lane_dim: int | None) -> Operand | None:
-        """The operand that the lanes walk over, if it is one, from outside, and of some size."""
+        """The one large operand from outside the kernel with stride 1 along the lanes."""
         if lane_dim is None or self.stage.kinds[lane_dim] == "reduction":
             return None
         least = self.machine.costs.loops.prefetch_least
@@ -306,7 +307,7 @@ class TileEstimate:
     def _window(self, tile: Tile, bodies: int) -> dict[int, int]:
         """Reductions that are unrolled around the tile, as `Shaping.window` has them.
 
-        Counted where every operand is loaded by vectors: of a product, loads hardly matter.
+        Counted only where every operand is loaded by vectors: in a product, loads hardly matter.
         """
         lane = tile.lane_dim
         if lane is None or any(o.strides[lane] == 0 for o in self.inputs):
@@ -408,8 +409,8 @@ class TileEstimate:
     def _refetch(self, operand: Operand, tile: Tile, sizes: Mapping[int, int]) -> float:
         """Cycles of fetching lines again that the next step of the reduction still needs.
 
-        Rows a power of two apart fall on few sets of the first cache. Of more lines than a set
-        holds, one of them left to what streams through, each pushes out one that is needed.
+        Rows a power of two apart map to few sets of the first-level cache. If there are more lines
+        than a set holds (less one for data that streams through), each evicts one still needed.
         """
         machine = self.machine
         if tile.lane_dim is None or operand.strides[tile.lane_dim]:

@@ -15,7 +15,7 @@ from .tile_costs import Tile, TileEstimate
 
 ALONG = (1, 2, 3, 4, 6, 8)
 ACROSS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 28)
-"""Copies along the lanes, and along other dimensions, that are looked at."""
+"""The numbers of copies that are tried, along the lanes' dimension and along others."""
 
 
 class TileModel(TileEstimate):
@@ -104,9 +104,9 @@ class TileModel(TileEstimate):
         return max(prod(n for d, n in copies.items() if o.strides[d] >= far) for o in self.outputs)
 
     def _nearest_first(self, dims: list[int]) -> list[int]:
-        """Of equally good dimensions the innermost: neighbours in memory are stored together.
+        """The dimensions, innermost first, so that neighbours in memory are stored together.
 
-        But not along sliding windows, whose shared elements would take too many registers.
+        Those that windows slide along come last: the shared elements would take too many registers.
         """
         windows = {
             d

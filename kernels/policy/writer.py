@@ -31,7 +31,10 @@ class ScheduleWriter(Progress):
     def put(
         self, one: Primitive[R], *arguments: Any, names: Sequence[str] = (), **properties: Any
     ) -> R:
-        """What a primitive makes of loops and stages; `names` are those of its results."""
+        """Write a primitive and carry it out on the plan. Returns the loops or stages it makes.
+
+        `names` are the names of its results.
+        """
         op: Any = one.op(*map(self._value, arguments), **properties)
         for result, name in zip(op.results, names, strict=False):
             result.name_hint = name

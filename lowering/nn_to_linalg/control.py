@@ -18,7 +18,7 @@ from .reshaping import reinterpreted
 from .signature import Signature
 
 Signatures = Mapping[str, Signature]
-"""Of the module's functions."""
+"""The signatures of the module's functions, by name."""
 
 FIRST_ROWS = 4
 """For how many rows there is room in a stack before it grows, each time to twice as many."""
@@ -33,7 +33,7 @@ def call(
 ) -> list[Value]:
     """The buffers of a function's results: those given, or new ones of the types wanted.
 
-    The new ones are on the heap, and nobody's yet.
+    The new ones are on the heap; whoever receives them must free them.
     """
     signature = signatures[callee]
     type = signature.tensors
@@ -56,7 +56,7 @@ def call(
 
 
 def heap(e: Emitter, type: MemRefType, sizes: Sequence[Size]) -> Value:
-    """A buffer that somebody else is going to own."""
+    """A new buffer on the heap, which its receiver will own."""
     made = e.alloc_typed(type, sizes)
     e.owned.remove(made)
     return made
@@ -116,7 +116,7 @@ class _Loop:
         self.same = [e.buffer(v) for v in op.args[op.carried :]]
         self.limit = self._limit()
         self.states = [self._state(i) for i in range(op.carried)]
-        """Where the carried tensors are at first."""
+        """The buffers of the carried tensors before the first iteration."""
         self.stacks = [self._stack(v) for v in op.outs[op.carried :]]
         self.is_fixed = [is_static(v) for v in op.outs[: op.carried]]
 
@@ -265,7 +265,7 @@ class _Stack:
         return _Stack(e, self.type, made.outs[0])
 
     def push(self, row: Value, count: Value) -> _Stack:
-        """With a row at a place where there is room."""
+        """The stack with a row added; there is room for it."""
         e, shape = self.e, list(self.type.shape[1:])
         offsets: list[Size] = [count, *([0] * len(shape))]
         part = memref.SubView.of(self.buffer, offsets, [1, *shape], shape=shape)  # type: ignore[list-item]

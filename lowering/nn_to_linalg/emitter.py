@@ -49,15 +49,15 @@ class Emitter(Builder):
         self.shared: dict[Value, Value] = {}
         """Reshaped results whose operand was written to their place already."""
         self.parts = Parts()
-        """Tensors that lie in others."""
+        """Tensors that are stored as a part of another tensor."""
         self._storage: dict[Value, Value] = {}
         """The bytes of tensors that others lie in."""
         self._parts: dict[Value, Value] = {}
-        """The memory of tensors in such bytes."""
+        """The memory of tensors that are parts of others."""
         self._in_range: set[Value] = set()
         """Values that are known to be extents: neither negative nor larger than an index can be."""
         self._required: set[tuple[Value, ...]] = set()
-        """What was checked already, at the function's top level."""
+        """The conditions that were checked already, at the function's top level."""
         self.owned: list[Value] = []
         """Buffers on the heap that this function must free."""
         self._constants: dict[Attribute, Value] = {}
@@ -321,7 +321,7 @@ class Emitter(Builder):
         return total
 
     def strides(self, sizes: Sequence[Size]) -> list[Size]:
-        """Those of a contiguous buffer."""
+        """The strides of a contiguous buffer of these sizes. Units: elements."""
         found: list[Size] = [1] * len(sizes)
         for axis in range(len(sizes) - 2, -1, -1):
             found[axis] = self.mul(found[axis + 1], sizes[axis + 1])

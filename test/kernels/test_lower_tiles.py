@@ -7,6 +7,7 @@ from nnc.ir.syntax.parser import parse_module
 from nnc.ir.syntax.printer import print_op
 from nnc.ir.types import VectorType
 from nnc.kernels.codegen.addresses.flatten_addresses import FlattenAddresses
+from nnc.kernels.codegen.forwarding.forward_stores import ForwardStores
 from nnc.kernels.codegen.vectors.lower_tiles import LowerTiles
 from nnc.numerics.interpreter import Interpreter
 
@@ -57,6 +58,9 @@ def test_lowered_tiles_compute_the_same(name, target):
     values = [v for op in module.walk() for v in op.results if isinstance(v.type, VectorType)]
     assert all(v.type.rank == 1 for v in values)
     assert not any(op.name in TILES for op in module.walk())
+    ForwardStores().run(module, PassContext())
+    module.verify()
+    check(kernel, interpreted(module, kernel, arguments), wanted)
     FlattenAddresses().run(module, PassContext())
     module.verify()
     check(kernel, interpreted(module, kernel, arguments), wanted)
@@ -73,6 +77,7 @@ def test_mlir_opt_prints_what_comes_out(mlir_opt):
         for form in (LowerTiles(TARGETS[0]), LowerTiles(TARGETS[1])):
             module = parse_module(KERNELS[name]().text)
             form.run(module, PassContext())
+            ForwardStores().run(module, PassContext())
             parts.append(print_op(module, generic=True))
             FlattenAddresses().run(module, PassContext())
             parts.append(print_op(module, generic=True))

@@ -100,8 +100,8 @@ def test_chosen_schedule_as_machine_code(name):
     kernel = KERNELS[name]()
     module = parse_module(kernel.text)
     for step in (
-        "choose-schedules", "apply-schedules", "lower-tiles", "flatten-addresses",
-        "canonicalize", "cse", "expand-math",
+        "choose-schedules", "apply-schedules", "lower-tiles", "forward-stores",
+        "flatten-addresses", "canonicalize", "cse", "expand-math",
     ):  # fmt: skip
         PassManager(pipeline(step)).run(module)
     function = next(op for op in module.body_block if op.name == "func.func")

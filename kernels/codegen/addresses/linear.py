@@ -56,7 +56,7 @@ class Forms:
     # -- index values ------------------------------------------------------------------------
 
     def of(self, value: Value) -> Size:
-        """The form of an index value; of anything not understood, itself as a symbol."""
+        """The form of an index value; a value that is not understood is a symbol of its own."""
         known = self._forms.get(value)
         if known is None:
             op = value.defining_op
@@ -72,14 +72,17 @@ class Forms:
         return entry if isinstance(entry, int) else self.of(entry)
 
     def extent(self, buffer: Value, dim: int, kind: str = "extent") -> Poly:
-        """What is known of a buffer only at run time, as a symbol."""
+        """An extent, stride or offset of a buffer that is known only at run time, as a symbol."""
         key = (buffer, dim, kind)
         if key not in self._extents:
             self._extents[key] = Poly.symbol(Extent(buffer, dim, kind))
         return self._extents[key]
 
     def flat(self, view: View, indices: Sequence[Value]) -> tuple[Size, int]:
-        """The place of an element from the buffer's first one: what varies, and a constant."""
+        """An element's distance from the buffer's first one: a linear form plus a constant.
+
+        Units: elements.
+        """
         total = dict(_terms(view.offset))
         for index, stride in zip(indices, view.strides, strict=True):
             form = self.of(index)
@@ -97,7 +100,7 @@ class Forms:
     # -- memrefs -----------------------------------------------------------------------------
 
     def view(self, buffer: Value) -> View | None:
-        """What a memref looks at; None for a layout that strides cannot express."""
+        """The window on a buffer that a memref is; None if strides cannot express it."""
         if buffer not in self._views:
             op = buffer.defining_op
             handler = _VIEW_OPS.get(type(op)) if op is not None else None

@@ -28,7 +28,7 @@ class Walk(Code):
         super().__init__(Scope(block, None), first.loc)
         self.forms = forms
         self.machine = machine
-        """What vectors are for; None for what addresses alone are written for."""
+        """The processor whose vectors are written; None where only addresses are."""
         self._depths: dict[Block, int] = {}
         self._splits: dict[Size, tuple[Size, int, Size]] = {}
 
@@ -61,7 +61,7 @@ class Walk(Code):
         return self.as_value(self.add(index if known is None else known, by))
 
     def mask(self, count: int | Value, lanes: int) -> Value:
-        """The first `count` of `lanes`, or what is a mask already."""
+        """A mask of the first `count` of `lanes`; a mask given as `count` is returned as it is."""
         if isinstance(count, Value) and isinstance(count.type, VectorType):
             return count
         return super().mask(count, lanes)
@@ -101,8 +101,8 @@ class Walk(Code):
     def at(self, base: Size, constant: Size) -> Value | int:
         """The sum of two forms, the first one without a constant part.
 
-        First what open loops give, outer ones first, then what is the same in all of them: places
-        next to each other share all but the last sum.
+        The terms that depend on open loops are added first, outer loops before inner ones, then the
+        loop-invariant terms and the constant: neighbouring places share all but the last sum.
         """
         if not isinstance(constant, int):
             number = constant.terms.get((), 0)
@@ -117,7 +117,7 @@ class Walk(Code):
         return self.add(self._total(inner, depth), last)
 
     def _split(self, form: Poly) -> tuple[Size, int, Size]:
-        """The terms that open loops give and how deep they are known, and those of the function."""
+        """The terms that depend on open loops, the depth of the innermost, and all other terms."""
         depths = {product: self._depth_of_term(product) for product in form.terms}
         deepest = max(depths.values())
         fixed = {product: n for product, n in form.terms.items() if depths[product] <= 1}

@@ -38,14 +38,14 @@ class Accumulation:
     ) -> None:
         self.stage = stage
         self.chains = chains
-        """How many partial results each has that steps of a reduction add to in turn."""
+        """How many partial results each result has; steps of a reduction add to them in turn."""
         self.chain = 0
-        """That of the current step."""
+        """The number of the partial result that the current step adds to."""
         self.code = code
         self.memory = memory
         self.bodies = bodies
         self.table: dict[tuple, Accumulator] = {}
-        """By (output, key of the place, chain)."""
+        """The accumulators by (output, key of the place, chain)."""
 
     def begin(self, points: Iterator[tuple[Position, list[Axis]]]) -> None:
         """Make the accumulators of every tile, with their initial values."""
@@ -74,7 +74,7 @@ class Accumulation:
     # -- use ---------------------------------------------------------------------------------
 
     def get(self, number: int, place: Place) -> Tiled:
-        """The results so far."""
+        """The result of an output at a place so far, or its current partial result."""
         held = self.table[number, place.key, self.chain]
         return Tiled(held.value, held.axes)
 
@@ -136,7 +136,7 @@ class Accumulation:
         return self._in_pairs(kind, list(map(self.code.value, extracts)), held)
 
     def _in_pairs(self, kind: str, parts: list[Value], held: Accumulator) -> Value:
-        """All of them combined."""
+        """The combination of all these values, in pairs."""
         while len(parts) > 1:
             pairs = zip(parts[::2], parts[1::2], strict=False)
             rest = parts[-1:] if len(parts) % 2 else []

@@ -29,11 +29,11 @@ class Axis:
     active: Number | None = field(compare=False, default=None)
     is_lane: bool = False
     lanes: int = field(compare=False, default=0)
-    """How many lanes the schedule asks for, of the last axis."""
+    """How many lanes the schedule asks for; used of the last axis only."""
     accumulates: bool = field(compare=False, default=False)
-    """Partial results of a reduction lie along it."""
+    """Whether partial results of a reduction lie along the axis."""
     first: Loop | None = field(compare=False, default=None)
-    """The outermost of the loops that it stands for."""
+    """The outermost of the loops that the axis stands for."""
 
     @property
     def is_reduction(self) -> bool:

@@ -29,7 +29,7 @@ from .views import Views
 
 
 class Emission:
-    """Writes the nests of one kernel; see the parts that it is made of."""
+    """Writes the loop nests of one kernel."""
 
     def __init__(self, plan: Plan, code: Code, machine: Processor) -> None:
         self.plan = plan
@@ -94,7 +94,7 @@ class Emission:
         return bodies * extent <= loop.most_bodies
 
     def bodies(self, loop: Loop) -> int | None:
-        """Of how many bodies the tile in a loop is, as large as that is here."""
+        """How many copies of the body the tile inside a loop has; None if its size is not known."""
         order = self.plan.order[loop.stage]
         inside = [one for one in order[order.index(loop) + 1 :] if one.is_unrolled]
         sizes = [self.extent(one) for one in inside]
@@ -140,7 +140,7 @@ class Emission:
             self.dynamic(node, extent, step)
 
     def dynamic(self, node: Node, extent: Value, step: int) -> None:
-        """As above with an extent known at run time."""
+        """A loop over whole steps, then the remainder, with an extent known only at run time."""
         code = self.code
         granules = [g for loop in node.loops if (g := self.granule(loop)) is not None]
         granule = min(granules, default=None)

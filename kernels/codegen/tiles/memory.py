@@ -29,6 +29,7 @@ class Memory(Contents):
         natural: int,
     ) -> None:
         super().__init__(code)
+        self.code = code
         self.coordinates = coordinates
         self.views = views
         self.prefetched = prefetched
@@ -56,7 +57,7 @@ class Memory(Contents):
         return self.code.value(vector.Transpose(entry.value, order))
 
     def read_operand(self, place: Place, axes: Sequence[Axis]) -> Value:
-        """A place as an operand of a contraction: along just these of its axes, ones too."""
+        """Load a place as an operand of a contraction, along these axes, those of size 1 too."""
         self.settle([place])
         return self.read_memory(place, tuple(axes), has_lanes=False)
 
@@ -69,7 +70,7 @@ class Memory(Contents):
     # -- memory --------------------------------------------------------------------------------
 
     def read_memory(self, place: Place, axes: tuple[Axis, ...], has_lanes: bool = True) -> Value:
-        """The content of a place, along these axes, whatever the tables know."""
+        """Load the content of a place along these axes, even where the tables know it."""
         code, element = self.code, place.access.element_type
         where = self.views.subscripts(place)
         if not axes:
@@ -114,7 +115,7 @@ class Memory(Contents):
         code.ask_for(self.views.flat(access.value), [index])
 
     def _widen(self, op: Operation, axes: Sequence[Axis], element) -> None:
-        """Note how many lanes the schedule asks for, where it is not what the machine has."""
+        """Mark an operation with the lanes that a schedule asks for, if the machine has others."""
         lane = next((a for a in axes if a.is_lane), None)
         if lane is None:
             return
@@ -137,7 +138,7 @@ class Memory(Contents):
         return self.mask([a.size for a in ordered], [a.active for a in ordered])
 
     def mask(self, sizes: Sequence[int], active: Sequence[int | Value | None]) -> Value:
-        """True where each coordinate is below the number of active ones."""
+        """A mask: true where each coordinate is below the active number of its dimension."""
         code = self.code
         counts = [n if a is None else a for n, a in zip(sizes, active, strict=True)]
         key = ("mask", tuple(sizes), tuple(counts))

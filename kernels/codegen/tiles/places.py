@@ -38,7 +38,7 @@ class Place:
 
     access: Access
     alias: Value
-    """What the buffer is a view of: views of one buffer may overlap."""
+    """The buffer that this one is a view of: views of one buffer may overlap."""
     at: Position
     terms: tuple[tuple[Value, Size], ...]
     constant: Size
@@ -50,7 +50,7 @@ class Place:
         self.key = (self.access.value, base, self.constant, frozenset(self.steps()))
 
     def kept(self) -> Place:
-        """The same, while the stage goes on to other points."""
+        """A copy of the place that stays as it is while the stage moves on to other points."""
         return replace(self, at=self.at.copy())
 
     @property
@@ -97,7 +97,7 @@ class Coordinates:
         self._base: dict[Value, Value] = {}
 
     def base(self, buffer: Value) -> Value:
-        """What the buffer is a view of."""
+        """The buffer that this one is a view of, or itself."""
         known = self._base.get(buffer)
         if known is None:
             known = self._base[buffer] = base_buffer(buffer)

@@ -51,7 +51,7 @@ class Tiles:
         axes: Sequence[Axis],
         accumulation: Accumulation | None,
     ) -> None:
-        """What the stage does at one tile."""
+        """Write the code of a stage for one tile."""
         coordinates = self.memory.coordinates
         places = [
             coordinates.place(out, at, axes) if out.coefficients is not None else None

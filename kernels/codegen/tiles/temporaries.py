@@ -22,7 +22,7 @@ class Temporaries:
         self._inside: dict[Node, list[Shrunk]] = {}
 
     def use(self, shrunk: Shrunk) -> None:
-        """Let a smaller buffer stand for one; made now, or in each parallel iteration."""
+        """Replace a buffer by a smaller one, made now or in each parallel iteration."""
         shrunk.apply()
         self.coordinates.dropped.update(shrunk.dropped)
         if shrunk.inside is not None:
@@ -38,7 +38,7 @@ class Temporaries:
         self.code.scope = self.code.entry
 
     def enter(self, node: Node) -> list[Value]:
-        """Make the buffers of one iteration; those that must be freed at its end."""
+        """Make the buffers of one iteration. Returns those that must be freed at its end."""
         heap = []
         for shrunk in self._inside.get(node, ()):
             if shrunk.on_stack:

@@ -48,7 +48,7 @@ class Views:
         """Smaller buffers that stand for others."""
 
     def subscripts(self, place: Place) -> Subscripted:
-        """Where a place is."""
+        """The memref and subscripts of a place."""
         plain = self._plain(place)
         return plain if plain is not None else self._by_loops(place)
 

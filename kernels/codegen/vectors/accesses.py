@@ -1,8 +1,8 @@
-"""Accesses to memory and the addresses of their pieces, from the start of the buffer."""
+"""Reads and writes of vectors, and the addresses of their pieces from the start of the buffer."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ....ir.core import Value
@@ -24,19 +24,16 @@ class Access:
     view: View
     indices: Sequence[Value]
     start: Size
-    """What varies of the first element's place."""
-    base: int
-    """Equal for accesses at the same place but for a constant."""
+    """The linear form of the first element's distance from the buffer's, without its constant."""
     constant: Size
-    """The first element's place, from that of the base."""
-    alias: Hashable
-    """What the buffer may share memory with has the same."""
+    """The first element's distance from `start`. Units: elements."""
     dims: tuple[int | None, ...]
-    is_output: bool
     ahead: int = 0
     """How many elements further on to ask for ahead; 0 for nowhere."""
     bounds: list[int | Value | None] | None = None
-    """How far elements count in each dimension of the vector, where not all of them do."""
+    """How many elements of each dimension are accessed (None: all); None if all are."""
+    loaded: dict[tuple, Value] = field(default_factory=dict)
+    """The pieces that were read, by the keys of their addresses: several may be the same."""
     strides: tuple[Size, ...] = field(init=False)
     """By dimension of the vector."""
 
@@ -71,7 +68,7 @@ class Access:
 class Address:
     """Where a piece lies: `constant` from the access's base; lanes `lane` elements apart.
 
-    `width` is 0 for a single element. Equal keys are equal elements.
+    `width` is 0 for a single element.
     """
 
     access: Access
@@ -81,33 +78,14 @@ class Address:
     lane: Size
     width: int
     count: int | Value | None
-    key: tuple = field(init=False)
-    alias: Hashable = field(init=False)
 
-    def __post_init__(self) -> None:
-        access = self.access
-        self.alias = access.alias
-        self.key = (access.base, self.constant, self.lane, self.width, self.count)
+    @property
+    def key(self) -> tuple:
+        """Equal for equal elements of one access."""
+        return self.constant, self.lane, self.width, self.count
 
     def moved(self, by: Size, copies: tuple[int, ...]) -> Address:
         """A neighbour's address."""
         return Address(
             self.access, copies, self.offset, self.constant + by, self.lane, self.width, self.count
         )
-
-    def disjoint(self, other: Address) -> bool:
-        """Whether two addresses of what may share memory certainly share no element."""
-        access = self.access
-        if access.base != other.access.base or self.key == other.key:
-            return False
-        if access is other.access and access.is_output:
-            return True  # one operation writes no element twice
-        distance = other.constant + self.constant * -1
-        if not (isinstance(distance, int) and isinstance(self.lane, int)):
-            return False
-        if not isinstance(other.lane, int):
-            return False
-        reach, others = self.lane * max(self.width - 1, 0), other.lane * max(other.width - 1, 0)
-        if distance > reach or -distance > others:
-            return True
-        return bool(self.lane and self.lane == other.lane and distance % self.lane)

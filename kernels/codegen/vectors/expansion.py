@@ -19,8 +19,6 @@ from ....targets.processor import Processor
 from ..addresses.walk import Walk
 from ..code import make
 from ..combining import FUSED_TYPES
-from .contents import VectorContents
-from .effects import Effects
 from .lanes import ONE, Part, Widths, copies_of, fits_any, lanes_of
 from .pieces import Leading, Piece, Strided, as_vector, index_piece, is_vector
 
@@ -54,17 +52,13 @@ def expands(*classes: type[Operation]) -> Callable[[Expander], Expander]:
 class Expansion:
     """The pieces of a function's vectors, and what makes them."""
 
-    def __init__(self, code: Walk, widths: Widths, effects: Effects, machine: Processor) -> None:
+    def __init__(self, code: Walk, widths: Widths, machine: Processor) -> None:
         self.code = code
         self.widths = widths
-        self.effects = effects
         self.machine = machine
-        self.contents = VectorContents(code)
         self.grids: dict[Value, dict[tuple, Piece]] = {}
         self.replaced: set[Value] = set()
-        """Results and arguments of operations that were written anew."""
-        self.bases: dict[tuple, int] = {}
-        """The numbers of accesses' bases."""
+        """Results and block arguments whose operation was replaced by one on pieces."""
         self.accesses: dict[Operation, Any] = {}
         self._chains: dict[Value, int] = {}
 
@@ -202,7 +196,7 @@ class Expansion:
         return total
 
     def stays(self, value: Value) -> bool:
-        """Whether a vector is there as it was."""
+        """Whether a vector is still made by its original operation, not by pieces."""
         op = value.defining_op
         if value in self.replaced:
             return False
@@ -347,13 +341,13 @@ def _mask(e: Expansion, op: Any, value: Value, copies: Copies, part: Part) -> Pi
 
 
 def mask_bounds(op: Any) -> list[int | Value]:
-    """What the coordinates of a mask must be below, by dimension."""
+    """For each dimension of a mask, the bound below which its coordinate is active."""
     given = op.mask_dim_sizes if isinstance(op, vector.ConstantMask) else op.sizes
     return list(given) or [1]
 
 
 def upper_bound(bound: Value) -> float:
-    """A number that a bound certainly does not exceed."""
+    """The least constant that a bound certainly does not exceed; infinity if none is known."""
     limits = [constant_int(v) for v in minimum_of(bound)]
     return min((n for n in limits if n is not None), default=float("inf"))
 

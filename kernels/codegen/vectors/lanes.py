@@ -1,7 +1,7 @@
 """How wide the pieces of each n-dimensional vector are.
 
-Values that are combined element by element must be cut alike, so all that are connected form one
-component, whose pieces are as wide as its largest element type allows; or as a schedule said.
+Values that are combined element by element must be cut alike. All values connected in this way form
+one component. Its pieces are as wide as its largest element type allows, or as a schedule asks for.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ ONE = parts_of(1, 1)[0]
 
 
 def lanes_of(type: VectorType) -> int:
-    """The innermost dimension."""
+    """The extent of the innermost dimension, 1 for a vector of rank 0."""
     return type.shape[-1] if type.shape else 1
 
 
 @dataclass(slots=True)
 class _Component:
     width: int | None = None
-    """What a schedule said."""
+    """The width that a schedule asks for."""
     elements: set = field(default_factory=set)
     scalars: int = 0
     """How much speaks for single elements: 1 for an operand read by element, 2 for a result made

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ....dialects import func, memref, scf, vector
+from ....dialects import func, scf, vector
 from ....ir.core import Block, Operation, Region, Value
 from ....ir.passes import Pass, PassContext, option
 from ....ir.traits import Terminator
@@ -14,12 +14,10 @@ from ....ir.types import MemRefType, Type, VectorType
 from ....targets.processor import Processor, processor_of
 from ..addresses.linear import Forms
 from ..addresses.walk import Walk, erase_unused
-from ..buffers import erase_dead_buffers
 from ..code import make
 from . import products, rearrangements, transfers
-from .effects import EVERYTHING, NOTHING, Effects
 from .expansion import Expansion
-from .lanes import LANES, ONE, Widths, fits_any
+from .lanes import LANES, Widths, fits_any
 from .masking import take_off_masks
 
 EXPANDER_MODULES = (products, rearrangements, transfers)
@@ -39,8 +37,8 @@ class LowerTiles(
         %b = vector.transfer_read %B[%k, %j] : vector<1x32xf32>     two vectors of 16
         %d = vector.contract %a, %b, %c                             four multiply-adds
 
-    The innermost dimension of a vector is the lanes, the others are copies. Loads that touch one
-    place are one load, and what is stored and read again stays in registers.
+    The innermost dimension of a vector is the lanes, the others are copies. Loads and stores stand
+    where the tiles were read and written; `--forward-stores` finds those that registers replace.
     """
 
     numerics = "rounding"
@@ -70,14 +68,11 @@ class _Lowering:
             widths.visit(op)
         block = function.body.blocks[0]
         self.code = Walk(block, Forms(), target)
-        self.effects = Effects(function)
-        self.e = Expansion(self.code, widths, self.effects, target)
-        self.pending: dict[Hashable, list[Operation]] = {}
-        """Reads of the current block that are not carried out yet, by what they read."""
+        self.e = Expansion(self.code, widths, target)
         self.waiting: list[Operation] = []
         """Operations of the current block that nothing has asked for yet, in order."""
         self.rewritten: dict[Operation, Sequence[Value]] = {}
-        """The results that loops and branches had before they gave pieces."""
+        """For each loop or branch on pieces, the results of the one on vectors that it replaces."""
         self.done: list[Operation] = []
         """Operations that were expanded, to be erased."""
 
@@ -89,16 +84,13 @@ class _Lowering:
                 operands = list(op._operands)
                 op.erase()
                 erase_unused(operands)
-        erase_dead_buffers(self.function.body.blocks[0])
 
     # -- blocks ------------------------------------------------------------------------------
 
-    def block(self, block: Block, written: frozenset = NOTHING) -> None:
-        """All operations of a block, then what waits for its end."""
-        pending, self.pending = self.pending, {}
+    def block(self, block: Block) -> None:
+        """All operations of a block, in order."""
         waiting, self.waiting = self.waiting, []
         scope = self.code.enter(block)
-        scope.written = written
         for op in block:
             scope.anchor = op
             self.code.loc = op.loc
@@ -107,7 +99,7 @@ class _Lowering:
             else:
                 self.visit(op)
         self.code.leave()
-        self.pending, self.waiting = pending, waiting
+        self.waiting = waiting
 
     def terminator(self, op: Operation) -> None:
         region = op.parent.parent if op.parent is not None else None
@@ -118,10 +110,9 @@ class _Lowering:
             op.operands = self._flattened(op._operands, results)
         else:
             self._keep(op)
-        self.e.contents.flush()
 
     def _expand_for_others(self, block: Block) -> None:
-        """Make what other blocks of the same region use."""
+        """Make the pieces that other blocks of the same region use."""
         for op in list(block):
             for result in op.results:
                 if isinstance(result.type, VectorType) and any(
@@ -138,7 +129,7 @@ class _Lowering:
         elif self.e.is_expanded(op) and any(isinstance(r.type, VectorType) for r in op.results):
             self._wait(op)
         else:
-            self.other(op)
+            self._keep(op)
 
     def _wait(self, op: Operation) -> None:
         """Leave an operation for when its pieces are needed."""
@@ -148,15 +139,8 @@ class _Lowering:
 
     # -- operations that stay as they are --------------------------------------------------------
 
-    def other(self, op: Operation) -> None:
-        """An operation that is not expanded: what it does to memory, and whole vectors for it."""
-        touched, written = self.effects.of(op)
-        if touched is not NOTHING or written is not NOTHING:
-            self._settle(op, touched, written)
-        self._keep(op)
-
     def _keep(self, op: Operation) -> None:
-        """Give an operation its vectors as they were."""
+        """Let an operation stay as it is: its operands are put together from pieces again."""
         op.attributes.pop(LANES, None)
         for i, value in enumerate(op._operands):
             if isinstance(value.type, VectorType):
@@ -164,55 +148,31 @@ class _Lowering:
                 if whole is not value:
                     op.set_operand(i, whole)
 
-    def _settle(self, op: Operation, touched: frozenset, written: frozenset) -> None:
-        """Carry out what waits for memory before something else touches it."""
-        self._read_pending(written)
-        # Lives end here, and stores that wait would outlast them.
-        is_end = isinstance(op, memref.Dealloc)
-        self.e.contents.flush(None if is_end or touched is EVERYTHING else touched)
-        self.e.contents.forget(None if written is EVERYTHING else written)
-
-    def _read_pending(self, written: frozenset) -> None:
-        for alias in [a for a in self.pending if a in written]:
-            for op in self.pending.pop(alias):
-                self.e.all_pieces(op.results[0])
-
     # -- reads and writes ------------------------------------------------------------------------
 
     def read(self, op: Any) -> None:
-        """A read waits until its pieces are needed, or memory changes."""
+        """Load all pieces of a vector."""
         is_transfer = isinstance(op, vector.TransferRead)
         is_kept = is_transfer and transfers.access_of(self.e, op) is None
         if is_kept or not isinstance(op.base.type, MemRefType):
-            self.other(op)
+            self._keep(op)
             return
         self.done.append(op)
         if op.results[0].has_uses:
-            self.e.wait(op)
-            self.waiting.append(op)
-            self.pending.setdefault(self.effects.alias(op.base), []).append(op)
-
-    def _still_pending(self, alias: Hashable) -> list[Operation]:
-        waiting = self.pending.get(alias)
-        if not waiting:
-            return []
-        left = [op for op in waiting if transfers.unread(self.e, op)]
-        self.pending[alias] = left
-        return left
+            self.e.all_pieces(op.results[0])
 
     def transfer_write(self, op: vector.TransferWrite) -> None:
         if op.result is not None or transfers.access_of(self.e, op) is None:
-            self.other(op)
+            self._keep(op)
             return
         self._compute(op.valueToStore)
-        pending = self._still_pending(self.effects.alias(op.base))
-        transfers.write_pieces(self.e, op, pending)
+        transfers.write_pieces(self.e, op)
         self.done.append(op)
 
     def _compute(self, written: Value) -> None:
-        """Copy after copy, all that waits and has the shape of what is written, in order.
+        """Make the pieces of `written` and of all waiting results of its shape, copy after copy.
 
-        A body with several results is computed as a whole for one copy, not result by result.
+        So a body with several results is computed as a whole for one copy, not result by result.
         """
         waiting, self.waiting = self.waiting, []
         alike = [
@@ -231,34 +191,9 @@ class _Lowering:
 
     def scatter(self, op: vector.Scatter) -> None:
         if op.result is not None or not isinstance(op.base.type, MemRefType):
-            self.other(op)
+            self._keep(op)
             return
-        self._settle(op, *self.effects.of(op))
         transfers.scatter_pieces(self.e, op)
-        self.done.append(op)
-
-    def load(self, op: memref.Load) -> None:
-        access = transfers.access_of(self.e, op)
-        if access is None or op.nontemporal:
-            self.other(op)
-            return
-        address = access.at((), ONE, None)
-        known = self.e.contents.find(address)
-        if known is not None:
-            op.result.replace_all_uses_with(known.value)
-            self.done.append(op)
-        else:
-            self.e.contents.load([address], lambda group: [op.result])
-
-    def store(self, op: memref.Store) -> None:
-        access = transfers.access_of(self.e, op)
-        if access is None or op.nontemporal:
-            self.other(op)
-            return
-        address = access.at((), ONE, None)
-        for waiting in self._still_pending(access.alias):
-            transfers.read_before(self.e, waiting, address)
-        self.e.contents.store(address, op.value)
         self.done.append(op)
 
     # -- elements --------------------------------------------------------------------------------
@@ -266,18 +201,18 @@ class _Lowering:
     def extract(self, op: vector.Extract) -> None:
         if isinstance(op.results[0].type, VectorType):
             if op.dynamic_position:
-                self.other(op)
+                self._keep(op)
             else:
                 self._wait(op)
         elif op.dynamic_position or self.e.stays(op.source):
-            self.other(op)
+            self._keep(op)
         else:
             op.result.replace_all_uses_with(self.e.element(op.source, tuple(op.static_position)))
             self.done.append(op)
 
     def insert(self, op: vector.Insert) -> None:
         if op.dynamic_position:
-            self.other(op)
+            self._keep(op)
         else:
             self._wait(op)
 
@@ -293,31 +228,20 @@ class _Lowering:
     # -- control flow ----------------------------------------------------------------------------
 
     def region_op(self, op: Operation) -> None:
-        """An operation with regions that stays as it is."""
+        """An operation with regions that stays, while its regions are lowered."""
         self._before_regions(op)
         self._keep(op)
         self._regions(op)
-        self._after_regions(op)
 
     def _regions(self, op: Operation) -> None:
-        _, written = self.effects.of(op)
         for region in op.regions:
             for block in region.blocks:
-                self.block(block, written)
+                self.block(block)
 
     def _before_regions(self, op: Operation) -> None:
-        """Make what the regions use, and carry out what waits for memory."""
+        """Make the pieces of vectors from outside that the regions use."""
         for value in _captured(op):
             self.e.all_pieces(value)
-        touched, written = self.effects.of(op)
-        self._read_pending(written)
-        # What one nest of loops leaves is not carried through the next one.
-        is_nest = self.code.scope.depth == 1
-        self.e.contents.flush(None if is_nest or touched is EVERYTHING else touched)
-
-    def _after_regions(self, op: Operation) -> None:
-        _, written = self.effects.of(op)
-        self.e.contents.forget(None if written is EVERYTHING else written)
 
     def for_loop(self, op: scf.For) -> None:
         """A loop that carries pieces instead of vectors."""
@@ -362,11 +286,9 @@ class _Lowering:
         """Put the operation in place of the old one, lower its regions, and bind its results."""
         self.code.put(new)
         self.code.scope.anchor = new
-        self.effects.replace(op, new)
         self.rewritten[new] = op.results
         self._regions(new)
         self.code.scope.anchor = op
-        self._after_regions(new)
         self._bind(op.results, new.results)
         self.done.append(op)
 
@@ -420,8 +342,6 @@ def _captured(op: Operation) -> list[Value]:
 
 
 _HANDLERS: dict[type[Operation], Callable[[_Lowering, Any], None]] = {
-    memref.Load: _Lowering.load,
-    memref.Store: _Lowering.store,
     scf.For: _Lowering.for_loop,
     scf.If: _Lowering.if_op,
     vector.Contract: lambda s, op: s.eager(op, products.contract),

@@ -1,4 +1,4 @@
-"""What `vector.mask` stands for, as ordinary operations."""
+"""`vector.mask` replaced by ordinary operations."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def take_off_masks(function: Operation) -> None:
 
 
 def _let_count(masked: Operation, op: vector.Mask) -> None:
-    """Let only what the mask selects count where an operation could do what it must not."""
+    """Keep a transfer or a reduction from touching elements that the mask leaves out."""
     match masked:
         case vector.TransferRead() | vector.TransferWrite():
             masked.mask = op.mask

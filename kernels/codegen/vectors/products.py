@@ -23,7 +23,7 @@ from .lanes import ONE, Part, lanes_of, parts_of
 from .pieces import Piece, as_vector, is_vector
 
 FLAGS = "fastmath"
-"""The attribute of a `vector.multi_reduction` that has the flags of what combines."""
+"""The attribute of a `vector.multi_reduction` with the fast-math flags of its combiner."""
 
 
 def contract(e: Expansion, op: vector.Contract) -> None:
@@ -212,7 +212,7 @@ def _reduce_lanes(
 
 
 def _set_elements(e: Expansion, value: Value, elements: dict[Copies, Value]) -> None:
-    """Let a vector consist of these elements."""
+    """Make the pieces of a vector from its elements."""
     for copies, part in e.places(value):
         at = [(*copies, part.offset + i) for i in range(part.lanes)] if value.type.shape else [()]
         e.set(value, copies, part, e.from_elements([elements[i] for i in at], part.width))
@@ -280,7 +280,7 @@ def _across(
 
 
 def _active(e: Expansion, kind: str, piece: Piece, part: Part) -> Value:
-    """A piece whose lanes that do not count change nothing."""
+    """A piece as a vector whose unused lanes hold the identity of the reduction."""
     if part.width == 1:
         return e.scalar(piece)
     row = as_vector(e.code, piece, part.width)
@@ -331,7 +331,7 @@ def scan(e: Expansion, op: vector.Scan) -> None:
 def _running(
     e: Expansion, op: vector.Scan, total: Value, items: list[Value], part: Part
 ) -> list[Value]:
-    """What is combined up to each item; that includes the item itself, or the start instead."""
+    """The running total at each item: with it if the scan is inclusive, else before it."""
     steps = []
     for i, item in enumerate(items):
         steps.append(total)

@@ -44,14 +44,14 @@ def place(code: Walk, address: Address) -> Place:
 
 
 def flat_place(code: Walk, address: Address, further: Size = 0) -> Place:
-    """The same, or so many elements further on, in the buffer as one dimension."""
+    """Where a piece starts, plus `further` elements, in the buffer as one dimension."""
     access = address.access
     at = code.at(access.start, address.constant + further)
     return code.flat(access.view.root), [code.as_value(at)]
 
 
 def row_place(code: Walk, address: Address) -> Place:
-    """The same where elements next to it are wanted: by subscripts if the last one counts them."""
+    """Where a row starts: by subscripts if the last one has stride 1, else in one dimension."""
     access = address.access
     rank = len(access.indices)
     if not rank or (access.dims and access.dims[-1] != rank - 1):
@@ -78,7 +78,10 @@ def read(code: Walk, address: Address, padding: Value | None) -> Value:
 
 
 def _repeats(code: Walk, address: Address) -> Value | None:
-    """Whether all lanes are one element, where only the run tells; if not, they are neighbours."""
+    """A condition known at run time: true if all lanes are one element, false if they are a row.
+
+    None where the lanes' stride is no choice between 0 and 1.
+    """
     step, count = code.size(address.lane), address.count
     is_counted = count is None or isinstance(count, int) or not isinstance(count.type, VectorType)
     choice = step.defining_op if isinstance(step, Value) else None
@@ -183,7 +186,7 @@ def lane_offsets(code: Walk, address: Address) -> Value:
 
 
 def prefetch(code: Walk, address: Address) -> None:
-    """Ask for what lies further on in the buffer."""
+    """Prefetch the element `access.ahead` elements behind the piece."""
     code.ask_for(*flat_place(code, address, address.access.ahead))
 
 

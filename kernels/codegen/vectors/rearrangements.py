@@ -145,7 +145,7 @@ def _extract_slice(
 
 
 def _lanes(e: Expansion, source: Value, copies: Copies, first: int, part: Part) -> Piece:
-    """So many lanes of a vector as a part asks for, from one on."""
+    """The lanes of a vector from `first` on, as many as `part` has."""
     if fits_any(source):
         return e.piece(source, copies, Part(first, part.width, part.count))
     if lanes_of(source.type) == 1:

@@ -10,7 +10,7 @@ from ..code import Code
 
 
 def dealt(code: Code, vectors: Sequence[Value]) -> list[Value]:
-    """Of a row in as many vectors as a power of two, every such-many-th element from each start."""
+    """A row in n vectors (a power of two) dealt out: result i has elements i, i + n, i + 2n, .."""
     if len(vectors) == 1:
         return list(vectors)
     width: int = vectors[0].type.shape[0]

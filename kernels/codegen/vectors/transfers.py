@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ....dialects import arith, memref, ub, vector
 from ....ir.affine import AffineDim
 from ....ir.attributes import DenseElements, IntegerAttr
-from ....ir.core import Operation, Value
+from ....ir.core import Value
 from ....ir.rewriting import constant_int, constant_value
 from ....ir.types import MemRefType, VectorType, i1
 from ..code import make
@@ -16,8 +15,8 @@ from .accesses import Access, Address
 from .expansion import Copies, Expansion, expands, lanes_below, mask_bounds, minimum_of
 from .lanes import Part
 from .pieces import Leading, Piece, Strided, as_vector, is_vector
-from .reads import Place, gather, neighbours, prefetch, read, read_row
-from .writes import scatter, write_row
+from .reads import Place, gather, is_interleaved, neighbours, prefetch, read, read_row
+from .writes import scatter, write, write_all, write_row
 
 Count = int | Value | None
 
@@ -49,10 +48,7 @@ def _access(e: Expansion, op: Any) -> Access | None:
         given = op.attributes.get(PREFETCH)
         ahead = given.value if isinstance(given, IntegerAttr) else 0
     start, constant = e.code.forms.flat(view, op.indices)
-    base = e.bases.setdefault((view.root, start), len(e.bases))
-    is_output = isinstance(op, vector.TransferWrite | memref.Store)
-    alias = e.effects.alias(source)
-    access = Access(source, view, op.indices, start, base, constant, alias, dims, is_output, ahead)
+    access = Access(source, view, op.indices, start, constant, dims, ahead)
     if is_transfer and (op.mask is not None or not all(op.bounds)):
         access.bounds = _bounds(e, op, access)
     return access
@@ -93,7 +89,7 @@ def _within(e: Expansion, bound: int | Value | None, access: Access, d: int) -> 
 
 
 def _count(e: Expansion, op: Any, access: Access, copies: Copies, part: Part) -> Count:
-    """Which lanes of a piece count: so many first ones, those of a mask, or all."""
+    """The lanes of a piece that are accessed: the first n, those of a mask, or all (None)."""
     bounds = access.bounds
     if bounds is None:
         return part.count
@@ -157,31 +153,27 @@ def _read(e: Expansion, op: vector.TransferRead, value: Value, copies: Copies, p
     if access is None:
         return e.cut(value, copies, part)
     count = _count(e, op, access, copies, part)
-    padding = _padding(e, op.padding, value.type)
+    padding = _padding(op.padding)
     if isinstance(count, int) and count == 0:
         return op.padding if padding is None else padding
     address = access.at(copies, part, count)
-    known = e.contents.find(address)
+    known = access.loaded.get(address.key)
     if known is not None:
-        return known.value
+        return known
     together = None if access.bounds is not None else neighbours(address, value.type.shape)
-
-    def load(group: Sequence[Address]) -> list[Value]:
-        if together is not None:
-            return together[1](e.code, list(group))
-        found = [read(e.code, address, padding)]
-        if access.ahead:
-            prefetch(e.code, address)
-        return found
-
-    group = together[0] if together is not None else [address]
-    return e.contents.load(group, load)[group.index(address)]
+    if together is not None:
+        group, read_group = together
+        for one, piece in zip(group, read_group(e.code, group), strict=True):
+            access.loaded[one.key] = piece
+        return access.loaded[address.key]
+    access.loaded[address.key] = found = read(e.code, address, padding)
+    if access.ahead:
+        prefetch(e.code, address)
+    return found
 
 
-def _padding(e: Expansion, value: Value, row: VectorType) -> Value | None:
-    """What masked lanes are; None where zero does as well, which a masked access gives."""
-    if value.defined_by(ub.Poison):
-        return None if e.code.can_mask(row) else value
+def _padding(value: Value) -> Value | None:
+    """The value of lanes that a mask leaves out; None for zero."""
     return None if _is_zero(value) else value
 
 
@@ -190,32 +182,12 @@ def _is_zero(value: Value) -> bool:
     return number == 0
 
 
-def unread(e: Expansion, op: Any) -> list[tuple[Copies, Part, Address | None]]:
-    """The pieces of a read that were not needed yet, and where they lie."""
-    grid = e.grids.get(op.results[0], {})
-    access = access_of(e, op) if isinstance(op, vector.TransferRead) else None
-    found = []
-    for copies, part in e.places(op.results[0]):
-        if (copies, part.offset, part.width) not in grid:
-            address = access.at(copies, part, part.count) if access is not None else None
-            found.append((copies, part, address))
-    return found
-
-
-def read_before(e: Expansion, op: Any, written: Address) -> None:
-    """Make the pieces of a pending read that a write may change."""
-    for copies, part, address in unread(e, op):
-        if address is None or not address.disjoint(written):
-            e.piece(op.results[0], copies, part)
-
-
 @expands(vector.Gather)
 def _gather(e: Expansion, op: vector.Gather, value: Value, copies: Copies, part: Part) -> Piece:
     """Scalars where all lanes read one element, rows where they read one after the other."""
     if not isinstance(op.base.type, MemRefType):
         return e.cut(value, copies, part)
     code = e.code
-    e.contents.flush([e.effects.alias(op.base)])
     lanes = e.piece(op.indices, copies, part)
     count = _lane_count(e, op.mask, copies, part)
     offsets = list(op.offsets)
@@ -260,14 +232,14 @@ def _as_index(e: Expansion, value: Value) -> Value:
 
 
 def _pass_thru(e: Expansion, op: Any, copies: Copies, part: Part) -> Value | None:
-    """What lanes that are masked off are; None where nobody looks at them."""
+    """The values of lanes that a mask leaves out; None where they are undefined."""
     if isinstance(op.pass_thru.defining_op, ub.Poison):
         return None
     return as_vector(e.code, e.piece(op.pass_thru, copies, part), max(part.width, 1))
 
 
 def _has_rows(source: Value) -> bool:
-    """Whether the last subscript counts elements next to each other."""
+    """Whether the last dimension of a memref has stride 1."""
     found = source.type.strides_and_offset()
     return found is not None and bool(found[0]) and found[0][-1] == 1
 
@@ -290,20 +262,23 @@ def _lane_count(e: Expansion, mask: Value, copies: Copies, part: Part) -> Count:
 # -- writes --------------------------------------------------------------------------------------
 
 
-def write_pieces(e: Expansion, op: vector.TransferWrite, pending: Sequence[Operation]) -> None:
-    """Store all pieces of a vector, after what pending reads want of the same places."""
+def write_pieces(e: Expansion, op: vector.TransferWrite) -> None:
+    """Store all pieces of a vector, those together whose lanes interleave."""
     access = access_of(e, op)
     assert access is not None
     value = op.valueToStore
+    pieces: dict[tuple, tuple[Address, Value]] = {}
     for copies, part in e.places(value):
         count = _count(e, op, access, copies, part)
         if isinstance(count, int) and count == 0:
             continue
         address = access.at(copies, part, count)
         piece = e.vector(value, copies, part)
-        for waiting in pending:
-            read_before(e, waiting, address)
-        e.contents.store(address, piece)
+        if is_interleaved(address.lane) and not isinstance(count, Value):
+            pieces[address.key] = address, piece
+        else:
+            write(e.code, address, piece)
+    write_all(e.code, pieces)
 
 
 def scatter_pieces(e: Expansion, op: vector.Scatter) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ....dialects import memref, vector
 from ....ir.core import Value
@@ -68,6 +68,33 @@ def scatter(
     width = value.type.shape[0]
     mask = code.mask(width if count is None else count, width)
     code.put(make(vector.Scatter, (source, *indices, lanes, mask, value)))
+
+
+def write_all(code: Walk, pieces: dict[tuple, tuple[Address, Value]]) -> None:
+    """Write pieces whose lanes are a few elements apart, given by the keys of their addresses.
+
+    Pieces that fill the gaps between each other's lanes are written as whole vectors.
+    """
+    while pieces:
+        address, value = next(iter(pieces.values()))
+        group = _interleaved_with(address, pieces) or [address.key]
+        found = [pieces.pop(key) for key in group]
+        if len(found) > 1:
+            write_interleaved(code, [a for a, _ in found], [v for _, v in found])
+        else:
+            write(code, address, value)
+
+
+def _interleaved_with(address: Address, pieces: Collection[tuple]) -> list[tuple] | None:
+    """The keys of pieces that together fill the gaps between each other's lanes, if there are."""
+    stride = address.lane
+    assert isinstance(stride, int)
+    constant, *rest = address.key
+    for first in range(1 - stride, 1):
+        keys = [(constant + first + i, *rest) for i in range(stride)]
+        if all(key in pieces for key in keys):
+            return keys
+    return None
 
 
 def write_interleaved(code: Walk, addresses: Sequence[Address], values: Sequence[Value]) -> None:

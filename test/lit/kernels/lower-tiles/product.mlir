@@ -1,8 +1,8 @@
 // A tile of 2 rows and 40 columns: what a step reads of the right side is loaded once, elements of the
 // left one are scalars that are repeated, the accumulators are carried piece by piece. The last 8
 // columns are a vector of their own.
-// RUN: nn-opt --lower-tiles='target=avx512' --canonicalize --cse %s | filecheck %s
-// RUN: nn-opt --check-numerics --lower-tiles='target=avx512' %s | filecheck %s --check-prefix=SAME
+// RUN: nn-opt --lower-tiles='target=avx512' --forward-stores --canonicalize --cse %s | filecheck %s
+// RUN: nn-opt --check-numerics --lower-tiles='target=avx512' --forward-stores %s | filecheck %s --check-prefix=SAME
 
 // SAME: func.func @product
 // CHECK-LABEL: func.func @product

@@ -1,8 +1,8 @@
 // Where the machine has no masked accesses of such elements, the last lanes of a row are read and
 // written by ever smaller vectors, 7 = 4 + 2 + 1; arithmetic has the least register that holds them.
-// RUN: nn-opt --split-input-file --lower-tiles='target=sse' --canonicalize --cse %s | filecheck %s
-// RUN: nn-opt --split-input-file --lower-tiles='target=cortex-a76' --canonicalize --cse %s | filecheck %s
-// RUN: nn-opt --split-input-file --lower-tiles='target=avx2' --canonicalize --cse %s | filecheck %s --check-prefix=AVX2
+// RUN: nn-opt --split-input-file --lower-tiles='target=sse' --forward-stores --canonicalize --cse %s | filecheck %s
+// RUN: nn-opt --split-input-file --lower-tiles='target=cortex-a76' --forward-stores --canonicalize --cse %s | filecheck %s
+// RUN: nn-opt --split-input-file --lower-tiles='target=avx2' --forward-stores --canonicalize --cse %s | filecheck %s --check-prefix=AVX2
 
 // CHECK-LABEL: func.func @seven
 // CHECK:         %[[A:.*]] = vector.load %arg0[%c0] : memref<7xf32>, vector<4xf32>
@@ -12,10 +12,10 @@
 // CHECK-NEXT:    %[[D:.*]] = memref.load %arg0[%c6]
 // CHECK-NEXT:    %[[E:.*]] = vector.insert %[[D]], %[[C]] [2]
 // CHECK-NEXT:    %[[F:.*]] = arith.negf %[[E]] : vector<4xf32>
-// CHECK:         vector.store %{{.*}}, %arg1[%c0] : memref<7xf32>, vector<4xf32>
 // CHECK-NEXT:    %[[G:.*]] = vector.extract_strided_slice %[[F]] {offsets = [0], sizes = [2], strides = [1]}
-// CHECK-NEXT:    vector.store %[[G]], %arg1[%c4] : memref<7xf32>, vector<2xf32>
 // CHECK-NEXT:    %[[H:.*]] = vector.extract %[[F]][2]
+// CHECK-NEXT:    vector.store %{{.*}}, %arg1[%c0] : memref<7xf32>, vector<4xf32>
+// CHECK-NEXT:    vector.store %[[G]], %arg1[%c4] : memref<7xf32>, vector<2xf32>
 // CHECK-NEXT:    memref.store %[[H]], %arg1[%c6]
 // AVX2-LABEL:  func.func @seven
 // AVX2:          vector.maskedload %arg0[%c0]

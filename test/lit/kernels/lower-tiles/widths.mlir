@@ -1,6 +1,6 @@
 // How wide pieces are: as the largest element type among what is combined allows, or as the schedule
 // says; values that do not vary along the lanes are scalars.
-// RUN: nn-opt --split-input-file --check-numerics --lower-tiles='target=avx512' --canonicalize --cse %s | filecheck %s
+// RUN: nn-opt --split-input-file --check-numerics --lower-tiles='target=avx512' --forward-stores --canonicalize --cse %s | filecheck %s
 
 // CHECK-LABEL: func.func @bytes_as_floats
 // CHECK-COUNT-2: vector.load {{.*}} vector<16xi8>

@@ -1,6 +1,6 @@
 // A schedule written by hand: register tiles of 2 rows times 2 vectors, the initial value and
 // the activation on the tile, one store for each result and no temporary buffer.
-// RUN: nn-opt --apply-schedules='target=avx2' --lower-tiles --canonicalize --cse %s | filecheck %s
+// RUN: nn-opt --apply-schedules='target=avx2' --lower-tiles --forward-stores --canonicalize --cse %s | filecheck %s
 
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>

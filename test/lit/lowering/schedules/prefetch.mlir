@@ -1,6 +1,6 @@
 // Each vector of the right-hand side that is read asks for the one 512 elements further, once
 // for all rows; beyond the end of the buffer, too. What is known already asks for nothing.
-// RUN: nn-opt --apply-schedules='target=avx512' --lower-tiles --canonicalize --cse %s | filecheck %s
+// RUN: nn-opt --apply-schedules='target=avx512' --lower-tiles --forward-stores --canonicalize --cse %s | filecheck %s
 
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>

@@ -40,7 +40,10 @@ Buffers = frozenset
 
 
 class Effects:
-    """What the operations of a function do to memory; of nested ones, found once."""
+    """What the operations of a function do to memory.
+
+    Each answer is found once and remembered, those of operations with regions too.
+    """
 
     def __init__(self, function: Operation) -> None:
         self.function = function
@@ -53,7 +56,7 @@ class Effects:
     # -- what may share memory -----------------------------------------------------------------
 
     def alias(self, buffer: Value) -> Hashable:
-        """Equal for all buffers that may share memory."""
+        """A key that is equal for all buffers that may share memory."""
         known = self._aliases.get(buffer)
         if known is None:
             known = self._aliases[buffer] = self._alias(buffer)
@@ -75,7 +78,7 @@ class Effects:
         return made.properties["name"] if isinstance(made, memref.GetGlobal) else root
 
     def _is_known(self, buffer: Value) -> bool:
-        """Whether it is certain where a buffer comes from."""
+        """Whether a buffer is certainly an argument, an allocation or a global of the function."""
         root = base_buffer(buffer)
         if isinstance(root, BlockArgument):
             return root.owner is self.function.regions[0].blocks[0]
@@ -84,7 +87,7 @@ class Effects:
     # -- effects -----------------------------------------------------------------------------
 
     def of(self, op: Operation) -> tuple[Buffers, Buffers]:
-        """The buffers that an operation touches, and those of them that it writes."""
+        """The keys of the buffers that an operation touches, and of those that it writes."""
         if op.regions:
             known = self._whole.get(op)
             if known is None:
@@ -103,10 +106,6 @@ class Effects:
             is_read = ReadsMemory in traits and WritesMemory not in traits
             return touched, (NOTHING if is_read else touched)
         return EVERYTHING, EVERYTHING
-
-    def replace(self, old: Operation, new: Operation) -> None:
-        """Let an operation that has the old one's body do the same."""
-        self._whole[new] = self.of(old)
 
     def _of_nested(self, op: Operation) -> tuple[Buffers, Buffers]:
         touched: Buffers = NOTHING
@@ -132,7 +131,10 @@ def _buffers(function: Operation) -> Iterable[Value]:
 
 
 def _view_ranges(function: Operation) -> dict[Operation, Hashable]:
-    """For each typed view of bytes at a known place, what is equal for those that overlap."""
+    """For each typed view of bytes at a known offset, a key that overlapping views share.
+
+    Views of one source whose bytes do not overlap have different keys.
+    """
     found: dict[Value, list[tuple[int, int, memref.View]]] = {}
     unknown: set[Value] = set()
     for op in function.walk():

@@ -1,0 +1,1 @@
+"""Loads that registers replace, and stores that wait: `--forward-stores`."""
