@@ -38,7 +38,8 @@ def is_it(source: Source) -> bool:
     head = source.head
     if head.startswith(BYTECODE) or exported(source) is not None:
         return True
-    return b"module" in head and b"\0" not in head and _USES.search(head) is not None
+    is_mlir = b"module" in head or b"func.func" in head
+    return is_mlir and b"\0" not in head and _USES.search(head) is not None
 
 
 def is_of_jax(given: Any) -> bool:

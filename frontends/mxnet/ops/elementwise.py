@@ -22,7 +22,7 @@ def _trunc(x: Term) -> Term:
 
 def _round(x: Term) -> Term:
     """Halves away from zero."""
-    return _trunc(x + (x < 0.0).choose(x * 0.0 - 0.5, x * 0.0 + 0.5))
+    return _trunc(x + (x < 0.0).choose(x.zeros() - 0.5, x.zeros() + 0.5))
 
 
 def _cbrt(x: Term) -> Term:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ...common.quantization import quantized
 from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
-from .layers import convolution, embedding, fully_connected, pooling
+from .layers import convolved, embedding, fully_connected, pooling
 
 ui8 = IntegerType(8, "u")
 _WIDEST = float(2**31 - 1)
@@ -115,7 +115,7 @@ def _ends(level: Term) -> list[Value]:
 
 @rows("_contrib_quantized_conv")
 def quantized_convolution(n: MxnetLayer, x: Value, weight: Value, *more: Value) -> list[Value]:
-    return _product(n, x, weight, more, convolution)
+    return _product(n, x, weight, more, convolved)
 
 
 @rows("_contrib_quantized_fully_connected")

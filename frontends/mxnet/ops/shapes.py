@@ -221,7 +221,7 @@ def blocks(n: MxnetLayer, x: Value) -> Value:
 # -- slices ------------------------------------------------------------------------------------
 
 
-def sliced(
+def slice_of(
     n: MxnetLayer, x: Value, axis: int, begin: int | None, end: int | None, step: int = 1
 ) -> Value:
     """x[.., begin:end:step, ..]"""
@@ -237,7 +237,7 @@ def slice_(n: MxnetLayer, x: Value) -> Value:
     begins, ends = n.optional_ints("begin"), n.optional_ints("end")
     steps = n.optional_ints("step") or (1,) * len(begins)
     for axis, (begin, end, step) in enumerate(zip(begins, ends, steps, strict=False)):
-        x = sliced(n, x, axis, begin, end, step or 1)
+        x = slice_of(n, x, axis, begin, end, step or 1)
     return x
 
 
@@ -245,14 +245,14 @@ def slice_(n: MxnetLayer, x: Value) -> Value:
 def slice_axis(n: MxnetLayer, x: Value) -> Value:
     axis = n.axis("axis", None, x.type.rank)
     end = None if n.get("end") is None else n.int("end")
-    return sliced(n, x, axis, n.int("begin", 0), end)
+    return slice_of(n, x, axis, n.int("begin", 0), end)
 
 
 @rows("slice_like")
 def slice_like(n: MxnetLayer, x: Value, like: Value) -> Value:
     axes = n.axes("axes", x.type.rank) or range(like.type.rank)
     for axis in axes:
-        x = sliced(n, x, axis, 0, n.extent(like, axis))
+        x = slice_of(n, x, axis, 0, n.extent(like, axis))
     return x
 
 
@@ -266,7 +266,7 @@ def crop(n: MxnetLayer, x: Value, like: Value | None = None) -> Value:
             raise n.error(f"the extents of '{x.type}' must be known at import")
         if n.flag("center_crop"):
             begin = (n.extent(x, 2 + i) - size) // 2
-        x = sliced(n, x, 2 + i, begin, begin + size)
+        x = slice_of(n, x, 2 + i, begin, begin + size)
     return x
 
 
@@ -296,7 +296,7 @@ def _parts(n: MxnetLayer, parts: list[Value], axis: int) -> list[Value]:
 def reverse(n: MxnetLayer, x: Value) -> Value:
     axes = n.axes("axis", x.type.rank) if n.get("axis") is not None else range(x.type.rank)
     for axis in axes:
-        x = sliced(n, x, axis, None, None, -1)
+        x = slice_of(n, x, axis, None, None, -1)
     return x
 
 

@@ -63,6 +63,7 @@ def _polynomial(given: tuple[float, float, Recurrence, bool]) -> Row:
 _CHEBYSHEV = {"t": (1.0, 0.0), "u": (2.0, 0.0), "v": (2.0, -1.0), "w": (2.0, 1.0)}
 table(
     _polynomial,
+    batched=None,
     special_hermite_polynomial_h=(2.0, 0.0, _hermite, False),
     special_hermite_polynomial_he=(1.0, 0.0, _hermite_of_chances, False),
     special_laguerre_polynomial_l=(-1.0, 1.0, _laguerre, False),

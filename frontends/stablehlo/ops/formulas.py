@@ -214,5 +214,5 @@ def complex_sign(x: Pairs) -> Pairs:
 
 def complex_logistic(x: Pairs) -> Pairs:
     real, imag = complex_exp((-x[0], -x[1]))
-    one = real * 0.0 + 1.0
-    return quotient((one, one * 0.0), (real + 1.0, imag))
+    one = real.zeros() + 1.0
+    return quotient((one, one.zeros()), (real + 1.0, imag))

@@ -125,7 +125,7 @@ def convert(n: HloLayer, x: Any) -> Any:
         if isinstance(x, Pair):
             return Pair(n.cast(x.real, part), n.cast(x.imag, part))
         whole = Term(n, n.cast(x, part))
-        return pair(whole, whole - whole)
+        return pair(whole, whole.zeros())
     return cast(n, x.real if isinstance(x, Pair) else x, element)
 
 

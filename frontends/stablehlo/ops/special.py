@@ -46,7 +46,7 @@ def _lanczos(x: Term) -> tuple[Term, Term, Term, Term]:
     """For z = x - 1, or -x where x < 1/2: whether reflected, z, the sum, and its derivative."""
     reflected = x < 0.5
     z = reflected.choose(-x, x - 1.0)
-    total, slope = z * 0.0 + 0.99999999999980993227684700473478, z * 0.0
+    total, slope = z.zeros() + 0.99999999999980993227684700473478, z.zeros()
     for i, c in enumerate(_LANCZOS):
         inverse = 1.0 / (z + float(i + 1))
         total = total + inverse * c
@@ -113,7 +113,7 @@ def polygamma(order: Term, x: Term) -> Term:
 def _chebyshev(x: Term, coefficients: Sequence[float]) -> Term:
     """The sum of Chebyshev's polynomials with these coefficients, by Clenshaw's recurrence."""
     first, *rest = coefficients
-    found, before = x * 0.0 + rest[-1], x * 0.0
+    found, before = x.zeros() + rest[-1], x.zeros()
     for c in reversed(rest[:-1]):
         found, before = x * found * 2.0 - before + c, found
     return x * found - before + first

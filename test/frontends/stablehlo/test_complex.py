@@ -67,3 +67,18 @@ def test_in_c(path: Path) -> None:
 def run(folder: Path, *arguments: str) -> tuple[int, str]:
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO(), folder)
     return nnc_tool.main(arguments, streams), streams.stdout.getvalue()
+
+
+def test_infinities_become_complex_numbers_without_an_imaginary_part(tmp_path):
+    text = """
+        func.func public @main(%x: tensor<4xf32>) -> tensor<4xcomplex<f32>> {
+          %y = stablehlo.convert %x : (tensor<4xf32>) -> tensor<4xcomplex<f32>>
+          return %y : tensor<4xcomplex<f32>>
+        }
+    """
+    path = tmp_path / "model.mlir"
+    path.write_text(text)
+    x = np.array([np.inf, -np.inf, np.nan, 2], np.float32)
+    found = nnc.compile(path)(x)
+    np.testing.assert_array_equal(found.real, x)
+    np.testing.assert_array_equal(found.imag, np.zeros(4))
