@@ -468,7 +468,11 @@ func.func private @kernel(%n: index, %m: memref<64xi64>) {
     %t = memref.alloc(%size) : memref<?xi64>
     %some = arith.cmpi sgt, %size, %c0 : index
     scf.if %some {
+      %last = arith.subi %size, %c1 : index
       memref.store %x, %t[%c0] : memref<?xi64>
+      memref.store %x, %t[%last] : memref<?xi64>
+      %same = memref.load %t[%c0] : memref<?xi64>
+      memref.store %same, %m[%i] : memref<64xi64>
     }
     memref.dealloc %t : memref<?xi64>
     scf.reduce

@@ -146,6 +146,23 @@ def test_svm_classifier(kernel, classes, certain):
     )
 
 
+def test_svm_classifier_of_two_classes_whose_coefficients_are_positive():
+    """The class that wins the vote, whatever the signs of the coefficients."""
+    check(
+        "SVMClassifier",
+        np.array([[1, 2], [-1, -2], [3, -1], [-3, 1]], np.float32),
+        domain=ML,
+        outputs=[TensorProto.INT64, TensorProto.FLOAT],
+        classlabels_ints=[7, 5],
+        vectors_per_class=[1, 1],
+        support_vectors=[1.0, 0.0, 0.0, 1.0],
+        coefficients=[1.0, 0.25],
+        rho=[0.0],
+        kernel_type="LINEAR",
+        kernel_params=[0.5, 0.0, 3.0],
+    )
+
+
 def test_svm_classifier_without_vectors():
     made, given = model(
         "SVMClassifier",

@@ -49,17 +49,15 @@ def svm_classifier(n: Node, x: Value) -> list[Value | None]:
         if len(counts) != len(labels):
             raise n.error(f"{len(counts)} counts of vectors for {len(labels)} classes")
         scores, votes = _duels(n, rows, counts)
-        best = votes.argmax(1)
-        most = votes.largest(1)
+        chosen = class_of(n, votes.argmax(1), labels)
     else:
         scores = _linear_scores(n, rows, len(labels))
-        best, most = scores.argmax(1), scores.largest(1)
+        chosen = _best_scored(n, scores, labels)
     certain = bool(n.floats("prob_a")) and bool(sum(counts))
     if certain:
         slope, offset = (floats_of(n, name, scores) for name in ("prob_a", "prob_b"))
         scores = probabilities(n, scores, slope, offset, len(labels))
-    chosen, scores = _chosen(n, best, most, labels, certain), _written(n, scores)
-    return [chosen, scores.cast(f32).value]
+    return [chosen, _written(n, scores).cast(f32).value]
 
 
 def _linear_scores(n: Node, rows: Term, classes: int) -> Term:
@@ -78,13 +76,14 @@ def _duels(n: Node, rows: Term, counts: tuple[int, ...]) -> tuple[Term, Term]:
     return duels(kernels, counts, own, np.array(n.floats("rho") or ()))
 
 
-def _chosen(n: Node, best: Term, most: Term, labels: Labels, certain: bool) -> Value | None:
-    """The label of the best class; some models of one offset mean two classes or none."""
+def _best_scored(n: Node, scores: Term, labels: Labels) -> Value | None:
+    """The label of the best score; some models of one offset mean two classes or none."""
+    best, most = scores.argmax(1), scores.largest(1)
     if len(n.floats("rho") or ()) != 1:
         return class_of(n, best, labels)
     if len(labels) != 2:
         return (most > 0.0).cast(i64).value
-    if not certain and min(n.floats("coefficients") or (0.0,)) >= 0:
+    if min(n.floats("coefficients") or (0.0,)) >= 0:
         best = (most >= 0.5).choose(1, best)
     return class_of(n, best, labels)
 
