@@ -14,13 +14,12 @@ from ...ir.types import (
     VectorType,
     bf16,
     f16,
-    f32,
     f64,
 )
 from .conversion import FunctionLowering, element_of, lowers
-from .elementwise import by_rows, overflow
+from .elementwise import by_float_rows, by_rows, overflow
 from .emitter import Linear
-from .small_floats import is_computed, narrowed, truncate_f64_to_half, widened
+from .small_floats import is_computed, narrowed, truncate_f64_to_half
 
 # -- casts -----------------------------------------------------------------------------------
 
@@ -80,31 +79,27 @@ def _bitcast(f: FunctionLowering, op: Operation) -> None:
 
 @lowers(arith.ExtF)
 def _extf(f: FunctionLowering, op: Operation) -> None:
-    element = f.types.element(op.results[0].type)
+    element = element_of(op.results[0].type)
     _only_wide_floats(op)
-    by_rows(f, op, lambda a: extend_float(f, a, element))
+    by_float_rows(f, op, lambda a: extend_float(f, a, element))
 
 
 def extend_float(f: FunctionLowering, value: Value, element: Type) -> Value:
-    """A wider float of the same value."""
-    if is_computed(f, element_of(value.type)):
-        value = widened(f, value)
-        if element is f32:
-            return value
-    return f.cast(llvm.FPExt, value, element)
+    """The float of the same value in a type of LLVM's that is as wide or wider."""
+    return value if element_of(value.type) is element else f.cast(llvm.FPExt, value, element)
 
 
 @lowers(arith.TruncF)
 def _truncf(f: FunctionLowering, op: arith.TruncF) -> None:
     if op.roundingmode not in (None, "to_nearest_even"):
         raise NncError(f"rounding mode {op.roundingmode} is not supported")
-    element = f.types.element(op.results[0].type)
+    element = element_of(op.results[0].type)
     _only_wide_floats(op)
     by_rows(f, op, lambda a: truncate_float(f, a, element))
 
 
 def truncate_float(f: FunctionLowering, value: Value, element: Type) -> Value:
-    """A narrower float, rounded once to nearest even."""
+    """A narrower float, of any element type with arithmetic, rounded once to nearest even."""
     source = element_of(value.type)
     if source is f64 and element in (f16, bf16):
         value = truncate_f64_to_half(f, value)
@@ -123,7 +118,7 @@ def _only_wide_floats(op: Operation) -> None:
 @lowers(arith.SIToFP, arith.UIToFP)
 def _int_to_float(f: FunctionLowering, op: Operation) -> None:
     cls = llvm.SIToFP if isinstance(op, arith.SIToFP) else llvm.UIToFP
-    element = f.types.element(op.results[0].type)
+    element = element_of(op.results[0].type)
 
     def row(a: Value) -> Value:
         if not is_computed(f, element):
@@ -138,10 +133,4 @@ def _int_to_float(f: FunctionLowering, op: Operation) -> None:
 def _float_to_int(f: FunctionLowering, op: Operation) -> None:
     cls = llvm.FPToSI if isinstance(op, arith.FPToSI) else llvm.FPToUI
     element = f.types.element(op.results[0].type)
-
-    def row(a: Value) -> Value:
-        if is_computed(f, element_of(a.type)):
-            a = widened(f, a)
-        return f.cast(cls, a, element)
-
-    by_rows(f, op, row)
+    by_float_rows(f, op, lambda a: f.cast(cls, a, element))

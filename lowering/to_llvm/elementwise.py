@@ -21,7 +21,7 @@ from ...ir.types import (
 )
 from .conversion import FunctionLowering, element_of, lowers
 from .emitter import Linear
-from .small_floats import is_computed, narrowed, widened
+from .small_floats import narrowed, widened
 from .types import is_rows, row_count
 
 RowFunction = Callable[..., Value]
@@ -38,6 +38,21 @@ def by_rows(
         f.bind(result, [function(*row) for row in rows])
     else:
         f.bind(result, function(*[f.value(v) for v in operands]))
+
+
+def by_float_rows(f: FunctionLowering, op: Operation, function: RowFunction) -> None:
+    """As `by_rows`, of floats: those whose arithmetic is computed here go in and come out as f32.
+
+    The result is rounded once.
+    """
+    elements = [element_of(v.type) for v in op._operands]
+    result = element_of(op.results[0].type)
+
+    def row(*values: Value) -> Value:
+        wide = [widened(f, v, e) for v, e in zip(values, elements, strict=True)]
+        return narrowed(f, function(*wide), result)
+
+    by_rows(f, op, row)
 
 
 # -- flags -----------------------------------------------------------------------------------
@@ -139,15 +154,10 @@ def float_op(
     operands: Sequence[Value],
     properties: dict[str, Attribute] | None = None,
 ) -> Value:
-    """A float operation on rows of one type; half precision may be computed in f32 and rounded."""
-    type = operands[0].type
-    element = type.element_type if isinstance(type, VectorType) else type
-    if is_computed(f, element):
-        wide = [widened(f, v) for v in operands]
-        return narrowed(f, float_op(f, cls, wide, properties), element)
+    """A float operation on rows of one type, which has arithmetic in LLVM."""
     if cls in (llvm.IntrMaxNum, llvm.IntrMinNum) and not f.module.target.has_maxnum:
         return _selected(f, cls is llvm.IntrMaxNum, *operands)
-    return f.emit(cls, operands, type, properties)
+    return f.emit(cls, operands, operands[0].type, properties)
 
 
 def _selected(f: FunctionLowering, greatest: bool, a: Value, b: Value) -> Value:
@@ -161,15 +171,14 @@ def _float(llvm_class: type[Operation]) -> Any:
     def lower(f: FunctionLowering, op: Operation) -> None:
         flags = fastmath(op)
         _check_float(op)
-        by_rows(f, op, lambda *row: float_op(f, llvm_class, row, flags))
+        by_float_rows(f, op, lambda *row: float_op(f, llvm_class, row, flags))
 
     return lower
 
 
 def _check_float(op: Operation) -> None:
     """Raise for a float format that has no arithmetic."""
-    element = op.results[0].type
-    element = element.element_type if isinstance(element, VectorType) else element
+    element = element_of(op.results[0].type)
     if isinstance(element, FloatType) and element.kind not in ("f16", "bf16", "f32", "f64"):
         raise NncError(f"there is no arithmetic on {element}; extend it to f32 first")
 
@@ -250,14 +259,7 @@ def _maximum(f: FunctionLowering, op: Operation) -> None:
     flags = fastmath(op)
     greatest = isinstance(op, arith.MaximumF)
     _check_float(op)
-
-    def row(a: Value, b: Value) -> Value:
-        if is_computed(f, element_of(a.type)):
-            wide = extremum(f, greatest, widened(f, a), widened(f, b), flags)
-            return narrowed(f, wide, element_of(a.type))
-        return extremum(f, greatest, a, b, flags)
-
-    by_rows(f, op, row)
+    by_float_rows(f, op, lambda a, b: extremum(f, greatest, a, b, flags))
 
 
 # -- comparisons and select ------------------------------------------------------------------
@@ -274,13 +276,7 @@ def _cmpi(f: FunctionLowering, op: arith.CmpI) -> None:
 def _cmpf(f: FunctionLowering, op: arith.CmpF) -> None:
     properties = {"predicate": op.properties["predicate"], **(fastmath(op) or {})}
     type = f.types.scalar_or_row(op.results[0].type)
-
-    def row(a: Value, b: Value) -> Value:
-        if is_computed(f, element_of(a.type)):
-            a, b = widened(f, a), widened(f, b)
-        return f.emit(llvm.FCmp, [a, b], type, properties)
-
-    by_rows(f, op, row)
+    by_float_rows(f, op, lambda a, b: f.emit(llvm.FCmp, [a, b], type, properties))
 
 
 @lowers(arith.Select)

@@ -14,7 +14,6 @@ from ...ir.attributes import Attribute, BoolAttr, IntegerAttr
 from ...ir.core import Operation, Value
 from ...ir.types import (
     VectorType,
-    bf16,
     f16,
     f32,
     f64,
@@ -24,14 +23,14 @@ from ...ir.types import (
 )
 from .casts import extend_float, truncate_float
 from .conversion import FunctionLowering, element_of, lowers
-from .elementwise import by_rows, fastmath, float_op
-from .small_floats import is_computed, widened
+from .elementwise import by_float_rows, by_rows, fastmath, float_op
+from .small_floats import narrowed, widened
 
 
 def _intrinsic(llvm_class: type[Operation]) -> Any:
     def lower(f: FunctionLowering, op: Operation) -> None:
         flags = fastmath(op)
-        by_rows(f, op, lambda *row: float_op(f, llvm_class, row, flags))
+        by_float_rows(f, op, lambda *row: float_op(f, llvm_class, row, flags))
 
     return lower
 
@@ -51,7 +50,7 @@ for _math_class, _llvm_class in {
 @lowers(math.Fma)
 def _fma(f: FunctionLowering, op: Operation) -> None:
     flags = fastmath(op)
-    by_rows(f, op, lambda *row: float_op(f, f.module.fma, row, flags))
+    by_float_rows(f, op, lambda *row: float_op(f, f.module.fma, row, flags))
 
 
 @lowers(math.RoundEven)
@@ -70,16 +69,12 @@ def _rsqrt(f: FunctionLowering, op: Operation) -> None:
     flags = fastmath(op)
 
     def row(x: Value) -> Value:
-        if element_of(x.type) in (bf16, f16):
-            wide = extend_float(f, x, f32)
-            return truncate_float(f, reciprocal(wide), element_of(x.type))
-        return reciprocal(x)
-
-    def reciprocal(x: Value) -> Value:
+        if element_of(x.type) is f16:
+            return truncate_float(f, row(extend_float(f, x, f32)), f16)
         root = f.emit(llvm.IntrSqrt, [x], x.type, flags)
         return f.emit(llvm.FDiv, [f.number(1.0, x.type), root], x.type, flags)
 
-    by_rows(f, op, row)
+    by_float_rows(f, op, row)
 
 
 @lowers(math.ClampF)
@@ -90,7 +85,7 @@ def _clampf(f: FunctionLowering, op: Operation) -> None:
         at_least = float_op(f, llvm.IntrMaximum, [x, low], flags)
         return float_op(f, llvm.IntrMinimum, [at_least, high], flags)
 
-    by_rows(f, op, row)
+    by_float_rows(f, op, row)
 
 
 # -- functions of libm -------------------------------------------------------------------------
@@ -125,12 +120,12 @@ LIBM: dict[type[Operation], str] = {
 
 
 def call_by_element(f: FunctionLowering, name: str, operands: Sequence[Value]) -> Value:
-    """Call a C function of floats for each element; half precision is computed in f32."""
+    """Call a C function of floats for each element; f16 is computed in f32."""
     type = operands[0].type
     element = element_of(type)
-    if element in (f16, bf16):
+    if element is f16:
         wide = [extend_float(f, v, f32) for v in operands]
-        return truncate_float(f, call_by_element(f, name, wide), element)
+        return truncate_float(f, call_by_element(f, name, wide), f16)
     symbol = name if element is f64 else name + "f"
     f.module.need_function(symbol, [element] * len(operands), element, pure=True)
     if not isinstance(type, VectorType):
@@ -146,7 +141,7 @@ def call_by_element(f: FunctionLowering, name: str, operands: Sequence[Value]) -
 
 def _libm(name: str) -> Any:
     def lower(f: FunctionLowering, op: Operation) -> None:
-        by_rows(f, op, lambda *row: call_by_element(f, name, row))
+        by_float_rows(f, op, lambda *row: call_by_element(f, name, row))
 
     return lower
 
@@ -158,18 +153,20 @@ for _math_class, _name in LIBM.items():
 @lowers(math.SinCos)
 def _sincos(f: FunctionLowering, op: Operation) -> None:
     (source,) = op._operands
+    element = element_of(source.type)
+    wide = [widened(f, row, element) for row in f.rows(source)]
     for result, name in zip(op.results, ("sin", "cos"), strict=True):
-        rows = [call_by_element(f, name, [row]) for row in f.rows(source)]
+        rows = [narrowed(f, call_by_element(f, name, [row]), element) for row in wide]
         f.bind(result, rows if len(rows) > 1 else rows[0])
 
 
 @lowers(math.FPowI)
 def _fpowi(f: FunctionLowering, op: Operation) -> None:
     """Through pow: exact up to the last bit, as the exponent is exact in f64."""
+    element = element_of(op.results[0].type)
 
     def row(base: Value, exponent: Value) -> Value:
-        element = element_of(base.type)
-        wide = base if element is f64 else extend_float(f, base, f64)
+        wide = extend_float(f, widened(f, base, element), f64)
         power = f.emit(llvm.SIToFP, [exponent], with_shape_of(exponent.type, f64))
         result = call_by_element(f, "pow", [wide, power])
         return result if element is f64 else truncate_float(f, result, element)
@@ -234,12 +231,12 @@ _NAN, _INFINITE, _NORMAL = 0x003, 0x204, 0x108
 def _float_class(mask: int) -> Any:
     def lower(f: FunctionLowering, op: Operation) -> None:
         type = f.types.scalar_or_row(op.results[0].type)
+        element = element_of(op._operands[0].type)
 
         def row(x: Value) -> Value:
             # In f32 a denormal f16 is normal; LLVM tells that from bits alone.
-            element = element_of(x.type)
-            if is_computed(f, element) and (element is bf16 or mask != _NORMAL):
-                x = widened(f, x)
+            if element is not f16 or mask != _NORMAL:
+                x = widened(f, x, element)
             return f.emit(llvm.IntrIsFPClass, [x], type, {"bit": IntegerAttr(mask, i32)})
 
         by_rows(f, op, row)

@@ -18,7 +18,15 @@ from ...ir.attributes import (
 )
 from ...ir.core import Value
 from ...ir.diagnostics import NncError
-from ...ir.types import IndexType, IntegerType, MemRefType, TensorType, Type, i32
+from ...ir.types import (
+    FloatType,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    TensorType,
+    Type,
+    i32,
+)
 from ...runtime.abi import ALIGNMENT
 from .conversion import FunctionLowering, lowers
 from .emitter import Linear
@@ -296,7 +304,8 @@ def _tensor(type: MemRefType, element: Type) -> Any:
 
 def _stored_elements(value: Any, type: MemRefType, stored: Type) -> Attribute:
     """The elements as one row, in the type that they have in memory."""
-    if type.element_type is stored and isinstance(value, DenseResource):
+    same = type.element_type is stored or isinstance(type.element_type, FloatType)
+    if same and isinstance(value, DenseResource):
         return DenseResource(value.key, _tensor(type, stored), value.blob)
     if isinstance(value, DenseResource):
         value = DenseElements.from_numpy(value.to_numpy(), value.type)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from ...dialects import llvm, vector
 from ...ir.attributes import Attribute
 from ...ir.core import Operation, Value
-from ...ir.types import FloatType, f32
-from .casts import extend_float, truncate_float
+from ...ir.types import FloatType
 from .conversion import FunctionLowering, element_of, lowers
 from .elementwise import fastmath, float_op
-from .small_floats import is_computed
+from .small_floats import narrowed, widened
 
 Properties = dict[str, Attribute] | None
 
@@ -50,14 +49,9 @@ def reduce_row(
 ) -> Value:
     """The elements of a row combined, and with `acc` first.
 
-    Numerics: sums and products of floats are taken in order, unless `flags` allow another;
-    of bf16, or f16 where there are no instructions for it, in f32, and rounded once.
+    Numerics: sums and products of floats are taken in order, unless `flags` allow another.
     """
     scalar = element_of(row.type)
-    if is_computed(f, scalar):
-        wide = extend_float(f, row, f32)
-        start = None if acc is None else extend_float(f, acc, f32)
-        return truncate_float(f, reduce_row(f, kind, wide, start, flags), scalar)
     if isinstance(scalar, FloatType) and kind in COMBINE_FLOATS:
         _, cls, identity = COMBINE_FLOATS[kind]
         start = acc if acc is not None else f.number(identity, scalar)
@@ -69,5 +63,9 @@ def reduce_row(
 
 @lowers(vector.Reduction)
 def _reduction(f: FunctionLowering, op: vector.Reduction) -> None:
-    acc = None if op.acc is None else f.value(op.acc)
-    f.bind(op.results[0], reduce_row(f, op.kind, f.value(op.vector), acc, fastmath(op)))
+    """Of bf16, and of f16 where there are no instructions for it, in f32, and rounded once."""
+    element = op.vector.type.element_type
+    row = widened(f, f.value(op.vector), element)
+    acc = None if op.acc is None else widened(f, f.value(op.acc), element)
+    total = reduce_row(f, op.kind, row, acc, fastmath(op))
+    f.bind(op.results[0], narrowed(f, total, element))

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from ...dialects import llvm
 from ...ir.core import Operation, Value
 from ...ir.types import Type, bf16, f16, f32, f64, i16, i32
-from .conversion import element_of
 
 if TYPE_CHECKING:
     from .conversion import FunctionLowering
@@ -28,24 +27,28 @@ def is_computed(f: FunctionLowering, element: Type) -> bool:
     return element is bf16 or (element is f16 and not f.module.target.has_half)
 
 
-def widened(f: FunctionLowering, value: Value) -> Value:
-    """The f32 of the same value, which is of half precision."""
-    return _from_bf16(f, value) if element_of(value.type) is bf16 else _from_f16(f, value)
+def widened(f: FunctionLowering, value: Value, element: Type) -> Value:
+    """The f32 of the same value where it is of a computed element type, else the value itself."""
+    if not is_computed(f, element):
+        return value
+    return _from_bf16(f, value) if element is bf16 else _from_f16(f, value)
 
 
 def narrowed(f: FunctionLowering, value: Value, element: Type) -> Value:
-    """An f32 rounded to nearest even, to an element type of half precision."""
+    """An f32 rounded to nearest even where the element type is a computed one, else itself."""
+    if not is_computed(f, element):
+        return value
     return _to_bf16(f, value) if element is bf16 else _to_f16(f, value)
 
 
 def _from_bf16(f: FunctionLowering, value: Value) -> Value:
-    """The f32 of the same value: its upper half."""
-    bits = f.cast(llvm.ZExt, f.cast(llvm.Bitcast, value, i16), i32)
+    """The f32 of which these are the upper half of the bits."""
+    bits = f.cast(llvm.ZExt, value, i32)
     return f.cast(llvm.Bitcast, _binary(f, llvm.Shl, bits, 16), f32)
 
 
 def _to_bf16(f: FunctionLowering, value: Value) -> Value:
-    """An f32 rounded to nearest even; NaN stays NaN.
+    """The bits of an f32 rounded to nearest even; NaN stays NaN.
 
     Adding 0x7FFF and the lowest bit that stays carries into it exactly where nearest even
     rounds away from zero.
@@ -58,7 +61,7 @@ def _to_bf16(f: FunctionLowering, value: Value) -> Value:
     quiet = _binary(f, llvm.Or, upper, 0x40)
     nan = f.fcmp("uno", value, value)
     chosen = f.emit(llvm.Select, [nan, quiet, rounded], bits.type)
-    return f.cast(llvm.Bitcast, f.cast(llvm.Trunc, chosen, i16), bf16)
+    return f.cast(llvm.Trunc, chosen, i16)
 
 
 def _from_f16(f: FunctionLowering, value: Value) -> Value:

@@ -9,12 +9,12 @@ from typing import Any
 from ...dialects import llvm, vector
 from ...ir.attributes import Attribute, IntegerAttr
 from ...ir.core import Operation, Value
-from ...ir.types import IndexType, Type, VectorType, bf16, i16, i32
+from ...ir.types import IndexType, Type, VectorType, i32
 from .casts import resize_integer
 from .conversion import FunctionLowering, lowers
 from .emitter import Linear
 from .memory import access_properties, element_address
-from .rearrange import as_bits, from_bits, splat
+from .rearrange import splat
 from .types import byte_width, storage_type
 from .vectors import bind_rows
 
@@ -25,10 +25,10 @@ def _masked_access(element_type: Type, op: Any) -> dict[str, Attribute]:
 
 
 def to_memory(f: FunctionLowering, row: Value, element_type: Type) -> Value:
-    """A row of values as it lies in memory, where i1 takes a byte and bf16 is bits."""
+    """A row of values as it lies in memory, where i1 takes a byte."""
     stored = VectorType(row.type.shape, storage_type(element_type))  # type: ignore[attr-defined]
     if row.type is stored:
-        return as_bits(f, row)
+        return row
     return f.emit(llvm.SExt if isinstance(element_type, IndexType) else llvm.ZExt, [row], stored)
 
 
@@ -41,9 +41,6 @@ def read_row(
     properties: dict[str, Attribute] | None = None,
 ) -> Value:
     """A row that an operation reads from memory, as values."""
-    if element_type is bf16:
-        bits = f.emit(cls, operands, VectorType(row.shape, i16), properties)
-        return from_bits(f, bits, bf16)
     stored = VectorType(row.shape, storage_type(element_type))
     read = f.emit(cls, operands, stored, properties)
     return read if stored is row else f.emit(llvm.Trunc, [read], row)

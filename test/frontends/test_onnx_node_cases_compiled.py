@@ -11,8 +11,6 @@ from .onnx_cases import FORMS, arrays, cases, compare
 from .onnx_not_covered import reason_not_covered
 
 SHARDS = 8
-BROKEN = {"test_onehot_with_bfloat16_values"}
-"""Code for them asks for a function of compilers' libraries that rounds to bf16; to be mended."""
 
 
 def check_compiled(name: str, form: str) -> None:
@@ -32,8 +30,7 @@ def check_compiled(name: str, form: str) -> None:
 
 
 def covered(form: str) -> list[str]:
-    covered = [name for name in sorted(cases()) if reason_not_covered(name, form) is None]
-    return [name for name in covered if name not in BROKEN]
+    return [name for name in sorted(cases()) if reason_not_covered(name, form) is None]
 
 
 def first_of_each_operator() -> list[str]:

@@ -8,6 +8,7 @@ import pytest
 from nnc.driver.compile import mark_entry, run_stages
 from nnc.driver.program import make_program
 from nnc.ir.attributes import StringAttr
+from nnc.ir.core import Operation
 from nnc.ir.diagnostics import NncError
 from nnc.ir.syntax.parser import parse_module
 from nnc.targets import base
@@ -315,6 +316,23 @@ def test_moving_bf16_calls_no_function_of_a_compiler(name: str, rows: int, colum
       %y = nn.cast %b : ({after}f32>) -> {after}bf16>
       return %y : {after}bf16>
     }}""")
+    assert not calls_a_rounding(module, name)
+
+
+@pytest.mark.parametrize("name", ["x86-64", "x86-64-v3", "x86-64-v4", "aarch64"])
+@pytest.mark.parametrize("depth", ["?", "12"])
+@pytest.mark.parametrize("rows", ["2", "?"])
+def test_choosing_bf16_calls_no_function_of_a_compiler(name: str, rows: str, depth: str) -> None:
+    x, y = f"tensor<{rows}xi64>", f"tensor<{rows}x{depth}xbf16>"
+    module = parse_module(f"""
+    func.func @main(%x: {x}, %n: tensor<i64>, %v: tensor<2xbf16>) -> {y} attributes {{nn.entry}} {{
+      %y = nn.one_hot %x, %n, %v {{axis = 1 : i64}} : ({x}, tensor<i64>, tensor<2xbf16>) -> {y}
+      return %y : {y}
+    }}""")
+    assert not calls_a_rounding(module, name)
+
+
+def calls_a_rounding(module: Operation, target: str) -> bool:
+    """Whether code of the module calls compilers' function that rounds f32 to bf16."""
     mark_entry(module)
-    code = make_program(run_stages(module, target=name)).code
-    assert b"__truncsfbf2" not in code
+    return b"__truncsfbf2" in make_program(run_stages(module, target=target)).code
