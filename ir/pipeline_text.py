@@ -200,7 +200,7 @@ def unwrapped(text: str) -> str:
 
 def make_pass(pass_class: type[Pass], options: dict[str, str]) -> Pass:
     """A pass from its options as text. Raises NncError for unknown names and wrong values."""
-    hints = get_type_hints(pass_class)
+    hints = get_type_hints(pass_class) if options else {}  # takes longer than some passes
     fields = {f.name: f for f in pass_class.options()}
     aliases = {f.metadata["alias"]: f.name for f in fields.values()}
     values: dict[str, Any] = {}

@@ -15,7 +15,7 @@ from ..ir.passes import Pass, PassContext, option
 from ..ir.rewriting import constant_int
 from ..ir.symbols import symbol_name
 from ..ir.traits import ConstantLike
-from ..ir.types import FunctionType, MemRefType, index
+from ..ir.types import FunctionType, IndexType, MemRefType, index
 from ..targets.processor import Processor, processor_of
 from .loop_work import work_of
 
@@ -176,30 +176,51 @@ def _pool_of(function: FuncOp, pools: dict[FuncOp, Value]) -> Value:
 
 
 def outside_values(loop: scf.Parallel) -> tuple[list[Value], list[Value]]:
-    """The values from outside that the body uses, each once: those to be passed, and constants.
+    """The values from outside that the body uses, each once: those to be passed, and those of
+    which the body computes a copy, in order.
 
     The bounds are among the former where they are no constants.
     """
     passed: dict[Value, None] = {}
     cloned: dict[Value, None] = {}
+
+    def use(value: Value) -> None:
+        if value in passed or value in cloned:
+            return
+        op = value.defining_op
+        if op is None or not _is_cloned(op):
+            passed[value] = None
+            return
+        for operand in op.operands:
+            use(operand)
+        cloned[value] = None
+
     for i, (lower, upper, step) in enumerate(_Nest(loop).bounds):
         # The length of the first dimension follows from the range.
         for bound in (lower, upper, step) if i else (lower, step):
             if constant_int(bound) is None:
-                passed[bound] = None
+                use(bound)
     inside = {block for op in loop.walk() for region in op.regions for block in region.blocks}
     for op in loop.region.ops:
         for inner in op.walk():
             for value in inner.operands:
                 if value.parent_block not in inside:
-                    (cloned if _is_cloned(value) else passed)[value] = None
+                    use(value)
     return list(passed), list(cloned)
 
 
-def _is_cloned(value: Value) -> bool:
-    """Whether the body gets a copy of the op, as it costs less than a value passed to it."""
-    op = value.defining_op
-    return op is not None and (op.has_trait(ConstantLike) or isinstance(op, memref.GetGlobal))
+_INDEX_ARITHMETIC = (arith.AddI, arith.SubI, arith.MulI)
+
+
+def _is_cloned(op: Operation) -> bool:
+    """Whether the body gets a copy of the op, as it costs less than a value passed to it.
+
+    Sums and products of indices are parts of addresses: a body that knows how they are made
+    finds those that differ by a constant.
+    """
+    if isinstance(op, _INDEX_ARITHMETIC):
+        return isinstance(op.results[0].type, IndexType)
+    return op.has_trait(ConstantLike) or isinstance(op, memref.GetGlobal)
 
 
 class _Nest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from ...dialects import nn
 from ...dialects.nn.windows import Window
@@ -11,11 +12,11 @@ from ...ir.comprehension import combiner_identity
 from ...ir.core import Value
 from ...ir.lazy import np
 from ...ir.rewriting import Rewriter, rewrite
-from ...ir.types import TensorType
 from .building import (
     element_of,
     extent,
     finish,
+    integers,
     per_channel,
     reshape_to,
     scalar,
@@ -172,15 +173,40 @@ def _shares(b: Rewriter, op: nn.AvgPool, x: Value, window: Window) -> Value:
 
         shares = 1 / np.maximum(op.counts(spatial), 1, dtype=type_to_numpy(element))
         return b(nn.Constant(DenseElements.from_numpy(shares))).result
-    ones = b(nn.FillDynamic(b(nn.ShapeOf(x)), scalar(b, 1, element)))
-    ones.results[0].type = TensorType(shape_of(x), element)
-    if not op.count_include_pad:
-        return b(nn.Reciprocal(sums_of(b, ones.result, op))).result
-    # The padding counts, what rounding up adds behind it does not.
+    counts, *others = (_counts_along(b, op, x, axis) for axis in range(len(spatial)))
+    for other in others:
+        counts = b(nn.Mul(counts, other)).result
+    return b(nn.Reciprocal(counts)).result
+
+
+def _counts_along(b: Rewriter, op: nn.AvgPool, x: Value, axis: int) -> Value:
+    """[1, 1, .., P, .., 1]: how many elements of x count in each window along a spatial axis."""
+    before, after, element = axis, len(op.kernel) - 1 - axis, element_of(x)
     given = Window.of(op, op.x.type, kernel=op.kernel)
-    counting = padded(b, ones.result, given, 1)
-    form = {"strides": op.strides, "dilations": op.dilations, "ceil_mode": True}
-    return b(nn.Reciprocal(b(nn.SumPool(counting, op.kernel, **form)).result)).result
+
+    def along(values: Sequence[int], elsewhere: int = 1) -> tuple[int, ...]:
+        return (*[elsewhere] * before, values[axis], *[elsewhere] * after)
+
+    length = extent(b, x, 2 + axis)
+    size = integers(b, [length]) if isinstance(length, int) else length
+    ones = b(nn.FillDynamic(size, scalar(b, 1, element)))
+    counted = reshape_to(b, ones, (*[1] * (2 + before), length, *[1] * after))
+    begin, end = along(given.begin, 0), along(given.end, 0)
+    pads: tuple[int, ...] | None = (*begin, *end)
+    if op.count_include_pad:
+        # The padding counts, what rounding up adds behind it does not.
+        around = (0, 0, *begin, 0, 0, *end)
+        counted, pads = b(nn.Pad(counted, scalar(b, 1, element), pads=around)).result, None
+    return b(
+        nn.SumPool(
+            counted,
+            along(op.kernel),
+            strides=along(given.strides),
+            dilations=along(given.dilations),
+            pads=pads,
+            ceil_mode=op.ceil_mode,
+        )
+    ).result
 
 
 @rewrite(nn.LpPool)

@@ -343,7 +343,11 @@ def llvm_ir(module: Operation) -> str:
 
 
 def has_scalar_loops(module: Operation) -> bool:
-    """Whether a function works through memory in loops without any vector, atomic or call."""
+    """Whether a function works through memory in loops that LLVM might vectorize.
+
+    They are without any vector, atomic or call, and at least one access is not strided by a number
+    that only a run knows. LLVM takes seconds to find that it can do nothing with others.
+    """
     return any(_loops_over_scalars(op) for op in module.body_block if isinstance(op, llvm.Func))
 
 
@@ -363,9 +367,25 @@ def _loops_over_scalars(func: llvm.Func) -> bool:
             if isinstance(op, (llvm.Load, llvm.Store)):
                 if op.ordering != "not_atomic":
                     return False
-                accesses = True
+                accesses = accesses or not _has_unknown_stride(op.addr)
         loops = loops or (block.last is not None and any(s in seen for s in block.last.successors))
     return loops and accesses
+
+
+def _has_unknown_stride(address: Value) -> bool:
+    """Whether the last step to the address is by products of which no factor is known."""
+    op = address.defining_op
+    while isinstance(op, llvm.GetElementPtr) and not op.dynamicIndices:
+        op = op.base.defining_op
+    return isinstance(op, llvm.GetElementPtr) and _is_unknown_product(op.dynamicIndices[-1])
+
+
+def _is_unknown_product(value: Value) -> bool:
+    """Whether the integer is a product of unknown factors, or a sum with one."""
+    op = value.defining_op
+    if isinstance(op, llvm.Add):
+        return any(map(_is_unknown_product, op.operands))
+    return isinstance(op, llvm.Mul) and not any(v.defined_by(llvm.Constant) for v in op.operands)
 
 
 # -- values without an instruction -----------------------------------------------------------
