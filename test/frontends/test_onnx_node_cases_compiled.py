@@ -11,6 +11,8 @@ from .onnx_cases import FORMS, arrays, cases, compare
 from .onnx_not_covered import reason_not_covered
 
 SHARDS = 8
+ONE_IN = {"as it is": 1, "open": 6, "known": 6}
+"""Form -> of how many cases one is compiled. The interpreter runs all cases in all forms."""
 
 
 def check_compiled(name: str, form: str) -> None:
@@ -62,4 +64,4 @@ def test_each_operator(shard: int) -> None:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_all_cases(shard: int, form: str) -> None:
-    check_all(covered(form)[shard::SHARDS], form)
+    check_all(covered(form)[:: ONE_IN[form]][shard::SHARDS], form)
