@@ -17,7 +17,7 @@ from nnc.ir.checked_files import is_whole, sums_of
 from nnc.targets.base import host
 from nnc.tools.nnc import main
 
-from .test_artifacts import Library, compile_to
+from ..artifacts.test_artifacts import Library, compile_to
 from .test_cache import W, X, folder, model
 
 __all__ = ["folder"]

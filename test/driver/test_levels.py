@@ -15,7 +15,7 @@ import pytest
 
 from ..conftest import skip_unless_ci
 from ..processor import machine_level
-from .test_artifacts import compile_to
+from ..artifacts.test_artifacts import compile_to
 from .test_prepared_weights import convolutions
 
 pytestmark = [

@@ -14,7 +14,7 @@ import pytest
 from nnc.targets.linker import find_toolchain
 from onnx import TensorProto, helper, numpy_helper
 
-from .test_artifacts import Library, Tensor, build, compile_to
+from ..artifacts.test_artifacts import Library, Tensor, build, compile_to
 
 pytestmark = pytest.mark.thorough
 

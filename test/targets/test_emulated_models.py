@@ -17,7 +17,7 @@ from nnc.targets.base import target
 from nnc.targets.linker import find_toolchain
 from nnc.tools.nnc import main
 
-from ..driver.test_artifacts import symbols
+from ..artifacts.test_artifacts import symbols
 from ..models.small_models import small_cnn
 from ..models.test_small_models import assert_close, expected, inputs_of, wide_cnn
 from .emulated import PROGRAM_FLAG, TOLERANCES, require_emulator, sampled
