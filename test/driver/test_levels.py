@@ -13,9 +13,9 @@ import numpy as np
 import onnx
 import pytest
 
+from ..artifacts.test_artifacts import compile_to
 from ..conftest import skip_unless_ci
 from ..processor import machine_level
-from ..artifacts.test_artifacts import compile_to
 from .test_prepared_weights import convolutions
 
 pytestmark = [
