@@ -91,12 +91,12 @@ def _operation(cls: Any) -> str:
     else:
         parts.append("Written in the generic form.")
     operands = [
-        f"| `{f.name}` | {_count(f)}{cell(f.constraint.words)} | {cell(f.doc)} |"
+        f"| `{f.name}` | {_count(f)}{cell(f.constraint.description)} | {cell(f.doc)} |"
         for f in definition.operands
     ]
     attributes = [_attribute_row(a) for a in definition.attributes.values()]
     results = [
-        f"| `{f.name}` | {_count(f)}{cell(f.constraint.words)} | {cell(f.doc)} |"
+        f"| `{f.name}` | {_count(f)}{cell(f.constraint.description)} | {cell(f.doc)} |"
         for f in definition.results
     ]
     if operands:
@@ -134,13 +134,15 @@ def _count(field: Any) -> str:
 
 def _attribute_row(attribute: Any) -> str:
     kind = attribute.kind
-    words = kind.words
+    words = kind.description
     if kind.cases:
         words += ": " + ", ".join(kind.cases)
     if attribute.default is not None:
         default = f"`{attribute.default}`"
     else:
-        default = "absent" if attribute.optional or kind.words == "unit attribute" else "required"
+        default = (
+            "absent" if attribute.optional or kind.description == "unit attribute" else "required"
+        )
     return f"| `{attribute.name}` | {cell(words)} | {cell(default)} | {cell(attribute.doc)} |"
 
 
@@ -188,7 +190,9 @@ class _Readable:
         sigils = {f.name: "%" for f in (*definition.operands, *definition.results)}
         sigils |= {f.name: "^" for f in definition.successors}
         self.sigils = sigils
-        units = (a.name for a in definition.attributes.values() if a.kind.words == "unit attribute")
+        units = (
+            a.name for a in definition.attributes.values() if a.kind.description == "unit attribute"
+        )
         self.silent = set(units)
         """What the format names only to tell whether it is there."""
         self.nested = 0

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class AttrKind(Generic[T]):
-    """A kind of attribute: its words, what is allowed, and its Python form both ways.
+    """A kind of attribute: its description, what is allowed, and its Python form both ways.
 
     `bare` is how format strings print `$attr` where upstream leaves out the type: the type
     that is implied, or None. `cases` are the words of an integer enumeration, which they print
@@ -34,7 +34,7 @@ class AttrKind(Generic[T]):
     as `@name`; `parameter` is how they print an attribute with parameters, without its name.
     """
 
-    words: str
+    description: str
     allows: Callable[[Attribute], bool]
     to_python: Callable[[Any], T]
     from_python: Callable[[Any], Any]  # gives an Attribute; None for an absent unit
@@ -117,10 +117,10 @@ ARRAY = AttrKind[tuple](
 )
 
 
-def array_of(words: str, allows: Callable[[Attribute], bool]) -> AttrKind[tuple]:
+def array_of(description: str, allows: Callable[[Attribute], bool]) -> AttrKind[tuple]:
     """An array whose elements are all of a kind."""
     return AttrKind(
-        words,
+        description,
         lambda a: isinstance(a, ArrayAttr) and all(map(allows, a.elements)),
         ARRAY.to_python,
         ARRAY.from_python,
@@ -152,13 +152,13 @@ F32 = float_kind(FloatType("f32"))
 
 
 def int_enum(
-    words: str, cases: Sequence[str] | Mapping[str, int], type: IntegerType = i64
+    description: str, cases: Sequence[str] | Mapping[str, int], type: IntegerType = i64
 ) -> AttrKind[str]:
     """An integer that stands for a word, such as a predicate: in Python and text the word."""
     numbers = dict(cases) if isinstance(cases, Mapping) else {c: i for i, c in enumerate(cases)}
     names = {number: case for case, number in numbers.items()}
     return AttrKind(
-        words,
+        description,
         lambda a: isinstance(a, IntegerAttr) and a.type is type and a.value in names,
         lambda a: names[a.value],
         lambda case: IntegerAttr(numbers[case], type),
@@ -166,16 +166,16 @@ def int_enum(
     )
 
 
-def instance(attribute_class: type[Attribute], words: str = "") -> AttrKind[Any]:
+def instance(attribute_class: type[Attribute], description: str = "") -> AttrKind[Any]:
     """An attribute of a class; an enumeration is given and read as its case name."""
-    words = words or f"{attribute_class.name or attribute_class.__name__} attribute"
+    description = description or f"{attribute_class.name or attribute_class.__name__} attribute"
     if issubclass(attribute_class, EnumAttr):
         return AttrKind(
-            words,
+            description,
             lambda a: isinstance(a, attribute_class),
             lambda a: a.value,
             attribute_class,
             cls=attribute_class,
         )
     allows = lambda a: isinstance(a, attribute_class)  # noqa: E731
-    return AttrKind(words, allows, _self, _self, cls=attribute_class)
+    return AttrKind(description, allows, _self, _self, cls=attribute_class)

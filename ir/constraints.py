@@ -26,14 +26,15 @@ from .types import (
 
 @dataclass(frozen=True)
 class Constraint:
-    """A predicate on a type and its words: `lhs must be floating-point-like, but got i32`."""
+    """A predicate on a type and its description: `lhs must be floating-point-like, but got i32`."""
 
-    words: str
+    description: str
     allows: Callable[[Type], bool]
 
     def __or__(self, other: Constraint) -> Constraint:
         return Constraint(
-            f"{self.words} or {other.words}", lambda t: self.allows(t) or other.allows(t)
+            f"{self.description} or {other.description}",
+            lambda t: self.allows(t) or other.allows(t),
         )
 
 
@@ -43,9 +44,9 @@ class Exactly(Constraint):
 
     type: Type
 
-    def __init__(self, type: Type, words: str) -> None:
+    def __init__(self, type: Type, description: str) -> None:
         object.__setattr__(self, "type", type)
-        object.__setattr__(self, "words", words)
+        object.__setattr__(self, "description", description)
         object.__setattr__(self, "allows", lambda t: t is type)
 
 
@@ -57,7 +58,7 @@ class Same(Constraint):
 
     def __init__(self, field: str) -> None:
         object.__setattr__(self, "field", field)
-        object.__setattr__(self, "words", f"the same type as {field}")
+        object.__setattr__(self, "description", f"the same type as {field}")
         object.__setattr__(self, "allows", lambda t: True)
 
 
@@ -72,10 +73,10 @@ class Derived(Constraint):
     field: str
     derive: Callable[[Type], Type | None]
 
-    def __init__(self, field: str, derive: Callable[[Type], Type | None], words: str) -> None:
+    def __init__(self, field: str, derive: Callable[[Type], Type | None], description: str) -> None:
         object.__setattr__(self, "field", field)
         object.__setattr__(self, "derive", derive)
-        object.__setattr__(self, "words", words)
+        object.__setattr__(self, "description", description)
         object.__setattr__(self, "allows", lambda t: True)
 
 

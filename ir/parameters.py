@@ -53,7 +53,7 @@ def _attribute_of(piece: Any, wanted: str = "an attribute") -> Attribute:
     return piece[1]
 
 
-def attribute_parameter(of: str = "", words: str = "") -> Parameter:
+def attribute_parameter(of: str = "", description: str = "") -> Parameter:
     """An attribute; of the one named `of`, the text leaves out the name: `<count = 4 : i32>`."""
     from .dialect import registry
 
@@ -61,7 +61,9 @@ def attribute_parameter(of: str = "", words: str = "") -> Parameter:
         if piece[0] == "nested" and of:
             known: Any = registry.dialect(of.partition(".")[0]).attributes[of]
             return known.from_syntax(piece[1])
-        made = _attribute_of(piece, words or (of and f"an attribute '{of}'") or "an attribute")
+        made = _attribute_of(
+            piece, description or (of and f"an attribute '{of}'") or "an attribute"
+        )
         if of and made.name != of:
             raise ParameterError(f"expected an attribute '{of}', found '{made}'")
         return made
@@ -73,13 +75,13 @@ def attribute_parameter(of: str = "", words: str = "") -> Parameter:
     return Parameter(read, write)
 
 
-def checked_parameter(words: str, allows: Callable[[Attribute], bool]) -> Parameter:
+def checked_parameter(description: str, allows: Callable[[Attribute], bool]) -> Parameter:
     """An attribute of a certain kind, written whole."""
 
     def read(piece: Any) -> Attribute:
-        made = _attribute_of(piece, words)
+        made = _attribute_of(piece, description)
         if not allows(made):
-            raise ParameterError(f"expected {words}, found '{made}'")
+            raise ParameterError(f"expected {description}, found '{made}'")
         return made
 
     return Parameter(read, lambda value, printer: printer.attribute(value))
@@ -115,20 +117,22 @@ def word_of(piece: Any) -> str:
     raise ParameterError("expected a word")
 
 
-def word_parameter(words: str, *cases: str, prefix: str = "") -> Parameter:
+def word_parameter(description: str, *cases: str, prefix: str = "") -> Parameter:
     """One of the words, or any with the prefix."""
 
     def read(piece: Any) -> str:
         word = word_of(piece)
         if word not in cases and not (prefix and word.startswith(prefix)):
             expected = ", ".join(cases) or f"one that starts with {prefix}"
-            raise ParameterError(f"'{word}' is not a {words}; expected: {expected}")
+            raise ParameterError(f"'{word}' is not a {description}; expected: {expected}")
         return word
 
     return Parameter(read, lambda value, printer: value)
 
 
-def flags_parameter(words: str, groups: Mapping[str, tuple[str, ...]], *cases: str) -> Parameter:
+def flags_parameter(
+    description: str, groups: Mapping[str, tuple[str, ...]], *cases: str
+) -> Parameter:
     """A set of words, `"Public|Artificial"`; a group's word stands for all in it.
 
     The value is the tuple of words in the order of `cases`.
@@ -138,7 +142,9 @@ def flags_parameter(words: str, groups: Mapping[str, tuple[str, ...]], *cases: s
         given: set[str] = set()
         for word in word_of(piece).split("|"):
             if word.strip() not in cases:
-                raise ParameterError(f"'{word}' is not a {words}; expected: {', '.join(cases)}")
+                raise ParameterError(
+                    f"'{word}' is not a {description}; expected: {', '.join(cases)}"
+                )
             given.add(word.strip())
         for group, members in groups.items():
             if given.issuperset(members):

@@ -319,19 +319,19 @@ def _value_checks(
         ):
             seen.add(constraint.field)
             constraint = by_name[constraint.field].constraint
-        if isinstance(constraint, Derived | Same) or constraint.words == "any type":
+        if isinstance(constraint, Derived | Same) or constraint.description == "any type":
             continue
         checks.append(_constraint_check(part, constraint, noun, single))
     return checks
 
 
 def _constraint_check(part: ValueField, constraint: Any, noun: str, single: bool) -> Check:
-    allows, words, position = constraint.allows, constraint.words, part.position
+    allows, description, position = constraint.allows, constraint.description, part.position
     exact = constraint.type if isinstance(constraint, Exactly) else None
     prefix = "variadic of " if part.variadic else ""
 
     def fail(op: Operation, i: int, type: Type) -> VerifyError:
-        return op.error(f"{noun} #{i} must be {prefix}{words}, but got '{type}'")
+        return op.error(f"{noun} #{i} must be {prefix}{description}, but got '{type}'")
 
     if single:
 
@@ -366,9 +366,11 @@ def check_before_inference(
     for part, types in zip(definition.operands, operand_types, strict=True):
         for type in types:
             if not part.constraint.allows(type):
-                words = ("variadic of " if part.variadic else "") + part.constraint.words
+                description = (
+                    "variadic of " if part.variadic else ""
+                ) + part.constraint.description
                 raise NncError(
-                    f"'{definition.name}' op operand #{at} must be {words}, but got '{type}'"
+                    f"'{definition.name}' op operand #{at} must be {description}, but got '{type}'"
                 )
             at += 1
     for part in definition.attributes.values():
@@ -431,7 +433,7 @@ def _derived_check(part: ValueField, constraint: Derived) -> Check:
         for value in values if isinstance(values, tuple) else (values,):
             if expected is not None and value.type is not expected:
                 raise op.error(
-                    f"failed to verify that {part.name} is {constraint.words}: "
+                    f"failed to verify that {part.name} is {constraint.description}: "
                     f"expected '{expected}', but got '{value.type}'"
                 )
 
@@ -447,7 +449,7 @@ def _attribute_fault(part: Any, value: Attribute | None) -> str | None:
     if value is None:
         return f"requires attribute '{part.name}'" if _is_required(part) else None
     if not part.kind.allows(value):
-        return f"attribute '{part.name}' failed to satisfy constraint: {part.kind.words}"
+        return f"attribute '{part.name}' failed to satisfy constraint: {part.kind.description}"
     return None
 
 

@@ -149,7 +149,7 @@ EXCEPTION_BEHAVIORS = ("ignore", "maytrap", "strict")
 ASM_DIALECTS = ("att", "intel")
 
 
-def integer_flags(words: str, bits: dict[str, int]) -> AttrKind[str]:
+def integer_flags(description: str, bits: dict[str, int]) -> AttrKind[str]:
     """An i32 attribute that is a set of flags; in Python, their names joined by commas."""
     limit = max(bits.values()) * 2
 
@@ -157,7 +157,9 @@ def integer_flags(words: str, bits: dict[str, int]) -> AttrKind[str]:
         value = 0
         for flag in text.replace(" ", "").split(","):
             if flag not in bits:
-                raise NncError(f"'{flag}' is not a {words}; expected one of: {', '.join(bits)}")
+                raise NncError(
+                    f"'{flag}' is not a {description}; expected one of: {', '.join(bits)}"
+                )
             value |= bits[flag]
         return IntegerAttr(value, i32)
 
@@ -171,7 +173,7 @@ def integer_flags(words: str, bits: dict[str, int]) -> AttrKind[str]:
         return ", ".join(names) or "none"
 
     return AttrKind(
-        f"{words} attribute",
+        f"{description} attribute",
         lambda a: isinstance(a, IntegerAttr) and a.type is i32 and 0 <= a.value < limit,
         decode,
         encode,

@@ -169,7 +169,7 @@ ResultAccuracy = parametrized(
     atol=FRACTION,
     rtol=FRACTION,
     ulps=NUMBER.optional(0),
-    mode=attribute_parameter(words="a mode"),
+    mode=attribute_parameter(description="a mode"),
 )
 
 

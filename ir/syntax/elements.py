@@ -167,7 +167,7 @@ class AttributeElement(Element):
         self.field = field
         self.name = field.name
         self.whole = whole
-        self.unit = field.kind.words == "unit attribute"
+        self.unit = field.kind.description == "unit attribute"
         self.reads = not self.unit
 
     def grammar(self, grammar: Grammar) -> str:

@@ -143,7 +143,7 @@ class OpState:
             case "SYMBOL" if kind.is_symbol_name:
                 return self.symbol_name(child)
         if not kind.allows(child):
-            raise self.error(f"expected {kind.words}, found '{child}'")
+            raise self.error(f"expected {kind.description}, found '{child}'")
         return child
 
     def symbol_name(self, symbol: SymbolRefAttr) -> StringAttr:
