@@ -52,18 +52,8 @@ class Slicing(Op):
     def verify_bounds(self, shape: Sequence[Dim]) -> None:
         """What is known of the part lies within what is known of the shape."""
         lists = (self.static_offsets, self.static_sizes, self.static_strides)
-        for i, (offset, size, step) in enumerate(zip(*map(to_dims, lists), strict=True)):
-            extent = shape[i]
-            if offset is None or extent is None:
-                continue
-            if not 0 <= offset <= extent or (offset == extent and size not in (0, None)):
-                raise plain_error(self, f"offset {i} is out-of-bounds: {offset} >= {extent}")
-            if size is not None and step is not None and size > 0:
-                last = offset + (size - 1) * step
-                if not 0 <= last < extent:
-                    raise plain_error(
-                        self, f"slice along dimension {i} runs out-of-bounds: {last} >= {extent}"
-                    )
+        if fault := bounds_fault(shape, *map(to_dims, lists)):
+            raise plain_error(self, fault)
 
     def numbers_of(self, *values: Any) -> list[list[int]]:
         """Offsets, sizes and strides from the values of all operands."""
@@ -86,3 +76,20 @@ class Slicing(Op):
             end = last + (1 if step >= 0 else -1)
             window.append(slice(start, end if end >= 0 else None, step or 1) if size else slice(0))
         return tuple(window), sizes
+
+
+def bounds_fault(
+    shape: Sequence[Dim], offsets: Sequence[Dim], sizes: Sequence[Dim], strides: Sequence[Dim]
+) -> str | None:
+    """Where a part is known to reach out of a shape, in the words of upstream's verifier."""
+    for i, (offset, size, step) in enumerate(zip(offsets, sizes, strides, strict=True)):
+        extent = shape[i]
+        if offset is None or extent is None:
+            continue
+        if not 0 <= offset <= extent or (offset == extent and size not in (0, None)):
+            return f"offset {i} is out-of-bounds: {offset} >= {extent}"
+        if size is not None and step is not None and size > 0:
+            last = offset + (size - 1) * step
+            if not 0 <= last < extent:
+                return f"slice along dimension {i} runs out-of-bounds: {last} >= {extent}"
+    return None

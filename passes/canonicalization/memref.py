@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...dialects import memref, vector
+from ...dialects.slicing import bounds_fault
 from ...ir.core import Operation, Value
 from ...ir.rewriting import Rewriter, constant_int, rewrite
 from ...ir.types import MemRefType
@@ -56,10 +57,18 @@ def forgets(cast: memref.Cast) -> bool:
 
 @rewrite(memref.SubView)
 def make_subview_static(op: memref.SubView, rewriter: Rewriter) -> None:
-    """subview %m[%c4] .. with constant operands -> subview %m[4] .., cast to the old type"""
+    """subview %m[%c4] .. with constant operands -> subview %m[4] .., cast to the old type
+
+    One that reaches out of the buffer stays: where it runs is an error, and where not, none.
+    """
     lists = [op.mixed_offsets, op.mixed_sizes, op.mixed_strides]
     known = [[_known(entry) for entry in part] for part in lists]
     if known == lists or op.result.type.rank != op.source.type.rank:
+        return
+    offsets, sizes, strides = (
+        [entry if isinstance(entry, int) else None for entry in part] for part in known
+    )
+    if bounds_fault(op.source.type.shape, offsets, sizes, strides):
         return
     made = rewriter.insert(memref.SubView.of(op.source, known[0], known[1], known[2]))
     if made.result.type is op.result.type:
