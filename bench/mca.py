@@ -21,7 +21,7 @@ from nnc.driver.compile import load_module, run_stages
 from nnc.ir.core import Operation
 from nnc.kernels.kernel_costs import kernel_cost
 from nnc.targets.attribute import target_of
-from nnc.targets.llvm.ir import has_scalar_loops, llvm_ir
+from nnc.targets.llvm.ir import llvm_ir
 from nnc.targets.llvm.target import LlvmTarget
 from nnc.tools.session import packaged_model
 
@@ -194,7 +194,7 @@ def rows(model: Path, target: str) -> Iterator[Row]:
     one = target_of(module)
     assert isinstance(one, LlvmTarget)
     found: dict[str, Loop] = {}
-    assembly = one.assembly_of(llvm_ir(module), has_scalar_loops(module))
+    assembly = one.assembly_of(llvm_ir(module))
     for loop in loops(assembly, FAMILIES[one.family]):
         kernel = re.sub(r"_parallel_\d+$", "", loop.function)
         best = found.get(kernel)

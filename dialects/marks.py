@@ -72,3 +72,6 @@ PARALLEL = "nn.parallel"
 indices a piece has at least, 1 without a number."""
 PARALLEL_BODY = "nn.parallel_body"
 """Of the function that such a call calls."""
+
+SCALAR_LOOPS = "nnc-scalar-loops"
+"""Of a function in LLVM IR whose loops LLVM might vectorize."""

@@ -29,7 +29,7 @@ from ..ir.types import FloatType, IntegerType, Type, VectorType
 from ..runtime.abi import ALIGNMENT
 from ..runtime.memory import aligned_buffer
 from ..targets.llvm.constants import symbol_text, type_text
-from ..targets.llvm.ir import has_scalar_loops, llvm_ir
+from ..targets.llvm.ir import llvm_ir
 from ..targets.llvm.target import llvm_target_of
 
 _CALL = "nnc.call."
@@ -222,7 +222,7 @@ class NativeFunctions:
         self.frames = {name: _Frame(defined[name]) for name in (names or defined)}
         text = llvm_ir(module) + "".join(frame.wrapper() for frame in self.frames.values())
         target = llvm_target_of(module)
-        code = target.object_of(text, has_scalar_loops(module))
+        code = target.object_of(text)
         self._code = target.load(code, tuple(_CALL + name for name in self.frames))
 
     def call(self, name: str, arguments: Sequence[Any]) -> list[Any]:

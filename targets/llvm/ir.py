@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from ...dialects import llvm
+from ...dialects.marks import SCALAR_LOOPS
 from ...ir.attributes import ArrayAttr, Attribute, IntegerAttr, StringAttr, UnitAttr
 from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import NncError
@@ -201,7 +202,10 @@ class ModuleWriter:
         words += [func.visibility_] if func.visibility_ != "default" else []
         if func.CConv != "ccc":
             words.append(func.CConv)
-        tail = "".join(f" {word}" for word in _function_attributes(func))
+        words_behind = _function_attributes(func)
+        if names is not None and has_scalar_loops(func):
+            words_behind.append(f'"{SCALAR_LOOPS}"')
+        tail = "".join(f" {word}" for word in words_behind)
         head = " ".join([*words, type_text(type.output)])
         return f"{head} {symbol_text(func.sym_name)}({', '.join(parts)}) #0{tail}"
 
@@ -342,19 +346,15 @@ def llvm_ir(module: Operation) -> str:
     return ModuleWriter(f"nounwind{scalable}").write(module)
 
 
-def has_scalar_loops(module: Operation) -> bool:
+_SEQUENTIAL = (llvm.Call, llvm.AtomicRMW, llvm.CmpXchg, llvm.Fence)
+
+
+def has_scalar_loops(func: llvm.Func) -> bool:
     """Whether a function works through memory in loops that LLVM might vectorize.
 
     They are without any vector, atomic or call, and at least one access is not strided by a number
     that only a run knows. LLVM takes seconds to find that it can do nothing with others.
     """
-    return any(_loops_over_scalars(op) for op in module.body_block if isinstance(op, llvm.Func))
-
-
-_SEQUENTIAL = (llvm.Call, llvm.AtomicRMW, llvm.CmpXchg, llvm.Fence)
-
-
-def _loops_over_scalars(func: llvm.Func) -> bool:
     seen: set[Block] = set()
     loops = accesses = False
     for block in func.regions[0].blocks:

@@ -9,6 +9,7 @@ from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from ...dialects.marks import SCALAR_LOOPS
 from ...ir.diagnostics import NncError
 from ...ir.timing import Timed, untimed
 from ..base import host
@@ -47,8 +48,8 @@ def llvm_machine(target: LlvmTarget, opt_level: int = 2) -> binding.TargetMachin
     """LLVM's target machine. Raises NncError for a processor that is not known.
 
     `opt_level` is that of LLVM's code generator. Its passes over the IR: none for 0; for 1 the
-    few that clean up; for 2 those, and the loop passes if the module has loops over scalars;
-    for 3 all of `-O3`. Code that our schedules made is no faster for more.
+    few that clean up; for 2 those, and all of `-O2` for functions that `SCALAR_LOOPS` marks; for
+    3 all of `-O3`. Code that our schedules made is no faster for more.
     """
     if opt_level not in range(4):
         raise NncError(f"optimization level must be 0 to 3, not {opt_level}")
@@ -102,8 +103,32 @@ def optimize(module: binding.ModuleRef, machine: binding.TargetMachine, level: i
     manager.run(module, builder)
 
 
+_APART = ("optnone", "noinline")
+_OTHER_LEVELS = ("optnone", "alwaysinline", "minsize", "optsize", "optdebug")
+_GROUP = re.compile(r"^attributes #\d+ = .*", re.MULTILINE)
+
+
+def optimize_scalar_loops(
+    module: binding.ModuleRef, machine: binding.TargetMachine
+) -> binding.ModuleRef:
+    """The module with the functions that `SCALAR_LOOPS` marks optimized, and the rest cleaned up.
+
+    LLVM passes over a function with `optnone`. The attribute can only be removed in the text.
+    """
+    for function in module.functions:
+        marks = b" ".join(function.attributes).decode()
+        if not function.is_declaration and SCALAR_LOOPS not in marks:
+            for name in _APART:
+                function.add_function_attribute(name)
+    optimize(module, machine, 2)
+    text = _GROUP.sub(lambda group: re.sub(rf" ({'|'.join(_APART)})\b", "", group[0]), str(module))
+    module = parse_and_verify(text)
+    optimize(module, machine, 1)
+    return module
+
+
 def _optimized(
-    text: str, target: LlvmTarget, scalar_loops: bool, opt_level: int, timed: Timed = untimed
+    text: str, target: LlvmTarget, opt_level: int, timed: Timed = untimed
 ) -> tuple[binding.ModuleRef, binding.TargetMachine]:
     """The verified and optimized module, and the machine that emits it."""
     with timed("Parser"):
@@ -112,10 +137,12 @@ def _optimized(
         # In front: the alignments that the text leaves out are those of the layout.
         layout = f'target datalayout = "{machine.target_data}"\n'
         module = parse_and_verify(f'{layout}target triple = "{machine.triple}"\n{text}')
-    if opt_level == 2 and not scalar_loops:
-        opt_level = 1
-    if opt_level:
-        with timed("Passes"):
+    with timed("Passes"):
+        if opt_level == 2 and SCALAR_LOOPS not in text:
+            optimize(module, machine, 1)
+        elif opt_level == 2 and not any(name in text for name in _OTHER_LEVELS):
+            module = optimize_scalar_loops(module, machine)
+        elif opt_level:
             optimize(module, machine, opt_level)
     return module, machine
 
@@ -143,15 +170,11 @@ def _check_names(text: str, target: LlvmTarget) -> None:
 def emit_object(
     text: str,
     target: LlvmTarget,
-    scalar_loops: bool = True,
     opt_level: int = 2,
     timed: Timed = untimed,
 ) -> bytes:
-    """A relocatable object file of the LLVM IR text. Raises NncError.
-
-    Without `scalar_loops`, the code has no loops that LLVM might vectorize.
-    """
-    module, machine = _optimized(text, target, scalar_loops, opt_level, timed)
+    """A relocatable object file of the LLVM IR text. Raises NncError."""
+    module, machine = _optimized(text, target, opt_level, timed)
     try:
         with timed("Code generation"):
             return machine.emit_object(module)
@@ -160,11 +183,9 @@ def emit_object(
 
 
 @interruptible
-def emit_assembly(
-    text: str, target: LlvmTarget, scalar_loops: bool = True, opt_level: int = 2
-) -> str:
+def emit_assembly(text: str, target: LlvmTarget, opt_level: int = 2) -> str:
     """Assembler text of the LLVM IR text, for people. Raises NncError."""
-    module, machine = _optimized(text, target, scalar_loops, opt_level)
+    module, machine = _optimized(text, target, opt_level)
     return machine.emit_assembly(module)
 
 

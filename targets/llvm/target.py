@@ -170,35 +170,31 @@ class LlvmTarget(Target):
         return STAGES
 
     def emit(self, module: Operation, symbols: Symbols, timed: Timed = untimed) -> bytes:
-        from .ir import has_scalar_loops, llvm_ir
+        from .ir import llvm_ir
         from .symbols import renamed
 
         with timed("LLVM IR"):
             text = renamed(llvm_ir(module), symbols)
-            scalar_loops = has_scalar_loops(module)
         with timed("LLVM"):
-            return self.object_of(text, scalar_loops, timed)
+            return self.object_of(text, timed)
 
-    def object_of(self, text: str, scalar_loops: bool = True, timed: Timed = untimed) -> bytes:
-        """An object file of LLVM IR text. Raises NncError.
-
-        Without `scalar_loops` the code has no loops that are worth vectorizing.
-        """
+    def object_of(self, text: str, timed: Timed = untimed) -> bytes:
+        """An object file of LLVM IR text. Raises NncError."""
         from .native import emit_object
 
-        return emit_object(text, self, scalar_loops, timed=timed)
+        return emit_object(text, self, timed=timed)
 
-    def assembly_of(self, text: str, scalar_loops: bool = True) -> str:
+    def assembly_of(self, text: str) -> str:
         """Assembler text of LLVM IR text, for people. Raises NncError."""
         from .native import emit_assembly
 
-        return emit_assembly(text, self, scalar_loops)
+        return emit_assembly(text, self)
 
     def text(self, module: Operation, suffix: str) -> str:
-        from .ir import has_scalar_loops, llvm_ir
+        from .ir import llvm_ir
 
         text = llvm_ir(module)
-        return text if suffix == ".ll" else self.assembly_of(text, has_scalar_loops(module))
+        return text if suffix == ".ll" else self.assembly_of(text)
 
     def dot(self, packing: str, lanes: int, *, accumulates: bool) -> Dot | None:
         """Its instruction for dot products on so many lanes; None where it has none."""

@@ -1,16 +1,18 @@
 """The llvm dialect as LLVM IR: valid for LLVM, and meaning what the op says."""
 
 import ctypes
+import re
 
 import numpy as np
 import pytest
+from nnc.dialects.marks import SCALAR_LOOPS
 from nnc.ir.diagnostics import NncError
 from nnc.ir.dialect import registry
 from nnc.ir.syntax.parser import parse_module
 from nnc.targets.base import host, target
 from nnc.targets.llvm.constants import float_text
 from nnc.targets.llvm.instructions import EMITTERS
-from nnc.targets.llvm.ir import _INLINE, UNTRANSLATED, has_scalar_loops, llvm_ir
+from nnc.targets.llvm.ir import _INLINE, UNTRANSLATED, llvm_ir
 from nnc.targets.llvm.native import emit_object, load_object, parse_and_verify
 
 
@@ -289,13 +291,46 @@ def test_code_for_another_processor():
 
 
 def test_scalar_loops_are_found():
-    head = "llvm.func @f(%p: !llvm.ptr) {\n  llvm.br ^bb1\n^bb1:\n"
+    head = "llvm.func @f(%p: !llvm.ptr, %n: i64) {\n  llvm.br ^bb1\n^bb1:\n"
     tail = "  llvm.br ^bb1\n}"
     scalar = "  %x = llvm.load %p : !llvm.ptr -> f32\n"
     vector = "  %v = llvm.load %p : !llvm.ptr -> vector<4xf32>\n"
-    assert has_scalar_loops(parse_module(head + scalar + tail))
-    assert not has_scalar_loops(parse_module(head + scalar + vector + tail))
-    assert not has_scalar_loops(parse_module(head + tail))
+    stride = "  %m = llvm.mul %n, %n : i64\n  %q = llvm.getelementptr %p[%m] : (!llvm.ptr, i64) -> !llvm.ptr, f32\n"
+    strided = stride + "  %x = llvm.load %q : !llvm.ptr -> f32\n"
+    assert SCALAR_LOOPS in llvm_ir(parse_module(head + scalar + tail))
+    assert SCALAR_LOOPS not in llvm_ir(parse_module(head + scalar + vector + tail))
+    assert SCALAR_LOOPS not in llvm_ir(parse_module(head + strided + tail))
+    assert SCALAR_LOOPS not in llvm_ir(parse_module(head + tail))
+
+
+def test_only_scalar_loops_are_vectorized():
+    """Of two functions with the same loop, the one that holds a vector too is cleaned up only."""
+    loop = """
+      %c0 = llvm.mlir.constant(0 : i64) : i64
+      %c1 = llvm.mlir.constant(1 : i64) : i64
+      {}
+      llvm.br ^bb1(%c0 : i64)
+    ^bb1(%i: i64):
+      %q = llvm.getelementptr %p[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %x = llvm.load %q : !llvm.ptr -> f32
+      %y = llvm.fadd %x, %x : f32
+      llvm.store %y, %q : f32, !llvm.ptr
+      %j = llvm.add %i, %c1 : i64
+      %more = llvm.icmp "slt" %j, %n : i64
+      llvm.cond_br %more, ^bb1(%j : i64), ^bb2
+    ^bb2:
+      llvm.return
+    }}
+    """
+    vector = (
+        "%v = llvm.load %p : !llvm.ptr -> vector<2xi8>\nllvm.store %v, %p : vector<2xi8>, !llvm.ptr"
+    )
+    text = f"llvm.func @scalar(%p: !llvm.ptr, %n: i64) {{ {loop.format('')}"
+    text += f"llvm.func @mixed(%p: !llvm.ptr, %n: i64) {{ {loop.format(vector)}"
+    assembly = target("x86-64-v3").assembly_of(llvm_ir(parse_module(text)))
+    scalar, mixed = assembly.split("mixed:")
+    assert re.search(r"vaddps\s.*ymm", scalar)
+    assert not re.search(r"vaddps\s", mixed)
 
 
 def test_code_is_unloaded():

@@ -12,7 +12,7 @@ from nnc.driver.artifacts import write_artifact
 from nnc.driver.compile import load_module, run_stages
 from nnc.ir.diagnostics import NncError
 from nnc.targets.base import target
-from nnc.targets.llvm.ir import has_scalar_loops, llvm_ir
+from nnc.targets.llvm.ir import llvm_ir
 from nnc.targets.llvm.native import emit_object
 from nnc.targets.wasm.module import LOADER_SOURCE
 from nnc.targets.wasm.names import WASM_NAMES
@@ -559,7 +559,7 @@ def test_loads_take_offsets(tmp_path: Path):
         }""")
     module = load_module(path)
     run_stages(module, target="wasm32-simd")
-    text = target("wasm32-simd").assembly_of(llvm_ir(module), has_scalar_loops(module))
+    text = target("wasm32-simd").assembly_of(llvm_ir(module))
     loops = re.findall(r"\tloop((?:(?!\tloop).)*?)\tend_loop", text, re.S)
     inner = next(loop for loop in loops if loop.count("f32x4.mul") >= 4)
     loads = re.findall(r"\tv128\.load(?:32_splat)?\t(\d+)", inner)
