@@ -21,6 +21,7 @@ from torch.export import Dim
 from torch.utils._pytree import tree_leaves
 
 from .extremes import extreme_cases
+from .given import Trained, into_parts
 from .opened import opened
 from .operators import Leaves, operator_cases
 from .walked import walked_cases
@@ -305,6 +306,8 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
         "spectra": (Of(spectra), [r(2, 20), r(2, 3, 5, dtype=torch.complex64)], None, []),
         "images": (Of(images), [r(2, 3, 5, 6), torch.rand(2, 3, 4, 2) * 2.6 - 1.3, _boxes(), torch.rand(30)], None, []),
         "odd": (Of(odd), [r(4, 6), torch.tensor(2.5), r(3, 4) > 0], None, []),
+        "trained": (Trained(), [r(4, 3, 5)], None, []),
+        "given": (Of(into_parts), [r(3), r(3)], None, []),
         "states": (Counting(), [r(2), torch.zeros(2)], None, []),
         "padded": (Of(padded), [r(2, 4, 5, 6)], ((dict.fromkeys((0, 2, 3), Dim.AUTO),),), [r(3, 4, 8, 7)]),
         "shares": (Of(shares), [r(2, 3, 9, 11)], ((dict.fromkeys((0, 2, 3), Dim.AUTO),),), [r(3, 3, 6, 4)]),
