@@ -169,6 +169,15 @@ def lu(a: Term) -> Factors:
     return Factors(*steps(n, count, [a, order, swaps, plus], step))
 
 
+def first_fault(is_fault: Term) -> Term:
+    """Which element of the diagonal of each matrix is the first fault, from 1; 0 for none."""
+    places, none = Places.of(is_fault), 2**62
+    marked = places.rows.equals(places.columns) & is_fault
+    last = is_fault.rank - 1
+    number = marked.choose(places.rows + 1, none).least(last - 1, last)
+    return (number < none).choose(number, 0)
+
+
 def _taken(x: Term, rows: Term) -> Term:
     """x [B.., M, N] with its rows in an order [B.., M] or [M] of each matrix."""
     n = x.n

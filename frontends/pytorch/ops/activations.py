@@ -65,7 +65,11 @@ def prelu(n: AtenLayer, self: Value, weight: Value) -> Value:
     slope = Term(n, weight)
     if slope.rank == 1 and self.type.rank > 1:
         slope = slope.spread(0, self.type.rank - 2)
-    return n(nn.Prelu(self, slope.value))
+    known = n.array(weight)
+    if known is not None and np.isfinite(known).all():
+        return n(nn.Prelu(self, slope.value))
+    x = Term(n, self)
+    return (x > 0.0).choose(x, slope * x).value  # NaN where a zero has an infinite slope
 
 
 @ROWS("aten.relu6", batched="elements")
