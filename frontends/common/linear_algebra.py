@@ -144,6 +144,8 @@ def lu(a: Term) -> Factors:
     swaps = counting(n, count)
     swaps = _spread(swaps, [*batch, (swaps.value, 0)])
     plus = _spread(constant(n, 1.0, a.element), batch)
+    if 0 in a.shape[-2:]:
+        return Factors(a, order, swaps, plus)
     rows = places.rows.reshape((places.rows.value, 0))
 
     def step(at: Term, states: list[Term]) -> list[Term]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +98,9 @@ def made(
     if way == "file":
         model = folder / "model.pt2"
         torch.export.save(program, model)
-    if any(_writes(module, given, one) for given, one in zip(runs, expected, strict=True)):
+    if _may_write(program) or any(
+        _changes(module, given, one) for given, one in zip(runs, expected, strict=True)
+    ):
         model = Writing(model, dict(module.named_buffers()), len(expected[0].results))
         rows = [([array_of(x) for x in given], one.arrays) for given, one in found]
     else:
@@ -122,7 +124,17 @@ def _exported(module: Of, given: Sequence[torch.Tensor], is_open: bool) -> Any:
         raise UnmakableError(f"export: {type(error).__name__}: {str(error)[:150]}") from None
 
 
-def _writes(module: Of, given: Sequence[torch.Tensor], found: Outcome) -> bool:
+def _may_write(program: Any) -> bool:
+    """Whether operators may write to what they are given, be it what is there already."""
+    targets = [node.target for node in program.graph.nodes if node.op == "call_function"]
+    return any(
+        "_norm" in str(target) or (schema and schema.is_mutable)
+        for target in targets
+        for schema in [getattr(target, "_schema", None)]
+    )
+
+
+def _changes(module: Of, given: Sequence[torch.Tensor], found: Outcome) -> bool:
     """Whether a run changed its inputs or the module's buffers."""
     before = [*given, *module.buffers()]
     return not all(map(equal, before, [*found.inputs, *found.buffers]))
@@ -186,14 +198,19 @@ def subject(
     name: str,
     give: Callable[..., tuple[Callable[..., Any], Sequence[Sequence[torch.Tensor]]]],
     allowed: Callable[[Config], bool] = lambda config: True,
+    tolerances: Mapping[str, float] = {},
     **choices: Sequence[Any],
 ) -> Subject:
-    """A subject of which `give(config, rng)` makes the function, and the tensors of each run."""
+    """A subject of which `give(config, rng)` makes the function, and the tensors of each run.
+
+    `tolerances` are those of some element types, see `judge`.
+    """
 
     def make(config: Config, rng: np.random.Generator, folder: Path) -> Made:
         torch.manual_seed(int(rng.integers(2**31)))
         function, runs = give(config, rng)
         runs = [[laid_out(x, config.get("layout", "plain")) for x in given] for given in runs]
-        return made(function, runs, config, folder)
+        tolerance = tolerances.get(config.get("elements", ""))
+        return made(function, runs, config, folder, tolerance)
 
     return Subject(name, {**choices, **WAYS}, make, allowed)

@@ -151,4 +151,6 @@ def subjects() -> Iterator[Subject]:
         "values": ["plain", "odd", "ties", "positive"], "shape": ["plain", "0-d", "empty", "one"],
     }  # fmt: skip
     for name in UNARY:
-        yield sampled(subject(f"one: {name}", partial(_unary, name), **one), 7, 3)
+        tolerances = {"float64": 1e-8} if "bessel_j" in name else {}  # PyTorch is 5e-9 off at 4.6
+        made = subject(f"one: {name}", partial(_unary, name), tolerances=tolerances, **one)
+        yield sampled(made, 7, 3)

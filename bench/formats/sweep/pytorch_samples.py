@@ -14,7 +14,7 @@ from torch.testing._internal.common_methods_invocations import op_db
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from .cases import Config, Made, Subject, UnmakableError
-from .pytorch_base import ALL, LAYOUTS, ODD, WAYS, laid_out, made
+from .pytorch_base import ALL, FLOATS, LAYOUTS, ODD, WAYS, laid_out, made
 from .pytorch_places import COMPARED
 from .sampled import SampledSubject
 
@@ -42,12 +42,17 @@ SKIPPED: Mapping[str, str] = {
     "resize": "reads where memory is",
 }  # fmt: skip
 """Parts of names of operators that are left out, and why."""
-AS_THE_LIBRARY = ("linalg", "lu_solve", "lu_unpack", "cholesky", "triangular_solve", "fft")
-"""Parts of names of operators where NaN and infinities spread as a library's steps have it.
-
-Those of LAPACK depend on the blocks, those of transforms on the factors: of 16 complex numbers of
-which one is infinite, the first sum is inf+nanj by PyTorch (MKL) and inf+0j by NumPy (pocketfft).
-"""
+POLES = "PyTorch has what its sine of pi rounds to, not infinity"
+BLOCKS = "NaN spreads as the blocks of LAPACK have it"
+AS_THE_LIBRARY: Mapping[str, str] = {
+    "linalg": BLOCKS, "lu_solve": BLOCKS, "lu_unpack": BLOCKS, "cholesky": BLOCKS,
+    "triangular_solve": BLOCKS,
+    # Of 16 complex numbers of which one is infinite, the first sum is inf+nanj by PyTorch (MKL) and
+    # inf+0j by NumPy (pocketfft).
+    "fft": "NaN and infinities spread as the factors of the library's transform have it",
+    "polygamma": POLES,
+}  # fmt: skip
+"""Parts of names of operators whose samples keep their own values, and why."""
 KEPT = "linalg.eigvals linalg.eigvalsh linalg.svdvals nn.functional.normalize".split()  # noqa: SIM905
 
 
@@ -60,6 +65,8 @@ def subjects() -> Iterator[Subject]:
         elements = [e for e in ALL if getattr(torch, e) in op.dtypes]
         if not elements:
             continue
+        if "polygamma" in name:  # integers are poles, see POLES
+            elements = [e for e in elements if e in FLOATS]
         by_library = any(part in name for part in AS_THE_LIBRARY)
         choices = {
             "elements": elements, "sample": SAMPLES, **LAYOUTS, **WAYS,
