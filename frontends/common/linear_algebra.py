@@ -98,7 +98,7 @@ def solve_triangular(a: Term, b: Term, upper: bool, unit: bool = False) -> Term:
             found = found / column(row(a, at), at)
         here = places.rows.equals(at)
         beyond = places.rows < at if upper else places.rows > at
-        rest = x - beyond.choose(column(a, at), 0.0) @ found
+        rest = beyond.choose(x - column(a, at) @ found, x)  # NaN of this row stays out of others
         return [here.choose(found, rest)]
 
     return steps(n, count, [b], step)[0]
