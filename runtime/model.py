@@ -128,7 +128,7 @@ class Model(ABC):
                 pairs = zip(type.shape, names, strict=True)
                 shape = [extents.get(n, 0) if d is None else d for d, n in pairs]
                 kind = type_to_numpy(type.element_type)
-                started[name] = _filled(self._starts[name], shape, np.dtype(kind))
+                started[name] = filled(self._starts[name], shape, np.dtype(kind))
         return given | started
 
     def _fitting(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
@@ -160,7 +160,7 @@ def _places(dims: Sequence[Sequence[str]]) -> dict[str, list[tuple[int, int]]]:
     return {name: places for name, places in found.items() if len(places) > 1}
 
 
-def _filled(numbers: list[str], shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+def filled(numbers: list[str], shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
     """An array of numbers in text: one for each element, or one for all."""
     values = [int(text) if text.lstrip("-").isdigit() else float(text) for text in numbers]
     if len(values) == 1:

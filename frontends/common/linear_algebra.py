@@ -98,7 +98,7 @@ def solve_triangular(a: Term, b: Term, upper: bool, unit: bool = False) -> Term:
             found = found / column(row(a, at), at)
         here = places.rows.equals(at)
         beyond = places.rows < at if upper else places.rows > at
-        rest = x - beyond.choose(column(a, at), 0.0) @ found
+        rest = beyond.choose(x - column(a, at) @ found, x)  # NaN of this row stays out of others
         return [here.choose(found, rest)]
 
     return steps(n, count, [b], step)[0]
@@ -144,6 +144,8 @@ def lu(a: Term) -> Factors:
     swaps = counting(n, count)
     swaps = _spread(swaps, [*batch, (swaps.value, 0)])
     plus = _spread(constant(n, 1.0, a.element), batch)
+    if 0 in a.shape[-2:]:
+        return Factors(a, order, swaps, plus)
     rows = places.rows.reshape((places.rows.value, 0))
 
     def step(at: Term, states: list[Term]) -> list[Term]:
@@ -167,6 +169,15 @@ def lu(a: Term) -> Factors:
         return [both, order, marks.choose(pivot, swaps), moved.choose(sign, -sign)]
 
     return Factors(*steps(n, count, [a, order, swaps, plus], step))
+
+
+def first_fault(is_fault: Term) -> Term:
+    """Which element of the diagonal of each matrix is the first fault, from 1; 0 for none."""
+    places, none = Places.of(is_fault), 2**62
+    marked = places.rows.equals(places.columns) & is_fault
+    last = is_fault.rank - 1
+    number = marked.choose(places.rows + 1, none).least(last - 1, last)
+    return (number < none).choose(number, 0)
 
 
 def _taken(x: Term, rows: Term) -> Term:

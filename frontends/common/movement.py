@@ -212,6 +212,8 @@ def _around(n: Layer, x: Value, axis: int, shift: int) -> Value:
 def channels_shuffled(n: Layer, x: Value, groups: int) -> Value:
     """[N, G * C, D..] as [N, C * G, D..]: the first channel of each group comes first."""
     channels = x.type.shape[1]
+    if groups == 1:
+        return x
     if channels is None or groups < 1 or channels % groups:
         raise n.error(f"{channels or '?'} channels do not split into {groups} groups")
     rest = dims(x)[2:]

@@ -16,8 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from ...ir.diagnostics import NncError
 from ..common.graph import Node
 from .arguments import Ref, refs_in, with_refs, words
+from .given import Given, writes_given
 from .layout import Layout
 
 VIEWS = words(
@@ -65,7 +67,7 @@ def _name_of(node: Node) -> str:
 
 
 def _writes(node: Node) -> bool:
-    return pure(_name_of(node)) is not None
+    return pure(_name_of(node)) is not None or writes_given(node) is not None
 
 
 def pure(name: str) -> str | None:
@@ -96,6 +98,8 @@ class _Functional:
             if pure(_name_of(node)) in VIEWS:  # of what it gives, not of elements
                 kind = node.kind.replace("_.", ".")
                 self.keep(Node(kind, node.name, node.inputs, node.outputs, node.attributes))
+            elif (given := writes_given(node)) is not None:
+                self.write_given(node, given)
             elif _writes(node):
                 self.write(node)
             else:
@@ -196,9 +200,41 @@ class _Functional:
         self.emit("aten.copy.default", node.name, [made], arguments)
         self.assign(target, made)
         for name in node.outputs:
-            if name:  # it is the target itself
-                self.views[name] = _View(target, _alias(target, name), 0, self.versions[target])
-                self.values[name] = made
+            self.is_now(name, target)
+
+    def is_now(self, name: str, target: str) -> None:
+        """A result that is what has been written, itself."""
+        if name:
+            self.views[name] = _View(target, _alias(target, name), 0, self.versions[target])
+            self.values[name] = self.values[target]
+
+    def write_given(self, node: Node, given: Given) -> None:
+        """The operator that gives new values of tensors, and these as theirs."""
+        arguments = with_refs(given.arguments, lambda ref: Ref(self.newest(ref.name)))
+        names = list(node.outputs) + [""] * (max(given.targets) + 1 - len(node.outputs))
+        made = [
+            self.new_name(given.targets[i]) if i in given.targets else name
+            for i, name in enumerate(names)
+        ]
+        self.emit(given.kind, node.name, made, arguments)
+        for i, target in given.targets.items():
+            if names[i]:
+                self.check_extents(node, target, names[i])
+            value = self.new_name(target)
+            copied = {"self": Ref(self.newest(target)), "src": Ref(made[i])}
+            self.emit("aten.copy.default", node.name, [value], copied)
+            self.assign(target, value)
+            if given.are_results:
+                self.is_now(names[i], target)
+
+    def check_extents(self, node: Node, target: str, result: str) -> None:
+        """Raises NncError where PyTorch would give the target the extents of the result."""
+        own, out = self.layouts.get(target), self.layouts.get(result)
+        if own is not None and out is not None and own.known != out.known:
+            raise NncError(
+                f"{node.label}: a tensor of extents {list(own.known)} for results of "
+                f"{list(out.known)} is not supported"
+            )
 
     def gives_itself(self, node: Node, target: str) -> bool:
         """Whether a value is copied to itself: `self.table = self.table.to(x.device)`."""

@@ -15,6 +15,9 @@ from ..common.inputs import Input
 from .arguments import Ref, with_refs
 from .layout import Layout
 
+_LARGEST_START = 1 << 20
+"""Elements of a buffer that are noted as the start of a state; others the caller has to give."""
+
 
 def with_states(graph: Graph, changed: Mapping[str, str], buffers: Mapping[str, str]) -> Graph:
     """The graph that takes buffers and gives the new values of what is changed.
@@ -34,10 +37,14 @@ def with_states(graph: Graph, changed: Mapping[str, str], buffers: Mapping[str, 
         names[name] = state = buffers[name] if buffers[name] not in taken else name
         type = TensorType(array.shape, numpy_to_type(array.dtype))
         inputs.append(Input(state, type))
-        if array.size and (array == array.flat[0]).all():
-            starts[state] = float(array.flat[0])
-        how = f"as {starts[state]:g}" if state in starts else "as the buffer of the model"
-        notes[f"state {state}"] = f"starts {how}"
+        notes[f"state {state}"] = "starts as the buffer of the model"
+        if array.dtype.kind == "c" or array.size > _LARGEST_START:
+            continue
+        first = array.flat[0] if array.size else 0
+        starts[state] = array
+        if (array == first).all():
+            starts[state] = first
+            notes[f"state {state}"] = f"starts as {float(first):g}"
     outputs = [(outer, names.get(value, value)) for outer, value in graph.outputs]
     outputs += [(names.get(name, name), names.get(value, value)) for name, value in changed.items()]
     nodes = _renamed(graph.nodes, names)

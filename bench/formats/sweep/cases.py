@@ -63,6 +63,13 @@ class Subject:
     make: Callable[[Config, np.random.Generator, Path], Made]
     allowed: Callable[[Config], bool] = lambda config: True
 
+    def has(self, config: Config) -> bool:
+        """Whether it is a configuration of this subject."""
+        is_one = config.keys() == self.choices.keys()
+        return (
+            is_one and all(v in self.choices[n] for n, v in config.items()) and self.allowed(config)
+        )
+
     def configurations(self, strength: int = 2, most: int = 10_000) -> Iterator[Config]:
         """So few configurations that each pair (or so many) of values is in one of them."""
         first = {name: values[0] for name, values in self.choices.items()}

@@ -8,11 +8,11 @@ from typing import Any
 
 import nnc
 import numpy as np
-from nnc.dialects.marks import COMPLEX_OUTPUTS, INPUT_NAMES, OUTPUT_NAMES
+from nnc.dialects.marks import COMPLEX_OUTPUTS, INPUT_NAMES, INPUT_STARTS, OUTPUT_NAMES
 from nnc.ir.numpy_types import type_to_numpy
 from nnc.ir.types import ScalarType
 from nnc.numerics.interpreter import Interpreter
-from nnc.runtime.model import from_parts, in_parts
+from nnc.runtime.model import filled, from_parts, in_parts
 
 from .cases import Made, Runnable, UnmakableError
 
@@ -68,11 +68,11 @@ def _model(made: Made, interpreted: bool) -> Any:
     if isinstance(made.model, Runnable):
         return made.model.callable(interpreted)
     return (
-        _Interpreted(made) if interpreted else nnc.compile(made.model, cache=False, **made.options)
+        Interpreted(made) if interpreted else nnc.compile(made.model, cache=False, **made.options)
     )
 
 
-class _Interpreted:
+class Interpreted:
     """A model as a callable, by the interpreter of its operations."""
 
     def __init__(self, made: Made) -> None:
@@ -80,22 +80,28 @@ class _Interpreted:
         module.verify()
         (main,) = (op for op in module.body_block if INPUT_NAMES in op.attributes)
         names: Any = main.attributes[INPUT_NAMES]
-        self.names = [name.value for name in names]
-        self.outputs = [name.value for name in main.attributes[OUTPUT_NAMES]]
+        self.input_names = [name.value for name in names]
+        self.output_names = [name.value for name in main.attributes[OUTPUT_NAMES]]
+        starts: Any = main.attributes.get(INPUT_STARTS, ())
+        self.starts = dict(
+            zip(self.input_names, (one.value.split() for one in starts), strict=False)
+        )
         self.pairs = [name.value for name in main.attributes.get(COMPLEX_OUTPUTS, ())]
         self.types = [value.type for value in main.body_block.args]
         self.interpreter = Interpreter(module)
 
-    def run(self, inputs: Any) -> Any:
-        """The outputs, from inputs by name; states that are left out are zeros."""
+    def run(self, inputs: Any) -> dict[str, Any]:
+        """The outputs by name, from inputs by name; states that are left out start anew."""
         given = dict(inputs)
-        for name, type in zip(self.names, self.types, strict=True):
+        for name, type in zip(self.input_names, self.types, strict=True):
             if name not in given:
-                given[name] = np.zeros(type.shape, type_to_numpy(type.element_type))
-        return self(*(given[name] for name in self.names))
+                numbers = self.starts.get(name) or ["0"]
+                given[name] = filled(numbers, type.shape, type_to_numpy(type.element_type))
+        found = self(*(given[name] for name in self.input_names))
+        return dict(zip(self.output_names, found, strict=True))
 
     def __call__(self, *inputs: Any) -> Any:
-        for name, value, type in zip(self.names, inputs, self.types, strict=True):
+        for name, value, type in zip(self.input_names, inputs, self.types, strict=True):
             if isinstance(type.element_type, ScalarType):
                 wanted = type_to_numpy(type.element_type)
                 if _real_dtype(value) != wanted:
@@ -104,7 +110,7 @@ class _Interpreted:
         found = self.interpreter.call("main", given)
         return [
             from_parts(v) if n in self.pairs else v
-            for n, v in zip(self.outputs, found, strict=True)
+            for n, v in zip(self.output_names, found, strict=True)
         ]
 
 

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import nnc
 import numpy as np
 import torch
-from nnc import NncError
-from nnc.dialects.marks import INPUT_NAMES, OUTPUT_NAMES
-from nnc.driver import compile as driver
-from nnc.driver.torch_backend import backend
-from nnc.frontends.pytorch.live import as_array
-from nnc.numerics.interpreter import Interpreter
-from torch.utils._pytree import tree_leaves
 
 from .cases import Config, Made, Subject, UnmakableError
+from .pytorch_runs import Compiled, Of, Outcome, Writing, array_of, equal, run, same
 
 warnings.simplefilter("ignore")
 logging.disable(logging.WARNING)
@@ -36,136 +28,8 @@ ALL = [*FLOATS, *"int64 int32 int8 uint8 bool complex64 int16".split()]  # noqa:
 ODD = [float("nan"), float("inf"), -float("inf"), -0.0, 0.0, 1.0, -1.0, 0.5, 2.5, -2.5]
 TOLERANCES = {"float16": 2**-8, "bfloat16": 2**-5}
 """Of element types in which PyTorch rounds between the steps of an operator."""
-
-
-class Of(torch.nn.Module):
-    """A function, or what holds weights, as a module that gives a list of tensors."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__()
-        self.function = function
-
-    def forward(self, *given: Any) -> list[Any]:
-        return [x for x in tree_leaves(self.function(*given)) if isinstance(x, torch.Tensor)]
-
-
-class Compiled:
-    """A function that torch.compile hands to nnc. Its results are arrays, and then the strides of
-    each tensor, of which those of extents of 1 or 0 do not count.
-    """
-
-    def __init__(self, module: Of, is_open: bool) -> None:
-        self.module, self.is_open = module, is_open
-
-    def callable(self, interpreted: bool) -> Callable[..., Any]:
-        torch.compiler.reset()
-        options = {"fallback": False, "cache": False}
-        run = torch.compile(
-            self.module, backend=backend, dynamic=self.is_open or None, options=options
-        )
-
-        def call(*given: torch.Tensor) -> list[np.ndarray]:
-            try:
-                with torch.no_grad(), _interpreting() if interpreted else nullcontext():
-                    found = run(*map(_same, given))
-            except NncError:
-                raise
-            except Exception:
-                self.check_traced(given)
-                raise
-            return [*map(array_of, found), *self.strides(found, given)]
-
-        return call
-
-    def check_traced(self, given: Sequence[torch.Tensor]) -> None:
-        """Raises UnmakableError where torch.compile takes no such function either without nnc."""
-        torch.compiler.reset()
-        traced = torch.compile(self.module, backend="aot_eager", dynamic=self.is_open or None)
-        try:
-            with torch.no_grad():
-                traced(*map(_same, given))
-        except Exception as error:
-            reason = f"compile: {type(error).__name__}: {str(error)[:150]}"
-            raise UnmakableError(reason) from None
-
-    def strides(
-        self, found: Sequence[torch.Tensor], given: Sequence[torch.Tensor]
-    ) -> list[np.ndarray]:
-        """Those of the results; eager ones where these are as PyTorch's own trace has them.
-
-        A part of what was computed may come without the rest, in PyTorch's order of dimensions.
-        """
-        own = _strides(found)
-        whole = _eager(self.module, given)
-        eager, alone = _strides(whole), _strides([torch.empty_like(x) for x in whole])
-        if list(map(list, own)) in (list(map(list, eager)), list(map(list, alone))):
-            return eager
-        torch.compiler.reset()
-        with torch.no_grad():
-            traced = torch.compile(self.module, backend="aot_eager")(*map(_same, given))
-        return eager if list(map(list, own)) == list(map(list, _strides(traced))) else own
-
-
-class Stateful:
-    """A program that writes to its buffers, which each run has at first as the program has them.
-
-    It is always compiled; what a run gives beyond so many results are the buffers.
-    """
-
-    def __init__(self, model: Any, buffers: Mapping[str, torch.Tensor], count: int) -> None:
-        self.model, self.count = model, count
-        self.buffers = {name: array_of(x).copy() for name, x in buffers.items()}
-
-    def callable(self, interpreted: bool) -> Callable[..., Any]:
-        model = nnc.compile(self.model, cache=False)
-
-        def call(*given: np.ndarray) -> list[np.ndarray]:
-            named = dict(zip(model.input_names, given, strict=False))
-            states = {n: self.buffers[n] for n in model.input_names[len(given) :]}
-            found = model.run(named | states)
-            return list(found.values())[: self.count]
-
-        return call
-
-
-def _strides(tensors: Sequence[torch.Tensor]) -> list[np.ndarray]:
-    """Where elements lie, in dimensions that have several."""
-    return [
-        np.array([s for s, d in zip(x.stride(), x.shape, strict=True) if d > 1 and x.numel()], int)
-        for x in tensors
-    ]
-
-
-def array_of(x: torch.Tensor) -> np.ndarray:
-    """The elements of a tensor."""
-    return as_array(x.detach().resolve_conj().resolve_neg())
-
-
-class _StandIn:
-    """The interpreter of a module where torch.compile expects a compiled model."""
-
-    def __init__(self, module: Any, **_: Any) -> None:
-        (main,) = (op for op in module.body_block if INPUT_NAMES in op.attributes)
-        self.input_names = [name.value for name in main.attributes[INPUT_NAMES]]
-        self.output_names = [name.value for name in main.attributes[OUTPUT_NAMES]]
-        self.input_types = [value.type for value in main.body_block.args]
-        self.output_types = list(main.function_type.results)
-        self.interpreter = Interpreter(module)
-
-    def run(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The outputs by name."""
-        found = self.interpreter.call("main", [given[name] for name in self.input_names])
-        return dict(zip(self.output_names, map(np.asarray, found), strict=True))
-
-
-@contextmanager
-def _interpreting() -> Iterator[None]:
-    own = driver.compile_model
-    driver.compile_model = _StandIn  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        driver.compile_model = own
+ROUGH = 2e-7
+"""Of Bessel's functions in f64, which PyTorch has to seven digits: at -4.6, j1 is 1.4e-9 off."""
 
 
 def laid_out(x: torch.Tensor, how: str) -> torch.Tensor:
@@ -184,37 +48,23 @@ def laid_out(x: torch.Tensor, how: str) -> torch.Tensor:
     return x
 
 
-def _same(x: torch.Tensor) -> torch.Tensor:
-    """A copy that lies as the tensor does, so that a function may write to it."""
-    if any(not s and d > 1 for s, d in zip(x.stride(), x.shape, strict=True)):
-        return x
-    copy = torch.empty_strided(x.shape, x.stride(), dtype=x.dtype)
-    return copy.copy_(x)
-
-
-def _eager(module: Of, given: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+def _eager(module: Of, given: Sequence[torch.Tensor]) -> Outcome:
     """What PyTorch computes. Raises UnmakableError where it does not, or not the same twice."""
     try:
-        with torch.no_grad():
-            torch.manual_seed(0)
-            found = module(*map(_same, given))
-            torch.manual_seed(1)
-            again = module(*map(_same, given))
+        torch.manual_seed(0)
+        found = run(module, module, given)
+        torch.manual_seed(1)
+        again = run(module, module, given)
     except Exception as error:
         raise UnmakableError(f"{type(error).__name__}: {str(error)[:150]}") from None
-    if not found:
+    if not found.results:
         raise UnmakableError("no results")
-    if any(x.is_sparse or x.layout != torch.strided for x in found):
+    if any(x.is_sparse or x.layout != torch.strided for x in found.results):
         raise UnmakableError("a sparse result")
-    for one, other in zip(found, again, strict=True):
-        if not _equal(one, other):
+    for one, other in zip(found.results, again.results, strict=True):
+        if not equal(one, other):
             raise UnmakableError("another result each time")
     return found
-
-
-def _equal(one: torch.Tensor, other: torch.Tensor) -> bool:
-    a, b = (np.ascontiguousarray(array_of(x)) for x in (one, other))
-    return a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
 def made(
@@ -230,68 +80,83 @@ def made(
     runs = runs if "open" in way else runs[:1]
     expected = [_eager(module, given) for given in runs]
     if tolerance is None:
-        names = [str(x.dtype).removeprefix("torch.") for x in [*runs[0], *expected[0]]]
+        names = [str(x.dtype).removeprefix("torch.") for x in [*runs[0], *expected[0].results]]
         tolerance = max([TOLERANCES[name] for name in names if name in TOLERANCES], default=None)
     if way.startswith("compile"):
         rows = [
-            (given, [*map(array_of, found), *_strides(found)])
+            (given, [*found.arrays, *found.layout])
             for given, found in zip(runs, expected, strict=True)
         ]
         return Made(Compiled(module, way != "compile"), rows, tolerance=tolerance)
-    module = _kept(module, runs[0])
-    dims = [dict.fromkeys(range(x.dim()), torch.export.Dim.AUTO) for x in runs[0]]
-    shapes = {"given": tuple(dims)} if way == "open" else None
-    try:
-        with torch.no_grad():
-            program = torch.export.export(
-                module, tuple(map(_same, runs[0])), dynamic_shapes=shapes, strict=False
-            )
-    except Exception as error:
-        raise UnmakableError(f"export: {type(error).__name__}: {str(error)[:150]}") from None
-    found = [(given, _own(program, given, row)) for given, row in zip(runs, expected, strict=True)]
-    rows = [([array_of(x) for x in g], [array_of(x) for x in e]) for g, e in found if e]
-    if not rows:
+    program = _exported(module, runs[0], way == "open")
+    found = [
+        (given, _own(program, module, given, one))
+        for given, one in zip(runs, expected, strict=True)
+    ]
+    found = [(given, one) for given, one in found if one is not None]
+    if not found:
         raise UnmakableError("the program takes no such inputs")
     model: Any = program
     if way == "file":
         model = folder / "model.pt2"
         torch.export.save(program, model)
-    if _changes_buffers(module, runs[0]):
-        model = Stateful(model, dict(module.named_buffers()), len(expected[0]))
+    if _may_write(program) or any(
+        _changes(module, given, one) for given, one in zip(runs, expected, strict=True)
+    ):
+        model = Writing(model, dict(module.named_buffers()), len(expected[0].results))
+        rows = [([array_of(x) for x in given], one.arrays) for given, one in found]
+    else:
+        rows = [
+            ([array_of(x) for x in given], [array_of(x) for x in one.results])
+            for given, one in found
+        ]
     return Made(model, rows, tolerance=tolerance)
 
 
-def _changes_buffers(module: Of, given: Sequence[torch.Tensor]) -> bool:
-    """Whether a run writes to the module's buffers."""
-    before = [x._version for x in module.buffers()]
-    with torch.no_grad():
-        module(*map(_same, given))
-    return before != [x._version for x in module.buffers()]
-
-
-def _kept(module: Of, given: Sequence[torch.Tensor]) -> Of:
-    """The module; of one that writes to its inputs, which a program would give, what it gives."""
-    copies = [*map(_same, given)]
-    before = [x._version for x in copies]
-    with torch.no_grad():
-        module(*copies)
-    if [x._version for x in copies] == before:
-        return module
-    return Of(lambda *inputs: module(*(x.clone() for x in inputs))).eval()
-
-
-def _own(
-    program: Any, given: Sequence[torch.Tensor], eager: Sequence[torch.Tensor]
-) -> Sequence[torch.Tensor]:
-    """The eager results, the program's own where their types differ; none of fixed extents."""
+def _exported(module: Of, given: Sequence[torch.Tensor], is_open: bool) -> Any:
+    """The program of a module, of which all extents are open, or none. Raises UnmakableError."""
+    dims = [dict.fromkeys(range(x.dim()), torch.export.Dim.AUTO) for x in given]
+    shapes = {"given": tuple(dims)} if is_open else None
     try:
         with torch.no_grad():
-            own = program.module(check_guards=False)(*map(_same, given))
+            return torch.export.export(
+                module, tuple(map(same, given)), dynamic_shapes=shapes, strict=False
+            )
+    except Exception as error:
+        raise UnmakableError(f"export: {type(error).__name__}: {str(error)[:150]}") from None
+
+
+def _may_write(program: Any) -> bool:
+    """Whether operators may write to what they are given, be it what is there already."""
+    targets = [node.target for node in program.graph.nodes if node.op == "call_function"]
+    return any(
+        "_norm" in str(target) or (schema and schema.is_mutable)
+        for target in targets
+        for schema in [getattr(target, "_schema", None)]
+    )
+
+
+def _changes(module: Of, given: Sequence[torch.Tensor], found: Outcome) -> bool:
+    """Whether a run changed its inputs or the module's buffers."""
+    before = [*given, *module.buffers()]
+    return not all(map(equal, before, [*found.inputs, *found.buffers]))
+
+
+def _own(program: Any, module: Of, given: Sequence[torch.Tensor], eager: Outcome) -> Outcome | None:
+    """The eager outcome; the program's own where its types differ, None if it takes no such inputs.
+
+    A trace may promote otherwise than PyTorch does, numbers and tensors without dimensions. The
+    file has no more than the trace, so that PyTorch's run of it is what nnc has to give.
+    """
+    try:
+        own = run(program.module(check_guards=False), module, given)
     except Exception:
-        return ()
-    if len(own) != len(eager) or not _takes(program, given):
-        return ()
-    return eager if [x.dtype for x in own] == [x.dtype for x in eager] else own
+        return None
+    if len(own.results) != len(eager.results) or not _takes(program, given):
+        return None
+    if [x.dtype for x in own.results] == [x.dtype for x in eager.results]:
+        return eager
+    return Outcome(own.results, own.inputs, eager.buffers)
 
 
 def _takes(program: Any, given: Sequence[torch.Tensor]) -> bool:
@@ -335,14 +200,19 @@ def subject(
     name: str,
     give: Callable[..., tuple[Callable[..., Any], Sequence[Sequence[torch.Tensor]]]],
     allowed: Callable[[Config], bool] = lambda config: True,
+    tolerances: Mapping[str, float] = {},
     **choices: Sequence[Any],
 ) -> Subject:
-    """A subject of which `give(config, rng)` makes the function, and the tensors of each run."""
+    """A subject of which `give(config, rng)` makes the function, and the tensors of each run.
+
+    `tolerances` are those of some element types, see `judge`.
+    """
 
     def make(config: Config, rng: np.random.Generator, folder: Path) -> Made:
         torch.manual_seed(int(rng.integers(2**31)))
         function, runs = give(config, rng)
         runs = [[laid_out(x, config.get("layout", "plain")) for x in given] for given in runs]
-        return made(function, runs, config, folder)
+        tolerance = tolerances.get(config.get("elements", ""))
+        return made(function, runs, config, folder, tolerance)
 
     return Subject(name, {**choices, **WAYS}, make, allowed)

@@ -12,6 +12,7 @@ import torch
 from .cases import Config, Subject
 from .pytorch_base import LAYOUTS, numbers, subject
 from .pytorch_operands import ELEMENTS, sampled
+from .pytorch_places import COMPARED
 
 Tensors = Sequence[Sequence[torch.Tensor]]
 SHAPES = {"shape": [[4, 3], [2, 3, 4], [5], [], [0, 3], [3, 0], [1, 1]]}
@@ -157,6 +158,9 @@ VIEWS: dict[str, Callable[[torch.Tensor], Any]] = {
     "fft 2": lambda x: torch.fft.fft2(x).real,
 }
 
+TRANSFORMS = ("stft", "fft", "fft 2")
+"""Where NaN and infinities spread as the library has it; see `pytorch_samples.AS_THE_LIBRARY`."""
+
 INDEXING: dict[str, Callable[[torch.Tensor, torch.Tensor], Any]] = {
     "x[i]": lambda x, i: x[i],
     "x[:, i]": lambda x, i: x[:, i],
@@ -219,7 +223,7 @@ WRITES: dict[str, Callable[..., Any]] = {
     "diagonal": lambda x: x.diagonal().add_(2),
     "halves": lambda x: [y.mul_(i + 2) for i, y in enumerate(x.chunk(2, 1))],
 }
-"""What writes to its argument."""
+"""What writes to its argument, an input of the program."""
 
 
 def _put(x: torch.Tensor, at: Any, value: Any) -> torch.Tensor:
@@ -232,6 +236,7 @@ def _reduction(name: str, config: Config, rng: np.random.Generator) -> tuple[Any
     function: Any = torch
     for part in name.split("."):
         function = getattr(function, part)
+    compared = COMPARED.get(name)
     dim, more = config["dim"], dict(MORE.get(name, {}) if config["more"] else {})
     if name in ("roll", "topk", "kthvalue", "quantile", "nanquantile", "renorm"):
         more = MORE[name]
@@ -246,7 +251,9 @@ def _reduction(name: str, config: Config, rng: np.random.Generator) -> tuple[Any
     for larger in (0, 3):
         shape = [d + larger if d > 1 else d for d in config["shape"]]
         runs.append([numbers(shape, config["elements"], config["values"], rng)])
-    return (lambda x: function(x, **more)), runs
+    if compared is None:
+        return (lambda x: function(x, **more)), runs
+    return (lambda x: compared(function(x, **more), x, **more)), runs
 
 
 def _view(name: str, config: Config, rng: np.random.Generator) -> tuple[Any, Tensors]:
@@ -264,11 +271,7 @@ def _indexed(name: str, config: Config, rng: np.random.Generator) -> tuple[Any, 
 def _written(name: str, config: Config, rng: np.random.Generator) -> tuple[Any, Tensors]:
     make = partial(numbers, dtype=config["elements"], how="plain", rng=rng)
 
-    def function(x: torch.Tensor) -> Any:
-        y = x.clone() if config["way"] in ("program", "file", "open") else x
-        return WRITES[name](y), y
-
-    return function, [[make(shape)] for shape in ([4, 6], [5, 8])]
+    return (lambda x: (WRITES[name](x), x)), [[make(shape)] for shape in ([4, 6], [5, 8])]
 
 
 def subjects() -> Iterator[Subject]:
@@ -282,7 +285,8 @@ def subjects() -> Iterator[Subject]:
         yield sampled(made, 14, 14)
     shapes = {"shape": [[4, 6], [2, 4, 6], [6], [0, 4], [4, 1], [1, 6]]}
     for name in VIEWS:
-        choices = {"elements": [*ELEMENTS, "complex64"], **shapes, **VALUES, **LAYOUTS}
+        values = {"values": ["plain", "ties"]} if name in TRANSFORMS else VALUES
+        choices = {"elements": [*ELEMENTS, "complex64"], **shapes, **values, **LAYOUTS}
         yield sampled(subject(f"view: {name}", partial(_view, name), **choices), 8, 5)
     indices = [[0, 1], [2, 2, 0], [-1, 1], [], [3], [-1, -1, 3, 0]]
     for name in INDEXING:

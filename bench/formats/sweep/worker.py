@@ -45,7 +45,7 @@ def cases(
     by_name = {subject.name: subject for subject in chosen}
     for name, config in repeated:
         if any(fnmatchcase(name, one) for one in pattern.split()):
-            if name in by_name and by_name[name].allowed(config):
+            if name in by_name and by_name[name].has(config):
                 yield Case(by_name[name], config)
             else:
                 say(gone=id_of(name, config))

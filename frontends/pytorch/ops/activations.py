@@ -65,7 +65,11 @@ def prelu(n: AtenLayer, self: Value, weight: Value) -> Value:
     slope = Term(n, weight)
     if slope.rank == 1 and self.type.rank > 1:
         slope = slope.spread(0, self.type.rank - 2)
-    return n(nn.Prelu(self, slope.value))
+    known = n.array(weight)
+    if known is not None and np.isfinite(known).all():
+        return n(nn.Prelu(self, slope.value))
+    x = Term(n, self)
+    return (x > 0.0).choose(x, slope * x).value  # NaN where a zero has an infinite slope
 
 
 @ROWS("aten.relu6", batched="elements")
@@ -80,8 +84,8 @@ def hardtanh(n: AtenLayer, self: Value, min_val=-1.0, max_val=1.0) -> Value:
 
 @ROWS("aten.softplus", batched="elements")
 def softplus(n: AtenLayer, self: Value, beta=1, threshold=20) -> Value:
-    if beta == 1:
-        return n(nn.Softplus(self))
+    if beta == 1 and threshold >= 20 and self.type.element_type is not f64:
+        return n(nn.Softplus(self))  # beyond 20 it is x to the last bit
     x = Term(n, self) * float(beta)
     return (x > float(threshold)).choose(Term(n, self), x.function(nn.Softplus) / beta).value
 

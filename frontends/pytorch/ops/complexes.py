@@ -159,14 +159,14 @@ Work = Sequence[tuple[int, int | None]]
 """The axes of a transform with the number of elements of each, None for their own."""
 
 
-def _transform(n: AtenLayer, x: Any, axes: Work, inverse: bool, half: bool, scale: float) -> Any:
+def _transform(n: AtenLayer, x: Any, axes: Work, inverse: bool, half: bool, scale: Any) -> Any:
     """Transforms along axes; of `half`, the last one has real numbers on one side."""
     value: Complex = terms(n, x) if isinstance(x, Pair) else (Term(n, n.floating(x)), None)
     rows = [(axis, size, half and i == len(axes) - 1) for i, (axis, size) in enumerate(axes)]
     for axis, size, is_half in rows if inverse else reversed(rows):
         count = None if size is None else constant(n, size, i64)
         value = along(value, axis, lambda r, c=count, h=is_half: transformed(r, c, inverse, h))
-    if scale != 1:
+    if isinstance(scale, Term) or scale != 1:
         value = each(value, lambda part: part * scale)
     real, imag = value
     if inverse and half:
@@ -189,15 +189,16 @@ def _axes(n: AtenLayer, x: Any, dim: Any, sizes: Any) -> Work:
     return list(zip(found, known, strict=True))
 
 
-def _elements(n: AtenLayer, x: Any, axes: Work, back: bool) -> int:
+def _elements(n: AtenLayer, x: Any, axes: Work, back: bool) -> Any:
     """How many elements all axes have together; `back`, the last is half of a spectrum."""
-    total = 1
+    total: Any = 1
     for i, (axis, size) in enumerate(axes):
-        own = x.type.shape[axis]
-        if size is None and own is None:
-            raise n.error("a scaled transform needs known extents")
-        whole = 2 * (own or 1) - 2 if back and i == len(axes) - 1 else own
-        total *= whole if size is None else size
+        own: Any = x.type.shape[axis]
+        if own is None and size is None:
+            part = terms(n, x)[0] if isinstance(x, Pair) else Term(n, n.floating(x))
+            own = extent(n, (part.value, axis)).cast(part.element)
+        whole = (own or 1) * 2 - 2 if back and i == len(axes) - 1 else own
+        total = total * (whole if size is None else size)
     return total
 
 
@@ -210,7 +211,7 @@ def _fft(inverse: bool, half: bool, last: Any = ()) -> Row:
         if norm == "ortho":
             scale = _elements(n, self, axes, inverse and half) ** (0.5 if inverse else -0.5)
         elif norm == "forward":
-            scale = float(_elements(n, self, axes, inverse and half)) ** (1 if inverse else -1)
+            scale = _elements(n, self, axes, inverse and half) ** (1.0 if inverse else -1.0)
         return _transform(n, self, axes, inverse, half, scale)
 
     return row
@@ -249,7 +250,7 @@ for _suffix in ("", "2", "n"):
         ROWS.add({f"{kind}.fft_{_name}{_suffix}": _row for kind in ("aten", "complex")})
 
 
-def _factor(n: AtenLayer, x: Any, axes: Work, mode: int, inverse: bool, back: bool) -> float:
+def _factor(n: AtenLayer, x: Any, axes: Work, mode: int, inverse: bool, back: bool) -> Any:
     """A transform's own scale by ATen's mode (none, root, all), over that of `fourier`."""
     if mode == (2 if inverse else 0):
         return 1.0
@@ -287,11 +288,12 @@ def complex_to_real(
 def shifted(n: AtenLayer, self: Value, dim: Any = None) -> Value:
     """The middle of a spectrum brought to the front, or back."""
     for axis in n.axes(dim, self.type.rank):
-        extent_ = self.type.shape[axis]
+        extent_, is_back = self.type.shape[axis], "ifftshift" in n.kind
         if extent_ is None:
-            raise n.error("the extent of what is shifted must be known")
-        by = extent_ // 2 if "fftshift" in n.kind and "ifft" not in n.kind else -(extent_ // 2)
-        self = rolled(n, self, axis, by)
+            half = extent(n, (self, axis)) / 2
+            self = rolled_at_run_time(n, self, axis, -half if is_back else half)
+        else:
+            self = rolled(n, self, axis, -(extent_ // 2) if is_back else extent_ // 2)
     return self
 
 

@@ -102,7 +102,7 @@ table(
 def logit(n: AtenLayer, self: Value, eps: float | None = None) -> Value:
     x = Term(n, n.floating(self))
     if eps is not None:
-        x = x.max(eps).min(1 - eps)
+        x = (x < eps).choose(eps, x.min(1 - eps))
     return (x / (1.0 - x)).function(nn.Log).value
 
 

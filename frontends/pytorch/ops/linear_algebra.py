@@ -34,9 +34,9 @@ def _matrices(n: AtenLayer, *given: Value) -> list[Term]:
     return [Term(n, n.expand(x, [*batch, *n.shape(x)[-2:]])) for x in found]
 
 
-def _done(n: AtenLayer, like: Term) -> Value:
-    """That nothing went wrong, for each matrix."""
-    return n.filled(n.constant(0, i32), n.shape(like.value)[:-2])
+def _info(is_fault: Term) -> Value:
+    """Which element of the diagonal LAPACK stops at, from 1, for each matrix; 0 for none."""
+    return algebra.first_fault(is_fault).cast(i32).value
 
 
 def _pivots(factors: Factors) -> Value:
@@ -51,7 +51,7 @@ def _pivots(factors: Factors) -> Value:
 def cholesky(n: AtenLayer, self: Value, upper: bool = False, check_errors: bool = False) -> list:
     (a,) = _matrices(n, self)
     found = algebra.cholesky(transposed(a) if upper else a)
-    return [(transposed(found) if upper else found).value, _done(n, a)]
+    return [(transposed(found) if upper else found).value, _info(~(found > 0.0))]
 
 
 @ROWS("aten.linalg_lu_factor", "aten.linalg_lu_factor_ex", "aten._lu_with_info")
@@ -60,7 +60,7 @@ def lu_factor(
 ) -> list:
     (a,) = _matrices(n, self if A is None else A)
     factors = algebra.lu(a)
-    return [factors.both.value, _pivots(factors), _done(n, a)]
+    return [factors.both.value, _pivots(factors), _info(factors.both.equals(0.0))]
 
 
 @ROWS("aten.linalg_lu")
@@ -187,7 +187,7 @@ def solve(n: AtenLayer, A: Value, B: Value, left: bool = True, check_errors: boo
     out = found.column(0) if vector else found
     if "_ex" not in n.kind:
         return [out.value]
-    infos = [factors.both.value, _pivots(factors), _done(n, a)]
+    infos = [factors.both.value, _pivots(factors), _info(factors.both.equals(0.0))]
     return [out.value, *(infos if "._" in n.kind else infos[2:])]
 
 
@@ -237,7 +237,9 @@ def lu_solve(
 @ROWS("aten.linalg_inv", "aten.linalg_inv_ex", "aten.inverse", batched="last")
 def inverse(n: AtenLayer, A: Any = None, self: Any = None, check_errors: bool = False) -> list:
     (a,) = _matrices(n, self if A is None else A)
-    return [algebra.solve(a, identity_like(a)).value, _done(n, a)]
+    factors = algebra.lu(a)
+    found = algebra.solve_factored(factors.both, factors.order, identity_like(a))
+    return [found.value, _info(factors.both.equals(0.0))]
 
 
 @ROWS("aten.linalg_solve_triangular")

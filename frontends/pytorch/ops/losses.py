@@ -120,7 +120,7 @@ def nll_loss(
     share = counts.cast(found.element)
     if weight is not None:
         share = share * Term(n, weight).gather(places)
-    loss = -(found.reshape(*own) * share)
+    loss = counts.choose(-found.reshape(*own) * share, 0.0)
     axes = tuple(range(loss.rank))
     total = share.sum(*axes)
     if reduction == _MEAN:
@@ -210,7 +210,8 @@ def cosine_embedding_loss(
     last = x.rank - 1
     lengths = ((x * x).sum(last) + 1e-12) * ((y * y).sum(last) + 1e-12)
     cosine, sign = (x * y).sum(last) / lengths.function(nn.Sqrt), Term(n, target)
-    apart = sign.equals(-1).choose((cosine - margin).max(0.0), 0.0)
+    other = Term(n, n.as_value(-1, sign.element))  # 255 of bytes
+    apart = sign.equals(other).choose((cosine - margin).max(0.0), 0.0)
     return _reduced(sign.equals(1).choose(1.0 - cosine, apart), reduction)
 
 
@@ -265,8 +266,8 @@ def multi_margin_loss(
 ) -> Value:
     """How much wrong classes come nearer to the right one than a margin."""
     x, right = Term(n, self), Term(n, target)
-    if x.rank == 1:
-        x, right = x.spread(1, 0), right.reshape(1)
+    if x.rank < 2:
+        x, right = x.spread(2 - x.rank, 0), right.reshape(1)
     column = right.spread(0, 1)
     own = x.gather_elements(column, 1)
     near = (float(margin) - own + x).max(0.0)
@@ -275,7 +276,7 @@ def multi_margin_loss(
         near = near * Term(n, weight).gather(right).spread(0, 1)
     wrong = ~column.equals(counting(n, extent(n, (x.value, 1))))
     found = wrong.choose(near, 0.0).sum(1) / extent(n, (x.value, 1)).cast(x.element)
-    found = found.column(0, 0) if self.type.rank == 1 and reduction == _NONE else found
+    found = found.column(0, 0) if self.type.rank < 2 and reduction == _NONE else found
     return _reduced(found, reduction)
 
 
@@ -285,8 +286,8 @@ def multilabel_margin_loss(
 ) -> list[Value]:
     """Of the classes that a row names before its first -1, over the others."""
     x, y = Term(n, self), Term(n, n.cast(target, i64))
-    if x.rank == 1:
-        x, y = x.spread(1, 0), y.spread(1, 0)
+    if x.rank < 2:
+        x, y = x.spread(2 - x.rank, 0), y.spread(2 - y.rank, 0)
     ended = Term(n, n(nn.Cumsum((y < 0).cast(i64).value, axis=1)))
     named, places = ended.equals(0), y.max(0)
     classes = counting(n, extent(n, (x.value, 1)))
@@ -296,7 +297,7 @@ def multilabel_margin_loss(
     near = (1.0 - own.spread(0, 1) + x.reshape((x.value, 0), 1, (x.value, 1))).max(0.0)
     wanted = named.spread(0, 1) & ~is_target.reshape((x.value, 0), 1, (x.value, 1))
     found = wanted.choose(near, 0.0).sum(1, 2) / extent(n, (x.value, 1)).cast(x.element)
-    found = found.column(0, 0) if self.type.rank == 1 and reduction == _NONE else found
+    found = found.column(0, 0) if self.type.rank < 2 and reduction == _NONE else found
     return [_reduced(found, reduction), is_target.cast(x.element).reshape(*dims(self)).value]
 
 
@@ -307,7 +308,8 @@ def pairwise_distance(
     from .reductions import norm
 
     a, b = _pair(n, x1, x2)
-    return norm(n, (a - b + eps).value, p, dim=-1, keepdim=keepdim)
+    apart = Term(n, n.floating((a - b).value))
+    return norm(n, (apart + eps).value, p, dim=-1, keepdim=keepdim)
 
 
 @ROWS("aten.dist")

@@ -59,10 +59,43 @@ def updated_batch_norm(
     element = running_mean.type.element_type
     out, mean, spread = batch_norm_now(n, input, weight, bias, element, eps)
     count = Term(n, numel(n, input)) / extent(n, (input, 1))
-    factor = count.cast(element) / (count - 1).cast(element)
-    share = ((running_mean, Term(n, mean)), (running_var, Term(n, spread) * factor))
-    kept = [(Term(n, old) * (1 - momentum) + new * momentum).value for old, new in share]
+    new = Term(n, mean), _of_sample(Term(n, spread), count)
+    kept = _shared(n, (running_mean, running_var), new, momentum)
     return [out, mean, _inverse_root(n, spread, eps), *reserve, *kept]
+
+
+def _of_sample(spread: Term, count: Term) -> Term:
+    """The variance of what so many elements are a sample of."""
+    return spread * (count.cast(spread.element) / (count - 1).cast(spread.element))
+
+
+def _shared(
+    n: AtenLayer, running: Sequence[Value], new: Sequence[Term], momentum: float
+) -> list[Value]:
+    """Running statistics, of which new ones have taken their share."""
+    pairs = zip(running, new, strict=True)
+    return [(Term(n, old) * (1 - momentum) + one * momentum).value for old, one in pairs]
+
+
+@ROWS("nnc.updated_instance_norm")
+def updated_instance_norm(
+    n: AtenLayer,
+    input: Value,
+    weight: Value | None,
+    bias: Value | None,
+    running_mean: Value,
+    running_var: Value,
+    momentum: float,
+    eps: float,
+) -> list:
+    """By each image's statistics, of whose means running ones take their share."""
+    element: Any = running_mean.type.element_type
+    axes = tuple(range(2, input.type.rank))
+    spread, mean = (Term(n, v) for v in variance(n, n.cast(input, element), axes))
+    count = Term(n, numel(n, input)) / Term(n, numel(n, mean.value))
+    new = mean.mean(0), _of_sample(spread, count).mean(0)
+    kept = _shared(n, (running_mean, running_var), new, momentum)
+    return [instance_normed(n, input, weight, bias, eps), *kept]
 
 
 @ROWS("aten.layer_norm", "aten.native_layer_norm", batched="last")

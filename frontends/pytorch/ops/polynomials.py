@@ -5,32 +5,33 @@ Source: Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), tabl
 
 from __future__ import annotations
 
+from ...common.linear_algebra import steps
 from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import Row, table
 
-Recurrence = Callable[[int, Term, Term, Term], Term]
+Recurrence = Callable[[Any, Term, Term, Term], Term]
 """The next polynomial by k, x, the one of degree k, and the one before."""
 
 
-def _twice(k: int, x: Term, here: Term, before: Term) -> Term:
+def _twice(k: Any, x: Term, here: Term, before: Term) -> Term:
     return x * here * 2.0 - before
 
 
-def _hermite(k: int, x: Term, here: Term, before: Term) -> Term:
+def _hermite(k: Any, x: Term, here: Term, before: Term) -> Term:
     return x * here * 2.0 - before * (2.0 * k)
 
 
-def _hermite_of_chances(k: int, x: Term, here: Term, before: Term) -> Term:
-    return x * here - before * float(k)
+def _hermite_of_chances(k: Any, x: Term, here: Term, before: Term) -> Term:
+    return x * here - before * (1.0 * k)
 
 
-def _laguerre(k: int, x: Term, here: Term, before: Term) -> Term:
-    return (here * (2.0 * k + 1.0 - x) - before * float(k)) / (k + 1.0)
+def _laguerre(k: Any, x: Term, here: Term, before: Term) -> Term:
+    return (here * (2.0 * k + 1.0 - x) - before * (1.0 * k)) / (k + 1.0)
 
 
-def _legendre(k: int, x: Term, here: Term, before: Term) -> Term:
-    return (x * here * (2.0 * k + 1.0) - before * float(k)) / (k + 1.0)
+def _legendre(k: Any, x: Term, here: Term, before: Term) -> Term:
+    return (x * here * (2.0 * k + 1.0) - before * (1.0 * k)) / (k + 1.0)
 
 
 def _polynomial(given: tuple[float, float, Recurrence, bool]) -> Row:
@@ -38,26 +39,49 @@ def _polynomial(given: tuple[float, float, Recurrence, bool]) -> Row:
     slope, start, following, shifted = given
 
     def row(n: AtenLayer, x: Any, n_: Any) -> Value:
-        degrees = n.known(n_) if isinstance(n_, Value) else np.array(n_)
-        if degrees is None:
-            raise n.error("the degree of a polynomial must be known at import")
-        whole = Term(n, n.floating(x))
-        wide = n_ if isinstance(n_, Value) and n_.type.rank else n.as_value(0, i64)
-        whole = whole + Term(n, wide).cast(whole.element).zeros()
-        at = Term(n, n.cast(whole.value, f64))
+        whole, degree = _operands(n, x, n_)
+        at = whole.cast(f64)
         at = at * 2.0 - 1.0 if shifted else at
-        made = [at.zeros() + 1.0, at * slope + start]
-        for k in range(1, int(degrees.max(initial=0))):
-            made.append(following(k, at, made[k], made[k - 1]))
-        if degrees.ndim == 0:
-            found = made[int(degrees)] if degrees >= 0 else at.zeros()
+        first = at.zeros() + 1.0, at * slope + start
+        degrees = n.known(degree.value)
+        if degrees is None:
+            found = _of_late_degrees(n, degree, at, first, following)
         else:
+            made = [*first]
+            for k in range(1, int(degrees.max(initial=0))):
+                made.append(following(k, at, made[k], made[k - 1]))
             found = at.zeros()
-            for k, one in enumerate(made):
-                found = Term(n, wide).equals(k).choose(one, found)
+            for k in sorted({int(k) for k in degrees.flat if k >= 0}):
+                found = degree.equals(k).choose(made[k], found)
         return found.cast(whole.element).value
 
     return row
+
+
+def _operands(n: AtenLayer, x: Any, degree: Any) -> tuple[Term, Term]:
+    """x with the extents of both, and the degree as an integer, negative where it is not finite."""
+    both = [x, degree] if isinstance(degree, Value) else [x]
+    whole, given = Term(n, n.promoted_floating(*both)[0]), Term(n, n.as_value(degree))
+    if isinstance(given.element, FloatType):
+        is_finite = given.function(nn.Abs) < math.inf
+        given = is_finite.choose(given, -1.0)
+    given = given.cast(i64)
+    return whole + given.cast(whole.element).zeros(), given
+
+
+def _of_late_degrees(
+    n: AtenLayer, degree: Term, x: Term, first: tuple[Term, Term], following: Recurrence
+) -> Term:
+    """The polynomials of degrees that a run tells, up to the largest of them."""
+
+    def step(k: Term, states: list[Term]) -> list[Term]:
+        before, here, found = states
+        found = degree.equals(k + 1).choose(here, found)
+        return [here, following((k + 1).cast(f64), x, here, before), found]
+
+    last = degree.flat().largest(0).max(0)
+    found = degree.equals(0).choose(first[0], x.zeros())
+    return steps(n, last, [*first, found], step)[2]
 
 
 _CHEBYSHEV = {"t": (1.0, 0.0), "u": (2.0, 0.0), "v": (2.0, -1.0), "w": (2.0, 1.0)}

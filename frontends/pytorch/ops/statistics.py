@@ -8,7 +8,6 @@ from ...common.vocabulary import *
 from ..layer import AtenLayer, ends_of
 from ..rows import ROWS
 from .elementwise import as_bool, interpolated
-from .reductions import running as total
 from .reductions import sort, sum_
 
 # -- running extremes ------------------------------------------------------------------------------
@@ -382,7 +381,7 @@ def trapezoid(n: AtenLayer, y: Value, x: Value | None = None, dx: Any = 1, dim: 
         width = far - near
         width = width.spread(0, y.type.rank - 1 - axis) if x.type.rank == 1 else width
         areas = n(nn.Mul(*n.promoted(areas, width.value)))
-    found = total(n, areas, axis) if is_running else sum_(n, areas, axis)
+    found = n(nn.Cumsum(areas, axis=axis)) if is_running else sum_(n, areas, axis)
     return found if x is None else (Term(n, n.floating(found)) / 2.0).value
 
 

@@ -84,7 +84,17 @@ def ravel(n: AtenLayer, self: Value) -> Value:
 @ROWS("aten.unflatten")
 def unflatten(n: AtenLayer, self: Value, dim: int, sizes: Sequence[Size]) -> Value:
     axis, shape = n.axis(dim, self.type.rank), n.shape(self)
+    sizes = _whole(shape[axis], [n.number(size) for size in sizes])
     return n.reshape(self, [*shape[:axis], *sizes, *shape[axis + 1 :]])
+
+
+def _whole(extent: Size, sizes: Sequence[Size]) -> Sequence[Size]:
+    """Sizes that make up an extent, of which one may be -1; other extents may be 0."""
+    known = [size for size in sizes if size != -1]
+    if not all(isinstance(size, int) for size in (extent, *known)) or len(known) == len(sizes):
+        return sizes
+    rest = extent // max(math.prod(known), 1)  # type: ignore[operator,arg-type]
+    return [rest if size == -1 else size for size in sizes]
 
 
 @ROWS("aten.unsqueeze", batched="along")

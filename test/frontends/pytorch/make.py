@@ -21,8 +21,10 @@ from torch.export import Dim
 from torch.utils._pytree import tree_leaves
 
 from .extremes import extreme_cases
+from .given import Trained, into_parts
 from .opened import opened
-from .operators import Leaves, operator_cases
+from .operators import INF, NAN, Leaves, operator_cases
+from .swept import more_swept, swept
 from .walked import walked_cases
 
 FILES = Path(__file__).parent / "files"
@@ -305,6 +307,10 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
         "spectra": (Of(spectra), [r(2, 20), r(2, 3, 5, dtype=torch.complex64)], None, []),
         "images": (Of(images), [r(2, 3, 5, 6), torch.rand(2, 3, 4, 2) * 2.6 - 1.3, _boxes(), torch.rand(30)], None, []),
         "odd": (Of(odd), [r(4, 6), torch.tensor(2.5), r(3, 4) > 0], None, []),
+        "swept": (Of(swept), [r(3, 3), r(3, 3).round(), torch.tensor([0.5, INF, NAN])], None, []),
+        "more_swept": (Of(more_swept), [r(3, 3), torch.tensor([0, 3, 7]), torch.tensor([1, 255, 0], dtype=torch.uint8)], None, []),
+        "trained": (Trained(), [r(4, 3, 5)], None, []),
+        "given": (Of(into_parts), [r(3), r(3)], None, []),
         "states": (Counting(), [r(2), torch.zeros(2)], None, []),
         "padded": (Of(padded), [r(2, 4, 5, 6)], ((dict.fromkeys((0, 2, 3), Dim.AUTO),),), [r(3, 4, 8, 7)]),
         "shares": (Of(shares), [r(2, 3, 9, 11)], ((dict.fromkeys((0, 2, 3), Dim.AUTO),),), [r(3, 3, 6, 4)]),

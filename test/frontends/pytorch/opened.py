@@ -30,4 +30,7 @@ def opened(x: torch.Tensor) -> Any:
         functional.pixel_shuffle(x.expand(4, -1, -1), 2),
         *(x.view(torch.int16), x.view(torch.float64), x.view(torch.uint8)),
         *(x[:, :1].squeeze(), torch.einsum("ij->i", x.to(torch.int32))),
+        *(torch.fft.fftshift(x), torch.fft.ifftshift(x, 0), torch.fft.rfft(x, norm="ortho").abs()),
+        torch.fft.irfft2(torch.complex(x, x * 2), norm="forward"),
+        functional.channel_shuffle(x[None], 1),
     )

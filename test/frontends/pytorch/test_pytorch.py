@@ -20,7 +20,7 @@ from nnc.runtime.model import in_parts
 from ..mutate import mutated
 
 FILES = Path(__file__).parent / "files"
-OWN_TESTS = ("own", "states", "drawn", "autocast")
+OWN_TESTS = ("own", "states", "drawn", "autocast", "trained")
 NAMES = sorted(path.stem for path in FILES.glob("*.pt2") if path.stem not in OWN_TESTS)
 
 
@@ -76,6 +76,17 @@ def test_buffers_that_a_run_changes_are_states():
         np.testing.assert_array_equal(states[1], window)
         np.testing.assert_allclose(states[2], total + x * run)
         given = {"x": x, **dict(list(found.items())[1:])}
+
+
+def test_running_statistics_are_states_that_start_as_the_file_has_them():
+    arrays = np.load(FILES / "trained.npz")
+    model = nnc.compile(FILES / "trained.pt2", cache=False)
+    assert model.input_names == ["x", "mean", "var", "table"]
+    found = list(model.run({"x": arrays["in0"]}).values())
+    expected = _numbered(arrays, "out")
+    for one, other in zip(found, [*expected, *expected[2:]], strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
 def test_random_numbers_are_the_same_in_each_run():
