@@ -68,6 +68,17 @@ def _gamma_above(a: Term, x: Term) -> Term:
     return (a.equals(math.inf) & x.equals(math.inf)).choose(0.0, found)
 
 
+def _zeta(order: Term, x: Term) -> Term:
+    return special.hurwitz_zeta(order, x, math.nan)
+
+
+def _polygamma(order: Term, x: Term) -> Term:
+    """Of order 0 it is digamma; no number where the order is negative or no whole number."""
+    is_order = (order >= 0.0) & order.equals(order.function(nn.Floor))
+    found = is_order.choose(special.polygamma_of_orders(order, x), math.nan)
+    return order.equals(0.0).choose(_digamma(x), found)
+
+
 rows.add({
     "Lgamma": wide(_lgamma),
     "Digamma": wide(_digamma),
@@ -76,6 +87,8 @@ rows.add({
     "Igamma": wide(_gamma_below),
     "Igammac": wide(_gamma_above),
     "Betainc": wide(incomplete_beta),
+    "Zeta": wide(_zeta),
+    "Polygamma": wide(_polygamma),
 } | {
     f"Bessel{letter}{order}{'e' if scaled else ''}": wide(make(order, scaled))
     for letter, make in (("I", bessel.bessel_i), ("K", _bessel_k))

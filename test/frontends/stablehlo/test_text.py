@@ -1,5 +1,8 @@
 """The dialects' text: what JAX wrote comes back byte by byte, and from the generic form too."""
 
+import subprocess
+import sys
+
 import nnc
 import numpy as np
 import pytest
@@ -62,3 +65,17 @@ def test_broken_meshes(line, wanted):
     with pytest.raises(nnc.NncError) as error:
         nnc.parse(line)
     assert wanted in str(error.value)
+
+
+def test_a_first_text_of_a_process():
+    """The directives of a format are found where no other op has needed them."""
+    lines = [
+        "func.func @f(%x: tensor<f32>) -> tensor<2xf32> {",
+        "  %y = stablehlo.broadcast_in_dim %x, dims = [] : (tensor<f32>) -> tensor<2xf32>",
+        "  return %y : tensor<2xf32>",
+        "}",
+    ]
+    text = "\n".join(lines)
+    program = f"from nnc.ir.syntax.parser import parse_module\nparse_module({text!r}).verify()"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

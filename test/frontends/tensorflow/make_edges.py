@@ -109,6 +109,21 @@ def special(x, a, b):
     )
 
 
+def zetas(order, x, derivative):
+    """x, an order for each, and the order of a derivative of digamma for each"""
+    return tf.raw_ops.Zeta(x=order, q=x), tf.raw_ops.Polygamma(a=derivative, x=x)
+
+
+def zeta_numbers():
+    """All pairs of orders and numbers, of all kinds."""
+    x = [0, -0.0, 0.5, -0.5, -1, -2, -3.3, -8.7, -9.5, -1000.25, 1e10, 1e-10, 3, np.inf, np.nan]
+    orders = [1, 0.5, 2, 3, 2.5, -1, 40, 1.0001, np.inf, np.nan]
+    derivatives = [0, 1, 2, 3, -1, 0.5, -0.0, 8, np.inf, np.nan]
+    pairs = np.meshgrid(range(len(orders)), x, indexing="ij")
+    at = pairs[0].ravel()
+    return np.array(orders)[at], pairs[1].ravel(), np.array(derivatives)[at]
+
+
 def normalized(x, c):
     """x [N, H, W, 3] by the statistics of the batch, and by given ones"""
     norm = tf.raw_ops.FusedBatchNormV3
@@ -221,6 +236,7 @@ def main():
     odd = np.array([-np.inf, -2, -1.5, 0, 0.5, 2, 30, np.inf, np.nan, 1], F32)
     positive = make.rng.uniform(0.1, 9, (2, 10)).astype(F32)
     make.graph("special", special, odd, *positive)
+    make.graph("zetas", zetas, *zeta_numbers())
     make.graph("normalized", normalized, make.normal(2, 4, 5, 3), np.array([0.5, 1, 2], F32))
 
     make.folder("factors", factors, make.normal(3, 3))
