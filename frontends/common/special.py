@@ -152,7 +152,7 @@ def zeta(order: float | Term, x: Term) -> Term:
     for k in range(_SHIFT):
         total = total + (x + float(k)) ** (-order)
     # What follows is nothing for larger orders, whose products would have no end.
-    near = order if isinstance(order, float) else order.min(1e3)
+    near = order.min(1e3) if isinstance(order, Term) else order
     factor, terms = near, []
     for k, b in enumerate(_BERNOULLI, 1):
         terms.append(factor * (b / math.factorial(2 * k)))

@@ -113,13 +113,18 @@ def _of_selu(dy: Term, y: Term) -> Term:
     return (y < 0.0).choose(dy * (y + _SCALE * _ALPHA), dy * _SCALE)
 
 
+def _product(dy: Term, slope: Term) -> Term:
+    """0 where dy is, whatever the slope is."""
+    return special.zero_where_zero(dy, dy * slope)
+
+
 _DERIVATIVES: dict[str, Callable[..., Term]] = {
     "SigmoidGrad": lambda y, dy: dy * y * (1.0 - y),
     "TanhGrad": lambda y, dy: dy * (1.0 - y * y),
-    "SqrtGrad": lambda y, dy: dy * 0.5 / y,
-    "RsqrtGrad": lambda y, dy: dy * -0.5 * y * y * y,
-    "InvGrad": lambda y, dy: -dy * y * y,
-    "ReciprocalGrad": lambda y, dy: -dy * y * y,
+    "SqrtGrad": lambda y, dy: _product(dy, 0.5 / y),
+    "RsqrtGrad": lambda y, dy: _product(dy, y * y * y * -0.5),
+    "InvGrad": lambda y, dy: _product(dy, -y * y),
+    "ReciprocalGrad": lambda y, dy: _product(dy, -y * y),
     "EluGrad": lambda dy, y: (y < 0.0).choose(dy * (y + 1.0), dy),
     "SeluGrad": _of_selu,
     "SoftplusGrad": lambda dy, x: dy / ((-x).function(nn.Exp) + 1.0),

@@ -146,6 +146,35 @@ def limited(x, low):
     )
 
 
+def of_odd_numbers(x, y, half, small, text):
+    """x and y [6], all pairs of zeros, infinities and no numbers; and other rules of edges"""
+    op, z = tf.raw_ops, tf.complex(x[:, None], y)
+    image, pads = tf.reshape(tf.range(18.0), [1, 3, 6, 1]), [0, 0, 1, 2, 0, 1, 0, 0]
+    how = {"strides": [1, 1, 3, 1], "padding": "EXPLICIT", "explicit_paddings": pads}
+    weight = tf.ones([2, 2, 1, 1])
+    return (
+        *(f(y=x[:, None] + 0 * y, dy=0 * x[:, None] + y) for f in (op.InvGrad, op.SqrtGrad)),
+        op.RsqrtGrad(y=x[:, None] + 0 * y, dy=0 * x[:, None] + y),
+        *(op.ClipByValue(t=x, clip_value_min=y, clip_value_max=tf.ones([6])), tf.exp(z)),
+        op.ClipByValue(t=x, clip_value_min=-np.float32(2), clip_value_max=y),
+        op.ApproximateEqual(x=y, y=y + 2.0, tolerance=2.0),
+        *(op.Unique(x=half)[0], op.Unique(x=half)[1], op.Unique(x=x)[1]),
+        *(op.AsString(input=small, fill=fill) for fill in (" ", "+", "-")),
+        *op.StringSplitV2(input=text, sep="", maxsplit=2),
+        op.RaggedBincount(
+            splits=[0, 3, 3, 5],
+            values=[2, 0, 4, 5, 7],
+            size=6,
+            weights=[0.0, -2, 5, 1, 1],
+            binary_output=True,
+        ),
+        op.Conv2DBackpropInput(input_sizes=[1, 1, 17, 1], filter=weight, out_backprop=image, **how),
+        op.Conv2DBackpropInput(
+            input_sizes=[1, tf.size(small) - 2, 17, 1], filter=weight, out_backprop=image, **how
+        ),
+    )
+
+
 def factors(x):
     """x [3, 3]: of operators that have several results the later ones, in a function"""
     op, y = tf.raw_ops, x @ tf.transpose(x)
@@ -236,6 +265,13 @@ def main():
     odd = np.array([-np.inf, -2, -1.5, 0, 0.5, 2, 30, np.inf, np.nan, 1], F32)
     positive = make.rng.uniform(0.1, 9, (2, 10)).astype(F32)
     make.graph("special", special, odd, *positive)
+    odd = np.array([np.nan, np.inf, -np.inf, 0, -0.0, 1], F32)
+    few = (
+        odd.astype(np.float16),
+        np.array([0, 4, 255], np.uint8),
+        np.array(["a", "a b", "a b c "]),
+    )
+    make.graph("of_odd_numbers", of_odd_numbers, odd, odd[::-1].copy(), *few)
     make.graph("zetas", zetas, *zeta_numbers())
     make.graph("normalized", normalized, make.normal(2, 4, 5, 3), np.array([0.5, 1, 2], F32))
 
