@@ -67,12 +67,20 @@ def test_broken_meshes(line, wanted):
     assert wanted in str(error.value)
 
 
-def test_a_first_text_of_a_process():
-    """The directives of a format are found where no other op has needed them."""
+FIRST = {
+    "a directive": "stablehlo.broadcast_in_dim %x, dims = [1] : (tensor<2xf32>) -> tensor<1x2xf32>",
+    "an implied terminator": "stablehlo.reduce(%x init: %c) applies stablehlo.add across "
+    "dimensions = [0] : (tensor<2xf32>, tensor<f32>) -> tensor<f32>",
+}
+
+
+@pytest.mark.parametrize("what", FIRST)
+def test_a_first_text_of_a_process(what):
+    """What an op's format needs is found where no other op has needed it."""
     lines = [
-        "func.func @f(%x: tensor<f32>) -> tensor<2xf32> {",
-        "  %y = stablehlo.broadcast_in_dim %x, dims = [] : (tensor<f32>) -> tensor<2xf32>",
-        "  return %y : tensor<2xf32>",
+        "func.func @f(%x: tensor<2xf32>, %c: tensor<f32>) {",
+        f"  %y = {FIRST[what]}",
+        "  return",
         "}",
     ]
     text = "\n".join(lines)
