@@ -230,6 +230,19 @@ def placed(x, begin, pads, count):
     )
 
 
+def of_open_ranks(x, pads, indices, rows):
+    """x [N, M], pads [2, 2], indices [K, L] of L = 1 number, rows [K, M]"""
+    op = tf.raw_ops
+    one = tf.ensure_shape(indices, [None, 1])
+    return (
+        op.MirrorPad(input=x, paddings=pads, mode="SYMMETRIC"),
+        op.TensorScatterAdd(tensor=x, indices=indices, updates=rows),
+        op.TensorScatterUpdate(tensor=x, indices=indices, updates=rows),
+        op.ScatterNd(indices=indices, updates=rows, shape=tf.add(tf.shape(x), [1, 0])),
+        op.ScatterNd(indices=one, updates=rows, shape=tf.boolean_mask(tf.shape(x), x[0, :2] < 9)),
+    )
+
+
 def counting():
     """A SavedModel of Keras with dropout that is on, whose seed is a state of two numbers."""
     x = keras.Input((4,))
@@ -290,6 +303,14 @@ def main():
     shapes = [[None, None, 2], [None], [None, None], []]
     make.graph("placed", placed, make.normal(4, 6, 2), numbers[0], pads, numbers[1], shapes=shapes)
 
+    pads = np.array([[2, 1], [0, 3]], np.int32)
+    given = (
+        np.arange(12, dtype=F32).reshape(4, 3),
+        pads,
+        np.array([[2], [0]], np.int32),
+        np.ones((2, 3), F32),
+    )
+    make.graph("of_open_ranks", of_open_ranks, *given, shapes=[[None, None]] * 4)
     parts = make.normal(2, 6), make.normal(6)
     waves = [(x[..., :3] + 1j * x[..., 3:]).astype(np.complex64) for x in parts]
     make.graph("complex_numbers", complex_numbers, *waves, shapes=[[2, None], [None]])
