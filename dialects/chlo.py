@@ -94,6 +94,7 @@ registry.defer_ops([f"chlo.{name}" for name in _ROWS], _declare)
 
 OPS = OpTable(
     "chlo",
+    __name__,
     {"tensor": AnyTensor},
     {
         "comparison_direction": word_kind("comparison_direction", *DIRECTIONS, of=ChloWord),

@@ -47,19 +47,20 @@ class OpTable:
     """The ops of a dialect that a text declares, each when it is first met.
 
     `values` and `attributes` say what the kinds of fields are; all ops have the traits and the
-    base.
+    base. The ops are of `module`, beside which the directives of their formats stand.
     """
 
     def __init__(
         self,
         dialect: str,
+        module: str,
         values: Mapping[str, Constraint],
         attributes: Mapping[str, AttrKind[Any]],
         text: str,
         traits: Sequence[Any] = (),
         base: type[Op] = Op,
     ) -> None:
-        self.values, self.attributes = values, attributes
+        self.module, self.values, self.attributes = module, values, attributes
         self.traits, self.base = traits, base
         self.verifiers: dict[str, Callable[[Any], None]] = {}
         self.paragraphs: dict[str, str] = {}
@@ -96,7 +97,7 @@ class OpTable:
         word = name.partition(".")[2]
         class_name = "".join(part.title() for part in word.split("_"))
         body = {
-            "__module__": __name__,
+            "__module__": self.module,
             "__qualname__": class_name,
             "__doc__": summary,
             "format": format.replace("FUNCTIONAL", FUNCTIONAL) or None,

@@ -82,7 +82,8 @@ class StringSplit(HostOp, name="nn.string_split"):
 
     The pieces are filled up with empty strings to the largest number of them. Without a
     delimiter, runs of white space part them. A piece may also be each character, or each byte; or a
-    word, between which is white space of ASCII.
+    word, between which is white space of ASCII: what follows `most` words is a piece, even if it is
+    empty.
     Shapes: x [I..] -> pieces [I.., ?], counts [I..]. Source: ONNX StringSplit-20; TensorFlow's
     UnicodeSplit and StringsByteSplit.
     """
@@ -112,6 +113,7 @@ class StringSplit(HostOp, name="nn.string_split"):
             return text.split(self.delimiter or None, -1 if self.most is None else self.most)
         if self.unit == "word":
             pieces = text.encode(*BYTES).split(None, -1 if self.most is None else self.most)
+            pieces += [b""] * (len(pieces) == self.most)
             return [piece.decode(*BYTES) for piece in pieces]
         if self.unit == "character" or text.isascii():
             return list(text)

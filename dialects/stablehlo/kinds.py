@@ -57,4 +57,4 @@ ATTRIBUTES = {
 
 def table(text: str, *traits: Any, base: type[Op] = Op) -> OpTable:
     """Declare the ops of a table, all with the traits."""
-    return OpTable("stablehlo", VALUES, ATTRIBUTES, text, traits, base)
+    return OpTable("stablehlo", __name__, VALUES, ATTRIBUTES, text, traits, base)

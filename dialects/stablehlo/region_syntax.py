@@ -103,7 +103,8 @@ def _apply(state: Any, token: Any, field: str, inputs: Any) -> None:
         cls: Any = registry.find_op(name)
         made = cls(*block.args, result=element, loc=op.loc)
         block.append(made)
-        block.append(registry.ops["stablehlo.return"].create([made.result], loc=op.loc))
+        give: Any = registry.find_op("stablehlo.return")
+        block.append(give.create([made.result], loc=op.loc))
         op.regions[0].append(block)
 
     state.finish.append(finish)

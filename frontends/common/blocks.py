@@ -13,7 +13,7 @@ from ...ir.types import TensorType, i64
 from .formulas import assured
 from .layer import Layer
 from .movement import Index, as_vector, concat, slice_axis
-from .terms import Term, constant, extent, joined
+from .terms import Term, constant, counting, extent, joined
 from .windows import pad_by_vector
 
 Pairs = Sequence[tuple[Index, Index]]
@@ -92,6 +92,20 @@ def mirrored_pad(n: Layer, x: Value, pads: Sequence[tuple[int, int]]) -> Value:
         parts = [Term(n, x).gather(front, axis).value] if begin else []
         parts += [x, Term(n, x).gather(behind, axis).value] if end else [x]
         x = concat(n, parts, axis)
+    return x
+
+
+def mirrored_pad_by(n: Layer, x: Value, pads: Value) -> Value:
+    """`mirrored_pad` by a 1-D i64 of the begins and the ends, which is known at run time."""
+    for axis in range(x.type.rank):
+        begin, end = (Term(n, pads).column(i, 0) for i in (axis, x.type.rank + axis))
+        count = extent(n, (x, axis))
+        fits = (begin.min(end) >= 0) & (begin.max(end) <= count)
+        begin = assured(begin, fits, f"dimension {axis} has less elements than it is padded by")
+        place = counting(n, begin + count + end) - begin
+        place = (place < 0).choose((-place) - 1, place)
+        place = (place < count).choose(place, count * 2 - 1 - place)
+        x = Term(n, x).gather(place, axis).value
     return x
 
 

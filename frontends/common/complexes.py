@@ -7,6 +7,7 @@ and the imaginary part. Callers in Python may give complex arrays, and get them;
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -152,6 +153,20 @@ def quotient(x: tuple[Term, Term], y: tuple[Term, Term]) -> tuple[Term, Term]:
     none = c.equals(0.0) & d.equals(0.0)
     zero = c.function(nn.Abs)
     return none.choose(a / zero, real), none.choose(b / zero, imag)
+
+
+def exponential(x: tuple[Term, Term]) -> tuple[Term, Term]:
+    """e**x, of infinite and no numbers as C has it.
+
+    A real number stays one; of an infinite real part the size is known whatever the angle is.
+    """
+    (a, b), size = x, x[0].function(nn.Exp)
+    real, imag = size * b.function(nn.Cos), size * b.function(nn.Sin)
+    is_lost = (b - b).function(nn.IsNan)
+    real = (is_lost & a.function(nn.IsInf)).choose(size, real)
+    imag = (is_lost & a.equals(-math.inf)).choose(0.0, imag)
+    is_real = b.equals(0.0)
+    return is_real.choose(size, real), is_real.choose(b, imag)
 
 
 def pair(real: Term, imag: Term) -> Pair:

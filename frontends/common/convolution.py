@@ -68,11 +68,12 @@ def transposed_convolution(
     groups: int = 1,
     extents: Sequence[int] | Value | None = None,
     kernel: Sequence[Dim] = (),
+    keeps_begin: bool = False,
 ) -> Value:
     """x [N, C, D..] with weight [C, O / groups, K..].
 
     With `extents` of the result, numbers or a 1-D i64, what its formula has more or less is padded;
-    where the padding is explicit, as SAME_LOWER says.
+    where the padding is explicit, as SAME_LOWER says, or at the end only if it `keeps_begin`.
     """
     kernel = kernel or weight.type.shape[2:]
     dilations = tuple(dilations) or (1,) * len(kernel)
@@ -84,8 +85,11 @@ def transposed_convolution(
     ):
         whole = n(nn.ConvTranspose(x, weight, None, output_padding=extra, **how))
         wanted = _wanted_extents(n, x, strides, extents)
-        return _with_extents(n, whole, bias, wanted, padding == "SAME_UPPER")
-    pads, extra = _transposed_padding(n, x, kernel, strides, dilations, padding, extra, extents)
+        begin = padding[: len(kernel)] if keeps_begin and not isinstance(padding, str) else None
+        return _with_extents(n, whole, bias, wanted, padding == "SAME_UPPER", begin)
+    pads, extra = _transposed_padding(
+        n, x, kernel, strides, dilations, padding, extra, extents, keeps_begin
+    )
     return n(nn.ConvTranspose(x, weight, bias, pads=pads, output_padding=extra, **how))
 
 
@@ -98,6 +102,7 @@ def _transposed_padding(
     padding: Padding,
     extra: tuple[int, ...],
     wanted: Sequence[int] | None,
+    keeps_begin: bool,
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Pads and output padding; the result's extents and SAME determine the former."""
     if wanted is None and (not isinstance(padding, str) or padding == "VALID"):
@@ -109,9 +114,14 @@ def _transposed_padding(
         extent = 1 if extent is None else extent
         out = wanted[i] if wanted is not None else extent * strides[i]
         full = strides[i] * (extent - 1) + extra[i] + (reach - 1) * dilations[i] + 1
-        total = max(0, full - out)
-        sides.append(halves(total, "SAME_UPPER" if padding == "SAME_UPPER" else ""))
-        more.append(extra[i] + max(0, out - full))
+        begin = int(padding[i]) if keeps_begin and not isinstance(padding, str) else None
+        total = max(0, full - out - (begin or 0))
+        sides.append(
+            halves(total, "SAME_UPPER" if padding == "SAME_UPPER" else "")
+            if begin is None
+            else (begin, total)
+        )
+        more.append(extra[i] + max(0, out + (begin or 0) - full))
     return (*(begin for begin, _ in sides), *(end for _, end in sides)), tuple(more)
 
 
@@ -128,13 +138,23 @@ def _wanted_extents(
 
 
 def _with_extents(
-    n: Layer, whole: Value, bias: Value | None, wanted: Value, is_upper: bool
+    n: Layer,
+    whole: Value,
+    bias: Value | None,
+    wanted: Value,
+    is_upper: bool,
+    begins: Sequence[Dim] | None,
 ) -> Value:
-    """The whole result cut, or padded, to extents where only the run tells by how much."""
+    """The whole result cut, or padded, to extents where only the run tells by how much.
+
+    What is cut at the begins may be given.
+    """
     count = whole.type.rank - 2
     more = Term(n, wanted) - Term(n, part_of_vector(n, shape_of(n, whole), 2, 2 + count))
     cut = more.min(0)
     begin = cut / 2 if is_upper else cut - cut / 2
+    if begins is not None:
+        begin = constant(n, -np.array(begins, np.int64))
     none = constant(n, np.zeros(2, np.int64))
     pads = joined([none, begin, none, more - begin], 0).value
     element = whole.type.element_type

@@ -151,11 +151,44 @@ def zeta(order: float | Term, x: Term) -> Term:
     total = power / (order - 1.0) + power * inverse * 0.5
     for k in range(_SHIFT):
         total = total + (x + float(k)) ** (-order)
-    factor, terms = order, []
+    # What follows is nothing for larger orders, whose products would have no end.
+    near = order.min(1e3) if isinstance(order, Term) else order
+    factor, terms = near, []
     for k, b in enumerate(_BERNOULLI, 1):
         terms.append(factor * (b / math.factorial(2 * k)))
-        factor = factor * (order + (2 * k - 1.0)) * (order + 2.0 * k)
+        factor = factor * (near + (2 * k - 1.0)) * (near + 2.0 * k)
     return total + polynomial(inverse * inverse, terms) * power * inverse * inverse
+
+
+def hurwitz_zeta(order: Term, x: Term, at_odd_pole: float) -> Term:
+    """`zeta` of all numbers; operands of one shape.
+
+    Below 0 only whole orders have a value: that of the part of x above a whole number, and the
+    terms from x up to there, as the difference of two sums of positive numbers. Large terms of two
+    signs cancel first. At 0 and the negative whole numbers the result is infinite where the order
+    is even, else `at_odd_pole`. No order below 1 has a value.
+    """
+    negative, part = x < 0.0, x - x.function(nn.Floor)
+    sign = _is_whole(order * 0.5).choose(1.0, order.zeros() - 1.0)
+    nearest = part ** (-order) + sign * (1.0 - part) ** (-order)
+    others = zeta(order, part + 1.0) + sign * zeta(order, 2.0 - part)
+    below = nearest + (others - sign * zeta(order, 1.0 - x))
+    below = _is_whole(order).choose(below, math.nan)
+    found = negative.choose(below, zeta(order, negative.choose(1.0, x)))
+    pole = (x <= 0.0) & _is_whole(x)
+    found = pole.choose((sign > 0.0).choose(math.inf, found.zeros() + at_odd_pole), found)
+    return order.equals(1.0).choose(math.inf, (order < 1.0).choose(math.nan, found))
+
+
+def _is_whole(x: Term) -> Term:
+    return x.equals(x.function(nn.Floor))
+
+
+def polygamma_of_orders(order: Term, x: Term) -> Term:
+    """The derivative of digamma of each of several orders from 1 on, whole numbers."""
+    following = order + 1.0
+    size = exp(lgamma(following)) * hurwitz_zeta(following, x, math.nan)
+    return _is_whole(following * 0.5).choose(size, -size)
 
 
 def polygamma(order: int, x: Term) -> Term:

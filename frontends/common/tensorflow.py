@@ -16,7 +16,7 @@ from ...ir.core import Value
 from ...ir.numpy_types import type_to_numpy
 from ...ir.types import Dim, FloatType, IntegerType, Type, f32, i32, i64
 from . import formulas, gathering
-from .blocks import batch_to_space, mirrored_pad, space_to_batch
+from .blocks import batch_to_space, mirrored_pad, mirrored_pad_by, space_to_batch
 from .convolution import channels_first, channels_last
 from .gathering import gathered
 from .late_axes import all_where_none, along, axes_mask, given_sizes, parts_of_sizes
@@ -190,7 +190,9 @@ def pad(n: Layer, x: Value, pads: Value, value: Value | None, *, mode: str = "co
     pairs = reshape(n, as_i64(n, pads), [x.type.rank, 2])
     by = reshape(n, n(nn.Transpose(pairs, permutation=(1, 0))), [2 * x.type.rank])
     value = n.scalar(0, x) if value is None else as_scalar(n, value)
-    if mode != "symmetric" and n.known(by) is None:
+    if n.known(by) is None:
+        if mode == "symmetric":
+            return mirrored_pad_by(n, x, by)
         return pad_by_vector(n, x, by, value if mode == "constant" else None, mode)
     numbers = n.known_ints(by, "pads")
     if mode == "symmetric":
@@ -246,8 +248,20 @@ def gather(n: Layer, x: Value, indices: Value, axis: int = 0, batch_dims: int = 
 
 def scatter_nd(n: Layer, indices: Value, updates: Value, shape: Value) -> Value:
     """Zeros, to which updates are added at these positions."""
+    if (depth := indices.type.shape[-1]) is not None:
+        shape = reshape(n, shape, [updates.type.rank - (indices.type.rank - 1) + depth])
     zeros = Term(n, n.scalar(0, updates)).filled(Term(n, as_i64(n, shape))).value
-    return n(nn.ScatterNd(zeros, as_i64(n, from_begin(n, indices)), updates, reduction="add"))
+    places = places_of(n, indices, zeros.type.rank, updates)
+    return n(nn.ScatterNd(zeros, as_i64(n, places), updates, reduction="add"))
+
+
+def places_of(n: Layer, indices: Value, rank: int, updates: Value) -> Value:
+    """Positions of updates in a tensor of a rank; how many numbers each has follows from ranks."""
+    depth = rank - updates.type.rank + indices.type.rank - 1
+    if indices.type.shape[-1] is None and depth >= 0:
+        lead = [(indices, i) for i in range(indices.type.rank - 1)]
+        indices = reshape(n, indices, [*lead, depth])
+    return from_begin(n, indices)
 
 
 def one_hot(n: Layer, indices: Value, depth: Value, on: Value, off: Value, axis: int) -> Value:

@@ -113,14 +113,20 @@ class TfliteLayer(NodeLayer):
         return scales_of(self.attributes.inputs[i]) is not None
 
     def is_hybrid(self, data: int, weights: int) -> bool:
-        """Whether an operand is of floats and its weights are of 8 bits or less."""
+        """Whether an operand is of floats and its weights are of 8 bits or less.
+
+        Raises NncError where these have no sign: LiteRT's kernels take their bytes for such that
+        have one, and leave out the zero point.
+        """
         x, weight = (self.attributes.inputs[i] for i in (data, weights))
         if x is None or weight is None or scales_of(weight) is None:
             return False
         element = element_type(weight.type)
-        if not isinstance(element, IntegerType) or element.signedness == "u":
+        if not isinstance(element, IntegerType) or element_type(x.type) is not f32:
             return False
-        return element.width <= 8 and element_type(x.type) is f32
+        if element.signedness == "u":
+            raise self.error("floats that meet weights of uint8 are not supported")
+        return element.width <= 8
 
     def computes_integers(self) -> bool:
         """Whether the results are quantized integers, or truth of such operands."""

@@ -212,7 +212,7 @@ class Builder:
         last = block._last
         if last is not None and (last.name == name or last.has_trait(Terminator)):
             return
-        cls = registry.ops.get(name)
+        cls: Any = registry.find_op(name)
         if cls is not None:
             parts = [part for part in cls.definition.regions if not part.variadic]
             regions = [Region([Block()]) for _ in parts]

@@ -27,6 +27,7 @@ from ...common.special import (
     digamma,
     erfcx,
     erfinv,
+    hurwitz_zeta,
     lgamma,
     log,
     log_ndtr,
@@ -34,7 +35,6 @@ from ...common.special import (
     ndtri,
     polygamma,
     zero_where_zero,
-    zeta,
 )
 from ...common.terms import Term
 from ..layer import AtenLayer
@@ -60,15 +60,13 @@ def derivative_of_digamma(n: AtenLayer, self: Value, n_: int) -> Value:
 
 
 @ROWS("aten.special_zeta")
-def hurwitz_zeta(n: AtenLayer, self: Any, other: Any) -> Value:
-    """Infinite at poles; below them only whole orders have a value, from -9 on."""
+def special_zeta(n: AtenLayer, self: Any, other: Any) -> Value:
+    """Infinite at poles; no number where either is infinite, but for an order and x up to 1."""
     given = n.promoted_floating(self, other)
     order, x = (Term(n, n.cast(v, f64)) for v in broadcast_tensors(n, given))
-    is_whole, has_pole = (v.equals(v.function(nn.Floor)) for v in (order, x))
-    found = zeta(order, x)
-    found = ((x <= 0.0) & ~is_whole | (x < -9.0)).choose(math.nan, found)
-    found = ((x <= 0.0) & has_pole | order.equals(1.0)).choose(math.inf, found)
-    found = (order < 1.0).choose(math.nan, found)
+    found = hurwitz_zeta(order, x, math.inf)
+    is_infinite = x.equals(math.inf) | order.equals(math.inf) & (x > 1.0)
+    found = (is_infinite & ~order.equals(1.0)).choose(math.nan, found)
     return n.cast(found.value, given[0].type.element_type)
 
 

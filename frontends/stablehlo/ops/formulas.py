@@ -5,6 +5,7 @@ Each keeps its digits where the plain one would lose them.
 
 from __future__ import annotations
 
+from ...common import complexes
 from ...common.complexes import product
 from ...common.formulas import width_of
 from ...common.vocabulary import *
@@ -54,9 +55,29 @@ def remainder(x: Term, y: Term) -> Term:
 
 
 def quotient(x: Pairs, y: Pairs) -> Pairs:
-    scale = y[0] * y[0] + y[1] * y[1]
-    real, imag = product(x, (y[0], -y[1]))
-    return real / scale, imag / scale
+    """Without an overflow between; of infinite numbers and by 0 as Annex G of C has it."""
+    (a, b), (c, d) = x, y
+    real, imag = complexes.quotient(x, y)
+    by_zero = c.equals(0.0) & d.equals(0.0)
+    real, imag = by_zero.choose(a / c, real), by_zero.choose(b / c, imag)
+    is_lost = real.function(nn.IsNan) & imag.function(nn.IsNan) & ~by_zero
+    above = is_lost & (_is_inf(a) | _is_inf(b)) & is_finite(c) & is_finite(d)
+    below = is_lost & (_is_inf(c) | _is_inf(d)) & is_finite(a) & is_finite(b)
+    p, q = (above.choose(_end(v), v) for v in x)
+    r, s = (below.choose(_end(v), v) for v in y)
+    size = above.choose(math.inf, a.zeros())
+    is_end = above | below
+    real = is_end.choose(size * (p * r + q * s), real)
+    return real, is_end.choose(size * (q * r - p * s), imag)
+
+
+def _is_inf(x: Term) -> Term:
+    return x.function(nn.Abs).equals(math.inf)
+
+
+def _end(x: Term) -> Term:
+    """Of an infinite number 1 or -1, of others 0."""
+    return _is_inf(x).choose(x.function(nn.Sign), 0.0)
 
 
 def negated(x: Term) -> Term:
@@ -141,15 +162,22 @@ def shift_right_arithmetic(x: Term, y: Term) -> Term:
 
 def magnitude(x: Pairs) -> Term:
     """The absolute value, scaled so that squares do not overflow."""
+    great, ratio = _great_and_ratio(x)
+    return great * (ratio * ratio + 1.0).function(nn.Sqrt)
+
+
+def _great_and_ratio(x: Pairs) -> Pairs:
+    """The larger size of both parts, and the smaller one as a part of it; 0 of what has no end."""
     a, b = (part.function(nn.Abs) for part in x)
     great, small = a.max(b), a.min(b)
-    ratio = (great > 0.0).choose(small / great, 0.0)
-    return great * (ratio * ratio + 1.0).function(nn.Sqrt)
+    is_end = great.equals(0.0) | great.equals(math.inf)
+    return great, is_end.choose(0.0, small / great)
 
 
 def complex_exp(x: Pairs) -> Pairs:
     size = x[0].function(nn.Exp)
-    return size * x[1].function(nn.Cos), size * x[1].function(nn.Sin)
+    imag = x[1].equals(0.0).choose(x[1], size * x[1].function(nn.Sin))
+    return size * x[1].function(nn.Cos), imag
 
 
 def complex_expm1(x: Pairs) -> Pairs:
@@ -160,16 +188,21 @@ def complex_expm1(x: Pairs) -> Pairs:
 
 
 def complex_log(x: Pairs) -> Pairs:
-    return magnitude(x).function(nn.Log), atan2(x[1], x[0])
+    great, ratio = _great_and_ratio(x)
+    return great.function(nn.Log) + (ratio * ratio).function(nn.Log1p) * 0.5, atan2(x[1], x[0])
 
 
 def complex_sqrt(x: Pairs) -> Pairs:
-    """The root with a real part that is not negative."""
-    size = magnitude(x)
-    great = ((size + x[0].function(nn.Abs)) * 0.5).function(nn.Sqrt)
-    small = (great > 0.0).choose(x[1].function(nn.Abs) * 0.5 / great, 0.0)
-    right = x[0] >= 0.0
-    real, imag = right.choose(great, small), right.choose(small, great)
+    """The root with a real part that is not negative; both are infinite where the other one is."""
+    great, ratio = _great_and_ratio(x)
+    a, b = (part.function(nn.Abs) for part in x)
+    none = great.equals(0.0)
+    share = (none | great.equals(math.inf)).choose(1.0, a / great)
+    mean = ((ratio * ratio + 1.0).function(nn.Sqrt) + share) * 0.5
+    size = great.function(nn.Sqrt) * mean.function(nn.Sqrt)
+    rest = none.choose(0.0, b.equals(math.inf).choose(math.inf, b * 0.5 / size))
+    left = x[0] < 0.0
+    real, imag = left.choose(rest, size), left.choose(size, rest)
     return real, is_negative(x[1]).choose(-imag, imag)
 
 
@@ -196,9 +229,14 @@ def complex_cosine(x: Pairs) -> Pairs:
 
 
 def complex_tanh(x: Pairs) -> Pairs:
-    double = x[0] * 2.0, x[1] * 2.0
-    scale = double[0].function(nn.Cosh) + double[1].function(nn.Cos)
-    return double[0].function(nn.Sinh) / scale, double[1].function(nn.Sin) / scale
+    """By powers of e below 1; of an infinite real part nothing depends on the angle."""
+    size = x[0].function(nn.Abs)
+    is_end = size.equals(math.inf)
+    cosine, sine = (is_end.choose(0.0, x[1].function(op)) for op in (nn.Cos, nn.Sin))
+    power, rest = (size * -2.0).function(nn.Exp), -((size * -2.0).function(nn.Expm1))
+    scale = rest * rest + power * cosine * cosine * 4.0
+    real = rest * (power + 1.0) / scale * x[0].function(nn.Sign)
+    return real, power * sine * cosine * 4.0 / scale
 
 
 def complex_tan(x: Pairs) -> Pairs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...common.complexes import product
+from ...common.special import hurwitz_zeta, polygamma_of_orders
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
 from .formulas import square
@@ -82,32 +83,22 @@ def digamma(x: Term) -> Term:
     return pole.choose(math.nan, reflected.choose(mirrored, plain))
 
 
-# B(2k) / (2k)!, of the sum of Euler and Maclaurin.
-_BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000)
-_FIRST_TERMS = 10
-
-
-def zeta(x: Term, q: Term) -> Term:
-    """The sum of (q + k)^-x: ten terms, an integral for the rest, and corrections of it."""
-    total = q ** (-x)
-    for k in range(1, _FIRST_TERMS):
-        total = total + (q + float(k)) ** (-x)
-    end = q + float(_FIRST_TERMS)
-    tail = end ** (-x)
-    total = total + tail * end / (x - 1.0) + tail * 0.5
-    factor = tail * x / end
-    for k, b in enumerate(_BERNOULLI):
-        total = total + factor * b
-        factor = factor * (x + float(2 * k + 1)) * (x + float(2 * k + 2)) / (end * end)
-    return x.equals(1.0).choose(math.inf, total)
+def zeta(order: Term, x: Term) -> Term:
+    """The sum of (x + k)**-order, in f64; no number where either is infinite."""
+    wide_order, wide_x = order.cast(f64), x.cast(f64)
+    found = hurwitz_zeta(wide_order, wide_x, math.nan)
+    is_infinite = wide_order.equals(math.inf) | wide_x.equals(math.inf)
+    is_infinite = is_infinite & ~wide_order.equals(1.0)
+    return is_infinite.choose(math.nan, found).cast(x.element)
 
 
 def polygamma(order: Term, x: Term) -> Term:
-    """The derivative of an order of digamma."""
-    following = order + 1.0
-    value = zeta(following, x) * lgamma(following).function(nn.Exp)
-    odd = (order * 0.5).function(nn.Floor) * 2.0 < order
-    return order.equals(0.0).choose(digamma(x), odd.choose(value, -value))
+    """The derivative of an order of digamma; no number of orders that are none."""
+    wide_order, wide_x = order.cast(f64), x.cast(f64)
+    is_order = (wide_order >= 0.0) & wide_order.equals(wide_order.function(nn.Floor))
+    is_order = is_order & (wide_order < math.inf) & (wide_x < math.inf)
+    found = polygamma_of_orders(wide_order, wide_x).cast(x.element)
+    return order.equals(0.0).choose(digamma(x), is_order.choose(found, math.nan))
 
 
 def _chebyshev(x: Term, coefficients: Sequence[float]) -> Term:

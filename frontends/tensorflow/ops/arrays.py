@@ -121,7 +121,8 @@ def tensor_scatter(n: TfLayer, x: Value, indices: Value, updates: Value) -> Valu
     how = _SCATTERS[n.kind.removeprefix("TensorScatter")]
     if how == "sub":
         how, updates = "add", n(nn.Neg(updates))
-    return n(nn.ScatterNd(x, tf.from_begin(n, indices), updates, reduction=how))
+    places = tf.places_of(n, indices, x.type.rank, updates)
+    return n(nn.ScatterNd(x, places, updates, reduction=how))
 
 
 # -- parts and orders ------------------------------------------------------------------------------

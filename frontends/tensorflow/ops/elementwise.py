@@ -12,7 +12,7 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import ComplexType, IntegerType, TensorType, f32, i64
 from ...common import tensorflow as tf
-from ...common.complexes import Pair, is_complex, pair, product, terms
+from ...common.complexes import Pair, exponential, is_complex, pair, product, terms
 from ...common.gathering import gathered_elements
 from ...common.quantization import limits_of
 from ...common.reductions import reduced
@@ -140,9 +140,7 @@ def truncated_quotient(n: TfLayer, x: Value, y: Value) -> Value:
 def exp(n: TfLayer, x: Any) -> Any:
     if not _is_complex(x):
         return n(nn.Exp(x))
-    real, imag = terms(n, complex_of(n, x))
-    size = real.function(nn.Exp)
-    return pair(size * imag.function(nn.Cos), size * imag.function(nn.Sin))
+    return pair(*exponential(terms(n, complex_of(n, x))))
 
 
 @rows("Cast")
@@ -173,12 +171,14 @@ def bias_add(n: TfLayer, x: Value, bias: Value) -> Value:
 
 @rows("ClipByValue")
 def clip(n: TfLayer, x: Value, low: Value, high: Value) -> Value:
-    """The lower limit where it is above the upper one."""
+    """The lower limit where it is above the upper one; NaN is no limit."""
     limits = n.known(low), n.known(high)
     scalars = low.type.rank == high.type.rank == 0
     if scalars and None not in limits and limits[0] <= limits[1]:  # type: ignore[operator]
         return n(nn.Clip(x, low, high))
-    return n(nn.Max(n(nn.Min(x, high)), low))
+    below, above = (Term(n, v) for v in (low, high))
+    limited = (Term(n, x) > above).choose(above, Term(n, x))
+    return (limited < below).choose(below, limited).value
 
 
 @rows("Bitcast")
@@ -222,7 +222,7 @@ def bucketize(n: TfLayer, x: Value) -> Value:
 @rows("ApproximateEqual")
 def nearly_equal(n: TfLayer, x: Value, y: Value) -> Value:
     apart = (Term(n, x) - Term(n, y)).function(nn.Abs)
-    return (apart < n.float("tolerance", 1e-5)).value
+    return (apart <= n.float("tolerance", 1e-5)).value
 
 
 @rows("InTopK", "InTopKV2")

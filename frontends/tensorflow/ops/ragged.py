@@ -136,7 +136,8 @@ def _counts(
     """Weights, or ones, summed by row and number."""
     places = positions(numbers < size).column(0)
     element = weights.type.element_type
-    added = Term(n, weights) if 0 not in weights.type.shape else (numbers * 0 + 1).cast(element)
+    is_weighted = 0 not in weights.type.shape and not n.flag("binary_output")
+    added = Term(n, weights) if is_weighted else (numbers * 0 + 1).cast(element)
     row, numbers, added = (v.gather(places) for v in (row, numbers, added))
     number_of_rows = count[0] if count else constant(n, 1, i64)
     shape = joined([number_of_rows.reshape(1), size.reshape(1)], 0)
@@ -144,7 +145,7 @@ def _counts(
     index = joined([row.spread(0, 1), numbers.spread(0, 1)], 1).value
     found = Term(n, n(nn.ScatterNd(zeros, index, added.value, reduction="add")))
     if n.flag("binary_output"):
-        found = (~found.equals(0)).cast(element)
+        found = found.min(1)
     return found.value if count else found.flat().value
 
 

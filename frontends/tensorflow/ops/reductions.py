@@ -59,11 +59,15 @@ def _element(n: TfLayer, name: str, default: Type) -> Type:
 
 @rows("Unique", "UniqueV2", "UniqueWithCounts", "UniqueWithCountsV2")
 def unique(n: TfLayer, x: Value, axis: Value | None = None) -> list[Value]:
-    """In the order in which they are met first."""
+    """In the order in which they are met first; of halves, 0 and -0 are different."""
     axes = () if axis is None else n.known_ints(axis, "axis")
     if x.type.rank != 1 or axes not in ((), (0,), (-1,)):
         raise n.error(f"the different elements of a tensor of rank {x.type.rank}, expected 1")
-    found = unique_rows(n, reshape(n, x, [(x, 0), 1]), in_order=False)
+    keys = [x]
+    if isinstance(x.type.element_type, FloatType) and x.type.element_type.width == 16:
+        keys.append(n.cast(is_negative(Term(n, x)).value, x.type.element_type))
+    columns = [Term(n, v).spread(0, 1) for v in keys]
+    found = unique_rows(n, joined(columns, 1).value, in_order=False, equal_nan=False)
     element = _element(n, "out_idx", i32)
     numbers = [n.cast(v, element) for v in (found.inverse, found.counts)]
     return [gathered(n, x, found.first), *numbers]

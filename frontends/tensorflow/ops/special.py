@@ -68,6 +68,17 @@ def _gamma_above(a: Term, x: Term) -> Term:
     return (a.equals(math.inf) & x.equals(math.inf)).choose(0.0, found)
 
 
+def _zeta(order: Term, x: Term) -> Term:
+    return special.hurwitz_zeta(order, x, math.nan)
+
+
+def _polygamma(order: Term, x: Term) -> Term:
+    """Of order 0 it is digamma; no number where the order is negative or no whole number."""
+    is_order = (order >= 0.0) & order.equals(order.function(nn.Floor))
+    found = is_order.choose(special.polygamma_of_orders(order, x), math.nan)
+    return order.equals(0.0).choose(_digamma(x), found)
+
+
 rows.add({
     "Lgamma": wide(_lgamma),
     "Digamma": wide(_digamma),
@@ -76,6 +87,8 @@ rows.add({
     "Igamma": wide(_gamma_below),
     "Igammac": wide(_gamma_above),
     "Betainc": wide(incomplete_beta),
+    "Zeta": wide(_zeta),
+    "Polygamma": wide(_polygamma),
 } | {
     f"Bessel{letter}{order}{'e' if scaled else ''}": wide(make(order, scaled))
     for letter, make in (("I", bessel.bessel_i), ("K", _bessel_k))
@@ -100,13 +113,18 @@ def _of_selu(dy: Term, y: Term) -> Term:
     return (y < 0.0).choose(dy * (y + _SCALE * _ALPHA), dy * _SCALE)
 
 
+def _product(dy: Term, slope: Term) -> Term:
+    """0 where dy is, whatever the slope is."""
+    return special.zero_where_zero(dy, dy * slope)
+
+
 _DERIVATIVES: dict[str, Callable[..., Term]] = {
     "SigmoidGrad": lambda y, dy: dy * y * (1.0 - y),
     "TanhGrad": lambda y, dy: dy * (1.0 - y * y),
-    "SqrtGrad": lambda y, dy: dy * 0.5 / y,
-    "RsqrtGrad": lambda y, dy: dy * -0.5 * y * y * y,
-    "InvGrad": lambda y, dy: -dy * y * y,
-    "ReciprocalGrad": lambda y, dy: -dy * y * y,
+    "SqrtGrad": lambda y, dy: _product(dy, 0.5 / y),
+    "RsqrtGrad": lambda y, dy: _product(dy, y * y * y * -0.5),
+    "InvGrad": lambda y, dy: _product(dy, -y * y),
+    "ReciprocalGrad": lambda y, dy: _product(dy, -y * y),
     "EluGrad": lambda dy, y: (y < 0.0).choose(dy * (y + 1.0), dy),
     "SeluGrad": _of_selu,
     "SoftplusGrad": lambda dy, x: dy / ((-x).function(nn.Exp) + 1.0),

@@ -228,7 +228,10 @@ def written(n: TfLayer, x: Value) -> Value:
     width, precision = n.int("width", -1), n.int("precision", -1)
     kind = "e" if n.flag("scientific") else "g" if n.flag("shortest") else "f"
     kind = "d" if isinstance(element, IntegerType) else kind
-    parts = [n.text("fill"), str(width) if width > -1 else ""]
+    fill = n.text("fill")
+    if isinstance(element, IntegerType) and element.signedness == "u":
+        fill = fill.strip("+ ")  # flags of numbers that have a sign
+    parts = [fill, str(width) if width > -1 else ""]
     parts += [f".{precision}" if precision > -1 else "", kind]
     return n(nn.FormatNumber(x, pattern="%" + "".join(parts)))
 

@@ -82,3 +82,43 @@ def test_infinities_become_complex_numbers_without_an_imaginary_part(tmp_path):
     found = nnc.compile(path)(x)
     np.testing.assert_array_equal(found.real, x)
     np.testing.assert_array_equal(found.imag, np.zeros(4))
+
+
+def test_functions_of_large_and_small_numbers():
+    """Against NumPy's in twice as many digits; where a square of a part overflows, or vanishes."""
+    parts = np.array([3e38, -1e30, 2.5, -1e-30, 0], np.float64)
+    z = (parts[:, None] + 1j * parts)[:4].ravel()
+    w = z[::-1].copy()
+    names = ["sqrt", "log", "tanh"]
+    lines = [f"  %{name} = stablehlo.{name} %z : tensor<20xcomplex<f32>>" for name in names]
+    types = ["tensor<20xcomplex<f32>>"] * 4 + ["tensor<20xf32>"]
+    text = f"""module {{ func.func public @main(%z: {types[0]}, %w: {types[0]}) -> ({", ".join(types)}) {{
+  %div = stablehlo.divide %z, %w : {types[0]}
+  %abs = stablehlo.abs %z : ({types[0]}) -> {types[4]}
+{chr(10).join(lines)}
+  return %div, %sqrt, %log, %tanh, %abs : {", ".join(types)}
+}} }}"""
+    found = nnc.compile(text.encode(), cache=False)(z.astype(np.complex64), w.astype(np.complex64))
+    z, w = (v.astype(np.complex64).astype(complex) for v in (z, w))
+    tanh = np.where(
+        abs(z.real) < 100, np.tanh(np.clip(z.real, -100, 100) + 1j * z.imag), np.sign(z.real)
+    )
+    for one, wanted in zip(found, (z / w, np.sqrt(z), np.log(z), tanh, abs(z)), strict=True):
+        fits = np.maximum(abs(wanted.real), abs(wanted.imag)) < 3.4e38
+        assert fits.sum() > 14
+        np.testing.assert_allclose(one[fits], wanted[fits], rtol=1e-5, atol=1e-38)
+
+
+def test_quotients_of_infinite_numbers():
+    """As Annex G of C has them, and XLA."""
+    text = b"""module { func.func @main(%z: tensor<5xcomplex<f32>>, %w: tensor<5xcomplex<f32>>)
+      -> tensor<5xcomplex<f32>> {
+  %y = stablehlo.divide %z, %w : tensor<5xcomplex<f32>>
+  return %y : tensor<5xcomplex<f32>>
+} }"""
+    inf = np.inf
+    z = np.array([1, complex(inf, 1), complex(1, 2), complex(inf, inf), 0], np.complex64)
+    w = np.array([0, complex(1, 1), complex(inf, -inf), 2, complex(0, inf)], np.complex64)
+    y = nnc.compile(text, cache=False)(z, w)
+    np.testing.assert_array_equal(y.real, [inf, inf, 0, inf, 0])
+    np.testing.assert_array_equal(y.imag[1:], [-inf, 0, inf, 0])

@@ -40,6 +40,23 @@ def test_results_of_python_are_an_error():
         nnc.load(module.encode())
 
 
+ZETAS = b"""module { func.func @main(%s: tensor<15xf32>, %x: tensor<15xf32>) -> tensor<15xf32> {
+  %y = chlo.zeta %s, %x : tensor<15xf32>, tensor<15xf32> -> tensor<15xf32>
+  return %y : tensor<15xf32>
+} }"""
+
+
+def test_zeta_of_all_kinds_of_numbers():
+    """As JAX gives it, but below -8, where its sum goes astray: there the sum of the terms."""
+    nan, inf = np.nan, np.inf
+    cases = [(1, -2, inf), (0.5, 3, nan), (2, -1, inf), (3, -1, nan), (2.5, -0.5, nan),
+             (2, -inf, inf), (3, -inf, nan), (inf, 3, nan), (2, inf, nan), (1, inf, inf),
+             (-1, 3, nan), (3, 0, nan), (2, -3.3, 14.817741), (2, 0.5, np.pi**2 / 2),
+             (2, -20.5, np.pi**2 / 2 + sum((k + 0.5) ** -2 for k in range(21)))]  # fmt: skip
+    order, x, wanted = np.array(cases, np.float32).T.copy()
+    np.testing.assert_allclose(nnc.compile(ZETAS, cache=False)(order, x), wanted, rtol=1e-5)
+
+
 def check(name: str) -> None:
     inputs, wanted = arrays(name)
     found = nnc.compile(text(name).encode(), cache=False)(*inputs)

@@ -1,5 +1,8 @@
 """The dialects' text: what JAX wrote comes back byte by byte, and from the generic form too."""
 
+import subprocess
+import sys
+
 import nnc
 import numpy as np
 import pytest
@@ -62,3 +65,25 @@ def test_broken_meshes(line, wanted):
     with pytest.raises(nnc.NncError) as error:
         nnc.parse(line)
     assert wanted in str(error.value)
+
+
+FIRST = {
+    "a directive": "stablehlo.broadcast_in_dim %x, dims = [1] : (tensor<2xf32>) -> tensor<1x2xf32>",
+    "an implied terminator": "stablehlo.reduce(%x init: %c) applies stablehlo.add across "
+    "dimensions = [0] : (tensor<2xf32>, tensor<f32>) -> tensor<f32>",
+}
+
+
+@pytest.mark.parametrize("what", FIRST)
+def test_a_first_text_of_a_process(what):
+    """What an op's format needs is found where no other op has needed it."""
+    lines = [
+        "func.func @f(%x: tensor<2xf32>, %c: tensor<f32>) {",
+        f"  %y = {FIRST[what]}",
+        "  return",
+        "}",
+    ]
+    text = "\n".join(lines)
+    program = f"from nnc.ir.syntax.parser import parse_module\nparse_module({text!r}).verify()"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -109,6 +109,21 @@ def special(x, a, b):
     )
 
 
+def zetas(order, x, derivative):
+    """x, an order for each, and the order of a derivative of digamma for each"""
+    return tf.raw_ops.Zeta(x=order, q=x), tf.raw_ops.Polygamma(a=derivative, x=x)
+
+
+def zeta_numbers():
+    """All pairs of orders and numbers, of all kinds."""
+    x = [0, -0.0, 0.5, -0.5, -1, -2, -3.3, -8.7, -9.5, -1000.25, 1e10, 1e-10, 3, np.inf, np.nan]
+    orders = [1, 0.5, 2, 3, 2.5, -1, 40, 1.0001, np.inf, np.nan]
+    derivatives = [0, 1, 2, 3, -1, 0.5, -0.0, 8, np.inf, np.nan]
+    pairs = np.meshgrid(range(len(orders)), x, indexing="ij")
+    at = pairs[0].ravel()
+    return np.array(orders)[at], pairs[1].ravel(), np.array(derivatives)[at]
+
+
 def normalized(x, c):
     """x [N, H, W, 3] by the statistics of the batch, and by given ones"""
     norm = tf.raw_ops.FusedBatchNormV3
@@ -128,6 +143,35 @@ def limited(x, low):
         clip(t=x, clip_value_min=low, clip_value_max=-low),
         tf.raw_ops.Bucketize(input=x, boundaries=[-1.0, 0.0, 2.0]),
         tf.linalg.diag(x[:3], padding_value=7.0),
+    )
+
+
+def of_odd_numbers(x, y, half, small, text):
+    """x and y [6], all pairs of zeros, infinities and no numbers; and other rules of edges"""
+    op, z = tf.raw_ops, tf.complex(x[:, None], y)
+    image, pads = tf.reshape(tf.range(18.0), [1, 3, 6, 1]), [0, 0, 1, 2, 0, 1, 0, 0]
+    how = {"strides": [1, 1, 3, 1], "padding": "EXPLICIT", "explicit_paddings": pads}
+    weight = tf.ones([2, 2, 1, 1])
+    return (
+        *(f(y=x[:, None] + 0 * y, dy=0 * x[:, None] + y) for f in (op.InvGrad, op.SqrtGrad)),
+        op.RsqrtGrad(y=x[:, None] + 0 * y, dy=0 * x[:, None] + y),
+        *(op.ClipByValue(t=x, clip_value_min=y, clip_value_max=tf.ones([6])), tf.exp(z)),
+        op.ClipByValue(t=x, clip_value_min=-np.float32(2), clip_value_max=y),
+        op.ApproximateEqual(x=y, y=y + 2.0, tolerance=2.0),
+        *(op.Unique(x=half)[0], op.Unique(x=half)[1], op.Unique(x=x)[1]),
+        *(op.AsString(input=small, fill=fill) for fill in (" ", "+", "-")),
+        *op.StringSplitV2(input=text, sep="", maxsplit=2),
+        op.RaggedBincount(
+            splits=[0, 3, 3, 5],
+            values=[2, 0, 4, 5, 7],
+            size=6,
+            weights=[0.0, -2, 5, 1, 1],
+            binary_output=True,
+        ),
+        op.Conv2DBackpropInput(input_sizes=[1, 1, 17, 1], filter=weight, out_backprop=image, **how),
+        op.Conv2DBackpropInput(
+            input_sizes=[1, tf.size(small) - 2, 17, 1], filter=weight, out_backprop=image, **how
+        ),
     )
 
 
@@ -186,6 +230,19 @@ def placed(x, begin, pads, count):
     )
 
 
+def of_open_ranks(x, pads, indices, rows):
+    """x [N, M], pads [2, 2], indices [K, L] of L = 1 number, rows [K, M]"""
+    op = tf.raw_ops
+    one = tf.ensure_shape(indices, [None, 1])
+    return (
+        op.MirrorPad(input=x, paddings=pads, mode="SYMMETRIC"),
+        op.TensorScatterAdd(tensor=x, indices=indices, updates=rows),
+        op.TensorScatterUpdate(tensor=x, indices=indices, updates=rows),
+        op.ScatterNd(indices=indices, updates=rows, shape=tf.add(tf.shape(x), [1, 0])),
+        op.ScatterNd(indices=one, updates=rows, shape=tf.boolean_mask(tf.shape(x), x[0, :2] < 9)),
+    )
+
+
 def counting():
     """A SavedModel of Keras with dropout that is on, whose seed is a state of two numbers."""
     x = keras.Input((4,))
@@ -221,6 +278,14 @@ def main():
     odd = np.array([-np.inf, -2, -1.5, 0, 0.5, 2, 30, np.inf, np.nan, 1], F32)
     positive = make.rng.uniform(0.1, 9, (2, 10)).astype(F32)
     make.graph("special", special, odd, *positive)
+    odd = np.array([np.nan, np.inf, -np.inf, 0, -0.0, 1], F32)
+    few = (
+        odd.astype(np.float16),
+        np.array([0, 4, 255], np.uint8),
+        np.array(["a", "a b", "a b c "]),
+    )
+    make.graph("of_odd_numbers", of_odd_numbers, odd, odd[::-1].copy(), *few)
+    make.graph("zetas", zetas, *zeta_numbers())
     make.graph("normalized", normalized, make.normal(2, 4, 5, 3), np.array([0.5, 1, 2], F32))
 
     make.folder("factors", factors, make.normal(3, 3))
@@ -238,6 +303,14 @@ def main():
     shapes = [[None, None, 2], [None], [None, None], []]
     make.graph("placed", placed, make.normal(4, 6, 2), numbers[0], pads, numbers[1], shapes=shapes)
 
+    pads = np.array([[2, 1], [0, 3]], np.int32)
+    given = (
+        np.arange(12, dtype=F32).reshape(4, 3),
+        pads,
+        np.array([[2], [0]], np.int32),
+        np.ones((2, 3), F32),
+    )
+    make.graph("of_open_ranks", of_open_ranks, *given, shapes=[[None, None]] * 4)
     parts = make.normal(2, 6), make.normal(6)
     waves = [(x[..., :3] + 1j * x[..., 3:]).astype(np.complex64) for x in parts]
     make.graph("complex_numbers", complex_numbers, *waves, shapes=[[2, None], [None]])

@@ -12,6 +12,7 @@ import numpy as np
 from bench.formats.sweep.tflite_files import DEFAULT, Writer, kernels
 
 FOLDER = Path(__file__).parent / "files" / "hybrid"
+REFUSED = FOLDER.parent / "refused"
 rng = np.random.default_rng(12)
 
 
@@ -135,6 +136,16 @@ def recurrent():
         store(f"svdf_{int(asked)}", w, out, 3)
 
 
-FOLDER.mkdir(parents=True, exist_ok=True)
-for write in (products, images, recurrent):
+def without_sign():
+    """A dense layer of weights that LiteRT reads as bytes with a sign; it is refused."""
+    w, steps = Writer(), np.arange(24).reshape(3, 8) * 10
+    operands = [w.input(np.ones((1, 8)), "f32"), w.constant(steps, "u8", scale=0.01, zero=100)]
+    out = w.tensor((1, 3))
+    w.operator("FULLY_CONNECTED", operands, [out], "FullyConnectedOptions", 1)
+    (REFUSED / "uint8_weights.tflite").write_bytes(w.data([out]))
+
+
+for folder in (FOLDER, REFUSED):
+    folder.mkdir(parents=True, exist_ok=True)
+for write in (products, images, recurrent, without_sign):
     write()

@@ -44,5 +44,11 @@ def test_agrees_compiled(name):
         compare(nnc.compile(FOLDER / f"{name}.tflite")(stored["in0"]), stored["out"][0])
 
 
+def test_weights_without_a_sign_are_an_error():
+    """LiteRT reads their bytes as such with a sign, whatever the file says of their zero point."""
+    with pytest.raises(nnc.NncError, match="floats that meet weights of uint8"):
+        nnc.load(FOLDER.parent / "refused" / "uint8_weights.tflite")
+
+
 def compare(got, wanted):
     np.testing.assert_allclose(got, wanted, rtol=0, atol=4e-6 * np.abs(wanted).max())

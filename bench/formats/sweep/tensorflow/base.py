@@ -107,12 +107,24 @@ def _named(traced: Any, specs: Sequence[tf.TensorSpec]) -> Any:
 
 
 def _needed(concrete: Any) -> Any:
-    """The graph without checks that no output needs, which would look like outputs."""
+    """The graph without what no output needs, which would look like outputs; with all inputs."""
     graph = concrete.graph.as_graph_def()
-    wanted = [tensor.op.name for tensor in concrete.outputs]
-    found = tf.compat.v1.graph_util.extract_sub_graph(graph, wanted)
-    kept = {node.name for node in found.node}
-    return found if all(x.op.name in kept for x in concrete.inputs) else graph
+    inputs = {
+        node.name: [v.split(":")[0] for v in node.input if v[:1] != "^"] for node in graph.node
+    }
+    waiting = [tensor.op.name for tensor in (*concrete.outputs, *concrete.inputs)]
+    needed = set()
+    while waiting:
+        name = waiting.pop()
+        waiting += [] if name in needed else inputs[name]
+        needed.add(name)
+    kept = [node for node in graph.node if node.name in needed]
+    for node in kept:
+        data = [v for v in node.input if v[:1] != "^" or v[1:] in needed]
+        node.input[:] = data
+    del graph.node[:]
+    graph.node.extend(kept)
+    return graph
 
 
 def _decoded(x: Any) -> Any:

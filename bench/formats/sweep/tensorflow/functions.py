@@ -134,7 +134,7 @@ def functions(rng: Any, op: Any, function: str, type: str, shape: list[int]) -> 
     return FUNCTIONS[function], [np.clip(x, -3.0, 3.0).astype(x.dtype)]
 
 
-@room("functions of halves", function=list(FUNCTIONS), type=[t for t in FLOATS if "16" in t])
+@room("functions_of_halves", function=list(FUNCTIONS), type=[t for t in FLOATS if "16" in t])
 def functions_of_halves(rng: Any, op: Any, function: str, type: str) -> Given:
     x = numbers(rng, [4, 3], type)
     return FUNCTIONS[function], [np.clip(x, -3.0, 3.0).astype(x.dtype)]

@@ -123,7 +123,7 @@ COMPLEX = {
 }
 
 
-@room("complex numbers", function=list(COMPLEX), type=REAL, values=["plain", "odd"])
+@room("complex_numbers", function=list(COMPLEX), type=REAL, values=["plain", "odd"])
 def complex_numbers(rng: Any, op: Any, function: str, type: str, values: str) -> Given:
     xs = [numbers(rng, [2, 3], type, values if i < 2 else "plain") for i in range(4)]
     return (lambda a, b, c, d: COMPLEX[function](_complex(a, b), _complex(c, d))), xs

@@ -228,7 +228,7 @@ FUNCTIONS = {
 }
 
 
-@room("ragged functions", function=list(FUNCTIONS), type=NUMBERS, rows=ROWS[:3])
+@room("ragged_functions", function=list(FUNCTIONS), type=NUMBERS, rows=ROWS[:3])
 def functions(rng: Any, op: Any, function: str, type: str, rows: list[int]) -> Given:
     values, splits = numbers(rng, [rows[-1]], type), np.array(rows, np.int64)
     return (lambda v, s: FUNCTIONS[function](tf.RaggedTensor.from_row_splits(v, s))), [
