@@ -15,6 +15,7 @@ from typing import Any
 from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import ComplexType, FloatType, TensorType, Type
+from .formulas import is_negative
 from .layer import Layer
 from .terms import Term, joined
 
@@ -152,6 +153,24 @@ def quotient(x: tuple[Term, Term], y: tuple[Term, Term]) -> tuple[Term, Term]:
     none = c.equals(0.0) & d.equals(0.0)
     zero = c.function(nn.Abs)
     return none.choose(a / zero, real), none.choose(b / zero, imag)
+
+
+def magnitude(x: tuple[Term, Term]) -> Term:
+    """The absolute value, scaled so that squares do not overflow."""
+    a, b = (part.function(nn.Abs) for part in x)
+    great, small = a.max(b), a.min(b)
+    ratio = (great > 0.0).choose(small / great, 0.0)
+    return great * (ratio * ratio + 1.0).function(nn.Sqrt)
+
+
+def square_root(x: tuple[Term, Term]) -> tuple[Term, Term]:
+    """The root with a real part that is not negative."""
+    size = magnitude(x)
+    great = ((size + x[0].function(nn.Abs)) * 0.5).function(nn.Sqrt)
+    small = (great > 0.0).choose(x[1].function(nn.Abs) * 0.5 / great, 0.0)
+    right = x[0] >= 0.0
+    real, imag = right.choose(great, small), right.choose(small, great)
+    return real, is_negative(x[1]).choose(-imag, imag)
 
 
 def pair(real: Term, imag: Term) -> Pair:

@@ -5,7 +5,7 @@ Each keeps its digits where the plain one would lose them.
 
 from __future__ import annotations
 
-from ...common.complexes import product
+from ...common.complexes import magnitude, product, square_root
 from ...common.formulas import width_of
 from ...common.vocabulary import *
 
@@ -139,14 +139,6 @@ def shift_right_arithmetic(x: Term, y: Term) -> Term:
 # -- complex numbers -------------------------------------------------------------------------------
 
 
-def magnitude(x: Pairs) -> Term:
-    """The absolute value, scaled so that squares do not overflow."""
-    a, b = (part.function(nn.Abs) for part in x)
-    great, small = a.max(b), a.min(b)
-    ratio = (great > 0.0).choose(small / great, 0.0)
-    return great * (ratio * ratio + 1.0).function(nn.Sqrt)
-
-
 def complex_exp(x: Pairs) -> Pairs:
     size = x[0].function(nn.Exp)
     return size * x[1].function(nn.Cos), size * x[1].function(nn.Sin)
@@ -163,18 +155,8 @@ def complex_log(x: Pairs) -> Pairs:
     return magnitude(x).function(nn.Log), atan2(x[1], x[0])
 
 
-def complex_sqrt(x: Pairs) -> Pairs:
-    """The root with a real part that is not negative."""
-    size = magnitude(x)
-    great = ((size + x[0].function(nn.Abs)) * 0.5).function(nn.Sqrt)
-    small = (great > 0.0).choose(x[1].function(nn.Abs) * 0.5 / great, 0.0)
-    right = x[0] >= 0.0
-    real, imag = right.choose(great, small), right.choose(small, great)
-    return real, is_negative(x[1]).choose(-imag, imag)
-
-
 def complex_rsqrt(x: Pairs) -> Pairs:
-    root = complex_sqrt(x)
+    root = square_root(x)
     scale = root[0] * root[0] + root[1] * root[1]
     return root[0] / scale, -root[1] / scale
 

@@ -450,6 +450,15 @@ def pictures(x):
     )  # fmt: skip
 
 
+def eigenvalues(a):
+    """As what has an order and a scale."""
+    values, vectors = tf.linalg.eig(a)
+    sizes = tf.abs(vectors)
+    order = tf.argsort(tf.abs(values))
+    first = tf.gather(sizes, order, axis=2, batch_dims=1)
+    return tf.sort(tf.abs(tf.linalg.eigvals(a))), tf.sort(tf.math.real(values)), first
+
+
 def further():
     graph("spectra", spectra, normal(2, 240), normal(400, 1))
     graph("matrices", matrices, normal(2, 4, 4), normal(2, 4, 3))
@@ -518,6 +527,7 @@ def main():
         arrays[f"total{i}"] = counter.total.numpy()
     np.savez_compressed(FILES / "counter_runs.npz", **arrays)
     further()
+    graph("eigenvalues", eigenvalues, np.random.default_rng(0).normal(size=(2, 3, 3)).astype(F32))
 
 
 if __name__ == "__main__":
