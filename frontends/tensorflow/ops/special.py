@@ -9,6 +9,7 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import f64
 from ...common import bessel, special
+from ...common.formulas import assured
 from ...common.incomplete import incomplete_beta, incomplete_gamma
 from ...common.terms import Term
 from ..layer import TfLayer, rows
@@ -36,6 +37,32 @@ def _digamma(x: Term) -> Term:
 
 def _lgamma(x: Term) -> Term:
     return x.function(nn.Abs).equals(math.inf).choose(math.inf, special.lgamma(x))
+
+
+def _zeta(order: Term, x: Term) -> Term:
+    """As Cephes has it: infinite at order 1, no number below it.
+
+    At a pole it is infinite where the order is even, and elsewhere below 0 only of whole orders.
+    """
+    least = 1.0 - special.SHIFT
+    x = assured(x, ~(x <= least), f"zeta of numbers up to {least} is not supported")
+    found = special.zeta(order, x)
+    found = (x.equals(math.inf) & (order > 1.0)).choose(0.0, found)
+    whole = order.equals(order.function(nn.Floor))
+    found = ((x <= 0.0) & ~whole).choose(math.nan, found)
+    pole = (x <= 0.0) & x.equals(x.function(nn.Floor))
+    found = pole.choose((order % 2.0).equals(0.0).choose(order * math.inf, math.nan), found)
+    return (order < 1.0).choose(math.nan, order.equals(1.0).choose(math.inf, found))
+
+
+def _polygamma(order: Term, x: Term) -> Term:
+    """By zeta for orders from 1 on; no number where the order is not whole or negative."""
+    following = order + 1.0
+    size = _zeta(following, x) * special.lgamma(following).function(nn.Exp)
+    odd = (order % 2.0).equals(1.0)
+    found = order.equals(0.0).choose(_digamma(x), odd.choose(size, -size))
+    whole = order.equals(order.function(nn.Floor)) & (order >= 0.0)
+    return whole.choose(found, math.nan)
 
 
 def _bessel_k(order: int, scaled: bool) -> Callable[[Term], Term]:
@@ -76,6 +103,8 @@ rows.add({
     "Igamma": wide(_gamma_below),
     "Igammac": wide(_gamma_above),
     "Betainc": wide(incomplete_beta),
+    "Zeta": wide(_zeta),
+    "Polygamma": wide(_polygamma),
 } | {
     f"Bessel{letter}{order}{'e' if scaled else ''}": wide(make(order, scaled))
     for letter, make in (("I", bessel.bessel_i), ("K", _bessel_k))

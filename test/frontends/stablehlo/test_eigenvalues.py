@@ -87,7 +87,7 @@ def check(a, values, left, right, name=""):
     for vectors in (left, right) if len(a) else ():
         np.testing.assert_allclose(np.linalg.norm(vectors, axis=0), 1, rtol=near, err_msg=name)
         largest = np.take_along_axis(vectors, np.abs(vectors).argmax(0)[None], 0)
-        np.testing.assert_allclose(np.abs(largest.imag), 0, atol=near, err_msg=name)
+        np.testing.assert_allclose(np.abs(np.imag(largest)), 0, atol=near, err_msg=name)
 
 
 def apart(found, expected):
@@ -101,8 +101,9 @@ def apart(found, expected):
 
 def test_all_kinds_of_matrices():
     a = np.stack(list(REAL.values()))
-    for name, one, *found in zip(REAL, a, *interpreted(a), strict=True):
-        check(one, *found, name)
+    found = zip(REAL, a, *interpreted(a), strict=True)
+    for name, one, values, left, right in found:
+        check(one, values, left, right, name)
 
 
 def test_eigenvalues_are_those_of_numpy():
