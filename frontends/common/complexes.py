@@ -16,6 +16,7 @@ from typing import Any
 from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import ComplexType, FloatType, TensorType, Type
+from .formulas import is_negative
 from .layer import Layer
 from .terms import Term, joined
 
@@ -167,6 +168,34 @@ def exponential(x: tuple[Term, Term]) -> tuple[Term, Term]:
     imag = (is_lost & a.equals(-math.inf)).choose(0.0, imag)
     is_real = b.equals(0.0)
     return is_real.choose(size, real), is_real.choose(b, imag)
+
+
+def great_and_ratio(x: tuple[Term, Term]) -> tuple[Term, Term]:
+    """The larger size of both parts, and the smaller one as a part of it; 0 of what has no end."""
+    a, b = (part.function(nn.Abs) for part in x)
+    great, small = a.max(b), a.min(b)
+    is_end = great.equals(0.0) | great.equals(math.inf)
+    return great, is_end.choose(0.0, small / great)
+
+
+def magnitude(x: tuple[Term, Term]) -> Term:
+    """The absolute value, scaled so that squares do not overflow."""
+    great, ratio = great_and_ratio(x)
+    return great * (ratio * ratio + 1.0).function(nn.Sqrt)
+
+
+def square_root(x: tuple[Term, Term]) -> tuple[Term, Term]:
+    """The root with a real part that is not negative; both are infinite where the other one is."""
+    great, ratio = great_and_ratio(x)
+    a, b = (part.function(nn.Abs) for part in x)
+    none = great.equals(0.0)
+    share = (none | great.equals(math.inf)).choose(1.0, a / great)
+    mean = ((ratio * ratio + 1.0).function(nn.Sqrt) + share) * 0.5
+    size = great.function(nn.Sqrt) * mean.function(nn.Sqrt)
+    rest = none.choose(0.0, b.equals(math.inf).choose(math.inf, b * 0.5 / size))
+    left = x[0] < 0.0
+    real, imag = left.choose(rest, size), left.choose(size, rest)
+    return real, is_negative(x[1]).choose(-imag, imag)
 
 
 def pair(real: Term, imag: Term) -> Pair:

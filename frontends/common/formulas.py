@@ -130,3 +130,11 @@ def bits_of(x: Term) -> Term:
 def is_negative(x: Term) -> Term:
     """Whether the sign is minus, that of -0 too."""
     return bits_of(x) < 0
+
+
+def power_of_two_below(x: Term) -> Term:
+    """The greatest power of two that is not more than a positive float; 1 for one next to 0."""
+    mantissa = {16: 10, 32: 23, 64: 52}[width_of(x)]
+    exponent = (bits_of(x) >> mantissa) << mantissa
+    found = x.made(nn.Bitcast(exponent.value, out=x.value.type))
+    return found.equals(0.0).choose(1.0, found)

@@ -110,7 +110,7 @@ class Importer(Builder):
 
     def _outside(self, name: str) -> NodeLayer:
         """Where inputs and outputs become what they are outside."""
-        return self.layer(self, Node("", name, [], []))
+        return NodeLayer(self, Node("", name, [], []))
 
     def _output(self, name: str, value: Any) -> Value:
         try:

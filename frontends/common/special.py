@@ -95,7 +95,7 @@ def ndtri(p: Term) -> Term:
 
 # -- the gamma function ----------------------------------------------------------------------------
 
-_SHIFT = 10
+SHIFT = 10
 """Where series for large arguments are used; smaller ones are brought there by recurrence."""
 
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
@@ -107,9 +107,9 @@ def lgamma(x: Term) -> Term:
     negative = x < 0.5
     y = negative.choose(1.0 - x, x)
     near = y.min(1e10)  # larger ones need no recurrence, whose product has no end
-    passed = reduce(lambda total, k: total * (near + float(k)), range(1, _SHIFT), near)
+    passed = reduce(lambda total, k: total * (near + float(k)), range(1, SHIFT), near)
     large = y > 1e10
-    far, passed = large.choose(y, y + float(_SHIFT)), large.choose(1.0, passed)
+    far, passed = large.choose(y, y + float(SHIFT)), large.choose(1.0, passed)
     inverse = 1.0 / far
     terms = [b / ((2 * k) * (2 * k - 1)) for k, b in enumerate(_BERNOULLI, 1)]
     series = polynomial(inverse * inverse, terms) * inverse
@@ -132,11 +132,11 @@ def digamma(x: Term) -> Term:
     """6.3.18, and 6.3.7 for negative numbers; infinite at 0, no number at those below."""
     negative = x < 0.0
     y = negative.choose(1.0 - x, x)
-    far = y + float(_SHIFT)
+    far = y + float(SHIFT)
     inverse = 1.0 / far
     terms = [-b / (2 * k) for k, b in enumerate(_BERNOULLI, 1)]
     found = log(far) - inverse * 0.5 + polynomial(inverse * inverse, terms) * inverse * inverse
-    for k in range(_SHIFT):
+    for k in range(SHIFT):
         found = found - 1.0 / (y + float(k))
     rest = x - x.function(nn.Round)
     turned = found - math.pi / (rest * math.pi).function(nn.Tan)
@@ -146,10 +146,10 @@ def digamma(x: Term) -> Term:
 
 def zeta(order: float | Term, x: Term) -> Term:
     """The sum of (x + k)**-order for all k from 0: Euler and Maclaurin's formula, 23.2.5."""
-    far = x + float(_SHIFT)
+    far = x + float(SHIFT)
     power, inverse = far ** (1.0 - order), 1.0 / far
     total = power / (order - 1.0) + power * inverse * 0.5
-    for k in range(_SHIFT):
+    for k in range(SHIFT):
         total = total + (x + float(k)) ** (-order)
     # What follows is nothing for larger orders, whose products would have no end.
     near = order.min(1e3) if isinstance(order, Term) else order

@@ -8,6 +8,7 @@ from typing import Any
 
 from ...ir.core import Value
 from ...ir.types import FloatType, Type, f32
+from ..common.complexes import Pair
 from ..common.fields import Fields, Ignored, IgnoredFields
 from ..common.graph import Node
 from ..common.importer import NodeLayer
@@ -295,6 +296,8 @@ class KerasLayer(NodeLayer):
         found = self.args[position] if position < len(self.attributes.args) else None
         if isinstance(found, list) and len(found) == 1:
             found = found[0]
+        if isinstance(found, Pair):
+            raise self.error("complex tensors are not supported here")
         if not isinstance(found, Value):
             raise self.error("it is not called with a tensor")
         return found
@@ -304,6 +307,8 @@ class KerasLayer(NodeLayer):
         found: list[Value] = []
         for item in self.args:
             found += item if isinstance(item, list) else [item]
+        if any(isinstance(item, Pair) for item in found):
+            raise self.error("complex tensors are not supported here")
         if not found or not all(isinstance(item, Value) for item in found):
             raise self.error("it is not called with tensors")
         return found

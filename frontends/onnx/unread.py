@@ -29,7 +29,12 @@ IGNORED = IgnoredFields(
     Ignored("pads", "auto_pad tells them", "Conv *Pool ConvInteger QLinearConv"),
     Ignored("then_branch else_branch", "a condition that is known chose the other one", "If"),
     Ignored("dtype", "what is put into a sequence tells it", "SequenceEmpty"),
-    Ignored("locale", "how letters are made small or large there", "StringNormalizer", ("en_US",)),
+    Ignored(
+        "locale",
+        "how letters are made small or large there",
+        "StringNormalizer",
+        ("en_US", "en_US.UTF-8", "C.UTF-8"),
+    ),
     Ignored("nodes_hitrates*", "how often rows pass a node", "ml.TreeEnsemble*"),
     Ignored("multi_class", "post_transform tells what scores become", "ml.LinearClassifier"),
     # com.microsoft
@@ -46,12 +51,17 @@ IGNORED = IgnoredFields(
 
 def check_read(node: Node) -> None:
     """Raises NncError where an attribute that may mean something was not read."""
-    unread = ((name, helper.get_attribute_value(proto)) for name, proto in node.attributes.unread())
+    unread = ((name, _value(proto)) for name, proto in node.attributes.unread())
     kind = f"{node.proto.domain}.{node.op_type}".removeprefix("ai.onnx.").lstrip(".")
     for name, value in IGNORED.refused(kind, unread):
         if not _is_default(node.schema, name, value):
-            shown = reprlib.repr(value.decode() if isinstance(value, bytes) else value)
-            raise node.error(f"attribute '{name}' is {shown}, which is not supported")
+            raise node.error(f"attribute '{name}' is {reprlib.repr(value)}, which is not supported")
+
+
+def _value(proto: Any) -> Any:
+    """What an attribute says, bytes as text."""
+    value = helper.get_attribute_value(proto)
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
 def _is_default(schema: Any, name: str, value: Any) -> bool:
@@ -59,4 +69,4 @@ def _is_default(schema: Any, name: str, value: Any) -> bool:
     if schema is None or name not in schema.attributes:
         return False
     default = schema.attributes[name].default_value
-    return bool(default.type) and helper.get_attribute_value(default) == value
+    return bool(default.type) and _value(default) == value

@@ -58,6 +58,7 @@ OUTPUTS = {
     "LogMatrixDeterminant": "sign log_abs_determinant",
     "Qr": "q r",
     "SelfAdjointEig": "e v",
+    "Eig": "e v",
     "Svd": "s u v",
     "_FusedBatchNormEx": "y batch_mean batch_variance reserve_space_1 reserve_space_2 "
     "reserve_space_3",

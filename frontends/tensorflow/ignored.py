@@ -19,7 +19,7 @@ IGNORED = IgnoredFields(
             "num_host_args num_row_partition_tensors num_side_inputs shape_type",
             "as the operands have it"),
     Ignored("Tcomplex Treal Tout", "the operand's type in its other form",
-            "*FFT* Angle ComplexAbs Imag Real Complex"),
+            "*FFT* Angle ComplexAbs Eig Imag Real Complex"),
     Ignored("dtype", "as the operands have it", "Assign* ResourceScatter* ReadVariableOp "
             "ResourceGather* ImageProjectiveTransform* PlaceholderWithDefault VarHandleOp "
             "Variable* StatelessRandomUniformInt* Dequantize"),

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import onnx.parser
+import pytest
+from nnc import NncError
 from nnc.frontends.common.fields import Fields, Ignored, IgnoredFields, RecordFields
+from nnc.frontends.formats import import_model
 from nnc.frontends.wire.protobuf import Schema
 from nnc.test.frontends.protobuf_writer import written
 
@@ -56,3 +60,16 @@ def test_table_of_what_may_stay_unread():
     assert refused("BatchNorm", order="NHWC", axes=[1, 0]) == ["order", "axes"]
     assert refused("Conv", order=0) == []
     assert refused("Conv", order=False) == ["order"]
+
+
+@pytest.mark.parametrize("locale", ["en_US", "C.UTF-8", "tr_TR"])
+def test_texts_that_may_stay_unread_in_onnx(locale):
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 9, opset_import: ["" : 19]> g (string[2] x) => (string[N] y)
+        {{ y = StringNormalizer<case_change_action="LOWER", locale="{locale}"> (x) }}"""
+    )
+    if locale == "tr_TR":
+        with pytest.raises(NncError, match="attribute 'locale' is 'tr_TR', which is not supported"):
+            import_model(model)
+    else:
+        assert import_model(model)

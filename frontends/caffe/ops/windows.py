@@ -36,7 +36,7 @@ def convolved(n: CaffeLayer, x: Value) -> Value:
         shape = (p.num_output, channels // groups)
     weight = n.blob(0, *shape, *kernel)
     bias = n.blob(1, p.num_output) if p.bias_term else None
-    how = {
+    how: dict[str, Any] = {
         "strides": n.pair(p, "stride", rank, 1),
         "dilations": n.pair(p, "dilation", rank, 1),
         "padding": n.pair(p, "pad", rank) * 2,

@@ -197,7 +197,7 @@ _UNARY = {
     "math.sigmoid nn.sigmoid": nn.Sigmoid,
 }  # fmt: skip
 _KEEPING = {
-    "Absolute Abs math.abs": nn.Abs, "Negative math.negative": nn.Neg, "Sign": nn.Sign,
+    "math.abs": nn.Abs, "Negative math.negative": nn.Neg, "Sign": nn.Sign,
 }  # fmt: skip
 _ACTIVATIONS = {
     "Relu nn.relu": "relu", "Relu6 nn.relu6": "relu6", "Sigmoid": "sigmoid",

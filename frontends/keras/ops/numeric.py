@@ -134,7 +134,6 @@ add({
     "Isneginf": formula(lambda x: x.equals(-math.inf)),
     "Isposinf": formula(lambda x: x.equals(math.inf)),
     "Isreal": formula(lambda x: x.equals(x) | _is_nan(x)),
-    "Real Conj Conjugate": lambda n: n.tensor(),
     "Erfinv": wide(special.erfinv),
     "Ndim": lambda n: n.constant(n.tensor().type.rank, i64),
 })  # fmt: skip

@@ -21,7 +21,7 @@ from ...common.terms import Term, constant, counting, extent, joined
 from ...common.unique import unique_rows
 from ..layer import KerasLayer, element_type, layer
 from ..promotion import wide_floating
-from .functions import add, axes_of, extreme_place, floating, formula, operand, pair, two
+from .functions import add, axes_of, extreme_place, floating, operand, pair, two
 from .numeric import of_wide, rows_of, sorted_along
 
 
@@ -86,9 +86,8 @@ def _is_in(n: KerasLayer) -> Value:
 
 
 add({
-    "Angle": formula(lambda x: (x < 0.0).choose(math.pi, x.zeros())),
     "ViewAsReal": lambda n: _of_real(Term(n, n.tensor())),
-    "Imag EmptyLike": lambda n: Term(n, n.tensor()).zeros().value,
+    "EmptyLike": lambda n: Term(n, n.tensor()).zeros().value,
     "I0": of_wide(bessel_i(0, False)),
     "Gcd": lambda n: _common(n, multiple=False),
     "Lcm": lambda n: _common(n, multiple=True),

@@ -11,6 +11,7 @@ from .complex_functions import conjugate_transpose
 from .complexes import conjugate, mul, parts_of
 from .contractions import inner, kron, tensordot, vecdot
 from .joining import cross
+from .linear_algebra import eigen
 from .products import conv_transpose, convolved, matmul, outer
 
 Product = Callable[[Value, Value], Value]
@@ -140,3 +141,8 @@ def inverse(n: AtenLayer, A: Any = None, self: Any = None, check_errors: bool = 
     ones = constant(n, np.eye(rows, rows // 2), whole.element)
     batch = n.shape(whole.value)[:-2]
     return [_halves(solve_real(whole, Term(n, n.expand(ones.value, [*batch, rows, rows // 2]))))]
+
+
+@ROWS("complex.linalg_eig", "complex.linalg_eigvals", "complex._linalg_eigvals")
+def eig(n: AtenLayer, A: Any = None, self: Any = None) -> Any:
+    return eigen(n, *terms(n, self if A is None else A))

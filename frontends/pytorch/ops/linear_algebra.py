@@ -13,6 +13,8 @@ from ....ir.core import Value
 from ....ir.numpy_types import type_to_numpy
 from ....ir.types import IntegerType, f64, i32, i64
 from ...common import linear_algebra as algebra
+from ...common.complexes import pair
+from ...common.eigenvalues import eig as general_eigen
 from ...common.linear_algebra import Factors, identity_like, transposed
 from ...common.movement import unsqueezed
 from ...common.reductions import reduced
@@ -149,6 +151,19 @@ def eigh(n: AtenLayer, A: Any = None, self: Any = None, UPLO: str = "L", compute
     (a,) = _matrices(n, self if A is None else A)
     values, vectors = algebra.eigh(_lower_half(a if UPLO == "L" else transposed(a)))
     return values.value if "eigvalsh" in n.kind else [values.value, vectors.value]
+
+
+@ROWS("aten.linalg_eig", "aten.linalg_eigvals", "aten._linalg_eigvals")
+def eig(n: AtenLayer, A: Any = None, self: Any = None) -> Any:
+    (a,) = _matrices(n, self if A is None else A)
+    return eigen(n, a, None)
+
+
+def eigen(n: AtenLayer, re: Term, im: Term | None) -> Any:
+    """Eigenvalues, then vectors where the operator gives them, as complex tensors."""
+    found = general_eigen(re, im, right="eigvals" not in n.kind)
+    values = pair(found.values.re, found.values.im)
+    return [values, pair(found.right.re, found.right.im)] if found.right else values
 
 
 @ROWS("aten.linalg_svd", "aten._linalg_svd", "aten.svd", "aten.linalg_svdvals")

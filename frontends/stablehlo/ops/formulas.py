@@ -6,7 +6,7 @@ Each keeps its digits where the plain one would lose them.
 from __future__ import annotations
 
 from ...common import complexes
-from ...common.complexes import product
+from ...common.complexes import great_and_ratio, magnitude, product, square_root
 from ...common.formulas import width_of
 from ...common.vocabulary import *
 
@@ -160,20 +160,6 @@ def shift_right_arithmetic(x: Term, y: Term) -> Term:
 # -- complex numbers -------------------------------------------------------------------------------
 
 
-def magnitude(x: Pairs) -> Term:
-    """The absolute value, scaled so that squares do not overflow."""
-    great, ratio = _great_and_ratio(x)
-    return great * (ratio * ratio + 1.0).function(nn.Sqrt)
-
-
-def _great_and_ratio(x: Pairs) -> Pairs:
-    """The larger size of both parts, and the smaller one as a part of it; 0 of what has no end."""
-    a, b = (part.function(nn.Abs) for part in x)
-    great, small = a.max(b), a.min(b)
-    is_end = great.equals(0.0) | great.equals(math.inf)
-    return great, is_end.choose(0.0, small / great)
-
-
 def complex_exp(x: Pairs) -> Pairs:
     size = x[0].function(nn.Exp)
     imag = x[1].equals(0.0).choose(x[1], size * x[1].function(nn.Sin))
@@ -188,26 +174,12 @@ def complex_expm1(x: Pairs) -> Pairs:
 
 
 def complex_log(x: Pairs) -> Pairs:
-    great, ratio = _great_and_ratio(x)
+    great, ratio = great_and_ratio(x)
     return great.function(nn.Log) + (ratio * ratio).function(nn.Log1p) * 0.5, atan2(x[1], x[0])
 
 
-def complex_sqrt(x: Pairs) -> Pairs:
-    """The root with a real part that is not negative; both are infinite where the other one is."""
-    great, ratio = _great_and_ratio(x)
-    a, b = (part.function(nn.Abs) for part in x)
-    none = great.equals(0.0)
-    share = (none | great.equals(math.inf)).choose(1.0, a / great)
-    mean = ((ratio * ratio + 1.0).function(nn.Sqrt) + share) * 0.5
-    size = great.function(nn.Sqrt) * mean.function(nn.Sqrt)
-    rest = none.choose(0.0, b.equals(math.inf).choose(math.inf, b * 0.5 / size))
-    left = x[0] < 0.0
-    real, imag = left.choose(rest, size), left.choose(size, rest)
-    return real, is_negative(x[1]).choose(-imag, imag)
-
-
 def complex_rsqrt(x: Pairs) -> Pairs:
-    root = complex_sqrt(x)
+    root = square_root(x)
     scale = root[0] * root[0] + root[1] * root[1]
     return root[0] / scale, -root[1] / scale
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspect import signature
 from operator import and_, lshift, or_, pow, sub, xor
 
-from ...common.complexes import Pair, by_parts, pair, product, terms
+from ...common.complexes import Pair, by_parts, magnitude, pair, product, square_root, terms
 from ...common.formulas import width_of
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
@@ -75,7 +75,7 @@ FORMULAS: dict[str, tuple[Callable[..., Term], Callable[..., Pairs] | None]] = {
     "log": (function(nn.Log), formulas.complex_log),
     "log_plus_one": (function(nn.Log1p), None),
     "logistic": (function(nn.Sigmoid), formulas.complex_logistic),
-    "sqrt": (function(nn.Sqrt), formulas.complex_sqrt),
+    "sqrt": (function(nn.Sqrt), square_root),
     "rsqrt": (function(nn.Rsqrt), formulas.complex_rsqrt),
     "round_nearest_even": (function(nn.Round), None),
     "round_nearest_afz": (formulas.round_afz, None),
@@ -93,7 +93,7 @@ rows.add({f"stablehlo.{name}": real_or_complex(*pair_) for name, pair_ in FORMUL
 @rows("stablehlo.abs")
 def absolute(n: HloLayer, x: Any) -> Value:
     if isinstance(x, Pair):
-        return formulas.magnitude(terms(n, x)).value
+        return magnitude(terms(n, x)).value
     element = x.type.element_type
     if isinstance(element, IntegerType) and element.signedness == "u":
         return x

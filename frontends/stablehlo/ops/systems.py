@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ...common import linear_algebra as algebra
+from ...common.complexes import Pair, pair, terms
+from ...common.eigenvalues import Complex, eig
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
 
@@ -99,6 +101,27 @@ def syevd(n: HloLayer, a: Value) -> list[Value]:
     read = low if _config(n)["uplo"] == "L" else places.rows <= places.columns
     values, vectors = algebra.eigh(read.choose(x, algebra.transposed(x)))
     return [vectors.value, values.value, _success(n, 2)]
+
+
+@rows("custom_call @lapack_sgeev_ffi", "custom_call @lapack_dgeev_ffi")
+def geev(n: HloLayer, a: Value) -> list[Any]:
+    """Both parts of eigenvalues, left and right eigenvectors as columns."""
+    values, *others = _eig(n, Term(n, a), None)
+    return [values.real, values.imag, *others]
+
+
+@rows("custom_call @lapack_cgeev_ffi", "custom_call @lapack_zgeev_ffi")
+def complex_geev(n: HloLayer, a: Pair) -> list[Any]:
+    return _eig(n, *terms(n, a))
+
+
+def _eig(n: HloLayer, re: Term, im: Term | None) -> list[Any]:
+    """Eigenvalues, left and right eigenvectors, where they are asked for, and that it went well."""
+    wanted = [_config(n)[f"compute_{side}"] == "V" for side in ("left", "right")]
+    found = eig(re, im, left=wanted[0], right=wanted[1])
+    none = Complex(re, re) if im is None else Complex(re, im)
+    parts = (found.values, found.left or none, found.right or none)
+    return [*(pair(v.re, v.im) for v in parts), _success(n, -1)]
 
 
 @rows("custom_call @lapack_sgesdd_ffi", "custom_call @lapack_dgesdd_ffi")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...common import tensorflow as tf
+from ...common.complexes import Pair
 from ...common.formulas import assured
 from ...common.movement import FAR
 from ...common.shapes import product
@@ -52,22 +53,29 @@ rows.add({
     "BroadcastArgs": tf.broadcast_args,
     "ExpandDims": tf.expand_dims,
     "Squeeze": lambda n, x: tf.squeeze(n, x, n.ints("squeeze_dims") or n.ints("axis")),
-    "Rank": lambda n, x: n.constant(x.type.rank, i32),
 })  # fmt: skip
 
 
+@rows("Rank")
+def rank(n: TfLayer, x: Any) -> Value:
+    return n.constant(x.type.rank, i32)
+
+
 @rows("Shape")
-def shape(n: TfLayer, x: Value) -> Value:
-    return n.cast(shape_of(n, x), n.element("out_type") if n.has("out_type") else i32)
+def shape(n: TfLayer, x: Any) -> Value:
+    """Of a real or complex tensor."""
+    found = shape_of(n, x.real if isinstance(x, Pair) else x)
+    return n.cast(found, n.element("out_type") if n.has("out_type") else i32)
 
 
 @rows("ShapeN")
-def shapes(n: TfLayer, *inputs: Value) -> list[Value]:
+def shapes(n: TfLayer, *inputs: Any) -> list[Value]:
     return [shape(n, x) for x in inputs]
 
 
 @rows("Size")
-def size(n: TfLayer, x: Value) -> Value:
+def size(n: TfLayer, x: Any) -> Value:
+    x = x.real if isinstance(x, Pair) else x
     element = n.element("out_type") if n.has("out_type") else i32
     count = product(x.type.shape)
     if count is not None:

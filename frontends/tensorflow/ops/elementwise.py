@@ -12,7 +12,7 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import ComplexType, IntegerType, TensorType, f32, i64
 from ...common import tensorflow as tf
-from ...common.complexes import Pair, exponential, is_complex, pair, product, terms
+from ...common.complexes import Pair, exponential, is_complex, pair, product, square_root, terms
 from ...common.gathering import gathered_elements
 from ...common.quantization import limits_of
 from ...common.reductions import reduced
@@ -44,7 +44,7 @@ def complex_of(n: TfLayer, x: Any) -> Pair:
     if isinstance(x, Pair):
         return x
     if not is_complex(x.type):
-        return Pair(x, n(nn.Mul(x, n.scalar(0, x))))
+        return Pair(x, Term(n, x).zeros().value)
     known = n.array(x)
     if known is None:
         raise n.error("complex numbers as an input are not supported")
@@ -70,7 +70,7 @@ def formula(make: Callable[..., Term]) -> Callable[..., Value]:
 
 
 rows.add({name: unary(getattr(nn, name)) for name in (
-    "Abs", "Log", "Sqrt", "Rsqrt", "Reciprocal", "Ceil", "Floor", "Sign", "Sin", "Cos",
+    "Abs", "Log", "Rsqrt", "Reciprocal", "Ceil", "Floor", "Sign", "Sin", "Cos",
     "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "Erf", "Erfc", "Tanh",
     "Expm1", "Log1p", "Sigmoid", "Neg", "Relu", "Softplus", "Softsign",
 )} | {name: unary(op) for name, op in {
@@ -141,6 +141,13 @@ def exp(n: TfLayer, x: Any) -> Any:
     if not _is_complex(x):
         return n(nn.Exp(x))
     return pair(*exponential(terms(n, complex_of(n, x))))
+
+
+@rows("Sqrt")
+def sqrt(n: TfLayer, x: Any) -> Any:
+    if not _is_complex(x):
+        return n(nn.Sqrt(x))
+    return pair(*square_root(terms(n, complex_of(n, x))))
 
 
 @rows("Cast")

@@ -8,7 +8,7 @@ import numpy as np
 
 from ....ir.core import Value
 from ...common import images
-from ...common.movement import padded_by, slice_axis
+from ...common.movement import FAR, padded_by, slice_axis
 from ...common.resampling import KERNELS, covered, sampled, weighted
 from ...common.terms import Term, joined
 from ..layer import TfLayer, rows
@@ -55,27 +55,25 @@ def _shifted(
     """For each place in a window what stands there in all windows: x [N, D.., C]."""
     count = len(size)
     extents = x.type.shape[1 : 1 + count]
-    if any(d is None for d in extents):
-        raise n.error("the extents of the images must be known")
     reach = [(k - 1) * r + 1 for k, r in zip(size, rates, strict=True)]
     same = n.text("padding", "VALID", ("SAME", "VALID")) == "SAME"
-    outs = [
-        -(-d // s) if same else (d - k) // s + 1
-        for d, k, s in zip(extents, reach, strides, strict=True)
-    ]  # type: ignore[operator]
-    totals = [
-        max((o - 1) * s + k - d, 0) if same else 0
-        for o, s, k, d in zip(outs, strides, reach, extents, strict=True)  # type: ignore[operator]
-    ]
+    totals = [0] * count
+    for i, (d, s, k) in enumerate(zip(extents, strides, reach, strict=True)):
+        if same and s == 1:
+            totals[i] = k - 1
+        elif same and d is None:
+            raise n.error("the extents of the images must be known where not each has a window")
+        elif same and d is not None:
+            totals[i] = max((-(-d // s) - 1) * s + k - d, 0)
     pads = [0, *(t // 2 for t in totals), 0, 0, *(t - t // 2 for t in totals), 0]
     whole = padded_by(n, x, pads, n.scalar(fill, x)) if any(pads) else x
     for place in np.ndindex(*size):
         part = whole
-        for axis, (at, rate, stride, out) in enumerate(
-            zip(place, rates, strides, outs, strict=True), 1
+        for axis, (at, rate, stride, k) in enumerate(
+            zip(place, rates, strides, reach, strict=True), 1
         ):
             begin = at * rate
-            part = slice_axis(n, part, axis, begin, begin + (out - 1) * stride + 1, stride)
+            part = slice_axis(n, part, axis, begin, begin - (k - 1) or FAR, stride)
         yield place, part
 
 

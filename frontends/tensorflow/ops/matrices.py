@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
 from ...common import linear_algebra as algebra
 from ...common import tensorflow as tf
+from ...common.complexes import Pair, pair, terms
+from ...common.eigenvalues import eig as general_eigen
 from ...common.shapes import merge
 from ...common.terms import Term, constant, counting, extent
 from ..layer import TfLayer, rows
@@ -76,6 +80,15 @@ def qr(n: TfLayer, x: Value) -> list[Value]:
 def eigh(n: TfLayer, x: Value) -> list[Value]:
     values, vectors = algebra.eigh(Term(n, x))
     return [values.value, vectors.value]
+
+
+@rows("Eig")
+def eig(n: TfLayer, x: Any) -> list[Any]:
+    """Eigenvalues and vectors, which are complex, of real or complex matrices."""
+    parts = terms(n, x) if isinstance(x, Pair) else (Term(n, x),)
+    found = general_eigen(*parts, right=n.flag("compute_v", True))
+    vectors = found.right or found.values
+    return [pair(v.re, v.im) for v in (found.values, vectors)]
 
 
 @rows("Svd")

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from functools import reduce
 
+from ...common import linear_algebra as algebra
 from ...common import tensorflow as tf
+from ...common.complexes import Pair, pair, terms
 from ...common.formulas import assured
 from ...common.shapes import product
 from ...common.vocabulary import *
 from ..layer import TfLayer, rows
-from .elementwise import bias_add
+from .elementwise import bias_add, complex_of
 
 
 def on_channels_first(n: TfLayer, x: Value, work: Callable[[Value], Value]) -> Value:
@@ -52,7 +54,9 @@ def padding_of(n: TfLayer, x: Value) -> Padding:
 
 
 @rows("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
-def matmul(n: TfLayer, x: Value, y: Value) -> Value:
+def matmul(n: TfLayer, x: Any, y: Any) -> Any:
+    if isinstance(x, Pair) or isinstance(y, Pair):
+        return _complex_product(n, complex_of(n, x), complex_of(n, y))
     names = ("adj_x", "adj_y") if n.kind.startswith("Batch") else ("transpose_a", "transpose_b")
     x, y = (
         swapped(n, v, v.type.rank - 2, v.type.rank - 1) if n.flag(name) else v
@@ -61,6 +65,20 @@ def matmul(n: TfLayer, x: Value, y: Value) -> Value:
     if n.has("Tout"):
         x, y = (n.cast(v, n.element("Tout")) for v in (x, y))
     return n(nn.Matmul(x, y))
+
+
+def _complex_product(n: TfLayer, x: Pair, y: Pair) -> Pair:
+    """The product of complex matrices; `adj` takes conjugates too, `transpose` does not."""
+    adjoint = n.kind.startswith("Batch")
+    parts = []
+    for one, name in zip((x, y), "xy" if adjoint else "ab", strict=True):
+        a, b = terms(n, one)
+        if n.flag(f"{'adj' if adjoint else 'transpose'}_{name}"):
+            a, b = algebra.transposed(a), algebra.transposed(b)
+            b = -b if adjoint else b
+        parts.append((a, b))
+    (a, b), (c, d) = parts
+    return pair(a @ c - b @ d, a @ d + b @ c)
 
 
 @rows("Einsum")

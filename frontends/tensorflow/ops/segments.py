@@ -6,56 +6,24 @@ from typing import Any
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import IntegerType, i64
+from ....ir.types import IntegerType, i32, i64
 from ...common import scans
 from ...common import tensorflow as tf
 from ...common.formulas import assured
 from ...common.movement import reversed_axes
-from ...common.shapes import as_i64, as_scalar, normalize_axis, shape_of
+from ...common.segments import HOW, combined_segments, count_of, segment_means
+from ...common.shapes import as_i64, as_scalar, normalize_axis
 from ...common.terms import Term, counting, extent, joined
 from ..layer import TfLayer, rows
-
-HOW = {"Sum": "add", "Prod": "mul", "Max": "max", "Min": "min"}
-
-
-def _count(n: TfLayer, ids: Value) -> Value:
-    """Of the segments, whose numbers ascend."""
-    known = n.known(ids)
-    if known is not None:
-        return n.constant(int(known.max(initial=-1)) + 1, i64)
-    numbers = Term(n, as_i64(n, ids))
-    return (numbers.largest(0) + 1).value
-
-
-def _combined(n: TfLayer, x: Value, ids: Value, count: Value, how: str) -> Value:
-    """The rows of each segment; one without rows is 0, or 1 of a product."""
-    found = tf.segments(n, x, ids, count, how, infinite=True)
-    if how not in ("max", "min"):
-        return found
-    empty = _rows(n, x, ids, count).equals(0)
-    return empty.choose(0, Term(n, found)).value
-
-
-def _rows(n: TfLayer, x: Value, ids: Value, count: Value) -> Term:
-    """How many rows each segment has, [segments, 1..]."""
-    ones = Term(n, n.scalar(1, x)).filled(Term(n, shape_of(n, ids)))
-    found = Term(n, tf.segments(n, ones.value, ids, count, "add"))
-    return found.spread(0, x.type.rank - 1)
-
-
-def _mean(n: TfLayer, x: Value, ids: Value, count: Value, root: bool = False) -> Value:
-    sums = Term(n, tf.segments(n, x, ids, count, "add"))
-    number = _rows(n, x, ids, count).max(1)
-    return (sums / (number.function(nn.Sqrt) if root else number)).value
 
 
 @rows(*(f"Segment{name}" for name in (*HOW, "Mean")))
 def segment(n: TfLayer, x: Value, ids: Value) -> Value:
     ids = tf.from_begin(n, ids)
-    how, count = n.kind.removeprefix("Segment"), _count(n, ids)
+    how, count = n.kind.removeprefix("Segment"), count_of(n, ids)
     if how == "Mean":
-        return _mean(n, x, ids, count)
-    return _combined(n, x, ids, count, HOW[how])
+        return segment_means(n, x, ids, count)
+    return combined_segments(n, x, ids, count, HOW[how])
 
 
 @rows(*(f"UnsortedSegment{name}" for name in HOW))
@@ -70,11 +38,11 @@ def sparse_segment(
 ) -> Value:
     """Of some rows of x."""
     ids = tf.from_begin(n, ids)
-    picked, number = tf.gather(n, x, indices), _count(n, ids) if count is None else count
+    picked, number = tf.gather(n, x, indices), count_of(n, ids) if count is None else count
     kind = n.kind.removeprefix("SparseSegment").removesuffix("WithNumSegments")
     if kind == "Sum":
         return tf.segments(n, picked, ids, number, "add")
-    return _mean(n, picked, ids, number, root=kind == "SqrtN")
+    return segment_means(n, picked, ids, number, root=kind == "SqrtN")
 
 
 @rows("Bincount", "DenseBincount")
@@ -96,6 +64,20 @@ def bincount(n: TfLayer, x: Value, size: Value, weights: Value) -> Value:
     found = tf.segments(n, added.value, ids.value, (most + 1).value, "add")
     found = Term(n, found).gather(counting(n, most))
     return found.min(1).value if n.flag("binary_output") else found.value
+
+
+@rows("HistogramFixedWidth")
+def histogram(n: TfLayer, x: Value, ends: Value, bins: Value) -> Value:
+    """How many elements are in each of so many equal parts of a range; the outer ones in the first
+    and the last part.
+    """
+    count = Term(n, as_scalar(n, as_i64(n, bins)))
+    low, high = (Term(n, ends).column(i, 0) for i in range(2))
+    step = (high - low) / count.cast(low.element)
+    place = ((Term(n, x).flat() - low) / step).function(nn.Floor).max(0.0)
+    ids = place.min(count.cast(low.element) - 1.0).cast(i64)
+    ones = (ids * 0 + 1).cast(n.element("dtype") if n.has("dtype") else i32)
+    return tf.segments(n, ones.value, ids.value, count.value, "add")
 
 
 def _counted_rows(n: TfLayer, x: Value, size: Value, weights: Value) -> Value:

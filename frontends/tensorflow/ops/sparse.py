@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -52,8 +53,10 @@ def reduced(n: TfLayer, indices: Value, values: Value, shape: Value, axes: Value
 
 @rows("DynamicStitch", "ParallelDynamicStitch")
 def stitch(n: TfLayer, *given: Value) -> Value:
-    """Rows of several tensors at the positions that come with them, which are known."""
+    """Rows of several tensors at the positions that come with them."""
     count = len(given) // 2
+    if any(n.known(place) is None for place in given[:count]):
+        return _stitched(n, given[:count], given[count:])
     places = [np.asarray(n.known_ints(v, "positions")) for v in given[:count]]
     parts = []
     for place, data in zip(given[:count], given[count:], strict=True):
@@ -66,6 +69,26 @@ def stitch(n: TfLayer, *given: Value) -> Value:
         raise n.error("positions are left out")
     source = np.array([last[i] for i in range(len(last))], np.int64)
     return joined(parts, 0).gather(constant(n, source)).value
+
+
+def _stitched(n: TfLayer, places: Sequence[Value], parts: Sequence[Value]) -> Value:
+    """The rows at positions of run time: the last one of a position counts, 0 where there is none.
+
+    As many as the largest position says.
+    """
+    flat = []
+    for place, data in zip(places, parts, strict=True):
+        lead = place.type.rank
+        groups = [(0, lead), *((i, i + 1) for i in range(lead, data.type.rank))]
+        flat.append(Term(n, merge(n, data, groups)) if lead != 1 else Term(n, data))
+    order = joined([Term(n, as_i64(n, place)).flat() for place in places], 0)
+    order = assured(order, order >= 0, "a position is negative")
+    rest = [(flat[0].value, i) for i in range(1, flat[0].rank)]
+    count = order.largest(0).max(-1) + 1
+    shape = [count.reshape(1), *(extent(n, one).reshape(1) for one in rest)]
+    zeros = Term(n, n.scalar(0, parts[0])).filled(joined(shape, 0))
+    rows = joined(flat, 0)
+    return n(nn.ScatterNd(zeros.value, order.spread(0, 1).value, rows.value, reduction="none"))
 
 
 @rows("DynamicPartition")

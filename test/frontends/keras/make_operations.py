@@ -98,6 +98,16 @@ def factors(x, y):
     ]  # fmt: skip
 
 
+@model((3, 3))
+def eigenvalues(x):
+    """As what has an order and a scale."""
+    values, vectors = ops.eig(x)
+    size = ops.sum(ops.square(ops.real(vectors)) + ops.square(ops.imag(ops.conj(vectors))), 1)
+    sizes = ops.absolute(values)
+    turns = ops.sort(ops.absolute(ops.angle(values)))
+    return [ops.sort(ops.real(values)), ops.sort(ops.imag(values)), size, ops.sort(sizes), turns]
+
+
 @model((10, 12, 2))
 def tiles(x):
     tiled = keras.layers.ContrastLimitedAdaptiveHistogramEqualization

@@ -391,6 +391,38 @@ class Corners(Group):
         return [*functions, *integers, *moved]
 
 
+class Factors(Group):
+    """Factors of matrices, order statistics, rows that are combined along a graph's edges."""
+
+    inputs = (
+        ("a", [2, 3, 3], "float32"),
+        ("x", [5, 4], "float32"),
+        ("i", [7], "int64"),
+    )
+
+    def forward(self, a, x, i):
+        s, places = a @ a.transpose([0, 2, 1]) + paddle.eye(3), i % 4
+        g, missing = paddle.geometric, paddle.where(x > 1, x * np.nan, x)
+        ids = paddle.to_tensor([0, 0, 1, 3, 3]) + paddle.zeros([1], "int64")
+        factors = [
+            paddle.linalg.cholesky(s), paddle.linalg.cholesky(s, upper=True), paddle.inverse(s),
+            paddle.linalg.solve(s, a), paddle.linalg.solve(s[0], x[0, :3]),
+            *(paddle.linalg.matrix_power(s, n) for n in (3, 0, 1, -2)),
+            paddle.linalg.triangular_solve(s, a), paddle.linalg.triangular_solve(s, a, False),
+            paddle.linalg.triangular_solve(s, a, True, True),
+            paddle.linalg.triangular_solve(s, a, False, False, True),
+        ]  # fmt: skip
+        middle = [
+            paddle.median(x), paddle.median(x, 1), paddle.median(x, 0, keepdim=True),
+            paddle.median(missing, 1),
+        ]  # fmt: skip
+        kinds = ("sum", "mean", "max", "min")
+        sent = [g.send_u_recv(x, places, i[::-1] % 3, kind) for kind in kinds]
+        sent += [g.send_u_recv(x, places, i % 3, "max", 3)]
+        pools = (g.segment_sum, g.segment_mean, g.segment_max, g.segment_min)
+        return [*factors, *middle, *sent, *(pool(x, ids) for pool in pools)]
+
+
 class Shapes(Group):
     """Shapes that tensors hold, and numbers of 32 bits among those of 64."""
 
@@ -453,6 +485,7 @@ def write(kind: type) -> None:
 if __name__ == "__main__":
     FILES.mkdir(exist_ok=True)
     groups = (Elementwise, Images, Movement, Networks, Detectors, Indices, Proposals)
+    groups = (*groups, *(() if OLD else (Factors,)))
     for kind in (*groups, Quantized, Training, Corners, Shapes):
         if kind.__name__ in (sys.argv[1:] or [kind.__name__]):
             write(kind)

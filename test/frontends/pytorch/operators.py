@@ -118,6 +118,16 @@ def values(b, s):
     return *parts, g.pinv(b), g.matrix_rank(b), g.matrix_norm(b, "nuc"), g.matrix_exp(s), g.cond(b)
 
 
+def eigenvalues(a, c):
+    """Of matrices that are not symmetric, as what has an order and a scale; c is complex."""
+    g, found = torch.linalg, [torch.linalg.eigvals(a).abs().sort().values]
+    for x in (a, c):
+        values, vectors = g.eig(x)
+        found += [(vectors * values[..., None, :]) @ g.inv(vectors), values.abs().sort().values]
+        found += [vectors.abs().square().sum(-2)]
+    return found
+
+
 def factored(a, b, wide):
     """Solutions by factors that are there, and factors of full size."""
     g = torch.linalg
@@ -272,6 +282,7 @@ def operator_cases() -> dict[str, tuple[Callable[..., Any], Sequence[torch.Tenso
         "reductions": (reductions, [r(3, 4), r(5, 4), torch.randint(0, 3, (5, 4))]),
         "matrices": (matrices, [r(2, 4, 4), r(2, 4, 3), _symmetric(2, 4, 4)]),
         "values": (values, [r(2, 4, 3), _symmetric(2, 3, 3)]),
+        "eigenvalues": (eigenvalues, [r(2, 4, 4), r(3, 3, dtype=torch.complex128)]),
         "products": (
             products,
             [

@@ -450,6 +450,51 @@ def pictures(x):
     )  # fmt: skip
 
 
+def numbered(x, positions, data):
+    """What tells positions and orders at run time: x [6], positions [5] below 8, data [5, 2]."""
+    numbers = tf.constant([-0.0, -1, -2, -0.5, 1, 2, 3.5, 0.3, 9, np.inf])
+    kinds = tf.cast(positions % 2, tf.int32)
+    parts = tf.dynamic_partition(data, kinds, 2)
+    places = tf.dynamic_partition(positions, kinds, 2)
+    op = tf.raw_ops
+    return (
+        tf.dynamic_stitch(places, parts), tf.dynamic_stitch([positions], [data[:, 0]]),
+        tf.histogram_fixed_width(x, [-1.0, 1.0], 5),
+        tf.histogram_fixed_width(x, [x[0], x[0] + 2], 3, tf.int64),
+        *(op.Zeta(x=n + 0 * x[0], q=numbers) for n in (0.5, 1.0, 2.0, 3.5, 4.0, 30.0)),
+        *(op.Polygamma(a=n + 0 * x[0], x=numbers) for n in (0.0, 1.0, 2.0, 5.0, 1.5, -1.0)),
+    )  # fmt: skip
+
+
+def open_windows(x):
+    """x [N, H, W, 2], of any size"""
+    kernel = np.linspace(-0.3, 0.3, 18, dtype=np.float32).reshape(3, 3, 2)
+    return (
+        tf.nn.dilation2d(x, kernel, [1, 2, 1, 1], "VALID", "NHWC", [1, 1, 2, 1]),
+        tf.nn.dilation2d(x, kernel, [1, 1, 1, 1], "SAME", "NHWC", [1, 2, 1, 1]),
+        tf.image.extract_patches(x, [1, 3, 2, 1], [1, 2, 3, 1], [1, 1, 1, 1], "VALID"),
+    )
+
+
+def complex_matrices(z, x):
+    """z [2, N, 3] complex, x [3, 2] real with an infinite element"""
+    wide = tf.cast(x, tf.complex64)
+    return (
+        tf.matmul(z, z, adjoint_b=True), tf.matmul(z, z, adjoint_a=True), tf.matmul(z, z, transpose_a=True),
+        tf.matmul(z[0], z[1], transpose_b=True), tf.sqrt(z), tf.shape(z), tf.size(z), tf.rank(z),
+        tf.signal.fftshift(z, axes=[-1]), tf.math.imag(wide), tf.math.real(wide),
+    )  # fmt: skip
+
+
+def eigenvalues(a):
+    """As what has an order and a scale."""
+    values, vectors = tf.linalg.eig(a)
+    sizes = tf.abs(vectors)
+    order = tf.argsort(tf.abs(values))
+    first = tf.gather(sizes, order, axis=2, batch_dims=1)
+    return tf.sort(tf.abs(tf.linalg.eigvals(a))), tf.sort(tf.math.real(values)), first
+
+
 def further():
     graph("spectra", spectra, normal(2, 240), normal(400, 1))
     graph("matrices", matrices, normal(2, 4, 4), normal(2, 4, 3))
@@ -518,6 +563,13 @@ def main():
         arrays[f"total{i}"] = counter.total.numpy()
     np.savez_compressed(FILES / "counter_runs.npz", **arrays)
     further()
+    places = np.array([4, 0, 7, 2, 0], np.int32)
+    graph("numbered", numbered, normal(6), places, normal(5, 2))
+    graph("open_windows", open_windows, normal(2, 7, 9, 2), shapes=[[None, None, None, 2]])
+    z, x = (normal(2, 4, 3) + 1j * normal(2, 4, 3)).astype(np.complex64), normal(3, 2)
+    x[1, 0] = np.inf
+    graph("complex_matrices", complex_matrices, z, x, shapes=[[2, None, 3], [3, 2]])
+    graph("eigenvalues", eigenvalues, np.random.default_rng(0).normal(size=(2, 3, 3)).astype(F32))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,115 @@
+"""Factors, inverses and powers of matrices, systems of linear equations, medians."""
+
+from __future__ import annotations
+
+from ...common import linear_algebra as algebra
+from ...common.segments import combined_segments, count_of, segment_means
+from ...common.vocabulary import *
+from ..layer import PaddleLayer, rows
+
+# -- matrices --------------------------------------------------------------------------------------
+
+
+@rows("cholesky")
+def cholesky(n: PaddleLayer, x: Value) -> Value:
+    a, upper = Term(n, x), n.flag("upper")
+    found = algebra.cholesky(algebra.transposed(a) if upper else a)
+    return (algebra.transposed(found) if upper else found).value
+
+
+@rows("inverse")
+def inverse(n: PaddleLayer, x: Value) -> Value:
+    a = Term(n, x)
+    return algebra.solve(a, algebra.identity_like(a)).value
+
+
+def _systems(n: PaddleLayer, x: Value, y: Value) -> tuple[Term, Term]:
+    if x.type.shape[:-2] != y.type.shape[:-2] or None in x.type.shape[:-2]:
+        raise n.error(f"systems '{x.type}' with right sides '{y.type}' are not supported")
+    return Term(n, x), Term(n, y)
+
+
+@rows("solve")
+def solve(n: PaddleLayer, x: Value, y: Value) -> Value:
+    if y.type.rank == 1:
+        return algebra.solve(Term(n, x), Term(n, y).spread(0, 1)).column(0).value
+    return algebra.solve(*_systems(n, x, y)).value
+
+
+@rows("triangular_solve")
+def solve_triangular(n: PaddleLayer, x: Value, y: Value) -> Value:
+    a, b = _systems(n, x, y)
+    upper = n.flag("upper", True)
+    if n.flag("transpose"):
+        a, upper = algebra.transposed(a), not upper
+    return algebra.solve_triangular(a, b, upper, n.flag("unitriangular")).value
+
+
+@rows("matrix_power")
+def power(n: PaddleLayer, x: Value) -> Value:
+    """By squares; of a negative exponent, powers of the inverse."""
+    exponent, a = n.int("n"), Term(n, x)
+    if exponent < 0:
+        a = algebra.solve(a, algebra.identity_like(a))
+    found = algebra.identity_like(a) if exponent == 0 else None
+    exponent = abs(exponent)
+    while exponent:
+        if exponent & 1:
+            found = a if found is None else found @ a
+        exponent >>= 1
+        a = a @ a if exponent else a
+    assert found is not None
+    return found.value
+
+
+# -- order statistics ------------------------------------------------------------------------------
+
+
+@rows("median")
+def median(n: PaddleLayer, x: Value) -> list[Any]:
+    """The mean of the two in the middle; NaN where there is one."""
+    if n.text("mode", "avg") != "avg" or not isinstance(x.type.element_type, FloatType):
+        raise n.error("only the mean of floats in the middle is supported")
+    axes = [n.axis(x, axis) for axis in n.ints("axis")]
+    if len(axes) > 1:
+        raise n.error("a median over several axes is not supported")
+    t, axis = (Term(n, x), axes[0]) if axes else (Term(n, x).flat(), 0)
+    count = t.shape[axis]
+    if not count:
+        raise n.error(f"a median of '{x.type}', expected a known extent")
+    values = Term(n, largest(n, t.value, n.constant(count, i64), axis, False, True)[0])
+    middle = (values.column((count - 1) // 2, axis) + values.column(count // 2, axis)) * 0.5
+    missing = t.function(nn.IsNan).cast(i32).largest(axis) > 0
+    found = missing.choose(math.nan, middle)
+    if n.flag("keepdim"):
+        kept = range(x.type.rank)
+        axes = axes or list(kept)
+        found = found.reshape(*(1 if i in axes else (x, i) for i in kept))
+    return [found.value, None]
+
+
+# -- rows of graphs --------------------------------------------------------------------------------
+
+
+def _combined(n: PaddleLayer, x: Value, ids: Value, count: Value, how: str) -> Value:
+    """The rows of each number; zeros where there are none."""
+    if how == "MEAN":
+        return segment_means(n, x, ids, count)
+    if how not in ("SUM", "MAX", "MIN"):
+        raise n.error(f"'{how}' of rows is not supported")
+    return combined_segments(n, x, ids, count, {"SUM": "add"}.get(how, how.lower()))
+
+
+@rows("segment_pool")
+def pool_segments(n: PaddleLayer, x: Value, ids: Value) -> list[Any]:
+    return [_combined(n, x, ids, count_of(n, ids), n.text("pooltype", "SUM")), None]
+
+
+@rows("send_u_recv")
+def send(n: PaddleLayer, x: Value, source: Value, target: Value, size: Any = None) -> list[Any]:
+    """Rows of nodes, combined at the nodes that edges lead to."""
+    sizes = () if size is None else n.numbers(size, "the number of nodes")
+    wanted = sizes[0] if sizes else 0
+    count = n.constant(wanted, i64) if wanted > 0 else extent(n, (x, 0)).value
+    rows = Term(n, x).gather(Term(n, source).cast(i64))
+    return [_combined(n, rows.value, target, count, n.text("reduce_op", "SUM")), None]
