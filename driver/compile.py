@@ -82,7 +82,7 @@ def _is_text(model: Any) -> bool:
 def _is_model(path: Path) -> bool:
     """Whether MLIR text is a model to be imported, and no IR of a stage."""
     from ..frontends.common.source import Source
-    from ..frontends.signs.stablehlo import is_it
+    from ..frontends.detection.stablehlo import is_it
 
     return path.exists() and is_it(Source(path))
 

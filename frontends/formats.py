@@ -1,7 +1,7 @@
 """The formats that models are read from: how each is found by what is in it, and its room.
 
 A room is a folder with a `FRONT_END`; it is loaded when a model of its format is met. Adding a
-format is adding a room, a module of `signs/`, and a row here.
+format is adding a room, a module of `detection/`, and a row here.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Format:
-    """A format: what messages call it, and its room, beside which `signs` tells its files."""
+    """A format: what messages call it, and its room, beside which `detection` tells its files."""
 
     name: str
     room: str
@@ -35,7 +35,7 @@ class Format:
 
     def is_it(self, source: Source) -> bool:
         """Whether a source looks like one."""
-        return import_module(f".signs.{self.room}", __package__).is_it(source)
+        return import_module(f".detection.{self.room}", __package__).is_it(source)
 
 
 FORMATS: Sequence[Format] = (
@@ -57,7 +57,7 @@ FORMATS: Sequence[Format] = (
     Format("CatBoost", "boosting.catboost"),
     Format("ONNX", "onnx"),  # the last one: it says what a file is instead
 )
-"""The first one whose signs a source has is its."""
+"""A source is of the first format that it looks like."""
 
 
 def find_format(source: Source) -> Format:

@@ -16,8 +16,8 @@ from ...dialects.nn.known_values import LIMIT, KnownValues
 from ...dialects.nn.resize import scaled
 from ...ir.core import Value
 from ...ir.types import Dim, TensorType, f32, f64, i64
-from .late_axes import source_of
 from .layer import Layer
+from .runtime_axes import source_of
 from .shapes import as_i64, shape_of, shape_text
 
 How = Mapping[str, Any]

@@ -19,12 +19,12 @@ from . import formulas, gathering
 from .blocks import batch_to_space, mirrored_pad, mirrored_pad_by, space_to_batch
 from .convolution import channels_first, channels_last
 from .gathering import gathered
-from .late_axes import all_where_none, along, axes_mask, given_sizes, parts_of_sizes
 from .layer import Layer
 from .movement import FAR, Index, column, padded_by, slice_axis, split_into, transposed
 from .reductions import largest, reduced
 from .reshaping import expand_by, reshape_by
 from .resize import resized
+from .runtime_axes import all_where_none, along, axes_mask, given_sizes, parts_of_sizes
 from .shapes import (
     Extent,
     as_i64,

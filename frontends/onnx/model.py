@@ -13,7 +13,7 @@ from google.protobuf.message import DecodeError
 from ...ir.diagnostics import NncError
 from ...ir.location import FileLineColLoc
 from ..common.source import Source
-from ..signs.unknown import what_it_is
+from ..detection.unknown import what_it_is
 from ..wire.protobuf import WireError
 from .names import undecodable_name
 from .tensors import TensorReader

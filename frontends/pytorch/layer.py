@@ -13,9 +13,9 @@ from ...ir.numpy_types import type_to_numpy
 from ...ir.types import FloatType, IntegerType, TensorType, Type, f32, i1, i64
 from ..common.gathering import gathered
 from ..common.importer import NodeLayer
-from ..common.late_axes import source_of
 from ..common.movement import as_vector
 from ..common.reshaping import expand_by, reshape_by
+from ..common.runtime_axes import source_of
 from ..common.shapes import Extent, broadcast, normalize_axis
 
 Number = int | float | bool | Value

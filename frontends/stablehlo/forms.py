@@ -10,7 +10,7 @@ from typing import Any
 from ...ir.core import Operation
 from ...ir.syntax.parser import parse_module
 from ..common.source import Source
-from ..signs.stablehlo import BYTECODE, exported, is_of_jax
+from ..detection.stablehlo import BYTECODE, exported, is_of_jax
 from .bytecode import read_module
 
 

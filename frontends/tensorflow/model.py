@@ -10,7 +10,7 @@ from pathlib import Path
 from ..common.graph import Graph
 from ..common.inputs import Input
 from ..common.source import Source
-from ..signs.tensorflow import FILE, SAVED, is_text
+from ..detection.tensorflow import FILE, SAVED, is_text
 from ..wire.protobuf import Record, WireError
 from ..wire.protobuf_text import TextError
 from .functions import Functions, GraphValues, graph_of

@@ -678,7 +678,7 @@ def ints(*numbers):
 
 @pytest.mark.parametrize("axes", [(0,), (-1,), (1, 2), (2, 0), (0, 1, 2), ()])
 @pytest.mark.parametrize("keep", [0, 1])
-def test_reduction_along_late_axes(axes, keep):
+def test_reduction_along_runtime_axes(axes, keep):
     check(
         one("ReduceSum", [random(2, 3, 4), ints(*axes)], opset=18, keepdims=keep),
         random(2, 3, 4),
@@ -688,7 +688,7 @@ def test_reduction_along_late_axes(axes, keep):
 
 @pytest.mark.parametrize("axes", [(), (1,), (2, -3)])
 @pytest.mark.parametrize("noop", [0, 1])
-def test_a_number_of_late_axes_that_is_open(axes, noop):
+def test_a_number_of_runtime_axes_that_is_open(axes, noop):
     model = make_model(
         [node("ReduceMax", ["x", "a"], ["y"], "op", noop_with_empty_axes=noop)],
         [value("x", (None, 3, None)), value("a", (None,), TensorProto.INT64)],

@@ -9,7 +9,7 @@ Source: ONNX DFT-20, STFT-17, MelWeightMatrix-17.
 from __future__ import annotations
 
 from ...common.fourier import Complex, along, each, fitted, fourier, on_rows, transformed
-from ...common.late_axes import axes_mask, in_order, order_of
+from ...common.runtime_axes import axes_mask, in_order, order_of
 from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter

@@ -6,8 +6,8 @@ Source: onnxruntime's ContribOperators.md.
 from __future__ import annotations
 
 from ...common.fourier import on_rows, transformed
-from ...common.late_axes import with_ones
 from ...common.linear_algebra import identity_like, solve
+from ...common.runtime_axes import with_ones
 from ...common.vocabulary import *
 from ..node import Node
 from ..registry import add_rows, converter

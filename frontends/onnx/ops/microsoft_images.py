@@ -28,7 +28,9 @@ def transposed_convolution_with_pads(
 ) -> Value:
     """A transposed convolution without what pads [2 * dims] take away, all begins first."""
     count = len(kernel_of(n, x, weight))
-    given: dict[str, Any] = {name: spatial_ints(n, name, count, 1) for name in ("strides", "dilations")}
+    given: dict[str, Any] = {
+        name: spatial_ints(n, name, count, 1) for name in ("strides", "dilations")
+    }
     extra, groups = spatial_ints(n, "output_padding", count, 0), n.int("group", 1)
     whole = transposed_convolution(
         n,

@@ -10,8 +10,8 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import Dim, TensorType, i64
 from ...common.gathering import gathered, reverse_sequence
-from ...common.late_axes import given_sizes, parts_of_sizes, spread_over
 from ...common.movement import FAR, bounds, concat, portion, sliced_by, split_into, tiled
+from ...common.runtime_axes import given_sizes, parts_of_sizes, spread_over
 from ...common.shapes import (
     as_i64,
     as_scalar,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...common.late_axes import all_where_none, along, axes_mask, number_of, without
+from ...common.runtime_axes import all_where_none, along, axes_mask, number_of, without
 from ...common.vocabulary import *
 from ..node import Node
 from ..registry import converter

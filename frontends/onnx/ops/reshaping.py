@@ -9,9 +9,9 @@ from ....dialects.marks import BY_SHAPES
 from ....ir.core import Value
 from ....ir.types import TensorType, i64
 from ...common.gathering import gathered
-from ...common.late_axes import assumed, axes_mask, number_of, with_ones, without
 from ...common.reductions import reduced
 from ...common.reshaping import expand_by, reshape_by
+from ...common.runtime_axes import assumed, axes_mask, number_of, with_ones, without
 from ...common.shapes import (
     Extent,
     as_i64,

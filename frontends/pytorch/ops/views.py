@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from ...common import complexes
-from ...common.late_axes import parts_of_sizes
+from ...common.runtime_axes import parts_of_sizes
 from ...common.vocabulary import *
 from ..arguments import words
 from ..layer import AtenLayer, Size

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...common.complexes import Pair, by_parts
-from ...common.late_axes import source_of
 from ...common.loops import Iteration, while_loop
+from ...common.runtime_axes import source_of
 from ...common.terms import extent as extent_of
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
