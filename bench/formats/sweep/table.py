@@ -26,6 +26,11 @@ gives no two equal results. `paddle` are files of PaddlePaddle 3, `paddle2` thos
 (`.pdmodel`). Verdicts are those of the runs: `.. run NAME --again wrong,died` judges again what has
 been mended since.
 
+Of what differs, these rows stay. `paddle2`: PaddlePaddle 3.0.0, which judged them, and 3.3.1 give
+different numbers (halves rounded to even, 0 to a negative power, norms of no numbers), and nnc
+those of 3.3.1. TensorFlow's cross entropy of f16: TensorFlow rounds between steps, nnc once.
+PyTorch's resampling of f64: nnc holds scales as f32. CoreML: its converter writes another mode.
+
 """
 
 
