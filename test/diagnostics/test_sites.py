@@ -46,4 +46,4 @@ def test_recorder_notes_where_an_error_is_made(monkeypatch) -> None:
     recorder.install()
     with suppress(NncError):
         parse_type("odd")
-    assert any(file == "ir/syntax/session.py" for file, _ in recorder.lines)
+    assert "ir/syntax/session.py" in {file for file, _ in recorder.lines}

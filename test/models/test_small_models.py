@@ -111,8 +111,7 @@ def test_two_executables_in_two_threads_do_not_disturb_each_other() -> None:
 
 
 STAGED = [
-    pytest.param(name, marks=[pytest.mark.thorough] * (name in ("grouped_cnn", "dilated_cnn")))
-    for name in SMALL_MODELS
+    pytest.param(name, marks=[pytest.mark.thorough] * (name != "cnn")) for name in SMALL_MODELS
 ]
 
 

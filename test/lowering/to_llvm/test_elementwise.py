@@ -50,32 +50,36 @@ def pairs(kind, count=256):
     return a[:count], b[:count]
 
 
+LANES = 16
+
+
 def program(line, inputs, output, count, vector):
     """`line` computes %r from %x, %y.. of the types; {T} is the first type, {R} the result's."""
     names = ["x", "y", "z"][: len(inputs)]
     args = ", ".join(f"%m{n}: memref<{count}x{t}>" for n, t in zip(names, inputs, strict=True))
+    lanes = min(count, LANES)
+    assert not vector or count % lanes == 0
     if vector:
-        shape = f"vector<{count}x"
-        types = [f"{shape}{t}>" for t in inputs]
-        result = f"{shape}{output}>"
+        types = [f"vector<{lanes}x{t}>" for t in inputs]
+        result = f"vector<{lanes}x{output}>"
         loads = [
-            f"%{n} = vector.load %m{n}[%c0] : memref<{count}x{t}>, vector<{count}x{t}>"
-            for n, t in zip(names, inputs, strict=True)
+            f"%{n} = vector.load %m{n}[%i] : memref<{count}x{t}>, {v}"
+            for n, t, v in zip(names, inputs, types, strict=True)
         ]
-        body = [*loads, line, f"vector.store %r, %o[%c0] : memref<{count}x{output}>, {result}"]
+        store = f"vector.store %r, %o[%i] : memref<{count}x{output}>, {result}"
     else:
         types, result = list(inputs), output
         loads = [
             f"%{n} = memref.load %m{n}[%i] : memref<{count}x{t}>"
             for n, t in zip(names, inputs, strict=True)
         ]
-        inner = [*loads, line, f"memref.store %r, %o[%i] : memref<{count}x{output}>"]
-        body = ["scf.for %i = %c0 to %n step %c1 {", *inner, "}"]
+        store = f"memref.store %r, %o[%i] : memref<{count}x{output}>"
+    body = ["scf.for %i = %c0 to %n step %step {", *loads, line, store, "}"]
     text = "\n".join(body).replace("{T}", types[0]).replace("{R}", result)
     return f"""
 func.func @f({args}, %o: memref<{count}x{output}>) {{
   %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
+  %step = arith.constant {lanes if vector else 1} : index
   %n = arith.constant {count} : index
   {text}
   return
@@ -83,7 +87,8 @@ func.func @f({args}, %o: memref<{count}x{output}>) {{
 
 
 def run(line, inputs, output, arrays, exact=True):
-    count = len(arrays[0])
+    count = -(-len(arrays[0]) // LANES) * LANES
+    arrays = [np.resize(a, count) for a in arrays]
     for vector in (False, True):
         text = program(line, inputs, output, count, vector)
         check(text, *arrays, np.zeros(count, DTYPES[output]), exact=exact)
@@ -167,7 +172,7 @@ def test_select(kind):
     a, b = pairs(kind)
     c = np.arange(len(a)) % 3 == 0
     for vector in (False, True):
-        condition = f"vector<{len(a)}xi1>, {{R}}" if vector else "{R}"
+        condition = f"vector<{LANES}xi1>, {{R}}" if vector else "{R}"
         line = f"%r = arith.select %x, %y, %z : {condition}"
         text = program(line, ("i1", kind, kind), kind, len(a), vector)
         check(text, c, a, b, np.zeros(len(a), DTYPES[kind]))
