@@ -106,7 +106,7 @@ def activation(
 ) -> Value:
     """The activation function of this name, in upper or lower case, of x.
 
-    Raises NncError for an unknown name; `alpha` and `beta` are the function's own where left out.
+    `alpha` and `beta` default to those of the function. Raises NncError for an unknown name.
     """
     found = FUNCTIONS.get(name.lower())
     if found is None:

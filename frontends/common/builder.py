@@ -59,7 +59,7 @@ class Builder:
         """Where operations go: the function's block, or that of a branch or a loop's body."""
         self.known = KnownValues(is_small, mixes=False)
         self.warnings: list[str] = []
-        """Layers for which other runtimes are known to compute something else, as messages."""
+        """Messages on layers for which other runtimes are known to compute something else."""
         self._constants: dict[Any, Value] = {}
         self._keys = {"__metadata__"}  # safetensors keeps this name for itself
 
@@ -87,7 +87,7 @@ class Builder:
 
     @contextmanager
     def inside(self, block: Block) -> Iterator[None]:
-        """Insert into `block` meanwhile. The op whose region it belongs to is inserted later."""
+        """Insert into `block` in this context. The op whose region it is in comes later."""
         outer, self.block = self.block, block
         try:
             yield

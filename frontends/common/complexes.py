@@ -161,7 +161,7 @@ def exponential(x: tuple[Term, Term]) -> tuple[Term, Term]:
     """e**x; for infinities and NaN it is what C defines.
 
     The result of a real number is real. If the real part is infinite, the result's magnitude is
-    known even where the imaginary part is no angle.
+    known even where the imaginary part is NaN or infinite.
     """
     (a, b), size = x, x[0].function(nn.Exp)
     real, imag = size * b.function(nn.Cos), size * b.function(nn.Sin)
@@ -190,7 +190,7 @@ def magnitude(x: tuple[Term, Term]) -> Term:
 
 
 def square_root(x: tuple[Term, Term]) -> tuple[Term, Term]:
-    """The root whose real part is not negative; both its parts are infinite if x[1] is."""
+    """The square root with a real part that is not negative; both parts are infinite if x[1] is."""
     great, ratio = great_and_ratio(x)
     a, b = (part.function(nn.Abs) for part in x)
     none = great.equals(0.0)

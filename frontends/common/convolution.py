@@ -76,8 +76,8 @@ def transposed_convolution(
     """The transposed convolution of x [N, C, D..] with weight [C, O / groups, K..], plus bias [O].
 
     `extents`, numbers or a 1-D i64, are those that the result is to have: it is cut or padded to
-    them. SAME_UPPER cuts an odd element at the end; any other padding cuts it at the begin, or, if
-    an explicit padding `keeps_begin`, changes nothing but the end.
+    them. SAME_UPPER cuts an odd element at the end, any other padding at the begin; an explicit
+    padding that `keeps_begin` changes only the end.
     """
     kernel = kernel or weight.type.shape[2:]
     dilations = tuple(dilations) or (1,) * len(kernel)

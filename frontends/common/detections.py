@@ -44,8 +44,8 @@ def sizes_of_priors(
 ) -> np.ndarray:
     """The sizes [K, 2] of SSD's priors: for each of `least` one box of each ratio, and a square.
 
-    The square's side is the geometric mean of the size and that of `most`; it comes last, or
-    second if `squares_first`.
+    The square's side is the geometric mean of the sizes in `least` and `most`; there is none
+    without `most`. It comes last, or second if `squares_first`.
     """
     sizes = []
     for i, size in enumerate(least):

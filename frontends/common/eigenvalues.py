@@ -269,7 +269,7 @@ def _schur(h: Complex, *q: Complex) -> tuple[list[Complex], Term]:
 
 
 def _deflated(h: Complex, largest: Term) -> tuple[Complex, Term]:
-    """H with its negligible subdiagonal elements set to 0, and the last row that has another one.
+    """H with its negligible subdiagonal elements set to 0, and the last row with one that is left.
 
     The row [B.., 1, 1] is 0 where there is none. An element is negligible beside its two neighbours
     on the diagonal, or beside the largest element where both are 0.

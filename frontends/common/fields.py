@@ -2,7 +2,7 @@
 may stay unread.
 
 A field that no row reads may still change what the model computes: `is_test` of a normalization, an
-activation inside of a layer. So the importer looks, behind each row, at what it left unread:
+activation inside of a layer. So, after each converter, the importer looks at what it left unread:
 
     IGNORED = IgnoredFields(
         Ignored("engine cudnn_*", "how another runtime computes it"),

@@ -39,7 +39,7 @@ def fixed(like: Term, real: float, integer_bits: int = 0, width: int = 32) -> Te
 
 
 def times_power(x: Term, exponent: int | Term, width: int = 32) -> Term:
-    """x * 2^exponent, limited to what `width` bits hold; a negative exponent, a number, rounds."""
+    """x * 2^exponent, limited to `width` bits; a negative exponent must be a number, and rounds."""
     if isinstance(exponent, int) and exponent <= 0:
         return divided_by_power(x, -exponent)
     power = exponent if isinstance(exponent, Term) else constant(x.n, exponent, i32)

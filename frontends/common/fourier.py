@@ -33,7 +33,7 @@ def each(x: Complex, work: Callable[[Term], Term]) -> Complex:
 
 
 def along(x: Complex, axis: int, work: Callable[[Complex], Complex]) -> Complex:
-    """`work` applied along an axis, whose elements are the rows of the matrix that it gets."""
+    """`work` applied along an axis; it gets a matrix whose rows are x along this axis."""
     rank = x[0].rank
     if axis >= rank:
         raise x[0].n.error("the axis is that of the complex numbers' parts")

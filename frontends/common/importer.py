@@ -293,7 +293,7 @@ def op_message(message: str) -> str:
 
 
 class _View:
-    """How the order of nodes is found; see `order.NodeView`."""
+    """How `needed_nodes` reads the nodes of a graph; see `order.NodeView`."""
 
     def label(self, node: Node) -> str:
         """How messages name the node."""

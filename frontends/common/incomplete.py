@@ -101,7 +101,7 @@ def _safe(v: Term) -> Term:
 
 
 def _converged(starts: Sequence[Term], step: Step) -> list[Term]:
-    """The states after so many steps, counted from 1, that the relative change is negligible."""
+    """The states after as many steps, counted from 1, as make the change negligible."""
     n = starts[0].n
 
     def iteration(number: Value, flag: Value, values: list[Value]) -> Iteration:

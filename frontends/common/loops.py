@@ -47,13 +47,13 @@ def while_loop(
 ) -> tuple[list[Value], list[Value]]:
     """The last states of a loop, and its stacked rows.
 
-    The loop has `count` iterations at most, and ends when the condition, which is `going` before
-    the first one, no longer holds. A state that no iteration changes, such as weights that
-    converters carry along, stays outside of the loop. An extent that iterations change is `?` in
-    the state's type. Only a state of one element may change its rank. If no iteration reads a
-    state, its first value may have another rank or element type; the program then fails if there
-    is no iteration. With `bounded`, the program fails where a count that it would never reach is
-    all that ends the loop.
+    The loop has `count` iterations at most, any number if that is None, and ends when the
+    condition, which is `going` before the first one, no longer holds. A state that no iteration
+    changes, such as weights that converters carry along, stays outside of the loop. An extent that
+    iterations change is `?` in the state's type. Only a state of one element may change its rank.
+    If no iteration reads a state, its first value may have another rank or element type; the
+    program then fails if there is no iteration. With `bounded`, the program fails where a count
+    that it would never reach is all that ends the loop.
     """
     body = _body_of(n, step, states)
     after, made, carried = body.block, body.made, body.carried

@@ -261,7 +261,7 @@ def tiled(n: Layer, x: Value, repeats: Value) -> Value:
 
 
 def _tiled_at_run_time(n: Layer, x: Value, repeats: Value) -> Value:
-    """`tiled` by repeats known at run time only: each dimension becomes two, one of repeats."""
+    """`tiled` by repeats known at run time only: [d] becomes [1, d], broadcast to [repeat, d]."""
     rank, element = x.type.rank, x.type.element_type
     if rank == 0:
         return x

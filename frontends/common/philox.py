@@ -30,9 +30,9 @@ _SCRAMBLE = 0x3EC8F720, 0x02461E29
 """The key of the stream that turns a seed into the key of its own stream."""
 
 _RESERVED = 256
-"""The distance, in blocks, of groups of four numbers where some numbers are rejected."""
+"""Blocks from one group of four numbers to the next, where a distribution rejects some."""
 _TRIED = 6
-"""A group comes from 24 numbers of so many blocks; fewer than 4 are within 2 once in 10**24."""
+"""A group is chosen from 24 numbers of so many blocks: less than 4 are within 2 once in 10**24."""
 _LEAST = 1e-7
 
 _FRACTIONS: dict[Type, int] = {f32: 23, f16: 10, bf16: 7}

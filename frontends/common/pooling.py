@@ -175,7 +175,7 @@ def _shares(n: Layer, x: Value, by: Value, window: dict[str, Any]) -> Value:
 
 
 def unpooled(n: Layer, x: Value, indices: Value, natural: Value, out: Value) -> Value:
-    """Zeros of the shape `out`, with x at `indices`, which are flat ones in the shape `natural`."""
+    """Zeros of the shape `out`, with x at `indices`, flat indices in the shape `natural`."""
     ends = n.known(natural), n.known(out)
     if ends[0] is None or ends[1] is None or not np.array_equal(ends[0], ends[1]):
         indices = move_indices(n, indices, natural, out)

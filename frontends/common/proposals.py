@@ -82,7 +82,7 @@ def cut(boxes: Term, image: Term) -> Term:
 
 
 def proposed(boxes: Term, scores: Term, last: Term, least: Term, how: Proposing) -> Proposals:
-    """The best of boxes [B, N, 4] by scores [B, N], cut at the image, without those too small then.
+    """The best of boxes [B, N, 4] by scores [B, N], cut at the image; then small ones are dropped.
 
     `last` [B, 2] is the last element of each image, x first; `least` [B, 1] the least length of a
     box's sides, which count that element.

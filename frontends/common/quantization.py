@@ -69,7 +69,7 @@ def quantized(n: Layer, x: Value, scale: Value, zero: Value | None, element: Typ
 
 
 def saturated(n: Layer, steps: Value, zero: Value | None, element: Type) -> Value:
-    """x / scale (`steps`, of f32) rounded, moved by the zero point, and limited to a type."""
+    """`steps`, x / scale in f32, rounded, moved by the zero point, and saturated to a type."""
     whole = n(nn.Round(steps))
     if zero is not None:
         whole = n(nn.Add(whole, n.cast(zero, whole.type.element_type)))

@@ -23,7 +23,7 @@ from .terms import Term, constant, counting, joined
 WORDS = 624
 """The generator's state, and the words of an iteration."""
 _AHEAD = 397
-"""How far ahead of a word the one lies that goes into its new value."""
+"""The word that is so far ahead of word i goes into the new word i."""
 
 
 def seed_of_name(name: str) -> int:

@@ -63,7 +63,7 @@ def python_rewrite(rewrite: str) -> str:
 
 
 class _Reader:
-    """A walk over a pattern. An open group has its flags, and how many more groups end with it."""
+    """A walk over a pattern; `groups` has an open group's flags, and how many more end with it."""
 
     def __init__(self, pattern: str) -> None:
         self.text = pattern

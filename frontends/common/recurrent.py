@@ -317,7 +317,7 @@ def with_shape(n: Layer, value: Value, *shape: Dim) -> Value:
 def masked_steps(n: Layer, counts: Value, zeros: bool, backward: bool, started: bool) -> Masked:
     """What becomes of steps that do not count; `counts` [time, batch, ..] says which do.
 
-    They leave the states. Their outputs are zeros if `zeros`, else those of the step before, or
+    They keep the states. Their outputs are zeros if `zeros`, else those of the step before, or
     zeros if no step has counted. `started` says that the first states may be other than zeros.
     """
     seen = counts

@@ -124,7 +124,7 @@ def _apart(x: Term, d: int) -> Term:
 def max_roi_pool(
     n: Layer, x: Value, rois: Value, *, bins: Sequence[int], scale: float = 1.0
 ) -> Value:
-    """The maximum of each bin of a region, with bounds rounded to elements; 0 if it has none.
+    """The maximum of each bin of a region, with bounds rounded to elements; 0 for empty bins.
 
     x [B, C, H, W], rois [R, 5] -> [R, C, H, PW] -> [R, C, PH, PW]
     """
@@ -179,7 +179,7 @@ def deformable_convolution(
     mask: Value | None,
     windows: DeformableWindows,
 ) -> Value:
-    """A convolution whose kernel reads at places that `offset` moves, and `mask` weights.
+    """A convolution whose kernel's places are moved by `offset` and weighted by `mask`.
 
     x [N, C, D..], offset [N, OG * K * d, O..] for d dimensions and the K places of a kernel ->
     columns [N, OG, K, O, C / OG] -> [N, M, O..]

@@ -64,7 +64,7 @@ Kernels take arrays; those of Lanczos, the triangle and the cubic ones take term
 
 
 def sampled(own: int, count: int, scale: float, shift: float, kind: str, wide: bool) -> np.ndarray:
-    """Weights [count, own] of x's elements in each element of the result.
+    """Weights [count, own] of the `own` elements along an axis in each of the result's `count`.
 
     Where the result is smaller, a `wide` kernel is stretched over all that an element stands for.
 
@@ -83,7 +83,7 @@ def sampled(own: int, count: int, scale: float, shift: float, kind: str, wide: b
 
 
 def covered(own: int, count: int) -> np.ndarray:
-    """Weights [count, own] of x's elements by the area that each of the result's covers."""
+    """The weights of `sampled` by the area that each element of the result covers."""
     edges = np.arange(count + 1) * (own / count)
     places = np.arange(own)
     ends = np.minimum(edges[1:, None], places + 1)

@@ -16,7 +16,7 @@ Combine = Callable[[Sequence[Term], Sequence[Term]], Sequence[Term]]
 
 
 def running(n: Layer, values: Sequence[Term], axis: int, combine: Combine) -> Sequence[Term]:
-    """For each element along an axis, all up to it combined; of several tensors at once."""
+    """The combination of all elements up to each one along an axis, of several tensors at once."""
     count = values[0].shape[axis]
     if count is None:
         return _running_open(n, values, axis, combine)

@@ -114,7 +114,7 @@ def part_of_vector(n: Layer, vector: Value, begin: int, end: int) -> Value:
 
 
 def broadcast(n: Layer, x: Value, extents: Sequence[Extent]) -> Value:
-    """x broadcast to this shape; an extent is that of x or, where x has 1 or none, any."""
+    """x broadcast to this shape, which may differ from x only where x has 1 or no dimension."""
     shape = tuple(resolve(e) for e in extents)
     if shape == x.type.shape and None not in shape:
         return x

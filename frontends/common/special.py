@@ -164,7 +164,7 @@ def zeta(order: float | Term, x: Term) -> Term:
 
 
 def hurwitz_zeta(order: Term, x: Term, at_odd_pole: float) -> Term:
-    """`zeta` for negative x, too; both operands have one shape.
+    """`zeta` for all x, negative ones too; both operands have one shape.
 
     For negative x, only whole orders have a value: zeta of x - floor(x) plus the terms from x up to
     there, which are a difference of two sums of positive numbers. The largest terms are added

@@ -32,14 +32,14 @@ def elements(array: np.ndarray) -> DenseElements:
 
 
 def lookup(n: Layer, x: Value, keys: np.ndarray, values: np.ndarray, default: np.ndarray) -> Value:
-    """The value of the key that each element is, or the default; the host looks it up."""
+    """The value of the key that equals each element, or the default; the host looks it up."""
     op = nn.Lookup(x, keys=elements(keys), values=elements(values), default=elements(default))
     return n(op)
 
 
 @dataclass(eq=False)
 class LookupTable:
-    """A table of keys [N] and values [N, ..]; `fault` says why it has none, where they are None."""
+    """A table of keys [N] and values [N, ..]; where they are None, `fault` says why."""
 
     name: str
     keys: Any = None
