@@ -1,7 +1,7 @@
-"""What every reader of models shares, whatever the format.
+"""What the readers of all model formats share.
 
-`source` is a file or the bytes of one, `builder` the function that is made of it, `layer` what a
-converter sees of one layer, `rows` a format's table of converters, `direct` those of operators
-that are ops of `nn` as they are, and `importer` the walk over the layers. The rest are families of
-operators with arguments that name no framework.
+`source` is where a model comes from, `builder` the function that an import makes, `layer` what a
+converter sees of one layer, and `rows` a format's table of converters. `direct` makes converters of
+operators that equal one op of `nn`, and `importer` walks over the layers. Each other file is a
+family of operators, whose functions have arguments that name no framework.
 """

@@ -43,28 +43,28 @@ def _scaled_tanh(n: Layer, x: Value, a: float, b: float) -> Value:
 
 
 def clipped(n: Layer, x: Value, low: float, high: float) -> Value:
-    """x, but no number below `low` or above `high`."""
+    """x limited to the numbers from `low` to `high`."""
     return n(nn.Clip(x, n.scalar(low, x), n.scalar(high, x)))
 
 
 def _threshold(n: Layer, x: Value, a: float, b: float) -> Value:
-    """1 where x is above the parameter, else 0."""
+    """1 where x > a, else 0."""
     return n.cast(n(nn.Greater(x, n.scalar(a, x))), x.type.element_type)
 
 
 def _hard_shrink(n: Layer, x: Value, a: float, b: float) -> Value:
-    """x where it is far from 0, else 0."""
+    """x where abs(x) > a, else 0."""
     t = Term(n, x)
     return (t.function(nn.Abs) <= a).choose(0.0, t).value
 
 
 def _soft_shrink(n: Layer, x: Value, a: float, b: float) -> Value:
-    """x nearer to 0."""
+    """x moved towards 0 by a; 0 where abs(x) <= a."""
     return n(nn.Sub(x, clipped(n, x, -a, a)))
 
 
 def gated(n: Layer, x: Value, axis: int) -> Value:
-    """One half of x along an axis, times the sigmoid of the other."""
+    """The first half of x along an axis times the sigmoid of the second half."""
     values, gates = split_evenly(n, x, axis, 2)
     return n(nn.Mul(values, n(nn.Sigmoid(gates))))
 
@@ -104,7 +104,10 @@ TAKES_BETA = {"hardsigmoid", "affine", "scaledtanh"}
 def activation(
     n: Layer, name: str, x: Value, alpha: float | None = None, beta: float | None = None
 ) -> Value:
-    """The function of this name, in any case, of x. Raises NncError where there is none."""
+    """The activation function of this name, in upper or lower case, of x.
+
+    `alpha` and `beta` default to those of the function. Raises NncError for an unknown name.
+    """
     found = FUNCTIONS.get(name.lower())
     if found is None:
         raise n.error(f"activation '{name}' is not known, expected {', '.join(FUNCTIONS)}")

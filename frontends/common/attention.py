@@ -37,9 +37,9 @@ def attend(q: Term, k: Term, v: Term, scale: float, added: Sequence[Term] = ()) 
 
 
 def causal(n: Layer, q: Term, k: Term, from_end: bool = True) -> Term:
-    """-inf where a query would see a key behind it: [S, T].
+    """The causal mask [S, T] to add to scores: -inf where a query would see a later key, else 0.
 
-    The last ones stand side by side, else the first ones.
+    The last query is aligned with the last key if `from_end`, else the first with the first.
     """
     rows, columns = extent(n, (q.value, q.rank - 2)), extent(n, (k.value, k.rank - 2))
     last = counting(n, rows)
@@ -56,7 +56,7 @@ def grouped(x: Term, heads: int) -> Term:
         return x
     if not groups or heads % groups:
         raise x.n.error(f"{heads} heads of queries do not divide into {groups} of keys")
-    own = [(x.value, i) for i in range(4)]
-    apart = x.reshape(own[0], groups, 1, own[2], own[3]).value
-    wide = broadcast(x.n, apart, [own[0], groups, heads // groups, own[2], own[3]])
-    return Term(x.n, wide).reshape(own[0], heads, own[2], own[3])
+    batch, _, keys, width = ((x.value, i) for i in range(4))
+    apart = x.reshape(batch, groups, 1, keys, width).value
+    wide = broadcast(x.n, apart, [batch, groups, heads // groups, keys, width])
+    return Term(x.n, wide).reshape(batch, heads, keys, width)

@@ -1,8 +1,9 @@
 """Bessel's and Airy's functions, of f64.
 
 Near zero they are integrals by the trapezoidal rule, which converges as fast as a power series
-where it goes around a circle or both ends vanish; far from it series by inverse powers. Source:
-Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), by the numbers of formulas.
+where the integrand is periodic or vanishes at both ends; far from zero they are series of inverse
+powers. Source: Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), whose formulas
+the numbers name.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from .special import exp, log, polynomial
 from .terms import Term, constant
 
 _FAR = 25.0
-"""Where the integrals of J and Y end, and series by inverse powers begin."""
+"""J and Y are integrals up to this argument, and series of inverse powers above it."""
 
 _POINTS = 96
-"""Of an integral."""
+"""The number of points at which an integral is sampled."""
 
 _ANGLES = (np.arange(_POINTS) + 0.5) * math.pi / _POINTS
 
@@ -29,12 +30,12 @@ Function = Callable[[Term], Term]
 
 
 def _integral(values: Term, weights: np.ndarray) -> Term:
-    """The weighted sum over the last dimension."""
+    """The weighted sum of samples along the last dimension."""
     return (values @ constant(values.n, weights[:, None], values.element)).column(0)
 
 
 def _around(x: Term, cosines: np.ndarray, sines: np.ndarray) -> Term:
-    """The sum of weights times cos(x * sin(angle)) and sin(x * sin(angle))."""
+    """The sum of `cosines` * cos(x * sin(angle)) and `sines` * sin(x * sin(angle)) over angles."""
     turns = x.spread(0, 1) * constant(x.n, np.sin(_ANGLES), x.element)
     waves = [(turns.function(nn.Cos), cosines), (turns.function(nn.Sin), sines)]
     parts = [_integral(wave, weights) for wave, weights in waves if weights.any()]
@@ -49,7 +50,7 @@ _LOGARITHM = ((-1.0) ** _TURNS / _TURNS) @ np.cos(2 * np.outer(_TURNS, _ANGLES))
 
 
 def _near(order: int, x: Term) -> tuple[Term, Term]:
-    """J, by 9.1.18 and its derivative, and Y, by 9.1.13 and its derivative."""
+    """J (9.1.18) and Y (9.1.13) of order 0, or those of order 1 by their derivatives."""
     first, sine = _around(x, _MEAN, _NONE), np.sin(_ANGLES)
     j = first if order == 0 else _around(x, _NONE, _MEAN * sine)
     bend = log(x * 0.5) + float(np.euler_gamma)
@@ -61,14 +62,15 @@ def _near(order: int, x: Term) -> tuple[Term, Term]:
 
 
 def _far(order: int, x: Term) -> tuple[Term, Term]:
-    """J and Y: 9.2.5 to 9.2.10."""
+    """J and Y of order 0 or 1 for large x, by 9.2.5 to 9.2.10."""
     factors = [(4 * order**2 - (2 * k - 1) ** 2) / (8 * k) for k in range(1, 16)]
     terms = np.cumprod([1.0, *factors]).tolist()
     inverse = 1.0 / x
     square = inverse * inverse
     p = polynomial(square, _in_turn(terms[0::2]))
     q = polynomial(square, _in_turn(terms[1::2])) * inverse
-    # Of x - pi / 4 or x - 3 pi / 4 by sums, as large numbers would lose such a part.
+    # Cosine and sine of x - pi / 4 or x - 3 pi / 4, by the addition theorem: the difference itself
+    # would lose digits of a large x.
     waves = x.function(nn.Cos), x.function(nn.Sin)
     both, apart = waves[0] + waves[1], waves[1] - waves[0]
     cosine, sine = (apart, -both) if order else (both, apart)
@@ -77,12 +79,12 @@ def _far(order: int, x: Term) -> tuple[Term, Term]:
 
 
 def _in_turn(terms: Sequence[float]) -> list[float]:
-    """Terms whose signs change."""
+    """The terms with alternating signs, the first one positive."""
     return [(-1) ** k * term for k, term in enumerate(terms)]
 
 
 def bessel_j(order: int) -> Function:
-    """J of order 0 or 1."""
+    """The Bessel function of the first kind, J, of order 0 or 1."""
 
     def formula(x: Term) -> Term:
         size = x.function(nn.Abs)
@@ -94,7 +96,7 @@ def bessel_j(order: int) -> Function:
 
 
 def bessel_y(order: int) -> Function:
-    """Y of order 0 or 1."""
+    """The Bessel function of the second kind, Y, of order 0 or 1."""
 
     def formula(x: Term) -> Term:
         near = _near(order, x.min(_FAR).max(1e-300))[1]
@@ -106,7 +108,10 @@ def bessel_y(order: int) -> Function:
 
 
 def bessel_i(order: int, scaled: bool) -> Function:
-    """I of order 0 or 1, by 9.6.10 and 9.7.1; scaled by exp(-abs(x))."""
+    """The modified Bessel function of the first kind, I, of order 0 or 1: 9.6.10 and 9.7.1.
+
+    It is multiplied by exp(-abs(x)) if `scaled`.
+    """
     meets = 20.0
     powers = [
         0.25**k / (math.factorial(k) * math.factorial(k + order)) * 0.5**order for k in range(40)
@@ -129,7 +134,7 @@ def bessel_i(order: int, scaled: bool) -> Function:
 
 
 def _near_k(order: int, x: Term) -> Term:
-    """K of order 0 or 1 up to 1: 9.6.13 and 9.6.11."""
+    """K of order 0 or 1 for x up to 1, by 9.6.13 and 9.6.11."""
     half, count = x * 0.5, 12
     sums = [sum(1 / i for i in range(1, k + 1)) - np.euler_gamma for k in range(count + 1)]
     sizes = [1 / (math.factorial(k) * math.factorial(k + order)) for k in range(count)]
@@ -143,7 +148,10 @@ def _near_k(order: int, x: Term) -> Term:
 
 
 def bessel_k(order: float, scaled: bool) -> Function:
-    """K of an order, scaled by exp(x): the integral 9.6.24, as far as it is above 1e-19."""
+    """The modified Bessel function of the second kind, K, multiplied by exp(x) if `scaled`.
+
+    It is the integral 9.6.24, up to where the integrand falls below 1e-19.
+    """
 
     def formula(x: Term) -> Term:
         positive = x.max(1e-300)
@@ -177,7 +185,7 @@ _AIRY_NEAR, _AIRY_FAR = 2.0, -8.0
 
 
 def airy_ai(x: Term) -> Term:
-    """10.4.14 by K, 10.4.2 by powers, and 10.4.60 by inverse powers."""
+    """Airy's function Ai: 10.4.14 by K, the power series 10.4.2, and 10.4.60 by inverse powers."""
     high = x.max(_AIRY_NEAR)
     root = high.function(nn.Sqrt)
     above = (high / 3.0).function(nn.Sqrt) * bessel_k(1 / 3, False)(high * root * (2 / 3)) / math.pi
@@ -195,7 +203,7 @@ def _airy_by_powers(x: Term) -> Term:
 
 
 def _airy_far(size: Term) -> Term:
-    """Of -size."""
+    """Ai(-size) for large sizes, by 10.4.60."""
     terms = [
         math.gamma(3 * k + 0.5) / (54**k * math.factorial(k) * math.gamma(k + 0.5))
         for k in range(12)

@@ -1,4 +1,4 @@
-"""Blocks of positions in space as examples of a batch, and mirrored borders."""
+"""Space to batch, batch to space, and padding with mirrored borders."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ Pairs = Sequence[tuple[Index, Index]]
 """How much is added or cut before and after, for each dimension: numbers or 0-d tensors."""
 
 Size = int | Term
-"""An extent: a number, or what is computed at run time."""
+"""An extent: a number, or a 0-d i64 that is computed at run time."""
 
 
 def space_to_batch(
     n: Layer, x: Value, block: Sequence[int], pads: Pairs, fill: Value | None = None
 ) -> Value:
-    """x [N, D.., ..] padded, each position of blocks as a batch: [N * blocks, D / block.., ..]."""
+    """Blocks of spatial positions moved into the batch, after x is padded by `pads` with `fill`.
+
+    x [N, D.., C..] -> [N * product of block, D / block.., C..]
+    """
     count, rank = len(block), x.type.rank
     _check(n, x, block)
     rest = rank - 1 - count
@@ -48,7 +51,7 @@ def space_to_batch(
 
 
 def batch_to_space(n: Layer, x: Value, block: Sequence[int], crops: Pairs) -> Value:
-    """The inverse: examples as positions of blocks, of which a border is cut."""
+    """The inverse of `space_to_batch`, which cuts the borders by `crops` in the end."""
     count = len(block)
     _check(n, x, block)
     sizes = [_size(n, x, axis) for axis in range(x.type.rank)]
@@ -67,7 +70,7 @@ def batch_to_space(n: Layer, x: Value, block: Sequence[int], crops: Pairs) -> Va
 
 
 def _cut(n: Layer, x: Value, axis: int, begin: Index, end: Index) -> Value:
-    """x without so many elements of an axis at its begin and its end."""
+    """x without the first `begin` and the last `end` elements of an axis."""
     whole = x.type.shape[axis]
     if isinstance(begin, int) and isinstance(end, int):
         last = whole - end if whole is not None else -end if end else 1 << 62
@@ -96,7 +99,7 @@ def mirrored_pad(n: Layer, x: Value, pads: Sequence[tuple[int, int]]) -> Value:
 
 
 def mirrored_pad_by(n: Layer, x: Value, pads: Value) -> Value:
-    """`mirrored_pad` by a 1-D i64 of the begins and the ends, which is known at run time."""
+    """`mirrored_pad` by a 1-D i64 [begins.., ends..] that is known at run time only."""
     for axis in range(x.type.rank):
         begin, end = (Term(n, pads).column(i, 0) for i in (axis, x.type.rank + axis))
         count = extent(n, (x, axis))
@@ -120,7 +123,7 @@ def _size(n: Layer, x: Value, axis: int) -> Size:
 
 
 def _quotient(n: Layer, whole: Size, by: int, what: str) -> Size:
-    """An extent in blocks, which has to be exact."""
+    """An extent divided by `by`; an error, at import or at run time, if that leaves a remainder."""
     if isinstance(whole, int):
         if whole % by:
             raise n.error(f"{whole} {what} do not divide into blocks of {by}")
@@ -130,7 +133,7 @@ def _quotient(n: Layer, whole: Size, by: int, what: str) -> Size:
 
 
 def _vector(n: Layer, numbers: Sequence[Index]) -> Value:
-    """Numbers as a 1-D i64."""
+    """Numbers and 0-d tensors as one 1-D i64."""
     if all(isinstance(v, int) for v in numbers):
         return n.constant(np.array(numbers, np.int64))
     return joined([Term(n, n.cast(as_vector(n, v), i64)) for v in numbers], 0).value

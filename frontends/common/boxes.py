@@ -1,4 +1,4 @@
-"""Boxes of detectors: those that overlap a better one are suppressed."""
+"""Non-maximum suppression: of a detector's boxes, those that overlap a better one are dropped."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ def suppressed(
     score_threshold: Value | None = None,
     centered: bool = False,
 ) -> tuple[Value, Value]:
-    """The boxes of each class, the best first, and which of them are kept.
+    """The indices of each class's boxes, the best first, and which of these boxes are kept.
 
-    boxes [B, N, 4] of corners y, x, y, x, or, if `centered`, of x, y, width, height; scores
-    [B, C, N] -> order, kept [B, C, K], K as many as any class has above the threshold.
+    boxes [B, N, 4] are corners y, x, y, x or, if `centered`, the center x, y, width and height;
+    scores [B, C, N] -> order, kept [B, C, K], where K is the largest number of boxes that a class
+    has above the threshold.
     """
     above, order = _ranked(n, scores, score_threshold)
     eligible = n(nn.GatherElements(above, order, axis=2))
@@ -42,7 +43,7 @@ def suppressed(
 def kept_boxes(
     n: Layer, boxes: Value, scores: Value, most: Value, iou: Value, least: Value | None
 ) -> Value:
-    """The numbers of the boxes that are kept, the best first, at most so many."""
+    """The indices of the boxes [N, 4] that are kept, the best first, at most `most`."""
     lists = [
         reshape(n, boxes, [1, (boxes, 0), (boxes, 1)]),
         reshape(n, scores, [1, 1, (scores, 0)]),
@@ -55,13 +56,16 @@ def kept_boxes(
 
 
 def bounded(n: Layer, least: Value) -> Value | None:
-    """The threshold of scores, None where all are above it."""
+    """The threshold of scores, or None where it is -inf and excludes none."""
     known = n.known(least)
     return None if known is not None and np.isneginf(known).all() else least
 
 
 def padded_boxes(n: Layer, found: Sequence[Value], most: Value) -> list[Value]:
-    """Boxes' numbers, and what else they have, with zeros behind up to `most`; and how many."""
+    """Vectors of what was found, padded with zeros to `most` elements, and how many were found.
+
+    The first vector holds the boxes' indices, which become i32.
+    """
     count, limit = extent(n, (found[0], 0)), as_scalar(n, as_i64(n, most))
     by = joined([constant(n, np.zeros(1, np.int64)), (Term(n, limit) - count).reshape(1)], 0)
     wide = [pad_by_vector(n, v, by.value, n.scalar(0, v)) for v in found]
@@ -81,8 +85,10 @@ def softly_suppressed(
     least: Value,
     iou_threshold: Value | None = None,
 ) -> tuple[Value, Value]:
-    """The boxes [K, 4] by falling score, and these scores [K]: each box that is taken makes those
-    of others smaller, by exp(-iou^2 / (2 sigma)), to nothing from `iou_threshold` on.
+    """The indices [K] of the boxes that are kept, by falling score, and their scores [K].
+
+    Each box that is taken multiplies the scores of the others by exp(-iou^2 / (2 sigma)), and
+    removes those whose iou with it is at least `iou_threshold`.
 
     Source: Bodla and others, "Soft-NMS" (2017).
     """
@@ -119,7 +125,7 @@ def _area(sides: Term) -> Term:
 
 
 def _ranked(n: Layer, scores: Value, threshold: Value | None) -> tuple[Value, Value]:
-    """Which boxes are above the threshold; the boxes of each class by falling score."""
+    """Which boxes are above the threshold [B, C, N]; their indices by falling score [B, C, K]."""
     batch, classes, boxes = scores.type.shape
     if threshold is None:
         count = shape_vector(n, [(scores, 2)])
@@ -147,5 +153,5 @@ def _corners(n: Layer, boxes: Value, centered: bool = False) -> Value:
 
 
 def with_one(n: Layer, x: Value) -> Value:
-    """x with a last dimension of one element."""
+    """x with a new last dimension of one element."""
     return reshape(n, x, [*dims(x), 1])

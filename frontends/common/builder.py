@@ -34,12 +34,12 @@ INLINE_ELEMENTS = 64
 """Constants of up to so many elements stand in the text; larger ones are resources."""
 
 MOST_INTEGERS = 4096
-"""Elements of an integer tensor that is still taken for a shape or for positions."""
+"""The most elements of an integer tensor that is folded at import, such as a shape or indices."""
 
 MOST_FLOATS = 64
 
 DimensionNames = Mapping[str, Sequence[str]]
-"""For values by name, what the model calls each dimension; "" for one that has no name."""
+"""The names of each value's dimensions, by the value's name; "" for one without a name."""
 
 
 def is_small(type: Any) -> bool:
@@ -59,7 +59,7 @@ class Builder:
         """Where operations go: the function's block, or that of a branch or a loop's body."""
         self.known = KnownValues(is_small, mixes=False)
         self.warnings: list[str] = []
-        """Where other runtimes are known to compute something else, each with its layer."""
+        """Messages on layers for which other runtimes are known to compute something else."""
         self._constants: dict[Any, Value] = {}
         self._keys = {"__metadata__"}  # safetensors keeps this name for itself
 
@@ -74,7 +74,7 @@ class Builder:
         return value
 
     def emit(self, op: Operation, loc: Location) -> list[Value]:
-        """Insert the op, or the constants that it folds to; its results."""
+        """Insert the op, or the constants that it folds to, and return its results."""
         found = self.known.results(op)
         if found is not None and all(known.is_known for known in found):
             op.drop_all_references()
@@ -87,7 +87,7 @@ class Builder:
 
     @contextmanager
     def inside(self, block: Block) -> Iterator[None]:
-        """Insert into a block of a region for a while. The op with the region comes after it."""
+        """Insert into `block` in this context. The op whose region it is in comes later."""
         outer, self.block = self.block, block
         try:
             yield
@@ -95,7 +95,7 @@ class Builder:
             self.block = outer
 
     def constant(self, array: np.ndarray, loc: Location, key: str | None = None) -> Value:
-        """A constant; equal small ones are one op. Its data is kept, not copied."""
+        """A constant, named by `key`; equal small ones are one op. Its data is not copied."""
         type = TensorType(array.shape, numpy_to_type(array.dtype))
         strings = array.dtype == object
         small = array.size <= INLINE_ELEMENTS or strings
@@ -126,7 +126,7 @@ class Builder:
         return key
 
     def as_value(self, value: Any, loc: Location) -> Value:
-        """The value; one that the import has followed as a sequence becomes one of the program."""
+        """The value itself; a Python sequence of values becomes a sequence of the program."""
         if isinstance(value, Value):
             return value
         if not isinstance(value, Iterable):  # a format's own, such as a list that a loop fills
@@ -159,8 +159,8 @@ class Builder:
     ) -> ModuleOp:
         """The module with the function, whose arguments and results have these names.
 
-        `starts` are what inputs are where a caller leaves them out, `complex_outputs` the names of
-        outputs whose last dimension has both parts of complex numbers.
+        `starts` has the values of inputs that a caller leaves out, `complex_outputs` the names of
+        outputs whose last dimension is the real and the imaginary part of complex numbers.
         """
         named = list(outputs.items()) if isinstance(outputs, Mapping) else list(outputs)
         names, values = [name for name, _ in named], [value for _, value in named]
@@ -208,12 +208,12 @@ def _element(value: Value) -> Type | None:
 
 
 def _numbers(value: Any) -> str:
-    """The shortest text that is read as the numbers."""
+    """The shortest text that reads as these numbers."""
     return " ".join(map(_number, np.asarray(value).reshape(-1).tolist()))
 
 
 def _number(value: float) -> str:
-    """The shortest text that is read as the number."""
+    """The shortest text that reads as this number."""
     text = f"{value:g}" if isinstance(value, float) else str(int(value))
     return text if float(text) == value and len(text) < 16 else repr(value)
 

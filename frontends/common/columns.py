@@ -1,4 +1,4 @@
-"""Windows of images as columns, and columns added where their windows lie."""
+"""Windows of images as columns (im2col), and columns added up where their windows lie (col2im)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ def unfolded(
     dilations: Sequence[int],
     pads: Sequence[int],
 ) -> Value:
-    """[B, C, H, W] -> [B, C * kernel, windows]; pads of both begins, then of both ends."""
+    """The windows of images as columns: [B, C, H, W] -> [B, C * KH * KW, windows].
+
+    `pads` are those of both begins, then of both ends.
+    """
     x = padded_by(n, x, [0, 0, *pads[:2], 0, 0, *pads[2:]])
     for i in range(2):
         steps, span = np.arange(kernel[i])[:, None] * dilations[i], (kernel[i] - 1) * dilations[i]
@@ -49,7 +52,7 @@ def folded(
     dilations: Sequence[int],
     pads: Sequence[int],
 ) -> Value:
-    """[B, C * kernel, windows] -> [B, C, *extents]: what overlaps is added.
+    """Columns added up where their windows lie: [B, C * KH * KW, windows] -> [B, C, *extents].
 
     It is a transposed convolution whose weight has a 1 for each place of the kernel.
     """

@@ -1,8 +1,8 @@
-"""Complex numbers as two tensors, which `nn` has no elements for.
+"""Complex tensors as pairs of real ones, since `nn` has no complex elements.
 
-An input or output of complex elements is one of real ones with a last dimension of two, the real
-and the imaginary part. Callers in Python may give complex arrays, and get them; see
-`COMPLEX_OUTPUTS` in `dialects/marks.py`.
+A complex input or output becomes a real one with a last dimension of two elements, the real and the
+imaginary part. Callers in Python may give complex arrays, and get them; see `COMPLEX_OUTPUTS` in
+`dialects/marks.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .terms import Term, joined
 
 @dataclass(frozen=True)
 class Pair:
-    """A complex tensor."""
+    """A complex tensor as its real and its imaginary part."""
 
     real: Value
     imag: Value
@@ -40,7 +40,7 @@ def is_complex(type: Type) -> bool:
 
 
 def outside(type: Type) -> Type:
-    """The type that an input or output has outside."""
+    """The type that callers see of an input or output: complex [..] becomes real [.., 2]."""
     if not is_complex(type):
         return type
     assert isinstance(type, TensorType)
@@ -48,9 +48,10 @@ def outside(type: Type) -> Type:
 
 
 def by_parts(convert: Callable[..., Any]) -> Callable[..., Any]:
-    """A converter that moves elements, for complex operands too: each part goes its own way.
+    """Extend a converter that only moves elements to complex operands: it converts each part.
 
-    Floats among operands have an imaginary part of zeros; other real operands are positions.
+    A real operand of floats has an imaginary part of zeros; other real operands, such as indices,
+    are the same for both parts.
     """
 
     @wraps(convert)
@@ -67,14 +68,14 @@ def by_parts(convert: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def has_pairs(value: Any) -> bool:
-    """Whether there is a complex tensor among values."""
+    """Whether there is a complex tensor among nested values."""
     if isinstance(value, list | tuple):
         return any(map(has_pairs, value))
     return isinstance(value, Pair) or (isinstance(value, dict) and has_pairs([*value.values()]))
 
 
 _FILLS = ("value", "fill_value")
-"""Arguments that are numbers among the elements."""
+"""Arguments that are elements of the result: a real number has an imaginary part of 0."""
 
 
 def _is_real(value: Any) -> bool:
@@ -108,7 +109,7 @@ def _paired(real: Any, imag: Any) -> Any:
 
 
 def flat(values: Sequence[Any]) -> list[Value]:
-    """The tensors of values, those of a complex one after each other."""
+    """The values as tensors in a list; a complex one gives its real and its imaginary part."""
     found: list[Value] = []
     for value in values:
         found += [value.real, value.imag] if isinstance(value, Pair) else [value]
@@ -116,24 +117,24 @@ def flat(values: Sequence[Any]) -> list[Value]:
 
 
 def like(values: Sequence[Value], pattern: Sequence[Any]) -> list[Any]:
-    """What `flat` made of values as those of the pattern, put together again."""
+    """The inverse of `flat`: the values are paired again where the pattern has a complex tensor."""
     rest = iter(values)
     return [Pair(next(rest), next(rest)) if isinstance(p, Pair) else next(rest) for p in pattern]
 
 
 def split(n: Layer, x: Value) -> Pair:
-    """An input of two parts as a complex tensor."""
+    """A real tensor [.., 2] as a complex one [..]."""
     term = Term(n, x)
     return Pair(term.column(0).value, term.column(1).value)
 
 
 def together(n: Layer, x: Pair) -> Value:
-    """A complex tensor as an output of two parts."""
+    """A complex tensor [..] as a real one [.., 2]."""
     return joined([Term(n, part).spread(0, 1) for part in (x.real, x.imag)], -1).value
 
 
 def terms(n: Layer, x: Pair) -> tuple[Term, Term]:
-    """Both parts for formulas."""
+    """The real and the imaginary part as terms."""
     return Term(n, x.real), Term(n, x.imag)
 
 
@@ -143,7 +144,7 @@ def product(a: tuple[Term, Term], b: tuple[Term, Term]) -> tuple[Term, Term]:
 
 
 def quotient(x: tuple[Term, Term], y: tuple[Term, Term]) -> tuple[Term, Term]:
-    """The quotient of two complex numbers, without an overflow between (Smith's way)."""
+    """The quotient of two complex numbers by Smith's method, in which no square overflows."""
     (a, b), (c, d) = x, y
     wide = c.function(nn.Abs) >= d.function(nn.Abs)
     great, small = wide.choose(c, d), wide.choose(d, c)
@@ -157,9 +158,10 @@ def quotient(x: tuple[Term, Term], y: tuple[Term, Term]) -> tuple[Term, Term]:
 
 
 def exponential(x: tuple[Term, Term]) -> tuple[Term, Term]:
-    """e**x, of infinite and no numbers as C has it.
+    """e**x; for infinities and NaN it is what C defines.
 
-    A real number stays one; of an infinite real part the size is known whatever the angle is.
+    The result of a real number is real. If the real part is infinite, the result's magnitude is
+    known even where the imaginary part is NaN or infinite.
     """
     (a, b), size = x, x[0].function(nn.Exp)
     real, imag = size * b.function(nn.Cos), size * b.function(nn.Sin)
@@ -171,7 +173,10 @@ def exponential(x: tuple[Term, Term]) -> tuple[Term, Term]:
 
 
 def great_and_ratio(x: tuple[Term, Term]) -> tuple[Term, Term]:
-    """The larger size of both parts, and the smaller one as a part of it; 0 of what has no end."""
+    """The larger absolute value of both parts, and the ratio of the smaller to the larger.
+
+    The ratio is 0 where the larger one is 0 or infinite.
+    """
     a, b = (part.function(nn.Abs) for part in x)
     great, small = a.max(b), a.min(b)
     is_end = great.equals(0.0) | great.equals(math.inf)
@@ -185,7 +190,7 @@ def magnitude(x: tuple[Term, Term]) -> Term:
 
 
 def square_root(x: tuple[Term, Term]) -> tuple[Term, Term]:
-    """The root with a real part that is not negative; both are infinite where the other one is."""
+    """The square root with a real part that is not negative; both parts are infinite if x[1] is."""
     great, ratio = great_and_ratio(x)
     a, b = (part.function(nn.Abs) for part in x)
     none = great.equals(0.0)

@@ -1,4 +1,4 @@
-"""Convolutions of channels that stand first, [N, C, D..], and the way there and back."""
+"""Convolutions of tensors with channels first, [N, C, D..], and transposes to and from these."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def convolution(
     groups: int = 1,
     kernel: Sequence[Dim] = (),
 ) -> Value:
-    """x [N, C, D..] with weight [O, C / groups, K..]; `kernel` tells extents that it does not."""
+    """The convolution of x [N, C, D..] with weight [O, C / groups, K..], plus bias [O].
+
+    `kernel` has the extents K.. where the weight's type does not.
+    """
     kernel = kernel or weight.type.shape[2:]
     strides, dilations = (tuple(v) or (1,) * len(kernel) for v in (strides, dilations))
     operand = padded(n, x, kernel, strides, dilations, padding)
@@ -70,10 +73,11 @@ def transposed_convolution(
     kernel: Sequence[Dim] = (),
     keeps_begin: bool = False,
 ) -> Value:
-    """x [N, C, D..] with weight [C, O / groups, K..].
+    """The transposed convolution of x [N, C, D..] with weight [C, O / groups, K..], plus bias [O].
 
-    With `extents` of the result, numbers or a 1-D i64, what its formula has more or less is padded;
-    where the padding is explicit, as SAME_LOWER says, or at the end only if it `keeps_begin`.
+    `extents`, numbers or a 1-D i64, are those that the result is to have: it is cut or padded to
+    them. SAME_UPPER cuts an odd element at the end, any other padding at the begin; an explicit
+    padding that `keeps_begin` changes only the end.
     """
     kernel = kernel or weight.type.shape[2:]
     dilations = tuple(dilations) or (1,) * len(kernel)
@@ -104,7 +108,7 @@ def _transposed_padding(
     wanted: Sequence[int] | None,
     keeps_begin: bool,
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Pads and output padding; the result's extents and SAME determine the former."""
+    """The op's pads and output padding, which follow from the `wanted` extents or from SAME."""
     if wanted is None and (not isinstance(padding, str) or padding == "VALID"):
         return padded(n, x, kernel, strides, dilations, padding).pads, extra
     sides, more = [], []
@@ -133,8 +137,8 @@ def _wanted_extents(
         return extents
     if extents is not None:
         return n.constant(np.array(extents, np.int64))
-    own = part_of_vector(n, shape_of(n, x), 2, x.type.rank)
-    return n(nn.Mul(own, n.constant(np.array(strides, np.int64))))
+    spatial = part_of_vector(n, shape_of(n, x), 2, x.type.rank)
+    return n(nn.Mul(spatial, n.constant(np.array(strides, np.int64))))
 
 
 def _with_extents(
@@ -145,9 +149,9 @@ def _with_extents(
     is_upper: bool,
     begins: Sequence[Dim] | None,
 ) -> Value:
-    """The whole result cut, or padded, to extents where only the run tells by how much.
+    """The whole result cut or padded to extents that only the run tells, plus the bias.
 
-    What is cut at the begins may be given.
+    `begins` are the numbers of elements to cut at the begins, where they are given.
     """
     count = whole.type.rank - 2
     more = Term(n, wanted) - Term(n, part_of_vector(n, shape_of(n, whole), 2, 2 + count))

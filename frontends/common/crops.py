@@ -1,4 +1,4 @@
-"""Parts of images in boxes, resized."""
+"""The parts of images that lie in boxes, resized."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from .terms import Term, counting, extent
 def cropped(
     n: Layer, image: Value, boxes: Value, batch: Value, size: Value, method: str, fill: float
 ) -> Value:
-    """The images in boxes, sampled at so many places; elsewhere a number.
+    """The part of an image in each box, resized to `size`; `fill` where a box leaves the image.
 
-    image [N, H, W, C], boxes [B, 4] of y, x, y, x from 0 to 1, size [2] -> [B, h, w, C]
+    image [N, H, W, C], boxes [B, 4] of y, x, y, x from 0 to 1, batch [B], the number of each box's
+    image, size [2] -> [B, h, w, C]. `method` is "nearest", or else bilinear.
     """
     counts = [Term(n, as_i64(n, size)).column(i) for i in range(2)]
     ys, xs = (_samples(n, image, boxes, i, count) for i, count in enumerate(counts))
@@ -51,7 +52,7 @@ def _across(x: Term) -> Term:
 def _samples(n: Layer, image: Value, boxes: Value, axis: int, count: Term) -> Term:
     """Where along an axis of the image the samples of each box lie: [B, count].
 
-    A single one is in the middle.
+    A single sample lies in the middle.
     """
     last = (extent(n, (image, 1 + axis)) - 1).cast(f32)
     first, second = (Term(n, boxes).column(i).spread(0, 1) for i in (axis, axis + 2))
@@ -67,6 +68,6 @@ def _inside(n: Layer, image: Value, places: Term, axis: int) -> Term:
 
 
 def _index(n: Layer, image: Value, places: Term, axis: int) -> Term:
-    """Positions in the image, those outside moved to its border."""
+    """Positions as indices in the image; those outside are moved to its border."""
     last = extent(n, (image, 1 + axis)) - 1
     return places.function(nn.Floor).cast(i64).max(0).min(last)

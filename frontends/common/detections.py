@@ -25,10 +25,10 @@ def priors(
     sizes: np.ndarray,
     whole: Sequence[float] = (1.0, 1.0),
 ) -> np.ndarray:
-    """Boxes of K sizes [K, 2], x then y, around each of the places: [rows, columns, K, 4].
+    """Boxes of K sizes [K, 2], x then y, around each place of a grid: [rows, columns, K, 4].
 
-    `places`, `steps` and `offsets` are of rows, then of columns; the boxes are relative to an
-    image of the extents `whole`, x then y.
+    How many `places` there are, their `steps` and the first one's `offsets` in steps are given for
+    rows, then for columns. Boxes are divided by the extents `whole` of the image, x then y.
     """
     rows, columns = (
         (np.arange(count) + offset) * step
@@ -42,7 +42,11 @@ def priors(
 def sizes_of_priors(
     least: Sequence[float], most: Sequence[float], ratios: Sequence[float], squares_first: bool
 ) -> np.ndarray:
-    """SSD's: for each smallest size one of each ratio, and a square between it and the largest."""
+    """The sizes [K, 2] of SSD's priors: for each of `least` one box of each ratio, and a square.
+
+    The square's side is the geometric mean of the sizes in `least` and `most`; there is none
+    without `most`. It comes last, or second if `squares_first`.
+    """
     sizes = []
     for i, size in enumerate(least):
         shapes = [(size * math.sqrt(r), size / math.sqrt(r)) for r in ratios]
@@ -61,9 +65,10 @@ def ratios_of_priors(given: Sequence[float], flip: bool) -> list[float]:
 
 
 def decoded(anchors: Term, moves: Term, unit: float = 0.0, most: float | None = None) -> Term:
-    """Anchors moved by parts of their size, and grown by powers of e, at most of `most`.
+    """Anchors [.., 4] moved and resized by `moves` [.., 4], which a network predicts.
 
-    `unit` is 1 where a box ends at its last element, else 0.
+    Centers move by moves * the anchor's size, and sizes are multiplied by e**moves, where the
+    exponents are limited to `most`. `unit` is 1 where a box ends at its last element, else 0.
     """
     low, high = anchors.part(-1, 0, 2), anchors.part(-1, 2, 4)
     size = high - low + unit if unit else high - low
@@ -75,13 +80,13 @@ def decoded(anchors: Term, moves: Term, unit: float = 0.0, most: float | None = 
 
 
 def corners(boxes: Term) -> Term:
-    """Boxes given as center and size."""
+    """Boxes as corners, from their centers and sizes."""
     center, half = boxes.part(-1, 0, 2), boxes.part(-1, 2, 4) * 0.5
     return joined([center - half, center + half], -1)
 
 
 def overlaps(a: Term, b: Term) -> Term:
-    """The share that boxes [.., N, 4] and [.., M, 4] have in common: [.., N, M]."""
+    """The intersection over union of boxes [.., N, 4] and [.., M, 4]: [.., N, M]."""
     lead = [(a.value, i) for i in range(a.rank - 2)]
     left = a.reshape(*lead, (a.value, a.rank - 2), 1, 4)
     right = b.reshape(*lead, 1, (b.value, b.rank - 2), 4)
@@ -97,7 +102,7 @@ def overlaps(a: Term, b: Term) -> Term:
 
 
 def best_first(scores: Term, most: int | None = None) -> tuple[Term, Term]:
-    """The largest scores of the last dimension, falling, and where they are."""
+    """The largest scores along the last dimension, in descending order, and their indices."""
     n, axis = scores.n, scores.rank - 1
     count = scores.shape[axis]
     if count is None:
@@ -111,7 +116,10 @@ def best_first(scores: Term, most: int | None = None) -> tuple[Term, Term]:
 
 
 def not_suppressed(boxes: Term, eligible: Term, overlap: float, most: int | None = None) -> Term:
-    """Which boxes [.., N, 4], the best first, overlap no better one that is kept."""
+    """Which of the eligible boxes [.., N, 4], the best first, are kept: [.., N].
+
+    A box is dropped if it overlaps a better one that is kept by more than `overlap`.
+    """
     n = boxes.n
     limit = n.constant(boxes.shape[-2] if most is None else most, i64)
     level = n.scalar(overlap, boxes.value)
@@ -120,7 +128,11 @@ def not_suppressed(boxes: Term, eligible: Term, overlap: float, most: int | None
 
 @dataclass(frozen=True)
 class Choice:
-    """How boxes are chosen: of each class at most `top` above a score, then `keep` of all."""
+    """How boxes are chosen: of each class the `top` best above `threshold`, then `keep` of all.
+
+    A box that overlaps a better one by more than `overlap` is dropped, and so are those of the
+    class `background`. `unit` is 1 where a box ends at its last element, else 0.
+    """
 
     threshold: float
     overlap: float
@@ -132,7 +144,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Found:
-    """M boxes: their image and class [M, 2], score [M, 1], corners [M, 4], and number [M, 1]."""
+    """M boxes: their image and class [M, 2], score [M, 1], corners [M, 4], and index [M, 1]."""
 
     places: Term
     scores: Term
@@ -142,8 +154,9 @@ class Found:
 
 @dataclass(frozen=True)
 class Ranked:
-    """The T boxes [B, C, T, 4] of each class that have the best scores [B, C, T], these falling,
-    their numbers, and which are kept.
+    """The T best boxes of each class [B, C, T, 4], with scores [B, C, T] in descending order.
+
+    `numbers` [B, C, T] are the boxes' indices, `kept` [B, C, T] says which of them are kept.
     """
 
     boxes: Term
@@ -171,7 +184,7 @@ class Ranked:
         return Found(images.cast(scores.element), scores.spread(0, 1), boxes, numbers.spread(0, 1))
 
     def by_score(self, most: int | None = None) -> Found:
-        """The boxes that are kept, image by image the best first, at most so many of an image."""
+        """The boxes that are kept, image by image the best first, at most `most` of each."""
         n, count = self.scores.n, self.classes * self.top
         ranked = self.kept.choose(self.scores, -math.inf).flattened(1)
         found, order = best_first(ranked, most)
@@ -193,18 +206,18 @@ class Ranked:
 
 
 def rows_at(x: Term, order: Term) -> Term:
-    """The rows of x [B, N, ..] in an order [B, K]."""
+    """The rows of x [B, N, ..] at indices [B, K]: [B, K, ..]."""
     return x.made(nn.GatherNd(x.value, order.spread(0, 1).value, batch_dims=1))
 
 
 def places_of(mask: Term) -> Term:
-    """Where a mask holds, in order: [M, rank]."""
+    """The indices of a mask's true elements, in order: [M, rank]."""
     n = mask.n
     return Term(n, n(nn.Transpose(n(nn.NonZero(mask.value)), permutation=(1, 0))))
 
 
 def ranked_by_class(boxes: Term, scores: Term, choice: Choice) -> Ranked:
-    """The best of each class that are above the threshold and no background.
+    """The best boxes of each class; those above the threshold and no background are `kept`.
 
     boxes [B, N, 4], or [B, C, N, 4] where each class has its own; scores [B, C, N]
     """
@@ -220,7 +233,7 @@ def ranked_by_class(boxes: Term, scores: Term, choice: Choice) -> Ranked:
 
 
 def best_of_classes(boxes: Term, scores: Term, choice: Choice) -> Ranked:
-    """Of `ranked_by_class` those that overlap no better one of their class."""
+    """`ranked_by_class`, keeping only boxes that overlap no better one of their class."""
     found = ranked_by_class(boxes, scores, choice)
     kept = not_suppressed(measured(found.boxes, choice.unit), found.kept, choice.overlap)
     if choice.keep is not None and choice.keep < found.classes * found.top:
@@ -229,20 +242,23 @@ def best_of_classes(boxes: Term, scores: Term, choice: Choice) -> Ranked:
 
 
 def measured(boxes: Term, unit: float) -> Term:
-    """Boxes that end `unit` later."""
+    """Boxes whose ends are moved by `unit`, so that sizes count the last element."""
     if not unit:
         return boxes
     return joined([boxes.part(-1, 0, 2), boxes.part(-1, 2, 4) + unit], -1)
 
 
 def _best_of_all(kept: Term, scores: Term, most: int) -> Term:
-    """Of what was kept of an image the best, over all classes."""
+    """Which of the kept boxes are among the `most` best of their image, over all classes."""
     least = best_first(kept.choose(scores, -math.inf).flattened(1), most)[0]
     return kept & (scores >= least.part(1, most - 1, most).spread(0, 1))
 
 
 def image_of(n: Layer, counts: Value | None, regions: Term) -> Term:
-    """The image of each of the regions [R, ..], of which the images have so many: [R]."""
+    """The number of the image of each of the regions [R, ..]: [R].
+
+    `counts` has how many regions each image has, in order; it is None for a single image.
+    """
     number = counting(n, extent(n, (regions.value, 0)))
     if counts is None or counts.type.shape == (1,):
         return number * 0

@@ -1,4 +1,4 @@
-"""Diagonals of matrices, as NumPy and PyTorch count them: above the main one by `offset`."""
+"""Diagonals of matrices; `offset` says how far one is above the main one, as in NumPy."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def diagonal_places(n: Layer, x: Value, offset: int, first: int, second: int) ->
 
 
 def _if_known(n: Layer, term: Term) -> Value:
-    """The term as a constant where it is one."""
+    """The term's value, as a constant where it is known at import."""
     known = n.known(term.value)
     return term.value if known is None else n.constant(np.ascontiguousarray(known))
 
 
 def diagonal(n: Layer, x: Value, offset: int = 0, first: int = 0, second: int = 1) -> Value:
-    """The diagonals of the matrices that two dimensions make, as the last dimension."""
+    """The diagonals of the matrices along axes `first` and `second`, as the last dimension."""
     rest = [i for i in range(x.type.rank) if i not in (first, second)]
     places = diagonal_places(n, x, offset, first, second)
     found = n(nn.GatherNd(transposed(n, x, [first, second, *rest]), places))
@@ -38,7 +38,7 @@ def diagonal(n: Layer, x: Value, offset: int = 0, first: int = 0, second: int = 
 def on_diagonal(
     n: Layer, x: Value, offset: int = 0, first: int = -2, second: int = -1, fill: float = 0
 ) -> Value:
-    """x [.., N] on diagonals of square matrices, whose dimensions are these, and `fill` else."""
+    """Square matrices along two axes, with x [.., N] on a diagonal and `fill` elsewhere."""
     rank = x.type.rank + 1
     along = counting(n, extent(n, (x, x.type.rank - 1)) + abs(offset))
     lead = (0,) * (x.type.rank - 1)

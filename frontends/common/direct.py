@@ -1,4 +1,4 @@
-"""Rows of operators that are ops of `nn` as they are: a name, perhaps what attributes are called.
+"""Converters of operators that equal one op of `nn`, up to the names of their attributes.
 
 rows.add(direct("Neg Abs LessOrEqual=LessEqual"))
 rows.add({"LRN": as_it_is(nn.Lrn, bias="k")})
@@ -17,9 +17,9 @@ from .rows import Convert
 
 
 def named(text: str) -> dict[str, Any]:
-    """Ops by the operators' names: `Neg less_equal LessOrEqual=LessEqual`.
+    """The op of each operator, from a text such as `Neg less_equal LessOrEqual=LessEqual`.
 
-    An op is called like the operator, in camel case, where nothing else follows.
+    Where no `=` follows, the op has the operator's name in camel case.
     """
     pairs = [word.partition("=") for word in text.split()]
     return {name: getattr(nn, op or _camel_case(name)) for name, _, op in pairs}
@@ -30,15 +30,15 @@ def _camel_case(name: str) -> str:
 
 
 def direct(text: str, *inputs: str) -> dict[str, Convert]:
-    """Converters of operators that are these ops, by their names as in `named`."""
+    """The converter of each operator of a text as in `named`; `inputs` as in `as_it_is`."""
     return {name: as_it_is(op, *inputs) for name, op in named(text).items()}
 
 
 def as_it_is(op: Any, *inputs: str, **names: str) -> Convert:
-    """The converter of an operator that is an op: operands in order, attributes by their names.
+    """The converter of an operator that equals an op, with the same operands in the same order.
 
-    `inputs` and `names` are what the format calls operands and attributes where it does so
-    otherwise. An attribute that is left out has the op's default.
+    `inputs` and `names` are the format's names of operands and attributes, where they differ from
+    the op's. An attribute that a node leaves out has the op's default.
     """
     attributes = op.definition.attributes
 

@@ -24,7 +24,7 @@ from .loops import Iteration, while_loop
 from .terms import Term, constant, counting, extent, joined
 
 STEPS = 30
-"""QR steps of a matrix for each of its rows at most, as in LAPACK; two or three are usual."""
+"""The most QR steps for each row of a matrix, as in LAPACK; two or three are usual."""
 
 UNLUCKY = 10
 """Steps without success after which another shift is tried."""
@@ -32,7 +32,7 @@ UNLUCKY = 10
 
 @dataclass(frozen=True)
 class Complex:
-    """Both parts of complex numbers."""
+    """Complex numbers as their real and their imaginary parts."""
 
     re: Term
     im: Term
@@ -57,7 +57,7 @@ class Complex:
         return Complex(real, self.re @ other.im + self.im @ other.re)
 
     def each(self, work: Callable[[Term], Term]) -> Complex:
-        """What is made of both parts alike."""
+        """`work` applied to both parts."""
         return Complex(work(self.re), work(self.im))
 
     def times(self, scale: Term | float) -> Complex:
@@ -85,7 +85,7 @@ class Complex:
 
     @property
     def adjoint(self) -> Complex:
-        """The transposed matrices of conjugates."""
+        """The conjugate transposes of the matrices."""
         return self.each(transposed).conjugate
 
     @property
@@ -111,8 +111,8 @@ def _chosen(condition: Term, yes: Complex, no: Complex) -> Complex:
 class Eigen:
     """Eigenvalues [B.., M] in no order, and vectors [B.., M, M] of each, as columns.
 
-    `right` has x of A x = value * x, `left` those of A* x = conj(value) * x. Their norm is 1, and
-    the largest element is real, as LAPACK has it.
+    `right` has x of A x = value * x, `left` those of A* x = conj(value) * x. Vectors have norm 1,
+    and their largest element is real, as in LAPACK.
     """
 
     values: Complex
@@ -121,9 +121,9 @@ class Eigen:
 
 
 def eig(re: Term, im: Term | None = None, *, right: bool = True, left: bool = False) -> Eigen:
-    """What was asked for of square matrices.
+    """The eigenvalues of square matrices re + i im, and the eigenvectors that are asked for.
 
-    All is NaN for a matrix that has NaN or infinite elements, or does not converge.
+    All are NaN for a matrix that has NaN or infinite elements, or does not converge.
     """
     a = Complex(re, re.zeros() if im is None else im)
     if re.shape[-1] == 0:
@@ -144,12 +144,12 @@ def eig(re: Term, im: Term | None = None, *, right: bool = True, left: bool = Fa
             v and _nearly_real(v, v.im.function(nn.Abs).largest(axis, keep=True), noise)
             for v in vectors
         ]
-    good, own = finite & converged, _own(values.re)[:-1]
-    values = _known(values.times(scale.reshape(*own, 1)), good.reshape(*own, 1))
+    good, batch = finite & converged, _extents(values.re)[:-1]
+    values = _known(values.times(scale.reshape(*batch, 1)), good.reshape(*batch, 1))
     return Eigen(values, *(v and _known(v, good) for v in vectors))
 
 
-def _own(x: Term) -> list:
+def _extents(x: Term) -> list:
     return [(x.value, i) for i in range(x.rank)]
 
 
@@ -158,7 +158,7 @@ def _known(x: Complex, good: Term) -> Complex:
 
 
 def _largest_of_matrix(x: Term) -> Term:
-    """[B.., 1, 1], 0 for no elements."""
+    """The largest element of each matrix, at least 0: [B.., 1, 1]."""
     return x.largest(x.rank - 2, x.rank - 1, keep=True).max(0.0)
 
 
@@ -171,18 +171,18 @@ def _epsilon(x: Term) -> float:
 
 
 def _least(x: Term) -> float:
-    """So small that it is nothing beside 1, and that one over it is finite."""
+    """A number that is negligible beside 1, and whose inverse is finite."""
     return float(ml_dtypes.finfo(type_to_numpy(x.element)).tiny) / _epsilon(x)
 
 
 def _diagonal(x: Complex) -> Complex:
-    """[B.., M]"""
+    """The diagonals of matrices: [B.., M]."""
     places = Places.of(x.re)
     return x.where(places.rows.equals(places.columns)).sum(x.re.rank - 1)
 
 
 def _nearly_real(x: Complex, size: Term, noise: Term) -> Complex:
-    """Numbers of a real matrix, real where their imaginary parts' size is that of roundings."""
+    """x made real where `size`, that of imaginary parts, is no more than the rounding errors."""
     return Complex(x.re, (size <= noise).choose(0.0, x.im))
 
 
@@ -195,9 +195,9 @@ def _whole(parts: Sequence[Term]) -> list[Complex]:
 
 
 def _hessenberg(a: Complex, *q: Complex) -> list[Complex]:
-    """A and Q of Q A Q*, A zero below the diagonal's neighbours, by reflections: 7.4.2.
+    """The Hessenberg form H of A = Q H Q*, zero below the first subdiagonal: 7.4.2.
 
-    Q is multiplied to what is given, if it is.
+    If a matrix q is given, q @ Q follows. Householder's reflections are used.
     """
     n, places = a.re.n, Places.of(a.re)
     axis = a.re.rank - 2
@@ -226,7 +226,7 @@ def _hessenberg(a: Complex, *q: Complex) -> list[Complex]:
 
 
 def _phase(x: Complex, size: Term) -> Complex:
-    """The number of absolute value 1 in x's direction; 1 for 0."""
+    """x / abs(x), where `size` is abs(x); 1 for 0."""
     none = size.equals(0.0)
     size = none.choose(1.0, size)
     return Complex(none.choose(1.0, x.re / size), x.im / size)
@@ -238,9 +238,9 @@ def _upper(h: Complex) -> Complex:
 
 
 def _schur(h: Complex, *q: Complex) -> tuple[list[Complex], Term]:
-    """T and Q of Q T Q*, T upper triangular, and for which matrices [B.., 1, 1] it is so: 7.5.
+    """The upper triangular T of H = Q T Q*, and which matrices have converged [B.., 1, 1]: 7.5.
 
-    Q is multiplied to what is given, if it is.
+    If a matrix q is given, q @ Q follows T.
     """
     n, rank = h.re.n, h.re.rank
     largest = _largest_of_matrix(h.size)
@@ -269,10 +269,10 @@ def _schur(h: Complex, *q: Complex) -> tuple[list[Complex], Term]:
 
 
 def _deflated(h: Complex, largest: Term) -> tuple[Complex, Term]:
-    """H with 0 where it is next to nothing below the diagonal, and the last row where it is not.
+    """H with its negligible subdiagonal elements set to 0, and the last row with one that is left.
 
-    The row [B.., 1, 1] is 0 where there is none. What is nothing is told by both neighbours on the
-    diagonal, and by the largest element where these are 0.
+    The row [B.., 1, 1] is 0 where there is none. An element is negligible beside its two neighbours
+    on the diagonal, or beside the largest element where both are 0.
     """
     places, axis = Places.of(h.re), h.re.rank - 1
     sizes = h.size
@@ -286,9 +286,10 @@ def _deflated(h: Complex, largest: Term) -> tuple[Complex, Term]:
 
 
 def _shift(h: Complex, last: Term, unlucky: Term) -> Complex:
-    """The eigenvalue of a block of two rows, the second of which is `last`, near its last element.
+    """Wilkinson's shift [B.., 1, 1]; another number where steps have been unlucky.
 
-    [B.., 1, 1]; another number where steps have been unlucky.
+    Of the two eigenvalues of the 2 x 2 block that ends in row `last`, it is the one nearer to the
+    block's last element.
     """
     places, rank = Places.of(h.re), h.re.rank
 
@@ -309,9 +310,10 @@ def _shift(h: Complex, last: Term, unlucky: Term) -> Complex:
 
 
 def _qr_step(last: Term, shift: Complex, h: Complex, *q: Complex) -> list[Complex]:
-    """R U + D for H - D = U R, where D is the shift in rows up to the last one; then Q U.
+    """A QR step: R U + D for H - D = U R, where D is the shift on the diagonal up to row `last`.
 
-    Row by row, a rotation of two rows makes R of H - D, and U* of the identity beside it.
+    If a matrix q is given, q @ U follows. Rotations of two neighbouring rows at a time turn H - D
+    into R, and the identity that stands beside it into U*.
     """
     n, places, rank = h.re.n, Places.of(h.re), h.re.rank
     count = extent(n, (h.re.value, rank - 1))
@@ -325,7 +327,8 @@ def _qr_step(last: Term, shift: Complex, h: Complex, *q: Complex) -> list[Comple
         at, above = Term(n, number), Complex(*(Term(n, v) for v in values))  # type: ignore[arg-type]
         done, rest = _rotated(above, whole.row(at + 1), at)
         rows = [
-            part.reshape(*_own(part)[:-2], (part.value, rank - 1)) for part in (done.re, done.im)
+            part.reshape(*_extents(part)[:-2], (part.value, rank - 1))
+            for part in (done.re, done.im)
         ]
         return Iteration([rest.re.value, rest.im.value], [part.value for part in rows])
 
@@ -343,14 +346,14 @@ def _qr_step(last: Term, shift: Complex, h: Complex, *q: Complex) -> list[Comple
 
 
 def _half(x: Term, which: int) -> Term:
-    """The first or the second half of the columns."""
+    """The first (0) or the second (1) half of the columns."""
     n = x.n
     count = extent(n, (x.value, x.rank - 2))
     return x.gather(counting(n, count) + count * which, x.rank - 1)
 
 
 def _rotated(above: Complex, below: Complex, at: Term) -> tuple[Complex, Complex]:
-    """Two rows [B.., 1, N], turned so that the second one's element is 0 at a column: 5.1.3."""
+    """Two rows [B.., 1, N], rotated so that the second one's element in column `at` is 0: 5.1.3."""
     a, b = above.column(at), below.column(at)
     size = magnitude((a.re, a.im))
     length = (a.square + b.square).function(nn.Sqrt)
@@ -363,10 +366,10 @@ def _rotated(above: Complex, below: Complex, at: Term) -> tuple[Complex, Complex
 
 
 def _triangular_vectors(t: Complex) -> Complex:
-    """Eigenvectors of upper triangular matrices as columns, 1 on the diagonal before they shrink.
+    """Eigenvectors of upper triangular matrices as columns, by back substitution: 7.6.4.
 
-    From the last row to the first; columns are divided by what is more than 1, so that they do not
-    overflow: 7.6.4.
+    Rows are computed from the last to the first, the diagonal being 1. A column is divided by each
+    new element that is larger than 1, so that it does not overflow.
     """
     n, places = t.re.n, Places.of(t.re)
     values = t.where(places.rows.equals(places.columns))
@@ -382,9 +385,9 @@ def _triangular_vectors(t: Complex) -> Complex:
         close = apart.size < least
         apart = Complex(close.choose(least, apart.re), close.choose(0.0, apart.im))
         found = (-(line @ x) / apart).where(places.columns > at)
-        own = places.columns.equals(at).cast(found.re.element)
+        one = places.columns.equals(at).cast(found.re.element)
         scale = found.size.max(1.0)
-        found = Complex(found.re + own, found.im)
+        found = Complex(found.re + one, found.im)
         here = places.rows.equals(at)
         whole = Complex(*(here.choose(a, b) for a, b in ((found.re, x.re), (found.im, x.im))))
         whole = whole.over(scale)
@@ -398,7 +401,7 @@ def _vectors(t: Complex, q: Complex) -> Complex:
 
 
 def _left_vectors(t: Complex, q: Complex) -> Complex:
-    """T* is lower triangular, and upper triangular with rows and columns in the other order."""
+    """Left eigenvectors, by T*: its rows and columns reversed make it upper triangular."""
 
     def turned(x: Term, *axes: int) -> Term:
         count = extent(x.n, (x.value, x.rank - 1))

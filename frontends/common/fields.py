@@ -2,7 +2,7 @@
 may stay unread.
 
 A field that no row reads may still change what the model computes: `is_test` of a normalization, an
-activation inside of a layer. So the importer looks, behind each row, at what it left unread:
+activation inside of a layer. So, after each converter, the importer looks at what it left unread:
 
     IGNORED = IgnoredFields(
         Ignored("engine cudnn_*", "how another runtime computes it"),
@@ -27,7 +27,7 @@ from ..wire.protobuf import Record
 
 
 class Fields(Mapping[Any, Any]):
-    """Fields by name or number. Asking for one, also whether it is there, is reading it."""
+    """Fields by name or number. To ask for one, or whether it is there, counts as reading it."""
 
     def __init__(self, fields: Mapping[Any, Any]) -> None:
         self._fields = fields
@@ -58,9 +58,9 @@ class Fields(Mapping[Any, Any]):
 
 
 class RecordFields:
-    """A protobuf message or a flatbuffer table; a field of one inside of it is `outer.inner`.
+    """A protobuf message or a flatbuffer table that remembers which fields were read.
 
-    It has the attributes and methods of what it stands for.
+    It has the attributes and methods of what it wraps. A nested field is named `outer.inner`.
     """
 
     def __init__(self, record: Record | Table, read: set[str] | None = None, at: str = "") -> None:
@@ -114,7 +114,7 @@ def _unread(record: Record | Table, read: set[str], at: str) -> Iterator[tuple[s
 
 
 def remembered(fields: Any) -> Any:
-    """The fields of a node such that they remember what is read; what has no names as it is."""
+    """A node's fields, wrapped to remember what is read; unchanged if they have no names."""
     if isinstance(fields, Mapping):
         return Fields(fields)
     return RecordFields(fields) if isinstance(fields, Record | Table) else fields
@@ -122,9 +122,10 @@ def remembered(fields: Any) -> Any:
 
 @dataclass(frozen=True)
 class Ignored:
-    """Fields that a row need not read: names and kinds of nodes, with `*` for any text.
+    """Fields that a converter need not read, by their `names` and the `kinds` of their nodes.
 
-    `why` says why they mean nothing to nnc. Where there are `values`, only those mean nothing.
+    Names and kinds are patterns, separated by spaces, with `*` for any text. `why` says why the
+    fields mean nothing to nnc. Where there are `values`, only these mean nothing.
     """
 
     names: str
@@ -158,7 +159,7 @@ class IgnoredFields:
         self.rows = rows
 
     def refused(self, kind: str, unread: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-        """The unread fields of such a node that may mean something; None means nothing."""
+        """The unread fields of a node that no row covers; a value of None means nothing."""
         for name, value in unread:
             if value is not None and not any(row.covers(kind, name, value) for row in self.rows):
                 yield name, value

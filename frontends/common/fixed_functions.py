@@ -1,8 +1,8 @@
 """Functions of fixed-point numbers: exponentials, reciprocals, logarithms and roots.
 
 A number of `integer_bits` is `raw * 2^(integer_bits - 31)`; all terms here are the raw i32. Some
-functions have also a `width` of 16 bits, for `raw * 2^(integer_bits - 15)`. Products of them are
-`high_product`. On constants they are computed at import, and so make tables.
+functions also take a `width` of 16 bits, for `raw * 2^(integer_bits - 15)`. The product of two
+numbers is their `high_product`. Functions of constants are computed at import, to make tables.
 Source: gemmlowp, fixedpoint/fixedpoint.h, for the polynomials and the numbers of iterations.
 """
 
@@ -20,7 +20,7 @@ LEAST = -(1 << 31)
 
 
 def raw(real: float, integer_bits: int = 0, width: int = 32) -> int:
-    """The nearest fixed-point number to a real one; that of 16 bits to the one of 32."""
+    """The fixed-point number nearest to a real one; one of 16 bits is rounded from 32 bits."""
     found = max(LEAST, min(MOST, math.floor(real * 2.0 ** (31 - integer_bits) + 0.5)))
     if width == 32:
         return found
@@ -29,17 +29,17 @@ def raw(real: float, integer_bits: int = 0, width: int = 32) -> int:
 
 
 def product(x: Term, y: Term, width: int = 32) -> Term:
-    """The product of numbers of so many bits, rounded, halves up."""
+    """The product of numbers of `width` bits, rounded, halves up."""
     return high_product(x, y) if width == 32 else (x * y + (1 << 14)) >> 15
 
 
 def fixed(like: Term, real: float, integer_bits: int = 0, width: int = 32) -> Term:
-    """A fixed-point constant beside a term."""
+    """A fixed-point constant, in the layer of the term `like`."""
     return constant(like.n, raw(real, integer_bits, width), i32)
 
 
 def times_power(x: Term, exponent: int | Term, width: int = 32) -> Term:
-    """x * 2^exponent, limited to what the bits hold; a known negative exponent rounds."""
+    """x * 2^exponent, limited to `width` bits; a negative exponent must be a number, and rounds."""
     if isinstance(exponent, int) and exponent <= 0:
         return divided_by_power(x, -exponent)
     power = exponent if isinstance(exponent, Term) else constant(x.n, exponent, i32)
@@ -49,13 +49,13 @@ def times_power(x: Term, exponent: int | Term, width: int = 32) -> Term:
 
 
 def leading_zeros(x: Term) -> Term:
-    """Those of positive i32, as i32."""
+    """The number of leading zero bits of a positive i32, as i32."""
     bits = nn.Bitcast(x.cast(f64).value, out=TensorType(x.shape, i64))
     return 31 - ((Term(x.n, x.n(bits)) >> 52) - 1023).cast(i32)
 
 
 def exponential(x: Term, integer_bits: int, width: int = 32) -> Term:
-    """exp(x) for x <= 0, with no integer bits; 1 is the largest such number."""
+    """exp(x) for x <= 0, without integer bits; 1 becomes the largest such number."""
     fraction = width - 1 - integer_bits
     quarter = 1 << (fraction - 2)
     rest = (x & (quarter - 1)) - quarter
@@ -112,13 +112,16 @@ def tanh(x: Term, integer_bits: int, width: int) -> Term:
 
 
 def reciprocal(x: Term, integer_bits: int) -> tuple[Term, Term]:
-    """1 / x for x > 0 as a number without integer bits that is to be divided by 2^shift."""
+    """1 / x for x > 0, as a number without integer bits and the shift: it is number / 2^shift."""
     zeros = leading_zeros(x)
     return reciprocal_of_one_plus((x << zeros) & MOST), integer_bits - zeros
 
 
 def inverse_root(x: Term) -> tuple[Term, Term]:
-    """1 / sqrt(x) of integers >= 0 as `raw / 2^31 / 2^shift`; of 0 as of 1."""
+    """1 / sqrt(x) of integers >= 0, as raw and shift: it is `raw / 2^31 / 2^shift`.
+
+    The result for 0 is that for 1.
+    """
     large = x >= 1 << 29
     start = large.choose(x / 4, x).max(2)
     pairs = (leading_zeros(start) - 1) / 2 - 1
@@ -136,7 +139,7 @@ def inverse_root(x: Term) -> tuple[Term, Term]:
 
 
 def logarithm(x: Term, integer_bits: int, result_bits: int) -> Term:
-    """log(x) for x >= 1."""
+    """log(x) for x >= 1, which has `integer_bits`, as a number of `result_bits`."""
     bits, root = result_bits + 1, 2.0**0.25
     half_root, quarter_root = fixed(x, math.sqrt(0.5)), fixed(x, math.sqrt(math.sqrt(0.5)))
     quarter = raw(0.25, bits)

@@ -44,7 +44,7 @@ class Multiplier:
         )
 
     def reshaped(self, *shape: int) -> Multiplier:
-        """With the channels in another place."""
+        """The multiplier with its channels in this shape."""
         if self.shift.size == 1:
             return Multiplier(self.significand.reshape(()), self.shift.reshape(()))
         return Multiplier(self.significand.reshape(shape), self.shift.reshape(shape))
@@ -61,7 +61,7 @@ class Multiplier:
         return divided_by_power(high, right)
 
     def _of_wide(self, x: Term) -> Term:
-        """With 15 bits of the significand, rounded once, halves up."""
+        """The product with i64 by 15 bits of the significand, rounded once, halves up."""
         n, significand = x.n, self.significand.astype(np.int64)
         few = np.where(significand < 0x7FFF0000, (significand + (1 << 15)) >> 16, 0x7FFF)
         shift = 15 - self.shift.astype(np.int64)
@@ -82,9 +82,9 @@ def high_product(x: Term, y: Term) -> Term:
 
 
 def divided_by_power(x: Term, exponent: Any) -> Term:
-    """round(x / 2^exponent) for x of i32 and exponents, numbers or a term, halves away from 0.
+    """round(x / 2^exponent) of i32, halves away from 0; exponents are numbers or a term.
 
-    In two shifts, as x plus a half may be more than i32 holds.
+    It takes two shifts, as x plus a half may be more than i32 holds.
     """
     n, below = x.n, x >> 31
     if isinstance(exponent, Term):
@@ -98,7 +98,7 @@ def divided_by_power(x: Term, exponent: Any) -> Term:
 
 
 def nearest(x: Term) -> Term:
-    """Floats rounded in i32, halves away from 0; what i32 does not hold is limited."""
+    """Floats rounded to i32, halves away from 0, and limited to what i32 holds."""
     n, most = x.n, float((1 << 31) - 1)
     wide = x.cast(f64)
     wide = Term(n, n(nn.Clip(wide.value, n.constant(-most, f64), n.constant(most, f64))))
@@ -108,10 +108,10 @@ def nearest(x: Term) -> Term:
 
 
 def nearest_steps(x: Term, scale: np.ndarray | np.floating) -> Term:
-    """round(x / scale) of floats in i32, halves away from 0.
+    """round(x / scale) of floats as i32, halves away from 0.
 
     Numerics: the quotient is that of f32. A product with the reciprocal in f64 has 52 right bits,
-    and no quotient of two numbers of 24 bits lies nearer than 2^-49 to the middle of two such.
+    and no quotient of two f32 lies nearer than 2^-49 to the middle between two f32.
     """
     reciprocal = constant(x.n, 1.0 / np.asarray(scale, np.float64))
     return nearest((x.cast(f64) * reciprocal).cast(f32))

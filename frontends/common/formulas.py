@@ -16,7 +16,7 @@ from .terms import Term
 
 
 def hypot(x: Term, y: Term) -> Term:
-    """sqrt(x² + y²) without an overflow between; infinite where one of both is."""
+    """sqrt(x² + y²), in which no square overflows; infinite where x or y is."""
     a, b = x.function(nn.Abs), y.function(nn.Abs)
     great, small = a.max(b), a.min(b)
     share = small / great
@@ -26,7 +26,7 @@ def hypot(x: Term, y: Term) -> Term:
 
 
 def divisor(x: Term) -> Term:
-    """A divisor of integers, for which the program fails where an element is 0."""
+    """x as a divisor: if it has integers, the program fails where one of them is 0."""
     known = x.n.array(x.value)
     if isinstance(x.element, FloatType) or (known is not None and known.all()):
         return x
@@ -34,14 +34,14 @@ def divisor(x: Term) -> Term:
 
 
 def assured(x: Term, holds: Term, text: str) -> Term:
-    """x, for which the program fails with a text where a condition does not hold everywhere."""
+    """x; the program fails with the message `text` unless the condition holds everywhere."""
     known = x.n.known(holds.value)
     if known is not None and known.all():
         return x
     faults = (~holds).cast(i32)
     if faults.rank:
         faults = faults.largest(*range(faults.rank))
-    # Less than 1, as the largest of no elements is the least number.
+    # Less than 1, not equal to 0, as the largest of no elements is the least integer.
     return x.made(nn.Assume(x.value, (faults < 1).value, text))
 
 
@@ -58,7 +58,7 @@ def floor_div(x: Term, y: Term) -> Term:
 
 
 def floor_of_quotient(a: Term, b: Term) -> Term:
-    """As Python's `//`, by the remainder: 1.0 // 0.1 is 9, an infinity's no number."""
+    """a // b of floats as in Python, by the remainder: 1.0 // 0.1 is 9, and inf // b is NaN."""
     rest = a.made(nn.Mod(a.value, b.value, fmod=True))
     found = (a - rest) / b
     below = ~rest.equals(0.0) & ((b < 0.0) ^ (rest < 0.0))
@@ -72,7 +72,7 @@ def floor_of_quotient(a: Term, b: Term) -> Term:
 
 
 def combined(n: Layer, op: Callable[[Value, Value], Any], values: Sequence[Value]) -> Value:
-    """Values from the first to the last: op(op(a, b), c), .."""
+    """The values combined by an op from the first to the last: op(op(a, b), c), .."""
     return reduce(lambda total, value: n(op(total, value)), values)
 
 
@@ -83,7 +83,7 @@ def polynomial(x: Term, coefficients: Sequence[float]) -> Term:
 
 
 def kron(x: Term, y: Term) -> Term:
-    """Blocks of the second tensor, each times an element of the first."""
+    """The Kronecker product: blocks of y, each multiplied by an element of x."""
     rank = max(x.rank, y.rank)
     x, y = x.spread(rank - x.rank, 0), y.spread(rank - y.rank, 0)
     wide = x.reshape(*(e for i in range(rank) for e in ((x.value, i), 1)))
@@ -116,7 +116,7 @@ def atan2(y: Term, x: Term) -> Term:
 
 
 def width_of(x: Term) -> int:
-    """The bits of an element."""
+    """The number of bits of an element."""
     element: Any = x.element
     return element.width
 
@@ -133,7 +133,7 @@ def is_negative(x: Term) -> Term:
 
 
 def power_of_two_below(x: Term) -> Term:
-    """The greatest power of two that is not more than a positive float; 1 for one next to 0."""
+    """The greatest power of two that is not more than a positive float; 1 for 0 and subnormals."""
     mantissa = {16: 10, 32: 23, 64: 52}[width_of(x)]
     exponent = (bits_of(x) >> mantissa) << mantissa
     found = x.made(nn.Bitcast(exponent.value, out=x.value.type))

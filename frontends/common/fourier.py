@@ -18,22 +18,22 @@ from ...ir.types import f64
 from .terms import Term, constant, counting, extent
 
 Complex = tuple[Term, Term | None]
-"""Real and imaginary parts; without the latter, of real numbers."""
+"""The real and the imaginary part, which is None for real numbers."""
 
 WHOLE = 32
-"""Elements up to which a transform is one product: one of 32 by 32 fits registers and caches."""
+"""A transform of up to so many elements is one product: 32 by 32 fits registers and caches."""
 
 MOST_TURNS = 1 << 28
-"""Elements of the matrix of one product; more do not fit into memory."""
+"""The most elements of the matrix of one product; more do not fit into memory."""
 
 
 def each(x: Complex, work: Callable[[Term], Term]) -> Complex:
-    """Both parts, changed alike."""
+    """`work` applied to both parts."""
     return work(x[0]), None if x[1] is None else work(x[1])
 
 
 def along(x: Complex, axis: int, work: Callable[[Complex], Complex]) -> Complex:
-    """The work done on the rows of a matrix, which are those along an axis."""
+    """`work` applied along an axis; it gets a matrix whose rows are x along this axis."""
     rank = x[0].rank
     if axis >= rank:
         raise x[0].n.error("the axis is that of the complex numbers' parts")
@@ -44,7 +44,7 @@ def along(x: Complex, axis: int, work: Callable[[Complex], Complex]) -> Complex:
 
 
 def on_rows(x: Complex, work: Callable[[Complex], Complex]) -> Complex:
-    """The work done on the last dimension, of all others together as a matrix's rows."""
+    """`work` applied along the last dimension, to a matrix in which all others are merged."""
     before = x[0]
     lead = [(before.value, i) for i in range(before.rank - 1)]
     found = work(each(x, lambda part: part.flattened(before.rank - 1)))
@@ -52,10 +52,10 @@ def on_rows(x: Complex, work: Callable[[Complex], Complex]) -> Complex:
 
 
 def fitted(x: Complex, count: Term) -> Complex:
-    """Rows of so many elements: cut, or with zeros behind."""
-    n, own = x[0].n, x[0].shape[1]
+    """The rows cut, or padded with zeros at the end, to `count` elements."""
+    n, width = x[0].n, x[0].shape[1]
     known = n.known(count.value)
-    if known is not None and own == int(known):
+    if known is not None and width == int(known):
         return x
     here = extent(n, (x[0].value, 1))
     places = counting(n, count)
@@ -67,7 +67,7 @@ def fitted(x: Complex, count: Term) -> Complex:
 
 
 def mirrored(x: Complex, count: Term) -> Complex:
-    """All elements of a spectrum whose second half is the first's, conjugate and reversed."""
+    """A spectrum of `count` elements from its first half, which the second mirrors, conjugated."""
     n = x[0].n
     places = counting(n, count)
     beyond = places > count / 2
@@ -82,7 +82,8 @@ def mirrored(x: Complex, count: Term) -> Complex:
 def transformed(rows: Complex, size: Term | None, inverse: bool, half: bool = False) -> Complex:
     """The transforms of rows, which are cut or filled to `size` elements where it is given.
 
-    Of `half`, real numbers have the first half of a spectrum and the inverse takes such a half.
+    With `half`, real numbers give only the first half of their spectrum, and the inverse takes such
+    a half.
     """
     own, back = extent(rows[0].n, (rows[0].value, 1)), inverse and half
     if back:
@@ -113,8 +114,9 @@ def fourier(x: Complex, count: Term, bins: Term, inverse: bool) -> Complex:
 def _transform(x: Complex, size: int, bins: int, sign: int) -> Complex:
     """Transforms of rows of `size` elements along the last dimension.
 
-    With size = a * b, element b * i + j of the input and p + a * q of the result: transforms of
-    a elements along i, a turn by j * p / size of a circle, and transforms of b elements along j.
+    With size = a * b, the input's index is b * i + j and the result's p + a * q. Transforms of a
+    elements lead from i to p; then comes a turn by j * p / size of a circle; and transforms of b
+    elements lead from j to q.
     """
     a = _factor(size)
     if size <= WHOLE or a == 1:
@@ -132,12 +134,12 @@ def _transform(x: Complex, size: int, bins: int, sign: int) -> Complex:
 
 
 def _factor(size: int) -> int:
-    """The largest factor that is no more than the square root."""
+    """The largest factor that is not above the square root."""
     return next(f for f in range(math.isqrt(max(size, 1)), 0, -1) if size % f == 0)
 
 
 def _split(x: Term, a: int, b: int) -> Term:
-    """[.., a * b] as [.., b, a], the index of a counting in steps of b."""
+    """[.., a * b] as [.., b, a]: element b * i + j becomes element [j, i]."""
     return _swapped(x.reshape(*((x.value, i) for i in range(x.rank - 1)), a, b))
 
 

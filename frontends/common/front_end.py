@@ -33,11 +33,11 @@ class OperatorUse:
 
 @dataclass(frozen=True)
 class Examination:
-    """The operators by how often they are used; what keeps the model from being imported.
+    """A model's operators, the most used first, and what keeps the model from being imported.
 
-    `unexamined` nodes depend on what is not supported. The module is there if nothing is wrong.
-    `producer` is what wrote the model, `notes` what the model says of itself. `warnings` say where
-    other runtimes are known to compute something else.
+    `unexamined` is the number of nodes that depend on what is not supported. `module` is None if
+    anything is wrong. `producer` is what wrote the model, `notes` what the model says of itself.
+    `warnings` say where other runtimes are known to compute something else.
     """
 
     operators: tuple[OperatorUse, ...]
@@ -65,7 +65,7 @@ class FrontEnd:
         self.rows = rows
         self.layer = layer
         self.files = files or (lambda path: [path])
-        """The files of a model, for the cache."""
+        """From a model's path to all files of the model, for the cache."""
 
     def import_model(
         self,

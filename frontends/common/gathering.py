@@ -1,4 +1,4 @@
-"""Elements by their positions along an axis, and positions as ones among zeros."""
+"""Gathers of elements by their indices, reversed sequences, and one-hot vectors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def gathered_nd(n: Layer, data: Value, indices: Value, batch_dims: int = 0) -> V
 
 
 def gathered_elements(n: Layer, data: Value, indices: Value, axis: int) -> Value:
-    """For each index the element at this position of its row along the axis."""
+    """out[.., i, ..] = data[.., indices[.., i, ..], ..], where i counts along the axis."""
     return n(nn.GatherElements(data, _as_places(n, indices), axis=axis))
 
 
@@ -61,7 +61,7 @@ def reverse_sequence(n: Layer, x: Value, lengths: Value, time: int, batch: int) 
 
 
 def one_hot(n: Layer, indices: Value, depth: Value, values: Value, axis: int) -> Value:
-    """A new axis of so many elements: of the two values the second at the index, else the first."""
+    """A new axis of `depth` elements: values[1] at the index, values[0] elsewhere."""
     axis = normalize_axis(n, axis, indices.type.rank + 1)
     depth = as_scalar(n, as_i64(n, depth))
     known = n.known(depth)

@@ -1,4 +1,4 @@
-"""A model as its file has it, format by format the same: named values and nodes."""
+"""A model as its file has it, in the same form for all formats: named values and nodes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Node:
     """A layer: its operator, its name, and the names of the values that it uses and defines.
 
     An input or output that is left out is "". `attributes` are as the format has them. `graphs`
-    are those inside of it, which may use values from around them.
+    are those inside of it, which may use values of the graphs around them.
     """
 
     kind: str
@@ -27,7 +27,7 @@ class Node:
     attributes: Any = None
     graphs: Mapping[str, Graph] = field(default_factory=dict)
     after: Sequence[str] = ()
-    """Values that must be made before, of nodes that change what this one sees."""
+    """Values of nodes that must come before this one, as they change what it reads."""
 
     @property
     def label(self) -> str:
@@ -40,8 +40,8 @@ class Node:
 class Graph:
     """A graph of nodes in any order.
 
-    `constants` are arrays, which may lie in a mapped file. `outputs` are pairs of a name outside
-    and a value's name; `dims` are names of dimensions of outputs.
+    `constants` are arrays, which may lie in a mapped file. `outputs` are pairs of an output's name
+    and the name of its value; `dims` are the names of the outputs' dimensions.
     """
 
     inputs: Sequence[Input]
@@ -54,14 +54,14 @@ class Graph:
     notes: Mapping[str, str] = field(default_factory=dict)
     """What the model says of itself and of its inputs: labels, scales, .."""
     starts: Mapping[str, Any] = field(default_factory=dict)
-    """What an input is, a state, where the caller leaves it out: a number of all elements, or an
-    array of them.
+    """The value of an input, a state, where the caller leaves it out: one number for all elements,
+    or an array.
     """
     elements: Mapping[str, Type] = field(default_factory=dict)
-    """The element types that the model says its values have, of those that it says it of."""
+    """The element types of the values for which the model declares one."""
     shapes: Mapping[str, Sequence[int | None]] = field(default_factory=dict)
-    """Extents of values that the model declares, None for those that a run tells."""
+    """The extents of values that the model declares; None for one known at run time only."""
     complex_outputs: Collection[str] = ()
-    """Outputs, by their names outside, whose last dimension has both parts of complex numbers."""
+    """Names of outputs whose last dimension is the two parts of complex numbers."""
     effects: Sequence[str] = ()
-    """Values that are made for what their nodes change, though no output may need them."""
+    """Values whose nodes are imported for what they change, even if no output needs them."""

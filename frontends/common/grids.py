@@ -1,4 +1,4 @@
-"""Images read at positions that a tensor gives, and such tensors.
+"""Images sampled at positions that a tensor gives, and such tensors of positions.
 
 Every position reads a few neighbours in each dimension (one, two, or four for cubic); a
 neighbour is gathered from the image with its channels last, and weighted.
@@ -40,8 +40,8 @@ def grid_sample(
 
     `mode` is nearest, linear or cubic, `padding` zeros, border or reflection; -1 and 1 are the
     outermost elements' centers with `corners`, else their edges. With `pixels` the grid counts
-    elements from 0. Reflection is about the outermost centers or edges, as the grid is, or it is
-    "reflect" about centers, or "symmetric" about edges.
+    elements from 0. Padding "reflection" mirrors at the points that -1 and 1 stand for, "reflect"
+    always at the outermost centers, and "symmetric" always at the edges.
     """
     if padding == "reflection":
         padding = "reflect" if corners else "symmetric"
@@ -67,14 +67,14 @@ def grid_sample(
 
 
 def _position(at: Term, size: Term, corners: bool) -> Term:
-    """Where positions in [-1, 1] lie, in elements."""
+    """Positions in [-1, 1] as positions in elements."""
     if corners:
         return (at + 1.0) * 0.5 * (size - 1).cast(f32)
     return ((at + 1.0) * size.cast(f32) - 1.0) * 0.5
 
 
 def _bounded(at: Term, padding: str) -> Term:
-    """Positions that integers have: what is no number is 0, as in PyTorch."""
+    """Positions that can become integers: one that is not finite becomes 0, as in PyTorch."""
     if padding == "zeros":
         return at
     if padding == "border":
@@ -125,7 +125,7 @@ def _reflected(place: Term, size: Term, corners: bool) -> Term:
 
 
 def affine_grid(n: Layer, theta: Value, size: Value, rank: int, corners: bool) -> Value:
-    """Positions in [-1, 1] of an image's elements, and 1, times an affine matrix.
+    """The positions in [-1, 1] of an image's elements, mapped by an affine matrix.
 
     theta [N, R, R + 1] -> grid [N, D.., R] for a size of [N, C, D..]
     """
@@ -147,7 +147,7 @@ def affine_grid(n: Layer, theta: Value, size: Value, rank: int, corners: bool) -
 
 
 def _line(n: Layer, count: Term, like: Term, corners: bool) -> Term:
-    """Positions of so many elements, of their centers or, with aligned corners, from -1 to 1."""
+    """Positions of `count` elements in [-1, 1]: their centers or, if `corners`, from -1 to 1."""
     places, length = counting(n, count).cast(like.element), count.cast(like.element)
     if corners:
         step = count.equals(1).choose(0.0, 2.0 / (length - 1.0))

@@ -1,4 +1,4 @@
-"""Images with channels last: their colors in other terms, and images turned."""
+"""Images with channels last: conversions of colors, and projective transforms."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .terms import Term, constant, joined
 
 
 def hsv_of(x: Term) -> tuple[Term, Term, Term]:
-    """Hue in turns, saturation and value of [.., 3]."""
+    """The hue in turns, the saturation and the value of RGB colors [.., 3]."""
     r, g, b = (x.column(i) for i in range(3))
     value = r.max(g).max(b)
     span = value - r.min(g).min(b)
@@ -31,7 +31,7 @@ def hsv_of(x: Term) -> tuple[Term, Term, Term]:
 
 
 def rgb_of(hue: Term, saturation: Term, value: Term) -> Term:
-    """[.., 3], each color a ramp of the distance from its hue."""
+    """RGB colors [.., 3] of a hue in turns, a saturation and a value."""
     parts = []
     for turn in (5.0, 3.0, 1.0):
         place = (hue * 6.0 + turn) % 6.0
@@ -43,10 +43,10 @@ def rgb_of(hue: Term, saturation: Term, value: Term) -> Term:
 def projected(
     n: Layer, x: Value, transforms: Term, size: tuple[int, int], mode: str, padding: str = "zeros"
 ) -> Value:
-    """Each place (x, y) of the result from (a x + b y + c, d x + e y + f) / (g x + h y + 1).
+    """Images of `size`, whose place (x, y) reads (a x + b y + c, d x + e y + f) / (g x + h y + 1).
 
-    x is [N, H, W, C] and `transforms` [N, 8], or [1, 8] for all; `mode` and `padding` are those
-    of `grid_sample`.
+    x is [N, H, W, C] and `transforms` [N, 8] from a to h, or [1, 8] for all images; `mode` and
+    `padding` are those of `grid_sample`.
     """
     height, width = size
     t = transforms.spread(0, 2)

@@ -45,7 +45,7 @@ class NodeLayer(Layer):
         return self.attributes.unread() if known else iter(())
 
     def finish(self) -> None:
-        """What a format does when the node is imported. Raises NncError."""
+        """Called when the node has been imported, for a format's own checks. Raises NncError."""
 
     def wants(self, output: int) -> bool:
         """Whether the output is there and named, so that somebody may use it."""
@@ -57,7 +57,7 @@ class NodeLayer(Layer):
 
 
 class Importer(Builder):
-    """The import of one graph. `layer` is what the format's converters get."""
+    """The import of one graph. `layer` makes the `NodeLayer` that the format's converters get."""
 
     def __init__(
         self,
@@ -75,12 +75,12 @@ class Importer(Builder):
         self._states: dict[str, Value] = {}
 
     def state(self, name: str, type: TensorType) -> Value:
-        """A new input, zeros where it is left out, with an output of the same name."""
+        """A new input of the model, zeros where it is left out, with an output of the same name."""
         self._states[name] = self.argument(name, type)
         return self._states[name]
 
     def leave(self, name: str, value: Value) -> None:
-        """What the output of a state is, if not what was put in."""
+        """Set the output of a state, which is the state's input until then."""
         self._states[name] = value
 
     def run(self, choices: InputChoices) -> ModuleOp:
@@ -94,22 +94,22 @@ class Importer(Builder):
         for name, type in types.items():
             self._frames[0][name] = self.argument(name, type)
         for one in filter(lambda one: is_complex(one.type), graph.inputs):
-            self._frames[0][one.name] = split(self._outside(one.name), self._frames[0][one.name])
+            self._frames[0][one.name] = split(self._interface(one.name), self._frames[0][one.name])
         self._walk(graph)
         pairs, outputs = set(graph.complex_outputs), []
         for name, inner in graph.outputs:
             value = self.lookup(inner)
             if isinstance(value, Pair):
                 pairs.add(name)
-                value = together(self._outside(name), value)
+                value = together(self._interface(name), value)
             outputs.append((name, self._output(name, value)))
         dims = {value.name: value.dims for value in graph.inputs} | dict(graph.dims)
         starts = dict(graph.starts) | dict.fromkeys(self._states, 0.0)
         outputs += self._states.items()
         return self.module([*types, *self._states], outputs, dims, starts, pairs)
 
-    def _outside(self, name: str) -> NodeLayer:
-        """Where inputs and outputs become what they are outside."""
+    def _interface(self, name: str) -> NodeLayer:
+        """The layer of ops that convert between complex values and the real ones callers see."""
         return NodeLayer(self, Node("", name, [], []))
 
     def _output(self, name: str, value: Any) -> Value:
@@ -193,7 +193,7 @@ class Importer(Builder):
             result.name_hint = identifier(name)
 
     def lookup(self, name: str) -> Any:
-        """The value of a name, which a constant becomes when it is first used."""
+        """The value of a name; a constant is inserted when it is first used."""
         for frame, graph in zip(reversed(self._frames), reversed(self._graphs), strict=True):
             if name in frame:
                 if isinstance(frame[name], NncError):
@@ -227,14 +227,17 @@ class Importer(Builder):
 
 
 def _outer_input(one: Input) -> Input:
-    """An input whose complex numbers are pairs of reals."""
+    """The input as callers see it: complex numbers are pairs of real ones."""
     if not is_complex(one.type):
         return one
     return Input(one.name, outside(one.type), (*one.dims, "") if one.dims else ())
 
 
 def _as_declared(n: Layer, made: Value, declared: Type) -> Value:
-    """A value of the element type that the model declares. Raises NncError if it lost too much."""
+    """The value with the element type that the model declares.
+
+    Raises NncError if that is of another kind, or has more bits than the value has.
+    """
     found = made.type.element_type
     if found is declared:
         return made
@@ -247,7 +250,10 @@ def _as_declared(n: Layer, made: Value, declared: Type) -> Value:
 
 
 def _shaped_as_declared(n: Layer, made: Value, declared: Sequence[int | None]) -> Value:
-    """A value with extents that only the model knows. Raises NncError for one of another rank."""
+    """The value with the extents that the model declares, where its type lacks one.
+
+    Raises NncError if the ranks differ.
+    """
     if made.type.rank != len(declared):
         raise n.error(f"gives {made.type} where the model has extents {list(declared)}")
     pairs = list(zip(made.type.shape, declared, strict=True))
@@ -261,12 +267,12 @@ def _first(*choices: Any) -> Any:
 
 
 MISFITS = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
-"""What converters run into where a damaged model has ranks, counts or kinds that none can have."""
+"""Errors of Python that converters meet in damaged models, by impossible ranks, counts or kinds."""
 
 
 @contextmanager
 def errors_of(n: Layer):
-    """Errors inside become ones that name the layer."""
+    """Turn errors in the context into ones that name the layer."""
     try:
         yield
     except NncError as error:
@@ -287,18 +293,18 @@ def op_message(message: str) -> str:
 
 
 class _View:
-    """How the walk looks at nodes."""
+    """How `needed_nodes` reads the nodes of a graph; see `order.NodeView`."""
 
     def label(self, node: Node) -> str:
         """How messages name the node."""
         return node.label
 
     def outputs(self, node: Node) -> Iterable[str]:
-        """The names that it defines."""
+        """The names that the node defines."""
         return node.outputs
 
     def used(self, node: Node) -> Iterable[str]:
-        """The names that it uses, also inside its graphs."""
+        """The names that the node uses, also inside its graphs."""
         names = dict.fromkeys(name for name in (*node.after, *node.inputs) if name)
         for graph in node.graphs.values():
             names.update(dict.fromkeys(_free_names(graph)))
@@ -315,7 +321,7 @@ def _free_names(graph: Graph) -> list[str]:
 
 
 def _all_nodes(graph: Graph) -> Iterable[Node]:
-    """The nodes, those inside of others included; a graph that several nodes have counts once."""
+    """All nodes, also those of nested graphs; a graph that several nodes share counts once."""
     seen: set[int] = set()
     graphs = [graph]
     while graphs:

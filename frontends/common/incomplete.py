@@ -1,7 +1,8 @@
-"""Shares of the gamma and the beta function's integrals, of f64.
+"""The regularized incomplete gamma and beta functions, of f64.
 
-Sums and fractions are taken until no element's value changes. Source: Abramowitz and Stegun,
-"Handbook of Mathematical Functions" (1964), by the numbers of formulas; fractions by Lentz's way.
+Series and continued fractions go on until no element's value changes. Source: Abramowitz and
+Stegun, "Handbook of Mathematical Functions" (1964), by the numbers of formulas; continued fractions
+by Lentz's method.
 """
 
 from __future__ import annotations
@@ -20,13 +21,17 @@ _LEAST = 1e-300
 """Stands for 0 in divisors of a continued fraction."""
 
 _MOST = 100_000
-"""Iterations."""
+"""The most iterations."""
 
 Step = Callable[[Term, Sequence[Term]], tuple[list[Term], Term]]
+"""From the number of a step and the states to the next states and the relative change."""
 
 
 def incomplete_gamma(a: Term, x: Term, lower: bool) -> Term:
-    """The share of gamma(a)'s integral below x, or above it; operands of one shape."""
+    """The part of gamma(a)'s integral below x (P) or above x (Q), divided by gamma(a).
+
+    Both operands have one shape.
+    """
     inside = (a >= 0.0) & (x >= 0.0) & (a < math.inf) & (x < math.inf)
     total, fraction = _incomplete_sums(inside.choose(a, 1.0), inside.choose(x, 1.0))
     size = exp(a * log(x) - x - lgamma(a + 1.0))
@@ -62,7 +67,10 @@ def _incomplete_sums(a: Term, x: Term) -> tuple[Term, Term]:
 
 
 def incomplete_beta(a: Term, b: Term, x: Term) -> Term:
-    """The share of beta(a, b)'s integral below x, 26.5.8; operands of one shape."""
+    """The part of beta(a, b)'s integral below x, divided by beta(a, b): 26.5.8.
+
+    All operands have one shape.
+    """
     turned = x > (a + 1.0) / (a + b + 2.0)
     p, q, at = turned.choose(b, a), turned.choose(a, b), turned.choose(1.0 - x, x)
     inside = (x > 0.0) & (x < 1.0) & (a > 0.0) & (b > 0.0)
@@ -93,7 +101,7 @@ def _safe(v: Term) -> Term:
 
 
 def _converged(starts: Sequence[Term], step: Step) -> list[Term]:
-    """States after so many steps, counted from 1, that the relative change is nothing."""
+    """The states after as many steps, counted from 1, as make the change negligible."""
     n = starts[0].n
 
     def iteration(number: Value, flag: Value, values: list[Value]) -> Iteration:

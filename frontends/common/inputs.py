@@ -33,7 +33,7 @@ class InputChoices:
 
 @dataclass(frozen=True)
 class Input:
-    """What a model says of an input; an unranked type where not even the rank.
+    """What a model says of an input; the type is unranked where the model does not give the rank.
 
     `dims` are its names of the dimensions, "" for one that has none; equal names are equal extents.
     """
@@ -80,8 +80,8 @@ def constant_arrays(
 ) -> dict[str, np.ndarray]:
     """The values that are given for inputs of these types.
 
-    Numbers of Python and lists of them take the input's element type where that holds them, an
-    array has to be of it. Raises NncError.
+    Python's numbers and lists of them are converted to the input's element type where it can hold
+    them; an array must have this type already. Raises NncError where one does not fit.
     """
     return {name: _constant(place, name, types[name], given) for name, given in constants.items()}
 
@@ -111,7 +111,7 @@ def _constant(place: Place, name: str, expected: Type, given: Any) -> np.ndarray
 
 
 def _converted(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Numbers of Python as the type holds them; as they are where it does not."""
+    """Python's numbers converted to the type; unchanged where it cannot hold them."""
     found, wanted = number_kind(array.dtype), number_kind(dtype)
     if not array.size:
         return array.astype(dtype)

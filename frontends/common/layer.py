@@ -45,7 +45,7 @@ class Layer:
     # -- building -----------------------------------------------------------------------------
 
     def __call__(self, op: Operation) -> Any:
-        """Insert the op; its result, or the tuple of several. Constants are folded."""
+        """Insert the op, folding constants, and return its result, or a tuple of several."""
         values = self.builder.emit(op, self.loc)
         return values[0] if len(values) == 1 else tuple(values)
 
@@ -80,7 +80,7 @@ class Layer:
     # -- what is known at import --------------------------------------------------------------
 
     def known(self, value: Value | None) -> np.ndarray | None:
-        """The elements of a small constant, or of what has none; else None."""
+        """The elements of a small constant, or of a tensor that has none; else None."""
         if isinstance(value, Value) and 0 in getattr(value.type, "shape", ()):
             shape = tuple(d or 0 for d in value.type.shape)
             return np.zeros(shape, type_to_numpy(value.type.element_type))
@@ -119,9 +119,9 @@ class Layer:
         return found[0]
 
     def extents(self, value: Value) -> tuple[Dim, ...] | None:
-        """A 1-D integer tensor that holds a shape, unknown elements as None.
+        """The elements of a 1-D integer tensor that holds a shape; unknown ones are None.
 
-        None where not even the number of elements is known.
+        The result is None where not even the number of elements is known.
         """
         return self.builder.extents(value)
 

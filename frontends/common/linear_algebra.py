@@ -40,7 +40,7 @@ def steps(n: Layer, count: Term, states: list[Term], step: Step) -> list[Term]:
 
 @dataclass(frozen=True)
 class Places:
-    """Rows and columns of matrices, as numbers that broadcast against them."""
+    """The numbers of rows [M, 1] and columns [N] of matrices, which broadcast against these."""
 
     rows: Term
     columns: Term
@@ -67,13 +67,13 @@ def transposed(x: Term) -> Term:
 
 
 def identity_like(x: Term) -> Term:
-    """Square matrices [B.., M, M] of ones on the diagonal, as many rows as x [B.., M, N] has."""
+    """Identity matrices [B.., M, M] with as many rows as x [B.., M, N] has."""
     count = counting(x.n, extent(x.n, (x.value, x.rank - 2)))
     made = count.spread(0, 1).equals(count).cast(x.element)
-    return _spread(made, [*_own(x)[:-1], (x.value, x.rank - 2)])
+    return _spread(made, [*_extents(x)[:-1], (x.value, x.rank - 2)])
 
 
-def _own(x: Term) -> list[Extent]:
+def _extents(x: Term) -> list[Extent]:
     return [(x.value, i) for i in range(x.rank)]
 
 
@@ -85,7 +85,7 @@ def _spread(x: Term, extents: Sequence[Extent]) -> Term:
 def solve_triangular(a: Term, b: Term, upper: bool, unit: bool = False) -> Term:
     """x of a @ x = b with a triangular [B.., M, M], b [B.., M, K]: 3.1.1 and 3.1.2.
 
-    The other side of a is not read; with `unit`, neither is its diagonal.
+    The other triangle of a is not read; with `unit`, neither is its diagonal, which counts as ones.
     """
     n, count = a.n, extent(a.n, (a.value, a.rank - 1))
     places = Places.of(a)
@@ -122,10 +122,11 @@ def cholesky(a: Term) -> Term:
 
 @dataclass(frozen=True)
 class Factors:
-    """L below and U above the diagonal of one matrix, and the order of its rows: a[order] = L U.
+    """The factors of a matrix a [B.., M, N] with its rows in another order: a[order] = L U.
 
-    `order` [B.., M] numbers rows of a, `swaps` [B.., N] is with which row each was exchanged,
-    `sign` [B..] that of the order.
+    `both` [B.., M, N] has L below its diagonal and U from there on; L's own diagonal is ones.
+    `order` [B.., M] has numbers of rows of a, `swaps` [B.., min(M, N)] the row with which each one
+    was exchanged in turn, and `sign` [B..] the sign of the permutation.
     """
 
     both: Term
@@ -138,7 +139,7 @@ def lu(a: Term) -> Factors:
     """Gauss's elimination with the largest element of a column as its pivot: 3.4.1."""
     n, places = a.n, Places.of(a)
     counts = [extent(n, (a.value, a.rank - i)) for i in (2, 1)]
-    batch, last = _own(a)[:-2], a.rank - 2
+    batch, last = _extents(a)[:-2], a.rank - 2
     order = _spread(counting(n, counts[0]), [*batch, (a.value, a.rank - 2)])
     count = counts[0].min(counts[1])
     swaps = counting(n, count)
@@ -151,7 +152,7 @@ def lu(a: Term) -> Factors:
     def step(at: Term, states: list[Term]) -> list[Term]:
         both, order, swaps, sign = states
         size = column(both, at).function(nn.Abs)
-        size = (places.rows >= at).choose(size, -1.0).reshape(*_own(order))
+        size = (places.rows >= at).choose(size, -1.0).reshape(*_extents(order))
         pivot = Term(n, n(nn.Argmax(size.value, axis=last, keep_dims=True)))
         at_row, at_pivot = rows.equals(at), pivot.equals(rows)
         source = at_row.choose(pivot, at_pivot.choose(at, rows))
@@ -165,14 +166,14 @@ def lu(a: Term) -> Factors:
         below = places.columns.equals(at) & (places.rows > at)
         both = below.choose(factors, both - factors @ right)
         marks = counting(n, extent(n, (swaps.value, swaps.rank - 1))).equals(at)
-        moved = pivot.equals(at).reshape(*_own(sign))
+        moved = pivot.equals(at).reshape(*_extents(sign))
         return [both, order, marks.choose(pivot, swaps), moved.choose(sign, -sign)]
 
     return Factors(*steps(n, count, [a, order, swaps, plus], step))
 
 
 def first_fault(is_fault: Term) -> Term:
-    """Which element of the diagonal of each matrix is the first fault, from 1; 0 for none."""
+    """The number, from 1, of the first fault on the diagonal of each matrix; 0 for none."""
     places, none = Places.of(is_fault), 2**62
     marked = places.rows.equals(places.columns) & is_fault
     last = is_fault.rank - 1
@@ -181,19 +182,19 @@ def first_fault(is_fault: Term) -> Term:
 
 
 def _taken(x: Term, rows: Term) -> Term:
-    """x [B.., M, N] with its rows in an order [B.., M] or [M] of each matrix."""
+    """x [B.., M, N] with its rows in an order: [B.., M], or [M] for all matrices."""
     n = x.n
     if rows.rank == 1:
         return x.gather(rows, x.rank - 2)
-    index = _spread(rows.spread(0, 1), _own(x))
+    index = _spread(rows.spread(0, 1), _extents(x))
     return Term(n, n(nn.GatherElements(x.value, index.value, axis=x.rank - 2)))
 
 
 def order_of(swaps: Term, count: Term) -> Term:
-    """The order [B.., M] of rows that exchanges [B.., N] make one after the other."""
+    """The order [B.., M] of `count` rows after each row i was exchanged with swaps[.., i]."""
     n, last = swaps.n, swaps.rank - 1
     rows = counting(n, count)
-    start = _spread(rows, [*_own(swaps)[:-1], (rows.value, 0)])
+    start = _spread(rows, [*_extents(swaps)[:-1], (rows.value, 0)])
 
     def step(at: Term, states: list[Term]) -> list[Term]:
         pivot = swaps.gather(at.reshape(1), last)
@@ -210,13 +211,13 @@ def solve(a: Term, b: Term) -> Term:
 
 
 def solve_factored(both: Term, order: Term, b: Term) -> Term:
-    """The same for factors that are there already."""
+    """`solve` with the factors of a that `lu` gives."""
     below = solve_triangular(both, _taken(b, order), upper=False, unit=True)
     return solve_triangular(both, below, upper=True)
 
 
 def solve_transposed(both: Term, order: Term, b: Term) -> Term:
-    """x of a.T @ x = b, by factors of a."""
+    """x of a.T @ x = b, with the factors of a that `lu` gives."""
     n, turned = b.n, transposed(both)
     below = solve_triangular(turned, b, upper=False)
     found = solve_triangular(turned, below, upper=True, unit=True)
@@ -227,7 +228,7 @@ def solve_transposed(both: Term, order: Term, b: Term) -> Term:
 
 
 def qr(a: Term) -> tuple[Term, Term]:
-    """Q [B.., M, M] and R [B.., M, N] by reflections.
+    """Q [B.., M, M] and R [B.., M, N] of a = Q R, by reflections.
 
     R's diagonal has the signs that LAPACK gives it.
     """
@@ -238,16 +239,16 @@ def qr(a: Term) -> tuple[Term, Term]:
 
 
 def reflections(a: Term) -> tuple[Term, Term]:
-    """The reflections that make R of a: 5.2.1, as LAPACK's geqrf has them.
+    """Householder's reflections that turn a into R: 5.2.1, stored as by LAPACK's geqrf.
 
-    Shapes: R with the reflections' vectors below its diagonal, without their first elements, which
-    are 1: [B.., M, N]; the reflections' scales: [B.., min(M, N)].
+    The first result [B.., M, N] is R with the vectors of the reflections below its diagonal,
+    without their first elements, which are 1. The second one [B.., min(M, N)] is their scales.
     """
     n, places = a.n, Places.of(a)
     rows, columns = (extent(n, (a.value, a.rank - i)) for i in (2, 1))
     count = rows.min(columns)
     numbers = counting(n, count)
-    scales = _spread(numbers.cast(a.element).zeros(), [*_own(a)[:-2], (numbers.value, 0)])
+    scales = _spread(numbers.cast(a.element).zeros(), [*_extents(a)[:-2], (numbers.value, 0)])
 
     def step(at: Term, states: list[Term]) -> list[Term]:
         packed, scales = states
@@ -264,7 +265,7 @@ def reflections(a: Term) -> tuple[Term, Term]:
         right = (places.columns >= at).choose(packed, 0.0)
         packed = packed - (v * scale) @ (transposed(v) @ right)
         below = places.columns.equals(at) & (places.rows > at)
-        scale = scale.reshape(*_own(scale)[:-1])
+        scale = scale.reshape(*_extents(scale)[:-1])
         return [below.choose(v, packed), numbers.equals(at).choose(scale, scales)]
 
     packed, scales = steps(n, count, [a, scales], step)
@@ -272,7 +273,7 @@ def reflections(a: Term) -> tuple[Term, Term]:
 
 
 def reflected(packed: Term, scales: Term, x: Term, inverse: bool = False) -> Term:
-    """Q @ x, where Q is what reflections make together; if `inverse`, its transpose @ x."""
+    """Q @ x, where Q is the product of all reflections; Q.T @ x if `inverse`."""
     n, places = packed.n, Places.of(packed)
     last = scales.rank - 1
     count = extent(n, (scales.value, last))
@@ -288,7 +289,7 @@ def reflected(packed: Term, scales: Term, x: Term, inverse: bool = False) -> Ter
 
 
 def householder_product(packed: Term, scales: Term) -> Term:
-    """The first columns of what reflections make together, as many as `packed` has."""
+    """The first columns of the product of all reflections, as many as `packed` has."""
     places = Places.of(packed)
     first = places.rows.equals(places.columns).cast(packed.element) + packed.zeros()
     return reflected(packed, scales, first)
@@ -315,9 +316,9 @@ def eigh(a: Term) -> tuple[Term, Term]:
 
 
 def svd(a: Term) -> tuple[Term, Term, Term]:
-    """U [B.., M, K], the singular values [B.., K] in descending order and V [B.., N, K], K = min.
+    """U [B.., M, K], the singular values [B.., K] in descending order and V [B.., N, K].
 
-    Jacobi's rotations of columns until they are orthogonal: 8.6.3.
+    K is the smaller of M and N. Jacobi's rotations of columns until they are orthogonal: 8.6.3.
     """
     if a.shape[-2] is not None and a.shape[-1] is not None and a.shape[-2] < a.shape[-1]:
         v, values, u = svd(transposed(a))
@@ -334,15 +335,15 @@ def svd(a: Term) -> tuple[Term, Term, Term]:
     rest, v = _swept(a, step, identity_like(transposed(a)))
     rest, v = rest.part(-1, 0, count), v.part(-2, 0, count).part(-1, 0, count)
     values = (rest * rest).sum(down).function(nn.Sqrt)
-    own = _own(values)
-    size = values.reshape(*own[:-1], 1, own[-1])
+    *batch, width = _extents(values)
+    size = values.reshape(*batch, 1, width)
     u = rest / size.equals(0.0).choose(1.0, size)
     values, u, v = _sorted(values, [u, v], greatest=True)
     return u, values, v
 
 
 def completed(u: Term) -> Term:
-    """Columns [B.., M, K], orthonormal or zero, with more of them: [B.., M, M]."""
+    """Columns u [B.., M, K], orthonormal or zero, completed to an orthonormal [B.., M, M]."""
     n, k = u.n, u.shape[-1]
     q, r = qr(u)
     signs = (r * identity_like(u).part(-1, 0, k or 0)).sum(u.rank - 2, keep=True)
@@ -352,11 +353,11 @@ def completed(u: Term) -> Term:
 
 
 SWEEPS = 12
-"""Of all pairs: they converge quadratically, f64 to its last digits after ten."""
+"""Sweeps over all pairs: they converge quadratically, f64 to its last digits after ten."""
 
-# Columns 2i and 2i+1 are a pair; all pairs are rotated at once, then the columns change places, so
-# that in a sweep, of one step less than there are columns, each two have met, and the columns are
-# in order again: 8.5.7.
+# Columns 2i and 2i+1 are a pair. A step rotates all pairs at once, and then the columns change
+# places. A sweep has one step less than there are columns: after it every two columns have been a
+# pair once, and all are at their first places again: 8.5.7.
 
 
 def _columns(a: Term) -> int:
@@ -367,7 +368,7 @@ def _columns(a: Term) -> int:
 
 
 def _even(a: Term, *axes: int) -> Term:
-    """With a column and perhaps a row of zeros more, where there is an odd number of columns."""
+    """a with one more element of zeros along these axes, where its number of columns is odd."""
     pads = [0] * (2 * a.rank)
     for axis in axes:
         pads[a.rank + axis] = _columns(a) % 2
@@ -375,7 +376,7 @@ def _even(a: Term, *axes: int) -> Term:
 
 
 def _others(count: int) -> np.ndarray:
-    """The other column of each one's pair."""
+    """For each column, the other column of its pair."""
     return np.arange(count) ^ 1
 
 
@@ -387,9 +388,10 @@ def _next_places(count: int) -> np.ndarray:
 
 
 def _rotation(sizes: Term, products: Term) -> Callable[[Term], Term]:
-    """What makes the matrices [[size, product], [product, other size]] of all pairs diagonal.
+    """A function that rotates the pairs of columns, and brings columns to their next places.
 
-    Sizes and products [B.., N] of columns; the columns come to their next places.
+    It makes the matrices [[size, product], [product, other size]] of all pairs diagonal; sizes and
+    products [B.., N] have an element for each column.
     """
     n, count, last = sizes.n, _columns(sizes), sizes.rank - 1
     places = np.arange(count)
@@ -401,8 +403,8 @@ def _rotation(sizes: Term, products: Term) -> Callable[[Term], Term]:
     root = (tau * tau + 1.0).function(nn.Sqrt)
     tangent = none.choose(0.0, 1.0 / (tau < 0.0).choose(tau - root, tau + root))
     cosine = (tangent * tangent + 1.0).function(nn.Rsqrt)
-    own = _own(sizes)
-    scale, cross = (v.reshape(*own[:-1], 1, own[-1]) for v in (cosine, tangent * cosine * sign))
+    *batch, width = _extents(sizes)
+    scale, cross = (v.reshape(*batch, 1, width) for v in (cosine, tangent * cosine * sign))
 
     def turned(x: Term) -> Term:
         moved = x * scale - x.gather(other, x.rank - 1) * cross
@@ -412,7 +414,7 @@ def _rotation(sizes: Term, products: Term) -> Callable[[Term], Term]:
 
 
 def _swept(a: Term, step: Callable[[Term, Term], list[Term]], whole: Term) -> list[Term]:
-    """What is left of a, and the product of all rotations."""
+    """a, and the matrix `whole`, after the rotations of all sweeps."""
     count = constant(a.n, SWEEPS * max(_columns(a) - 1, 0), i64)
     return steps(a.n, count, [a, whole], lambda _, states: step(*states))
 

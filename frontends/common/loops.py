@@ -33,7 +33,7 @@ class Iteration:
 
 
 Step = Callable[[Value, Value, list[Value]], Iteration]
-"""From the number of the iteration, whether the loop went on, and the states."""
+"""From the number of the iteration, the flag by which the loop went on, and the states."""
 
 
 def while_loop(
@@ -47,12 +47,13 @@ def while_loop(
 ) -> tuple[list[Value], list[Value]]:
     """The last states of a loop, and its stacked rows.
 
-    The loop has `count` iterations, or as many as the condition allows that starts as `going`.
-    A state that each iteration gives as it is stays outside: the weights, say, that converters
-    carry along. Where iterations give other extents than they were given, the types have `?`. Of a
-    state that no iteration reads, the first value may be of another rank or element type: the
-    program fails where there is no iteration. A single element may have another rank. With
-    `bounded`, a program fails whose loop has no other end than a count that it would never reach.
+    The loop has `count` iterations at most, any number if that is None, and ends when the
+    condition, which is `going` before the first one, no longer holds. A state that no iteration
+    changes, such as weights that converters carry along, stays outside of the loop. An extent that
+    iterations change is `?` in the state's type. Only a state of one element may change its rank.
+    If no iteration reads a state, its first value may have another rank or element type; the
+    program then fails if there is no iteration. With `bounded`, the program fails where a count
+    that it would never reach is all that ends the loop.
     """
     body = _body_of(n, step, states)
     after, made, carried = body.block, body.made, body.carried
@@ -115,15 +116,15 @@ class _Body:
     block: Block
     made: Iteration
     types: Sequence[Any]
-    """Of all states, as they hold for each iteration."""
+    """The types of all states, which hold in each iteration."""
     carried: Sequence[int]
-    """The numbers of those that iterations change."""
+    """The indices of the states that iterations change."""
     unread: Collection[int]
-    """The numbers of those whose first value is unlike, and that no iteration reads."""
+    """The indices of the states whose first value has another type, and that no iteration reads."""
 
 
 def _body_of(n: Layer, step: Step, states: Sequence[Value]) -> _Body:
-    """The body, built again until it fits the states that it gives."""
+    """The body, built again until the types of its states are those that it gives."""
     types, unread = [v.type for v in states], set[int]()
     carried, kept = list(range(len(states))), set[int]()
     while True:
@@ -174,13 +175,13 @@ def _placeholder(n: Layer, type: TensorType) -> Value:
 
 
 def _forget(block: Block) -> None:
-    """Nothing is used any more by the operations of a block that is not kept."""
+    """Drop all uses of values by the operations of a block that is not kept."""
     for op in block:
         op.drop_all_references()
 
 
 def _bounded(n: Layer, count: Value) -> Value:
-    """The number of iterations of a loop that nothing else ends, within reason."""
+    """The number of iterations, checked not to be above MOST_ITERATIONS at import or run time."""
     text = f"a trip count is more than {MOST_ITERATIONS}, and nothing else ends the loop"
     known = n.known(count)
     if known is None:
@@ -208,10 +209,10 @@ def branch(
 ) -> list[Any]:
     """What the first of two branches gives where the condition holds, else the second.
 
-    Ranks must be known: of branches that differ in them, as exporters write to drop a dimension if
-    it is 1, the one of lower rank is taken, and the program fails where it is the wrong one. Of
-    tensors of one element, either rank will do. It also fails where it would take a branch that
-    does not fit the shapes that it was compiled for, with an error that `one_may_fail` accepts.
+    Exporters write branches of different ranks, to drop a dimension if it is 1. Then only the one
+    of lower rank is compiled, and the program fails where the other would be taken; tensors of one
+    element may have either rank. Likewise, if one branch does not fit the shapes and its error is
+    one that `one_may_fail` accepts, only the other is compiled.
     """
     blocks, outcomes = [Block(), Block()], []
     for i, (block, make) in enumerate(zip(blocks, branches, strict=True)):
@@ -260,9 +261,9 @@ def _without(
     failed: int,
     error: NncError,
 ) -> list[Any]:
-    """What the branch gives that fits, where the other one failed. Raises `error` if neither does.
+    """What the other branch gives, where one has failed. Raises `error` if that fails too.
 
-    Nothing is left of the blocks that were begun.
+    The blocks that were begun are dropped.
     """
     for block in blocks:
         _forget(block)
@@ -283,7 +284,7 @@ def _assumed(
     taken: int,
     text: str = _OTHER_RANK,
 ) -> list[Any]:
-    """What one of two branches gives, checked that it is the one to be taken."""
+    """What one of two branches gives; the program fails where it is not the one to be taken."""
     holds = as_scalar(n, condition)
     if taken == 1:
         holds = n(nn.Not(holds))
@@ -346,7 +347,7 @@ def mirrored(n: Layer, number: Value, count: Value) -> Value:
 
 
 def reversed_along(n: Layer, x: Value, axis: int) -> Value:
-    """x with the elements of an axis in the other order."""
+    """x with the elements of an axis in reverse order."""
     one = n.constant(-1, i64)
     last = n(nn.Sub(extent(n, (x, axis)).value, n.constant(1, i64)))
     order = n(nn.Range(last, one, one, out=TensorType((x.type.shape[axis],), i64)))

@@ -1,4 +1,4 @@
-"""What moves elements: parts along an axis, slices, padding, repetition, other orders."""
+"""Operators that move elements: parts along an axis, slices, padding, repetition, transposes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .shapes import dims, reshape, shape_of
 from .terms import Term, counting, extent
 
 FAR = 2**31 - 1
-"""An end from which on exporters mean "to the end"."""
+"""By an end of this or more, exporters mean "to the end"."""
 
 Index = int | Value
 """A position or a number of elements: a number, or a 0-d tensor of i64."""
@@ -44,7 +44,7 @@ def slice_axis(n: Layer, x: Value, axis: int, begin: Index, end: Index, step: in
 
 
 def sliced(n: Layer, x: Value, ranges: Mapping[int, Range]) -> Value:
-    """x[begin:end:step, ..] for some axes: the known ranges as one slice, each other as its own."""
+    """x[begin:end:step, ..] for some axes: one op for all known ranges, one for each other."""
     rank = x.type.rank
     shape, starts, steps = list(x.type.shape), [0] * rank, [1] * rank
     late = {}
@@ -74,7 +74,7 @@ def sliced(n: Layer, x: Value, ranges: Mapping[int, Range]) -> Value:
 def portion(
     n: Layer, x: Value, starts: Sequence[int], shape: Sequence[Dim], steps: Sequence[int] = ()
 ) -> Value:
-    """Elements from these positions on, as many along each dimension as the shape has."""
+    """The slice of x that begins at `starts` and has this shape."""
     out = TensorType(tuple(shape), x.type.element_type)
     if not any(starts) and not set(steps) - {1} and out is x.type:
         return x
@@ -90,7 +90,7 @@ def sliced_by(
     steps: Value,
     shape: Sequence[Dim] | None = None,
 ) -> Value:
-    """The slice of axes by 1-D tensors of integers; the shape is what is known of the result's."""
+    """The slice of x by 1-D tensors of integers; `shape` is what is known of the result's shape."""
     out = TensorType(tuple(shape or (None,) * x.type.rank), x.type.element_type)
     return n(nn.SliceDynamic(x, *(n.cast(v, i64) for v in (starts, ends, axes, steps)), out=out))
 
@@ -110,7 +110,7 @@ def as_vector(n: Layer, value: Index) -> Value:
 
 
 def column(n: Layer, x: Value, axis: int, at: Index) -> Value:
-    """The slice at a position of an axis, counted from the end where it is negative, without it."""
+    """The slice at a position of an axis, without this axis; a negative one counts from the end."""
     extent = x.type.shape[axis]
     if isinstance(at, int) and (extent is not None or at >= 0):
         if extent is not None and not -extent <= at < extent:
@@ -165,7 +165,7 @@ def stacked(n: Layer, values: Sequence[Value], axis: int) -> Value:
 def padded_by(
     n: Layer, x: Value, pads: Sequence[int], value: Value | None = None, mode: str = "constant"
 ) -> Value:
-    """x with elements around it, by numbers for all begins, then for all ends."""
+    """x padded by numbers of elements, for all begins, then for all ends."""
     if not any(pads):
         return x
     if mode != "constant":
@@ -174,7 +174,7 @@ def padded_by(
 
 
 def reversed_axes(n: Layer, x: Value, axes: Sequence[int]) -> Value:
-    """x with the elements of some axes of known extents in the other order."""
+    """x with the elements of some axes, whose extents are known, in reverse order."""
     axes = [axis for axis in axes if x.type.shape[axis] != 1]
     if not axes or 0 in x.type.shape:
         return x
@@ -184,7 +184,7 @@ def reversed_axes(n: Layer, x: Value, axes: Sequence[int]) -> Value:
 
 
 def rolled(n: Layer, x: Value, axis: int, shift: int) -> Value:
-    """x with element i of an axis at i + shift, and around."""
+    """x with element i of an axis moved to (i + shift) modulo the extent."""
     whole = x.type.shape[axis]
     if whole is not None:
         shift = shift % whole if whole else 0
@@ -196,14 +196,14 @@ def rolled(n: Layer, x: Value, axis: int, shift: int) -> Value:
 
 
 def rolled_at_run_time(n: Layer, x: Value, axis: int, shift: Term) -> Value:
-    """The same by a number that is computed, a 0-d i64."""
+    """`rolled` by a shift that is known at run time only, a 0-d i64."""
     own = extent(n, (x, axis))
     places = (counting(n, own) - shift) % own.max(1)
     return n(nn.Gather(x, places.value, axis=axis))
 
 
 def _around(n: Layer, x: Value, axis: int, shift: int) -> Value:
-    """Where the first element comes from, of an open extent."""
+    """The index of the element that `rolled` puts first, for an open extent."""
     own = n(nn.Gather(shape_of(n, x), n.constant(axis, i64), axis=0))
     some = n(nn.Max(own, n.constant(1, i64)))
     return n(nn.Mod(n.constant(-shift, i64), some))
@@ -243,7 +243,7 @@ def _part_type(x: Value, axis: int, size: int) -> TensorType:
 
 
 def split_evenly(n: Layer, x: Value, axis: int, count: int) -> list[Value]:
-    """So many equal parts along an axis. Raises NncError where its extent does not divide."""
+    """`count` equal parts along an axis. Raises NncError where its extent does not divide."""
     extent = n.extent(x, axis)
     if count < 1 or extent % count:
         raise n.error(f"{extent} elements do not split into {count} equal parts")
@@ -261,7 +261,7 @@ def tiled(n: Layer, x: Value, repeats: Value) -> Value:
 
 
 def _tiled_at_run_time(n: Layer, x: Value, repeats: Value) -> Value:
-    """The same by numbers that are computed: each dimension as two."""
+    """`tiled` by repeats known at run time only: [d] becomes [1, d], broadcast to [repeat, d]."""
     rank, element = x.type.rank, x.type.element_type
     if rank == 0:
         return x

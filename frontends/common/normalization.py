@@ -1,7 +1,7 @@
 """Normalizations by given statistics, or by those of the batch, of each example or of its parts.
 
-Parameters that are left out are ones and zeros; those that are there get the element type of what
-they scale.
+A scale that is left out is ones, a bias zeros; those that are given are cast to the element type of
+what they scale.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def batch_norm(
 def batch_norm_now(
     n: Layer, x: Value, scale: Value | None, bias: Value | None, element: Type, epsilon: float
 ) -> tuple[Value, Value, Value]:
-    """The same by the batch's own mean and variance, which it also gives, of an element type."""
+    """`batch_norm` by the batch's own mean and variance; it gives these too, of type `element`."""
     axes = (0, *range(2, x.type.rank))
     spread, mean = variance(n, n.cast(x, element), axes)
     return batch_norm(n, x, scale, bias, mean, spread, epsilon), mean, spread
@@ -96,7 +96,7 @@ def layer_normed(
 def rms_normed(
     n: Layer, x: Value, scale: Value | None, axes: Sequence[int], epsilon: float
 ) -> Value:
-    """x by the root of its squares' mean along axes, scaled by a parameter of these axes."""
+    """x over the root of the mean of its squares along axes, times a scale of these axes."""
     axes = tuple(sorted(axes))
     if _are_last(x, axes):
         return n(nn.RmsNorm(x, _scale_of(n, x, scale, axes), axis=axes[0], epsilon=epsilon))
@@ -106,7 +106,7 @@ def rms_normed(
 
 
 def deviations(n: Layer, x: Value, axes: tuple[int, ...], epsilon: float | None) -> Value:
-    """x less its mean along axes, over its deviation and epsilon where there is one."""
+    """x minus its mean along axes, over (deviation + epsilon) unless `epsilon` is None."""
     apart = Term(n, x) - Term(n, x).mean(*axes, keep=True)
     if epsilon is None:
         return apart.value
@@ -117,14 +117,14 @@ def deviations(n: Layer, x: Value, axes: tuple[int, ...], epsilon: float | None)
 def local_response(
     n: Layer, x: Value, size: int, alpha: float, beta: float, bias: float = 1.0
 ) -> Value:
-    """x by a power of bias + alpha * the mean of squares in so many neighbouring channels."""
+    """x / (bias + alpha * mean of squares in `size` neighbouring channels) ** beta."""
     return n(nn.Lrn(x, size=size, alpha=alpha, beta=beta, bias=bias))
 
 
 def local_response_in_space(
     n: Layer, x: Value, size: int, alpha: float, beta: float, bias: float = 1.0
 ) -> Value:
-    """The same of squares in windows of so many neighbours in each dimension of space."""
+    """`local_response` by squares in windows of `size` neighbours in each spatial dimension."""
     count = x.type.rank - 2
     pads = (size // 2,) * count + (size - size // 2 - 1,) * count
     squares = Term(n, x) * Term(n, x)
@@ -154,7 +154,7 @@ def _are_last(x: Value, axes: tuple[int, ...]) -> bool:
 
 
 def _along(n: Layer, x: Value, value: Value | None, axes: tuple[int, ...]) -> Value | None:
-    """A parameter of some axes such that it broadcasts to x; a vector may have all its elements."""
+    """A parameter of some axes, or a vector of its elements, in a shape that broadcasts to x."""
     if value is None:
         return None
     value, rank = n.cast(value, x.type.element_type), x.type.rank
@@ -168,7 +168,7 @@ def _along(n: Layer, x: Value, value: Value | None, axes: tuple[int, ...]) -> Va
 
 
 def _scale_of(n: Layer, x: Value, scale: Value | None, axes: tuple[int, ...]) -> Value:
-    """A scale of the last axes; one where it is left out."""
+    """A scale of the last axes; ones where it is left out."""
     found = _along(n, x, scale, axes)
     if found is not None:
         return found
@@ -177,7 +177,7 @@ def _scale_of(n: Layer, x: Value, scale: Value | None, axes: tuple[int, ...]) ->
 
 
 def _in_32_bits(n: Layer, x: Value) -> Term:
-    """Halves as f32; others as they are."""
+    """x as f32 if its floats are narrower, else as it is."""
     element = x.type.element_type
     narrow = isinstance(element, FloatType) and element.width < 32
     return Term(n, n.cast(x, f32 if narrow else element))
@@ -205,7 +205,7 @@ _ROLES = {"gamma": "scale", "beta": "bias", "offset": "bias", "variance": "var"}
 
 
 def _row(convert: Callable[..., Value], operands: str) -> Convert:
-    """A converter that gets operands by their roles; `scale?` may be left out."""
+    """`convert` with operands in a format's order and by its names; `scale?` may be left out."""
     names = [word.removesuffix("?") for word in operands.split()]
     roles = [_ROLES.get(name, name) for name in names]
 
@@ -221,8 +221,10 @@ def _row(convert: Callable[..., Value], operands: str) -> Convert:
 def batch_norm_row(
     operands: str, *, eps: Given, inference: str | Callable[[Any], bool] | None = None
 ) -> Convert:
-    """The row of a batch normalization: operands in the format's order, `scale?` if it may be left
-    out, and the flag, or what of the layer tells, that given statistics are taken.
+    """The converter of a batch normalization with operands in the format's order.
+
+    `scale?` is an operand that may be left out. `inference` is the attribute, or the function of
+    the layer, that tells whether the given statistics are used; None means always.
 
         rows.add({"SpatialBN": batch_norm_row("x scale bias mean var", eps=("epsilon", 1e-5))})
     """
@@ -240,7 +242,7 @@ def batch_norm_row(
 
 
 def instance_norm_row(operands: str, *, eps: Given) -> Convert:
-    """The row of a normalization of each channel of each example."""
+    """The converter of a normalization of each channel of each example."""
 
     def convert(n: Any, x: Value, scale=None, bias=None) -> Value:
         return instance_normed(n, x, scale, bias, n.float(*eps))
@@ -249,7 +251,7 @@ def instance_norm_row(operands: str, *, eps: Given) -> Convert:
 
 
 def local_response_row(*, size: str, alpha: Given, beta: Given, bias: Given) -> Convert:
-    """The row of a normalization by neighbouring channels."""
+    """The converter of a normalization by neighbouring channels."""
 
     def convert(n: Any, x: Value) -> Value:
         return local_response(n, x, n.int(size), *(n.float(*g) for g in (alpha, beta, bias)))

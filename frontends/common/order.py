@@ -31,7 +31,7 @@ def needed_nodes(
     is_outer: Callable[[str], bool],
     view: NodeView,
 ) -> list[Any]:
-    """The nodes that `outputs` depend on, each behind those that it uses.
+    """The nodes that `outputs` depend on, each after those that it uses.
 
     `given` are the names of inputs and constants, `is_outer` tells those of the graphs
     around. Raises NncError for a name that is defined twice or nowhere, and for a cycle.

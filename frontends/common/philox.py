@@ -1,4 +1,4 @@
-"""Random numbers of counters: Philox4x32 of ten rounds, and what TensorFlow makes of its words.
+"""Counter-based random numbers: Philox4x32 of ten rounds, and TensorFlow's distributions of them.
 
 Each block of four words of 32 bits is a function of a key and of the number of the block, so that
 numbers need no loop. Words are held as ui64.
@@ -27,16 +27,16 @@ WORD = 0xFFFFFFFF
 _FACTORS = 0xD2511F53, 0xCD9E8D57
 _RAISES = 0x9E3779B9, 0xBB67AE85
 _SCRAMBLE = 0x3EC8F720, 0x02461E29
-"""The key by which seeds become keys."""
+"""The key of the stream that turns a seed into the key of its own stream."""
 
 _RESERVED = 256
-"""Blocks that lie between groups of four numbers where some are thrown away."""
+"""Blocks from one group of four numbers to the next, where a distribution rejects some."""
 _TRIED = 6
-"""Blocks of which four numbers are taken, of 24; less than four are within 2 once in 10**24."""
+"""A group is chosen from 24 numbers of so many blocks: less than 4 are within 2 once in 10**24."""
 _LEAST = 1e-7
 
 _FRACTIONS: dict[Type, int] = {f32: 23, f16: 10, bf16: 7}
-"""How many bits of a word are a number between 0 and 1."""
+"""How many bits of a word make a number between 0 and 1."""
 
 
 @dataclass(frozen=True)
@@ -49,15 +49,15 @@ class Stream:
 
     @classmethod
     def of_numbers(cls, n: Layer, key: int, low: int, high: int) -> Stream:
-        """Of known numbers."""
+        """The stream with a key and a first block that are known."""
         given = (np.uint64(x % 2**64) for x in (key, low, high))
         return cls(*(constant(n, x, u64) for x in given))
 
     @classmethod
     def of_seed(cls, n: Layer, seed: Value) -> Stream:
-        """Of two integers, which are mixed."""
-        own = Term(n, as_i64(n, seed)).cast(u64)
-        first, second = own.column(0, 0), own.column(1, 0)
+        """The stream of a seed of two integers, which are mixed."""
+        given = Term(n, as_i64(n, seed)).cast(u64)
+        first, second = given.column(0, 0), given.column(1, 0)
         mixed = cls.of_numbers(n, _SCRAMBLE[0] | _SCRAMBLE[1] << 32, 0, 0)
         words = Stream(mixed.key, first, second).blocks(constant(n, 0, u64).reshape(1))
         a, b, c, d = (words.column(i).reshape() for i in range(4))
@@ -81,7 +81,7 @@ class Stream:
         return joined([word.spread(0, 1) for word in words], 1)
 
     def words(self, count: Term, each: int = 1) -> Term:
-        """The first words, so many for each of `count`: [count, each]"""
+        """The first words of the stream, `each` for each of `count` numbers: [count, each]"""
         n = count.n
         numbers = counting(n, (count * each + 3) / 4).cast(u64)
         flat = self.blocks(numbers).flat()
@@ -94,7 +94,7 @@ class Stream:
 
 
 def _rows(x: Term, width: int) -> Term:
-    """All elements as rows of so many."""
+    """All elements as rows of `width` elements."""
     total = product(x.shape)
     count = None if total is None else total // width
     return x.made(nn.Reshape(x.value, out=TensorType((count, width), x.element)))
@@ -123,7 +123,7 @@ def uniform(stream: Stream, shape: Term, element: Type) -> Term:
 def integers(
     stream: Stream, shape: Term, element: Any, low: Term | None, high: Term | None
 ) -> Term:
-    """Integers from low up to, but without, high; of all that there are without limits."""
+    """Integers from low up to, but without, high; without limits, any of the element type."""
     wide = element.width == 64
     words = stream.words(_total(shape), 2 if wide else 1)
     found = words.column(0) | (words.column(1) << 32) if wide else words.column(0)
@@ -146,7 +146,7 @@ def normal(stream: Stream, shape: Term, element: Type) -> Term:
 
 
 def _pairs(words: Term, element: Type) -> Term:
-    """Two numbers each by Box and Muller: [N, 2], of words [N, 2], or [N, 4] for f64."""
+    """Pairs of normal numbers [N, 2] by Box and Muller, from words [N, 2], or [N, 4] for f64."""
     each = 2 if element is f64 else 1
     first, second = (_fraction(words.part(1, i * each, i * each + each), element) for i in range(2))
     angle = (second.cast(f64) * (2.0 * math.pi)).cast(element)
@@ -155,7 +155,7 @@ def _pairs(words: Term, element: Type) -> Term:
 
 
 def truncated_normal(stream: Stream, shape: Term, element: Type) -> Term:
-    """Numbers of the normal distribution that are within 2."""
+    """Numbers of the normal distribution, those of size 2 or more rejected."""
     count, own, each = _total(shape), f64 if element is f64 else f32, 2 if element is f64 else 1
     n, size = count.n, 4 // each
     groups = (count + (size - 1)) / size
@@ -173,7 +173,7 @@ def truncated_normal(stream: Stream, shape: Term, element: Type) -> Term:
 
 
 def classes(stream: Stream, logits: Term, count: Term, element: Type) -> Term:
-    """Classes drawn by logarithms of weights: [B, C] -> [B, count]"""
+    """Classes drawn with weights whose logarithms are `logits`: [B, C] -> [B, count]"""
     n = logits.n
     apart = logits.cast(f64)
     weights = (apart - apart.largest(1, keep=True)).function(nn.Exp)

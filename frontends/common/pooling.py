@@ -1,4 +1,4 @@
-"""Pooling in windows, of channels that stand first, [N, C, D..]."""
+"""Pooling of tensors with channels first, [N, C, D..]."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .windows import Padded, Padding, pad_by_vector, padded
 
 @dataclass(frozen=True)
 class Windows:
-    """Where windows lie; with `ceil`, one may begin inside and end behind the padding."""
+    """Where windows lie; with `ceil`, the last one may end behind the padding."""
 
     kernel: Sequence[int]
     strides: Sequence[int]
@@ -29,7 +29,7 @@ class Windows:
     ceil: bool = False
 
     def on(self, n: Layer, x: Value, fill: float = 0) -> tuple[Padded, dict[str, Any]]:
-        """The operand, padded by `fill` where only the run tells how much, and attributes."""
+        """The operand, padded by `fill` if only the run tells how much, and the op's attributes."""
         count = len(self.kernel)
         dilations = (1,) * count if self.dilations is None else tuple(self.dilations)
         operand = padded(n, x, self.kernel, self.strides, dilations, self.padding, fill)
@@ -52,7 +52,7 @@ def max_pooled(n: Layer, x: Value, windows: Windows, keeps_nan: bool = False) ->
 def max_pooled_with_indices(
     n: Layer, x: Value, windows: Windows, keeps_nan: bool = False
 ) -> tuple[Value, Value]:
-    """The largest element of each window, and its position among all of x."""
+    """The largest element of each window, and its flat index in x."""
     operand, attributes = windows.on(n, x, limits_of(x.type.element_type)[0])
     out, indices = n(nn.MaxPoolWithIndices(operand.x, keeps_nan=keeps_nan, **attributes))
     if operand.by is not None:
@@ -74,7 +74,7 @@ def length_pooled(n: Layer, x: Value, windows: Windows, p: int = 2) -> Value:
 
 
 def average_pooled(n: Layer, x: Value, windows: Windows, counts_padding: bool = False) -> Value:
-    """The mean of each window, of its elements in x or, with `counts_padding`, of all."""
+    """The mean of each window's elements in x or, with `counts_padding`, of all its elements."""
     operand, attributes = windows.on(n, x)
     if operand.by is None or counts_padding:
         return n(nn.AvgPool(operand.x, count_include_pad=counts_padding, **attributes))
@@ -96,9 +96,9 @@ def pooled_whole(n: Layer, x: Value, largest: bool) -> Value:
 
 
 def adaptive_pooled(n: Layer, x: Value, wanted: Sequence[int | Value], largest: bool) -> Value:
-    """Windows that share out the elements of each dimension; -1 leaves one as it is.
+    """Pooling to the `wanted` numbers of windows in each dimension; -1 leaves one as it is.
 
-    A count may be computed at run time, a 0-d i64.
+    A number may be known at run time only, a 0-d i64.
     """
     if set(wanted) == {1}:
         return pooled_whole(n, x, largest)
@@ -125,7 +125,7 @@ def adaptive_pooled(n: Layer, x: Value, wanted: Sequence[int | Value], largest: 
 
 
 def _shared_out(n: Layer, x: Value, axis: int, extent: int, count: int, largest: bool) -> Value:
-    """One dimension in windows that overlap or differ in length."""
+    """Pooling of one dimension in `count` windows, which may overlap or differ in length."""
     begins, ends = (
         (np.arange(count) * extent) // count,
         -(-np.arange(1, count + 1) * extent // count),
@@ -145,7 +145,7 @@ def _shared_out(n: Layer, x: Value, axis: int, extent: int, count: int, largest:
 def _shared_out_at_run_time(
     n: Layer, x: Value, axis: int, count: int | Value, largest: bool
 ) -> Value:
-    """As `_shared_out`, of open extents: the windows are a matrix, [extent, count]."""
+    """`_shared_out` of an open extent: a matrix [extent, count] says what is in each window."""
     total = Term(n, count) if isinstance(count, Value) else constant(n, count)
     own, last = extent(n, (x, axis)), x.type.rank - 1
     at, place = counting(n, total), counting(n, own).spread(0, 1)
@@ -163,7 +163,7 @@ def _shared_out_at_run_time(
 
 
 def _shares(n: Layer, x: Value, by: Value, window: dict[str, Any]) -> Value:
-    """Which part of each window lies inside of x."""
+    """The fraction of each window that lies inside of x."""
     rank = x.type.rank
     ones = n.constant(np.ones(2, np.int64))
     shape = n(nn.Concat([ones, part_of_vector(n, shape_of(n, x), 2, rank)], axis=0))
@@ -175,7 +175,7 @@ def _shares(n: Layer, x: Value, by: Value, window: dict[str, Any]) -> Value:
 
 
 def unpooled(n: Layer, x: Value, indices: Value, natural: Value, out: Value) -> Value:
-    """Zeros of the shape `out` with x at its positions, which count in the shape `natural`."""
+    """Zeros of the shape `out`, with x at `indices`, flat indices in the shape `natural`."""
     ends = n.known(natural), n.known(out)
     if ends[0] is None or ends[1] is None or not np.array_equal(ends[0], ends[1]):
         indices = move_indices(n, indices, natural, out)
@@ -193,7 +193,7 @@ def unpooled(n: Layer, x: Value, indices: Value, natural: Value, out: Value) -> 
 
 
 def product_of(n: Layer, shape: Value, begin: int, end: int) -> Value:
-    """The product of some elements of a 1-D tensor, 0-d."""
+    """The product of the elements [begin, end) of a 1-D tensor, 0-d."""
     if begin == end:
         return n.constant(1, i64)
     return n(nn.ReduceProd(part_of_vector(n, shape, begin, end), axes=(0,)))
@@ -202,7 +202,7 @@ def product_of(n: Layer, shape: Value, begin: int, end: int) -> Value:
 def move_indices(
     n: Layer, indices: Value, shape: Value, into: Value, begin: Value | None = None
 ) -> Value:
-    """Flat positions in one shape as flat positions in another, which begins at `begin` of it."""
+    """Flat indices in `shape` as flat indices in `into`, which begins at `begin` of `shape`."""
     total, rest = constant(n, 0, i64), Term(n, indices)
     rank = shape.type.shape[0]
     for d in reversed(range(rank)):

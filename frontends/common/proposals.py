@@ -19,7 +19,10 @@ from .terms import Term, joined
 
 @dataclass(frozen=True)
 class Proposing:
-    """How many of the best boxes are looked at, and how many of them kept; None for all."""
+    """How many of the best boxes are looked at, and how many of these are kept; None for all.
+
+    A box that overlaps a better one by more than `overlap` is dropped.
+    """
 
     before: int | None
     after: int | None
@@ -44,10 +47,11 @@ def anchors(
     unit: float = 1.0,
     whole: bool = False,
 ) -> np.ndarray:
-    """Boxes around the middle of a square, of whole sizes before they are scaled: [A, 4].
+    """Anchors around the middle of a square with side `base`, for each ratio and scale: [A, 4].
 
-    Ratios are of height to width; a box ends `unit` before its size does. `whole` rounds the
-    square of the width down.
+    Ratios are of height to width. Sizes are rounded to whole numbers before they are scaled;
+    `whole` also rounds down the square of the width. `unit` is 1 where a box ends at its last
+    element, else 0.
     """
     found = []
     center = (base - unit) / 2
@@ -72,13 +76,13 @@ def placed(boxes: np.ndarray, rows: int, columns: int, stride: float) -> np.ndar
 
 
 def cut(boxes: Term, image: Term) -> Term:
-    """Boxes [B, N, 4] with no corner outside of images whose last elements are [B, 2], x first."""
+    """Boxes [B, N, 4] cut at the borders of images whose last elements are [B, 2], x first."""
     last = joined([image, image], 1).reshape((image.value, 0), 1, 4)
     return boxes.max(0.0).min(last)
 
 
 def proposed(boxes: Term, scores: Term, last: Term, least: Term, how: Proposing) -> Proposals:
-    """The best of boxes [B, N, 4] with scores [B, N], cut at the image and then not too small.
+    """The best of boxes [B, N, 4] by scores [B, N], cut at the image; then small ones are dropped.
 
     `last` [B, 2] is the last element of each image, x first; `least` [B, 1] the least length of a
     box's sides, which count that element.

@@ -18,7 +18,7 @@ from .terms import Term
 
 
 def real_numbers(n: Layer, x: Value, scale: Value, zero: Value | None) -> Term:
-    """What quantized numbers stand for; in f32, whatever the scale's type."""
+    """The real numbers that quantized ones stand for; in f32, whatever the scale's type."""
     found = Term(n, x).cast(f32)
     if zero is not None:
         found = found - Term(n, zero).cast(f32)
@@ -26,14 +26,14 @@ def real_numbers(n: Layer, x: Value, scale: Value, zero: Value | None) -> Term:
 
 
 def middle_of(element: IntegerType) -> int:
-    """The unsigned integer that stands for 0: half of all numbers lie below it, if any do."""
+    """The unsigned integer that stands for 0: half of the range if the type is signed, else 0."""
     return 0 if element.signedness == "u" else 1 << (element.width - 1)
 
 
 def pack_bits(integers: np.ndarray, bits: int) -> np.ndarray:
     """Integers [.., N] side by side in bytes [.., N * bits / 8], the first in the lowest bits.
 
-    Signed ones are counted from their least.
+    Signed ones are stored as their distance from the least one.
     """
     if integers.dtype.name.startswith("int"):
         integers = integers.astype(np.int8).view(np.uint8) + np.uint8(1 << (bits - 1))
@@ -63,13 +63,13 @@ def packed_numbers(
 
 
 def quantized(n: Layer, x: Value, scale: Value, zero: Value | None, element: Type) -> Value:
-    """Real numbers in steps of a scale, as an integer type."""
+    """Real numbers quantized to an integer type."""
     steps = Term(n, x).cast(f32) / Term(n, scale).cast(f32)
     return saturated(n, steps.value, zero, element)
 
 
 def saturated(n: Layer, steps: Value, zero: Value | None, element: Type) -> Value:
-    """Steps of f32 rounded, moved by the zero point, and limited to an integer type."""
+    """`steps`, x / scale in f32, rounded, moved by the zero point, and saturated to a type."""
     whole = n(nn.Round(steps))
     if zero is not None:
         whole = n(nn.Add(whole, n.cast(zero, whole.type.element_type)))

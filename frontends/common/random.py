@@ -1,7 +1,7 @@
 """Random numbers: those that NumPy's RandomState draws for a seed, in each run the same.
 
-The generator is the Mersenne twister, which makes 624 words of 32 bits from the last 624: a loop,
-of as many iterations as the result has numbers.
+The generator is the Mersenne twister, which makes 624 words of 32 bits from the last 624. It runs
+in a loop, with an iteration for each 624 words that the result needs.
 
 Source: Matsumoto and Nishimura, "Mersenne twister" (1998), MT19937.
 """
@@ -23,11 +23,11 @@ from .terms import Term, constant, counting, joined
 WORDS = 624
 """The generator's state, and the words of an iteration."""
 _AHEAD = 397
-"""How far the word lies ahead that goes into a new one, which so depends on no other new one."""
+"""The word that is so far ahead of word i goes into the new word i."""
 
 
 def seed_of_name(name: str) -> int:
-    """The seed of an operator that has none."""
+    """The seed of an operator that has none, from its name."""
     return zlib.crc32(name.encode())
 
 
@@ -75,7 +75,7 @@ def normal(n: Layer, shape: Term, seed: int) -> Term:
 
 
 def drawn_classes(logits: Term, count: int, seed: int) -> Term:
-    """Classes drawn by logarithmic probabilities: where the running sum passes a number.
+    """Classes drawn with probabilities softmax(logits): where their running sum passes a number.
 
     logits [B, C] -> [B, count] as i64
     """
@@ -90,7 +90,7 @@ def drawn_classes(logits: Term, count: int, seed: int) -> Term:
 
 
 def _twisted(state: Term) -> Term:
-    """The next state: each word of the one ahead, and of bits of two neighbours."""
+    """The next state: each word is made of the one `_AHEAD` of it and of bits of two neighbours."""
     step = WORDS - _AHEAD
 
     def mixed(high: Term, low: Term) -> Term:

@@ -45,12 +45,12 @@ _OPEN_REPEAT = re.compile(r"\{,\d*\}")
 
 
 def python_pattern(pattern: str) -> str:
-    """The pattern in Python's notation. Raises ValueError for what it has no words for."""
+    """The pattern in Python's notation. Raises ValueError for what that cannot express."""
     return _Reader(pattern).read()
 
 
 def python_rewrite(rewrite: str) -> str:
-    """What replaces a match, in Python's notation. Raises ValueError."""
+    """What replaces a match, in Python's notation. Raises ValueError if it is not valid."""
 
     def one(match: re.Match) -> str:
         if match[1].isdigit():
@@ -63,7 +63,7 @@ def python_rewrite(rewrite: str) -> str:
 
 
 class _Reader:
-    """A walk over a pattern. Each open group has its flags, and how many groups end with it."""
+    """A walk over a pattern; `groups` has an open group's flags, and how many more end with it."""
 
     def __init__(self, pattern: str) -> None:
         self.text = pattern
@@ -79,7 +79,7 @@ class _Reader:
         return "".join(self.found) + ")" * self.groups[0][1]
 
     def take(self, regex: re.Pattern) -> re.Match | None:
-        """What the regex matches here, which is behind us then."""
+        """The match of a regex at this place, which the walk then passes, or None."""
         match = regex.match(self.text, self.at)
         if match:
             self.at = match.end()
@@ -119,7 +119,7 @@ class _Reader:
         if "U" in on + without:
             raise ValueError("the flag 'U'")
         flags = "".join(sorted((set(own) | set(on)) - set(without)))
-        words = on + (f"-{without}" if without else "")
+        letters = on + (f"-{without}" if without else "")
         if end == ":":
             self.groups.append((flags, 0))
         else:
@@ -131,7 +131,7 @@ class _Reader:
                 if c == "|" and depth == 0 and self.found and self.found[-1][-1:] != "(":
                     raise ValueError("flags in the middle of alternatives")
             self.groups[-1] = (flags, more + 1)
-        return f"(?{words}:"
+        return f"(?{letters}:"
 
     def klass(self) -> str:
         """A class in brackets."""
@@ -186,7 +186,7 @@ class _Reader:
 
 
 def _complement(ranges: str) -> str:
-    """The characters that a class has not, as ranges."""
+    """The characters that are not in a class, as ranges."""
     inside = re.compile(f"[{ranges}]")
     return _ranges(tuple(i for i in range(256) if not inside.match(chr(i)))) + "\u0100-\U0010ffff"
 

@@ -21,47 +21,47 @@ from .shapes import as_i64, broadcast, reshape
 from .terms import extent
 
 MOST_UNROLLED = 32
-"""Time steps of all directions that are unrolled; more, or an unknown number, are a loop."""
+"""Up to so many time steps of all directions are unrolled; more, or an open number, are a loop."""
 
 Activation = Callable[[Value], Value]
 Product = Callable[[Value, Value], Value]
 Step = Callable[[list[Value], Value], list[Value]]
 Masked = Callable[[list[Value], list[Value], Value], tuple[list[Value], Value]]
-"""What the states and the output are, of the states before and after step t."""
+"""From the states before and after step t, and t, to the states and the output that count."""
 
 
 @dataclass
 class Direction:
-    """One direction's weights, for products from the right, and how it works."""
+    """One direction of a network: its weights W, for products x W, and its options."""
 
     n: Layer
     projection: Value
-    """Of the inputs: [input, gates * hidden]."""
+    """The weights of the inputs: [input, gates * hidden]."""
     recurrent: Value
-    """Of the states: [output, gates * hidden]; outputs are as wide as the states but behind
-    `shrink`."""
+    """The weights of the states: [output, gates * hidden]. An output has `hidden` elements, unless
+    `shrink` projects it."""
     states: list[Value]
-    """Before the first step: [batch, output], and for an LSTM [batch, hidden]."""
+    """The states before the first step: [batch, output], and for an LSTM also [batch, hidden]."""
     activations: Sequence[Activation]
     separate_biases: tuple[Value, Value] | None = None
-    """What is added to the products of inputs, and of states."""
+    """The biases that are added to the products of inputs, and to those of states."""
     backward: bool = False
     clip: float | None = None
     peepholes: dict[str, Value] | None = None
-    """Of an LSTM's gates i, o and f: [hidden]."""
+    """The peephole weights of an LSTM's gates i, o and f: [hidden]."""
     products: tuple[Product, Product] | None = None
-    """How inputs, and states, are multiplied by their weights, if not as they are."""
+    """The functions that multiply inputs, and states, by their weights; None for `nn.matmul`."""
     shrink: Value | None = None
-    """What an LSTM's outputs are multiplied with, as states are: [hidden, output]."""
+    """The weights of the projection of an LSTM's outputs: [hidden, output]."""
     normalize: Callable[[str, Value], Value] | None = None
-    """What becomes of the sum of an LSTM's gate, by its letter, before its activation."""
+    """From an LSTM's gate, by its letter and sum, to what enters its activation."""
     limits: tuple[float, float] = (0, 0)
-    """What an LSTM's cell states and its shrunk outputs are limited to; 0 for no limit."""
+    """The largest sizes of an LSTM's cell states and of its projected outputs; 0 for no limit."""
     shrink_bias: Value | None = None
 
     @property
     def bias(self) -> Value | None:
-        """All that is added to the products."""
+        """The sum of both biases, or None."""
         return None if self.separate_biases is None else add(self.n, *self.separate_biases)
 
     def projected(self, x: Value) -> Value:
@@ -74,7 +74,7 @@ class Direction:
         return self._of_state(h, self.recurrent)
 
     def shrunk(self, h: Value) -> Value:
-        """An LSTM's outputs behind the projection that they have."""
+        """An LSTM's outputs after their projection."""
         assert self.shrink is not None
         return add(self.n, self._of_state(h, self.shrink), self.shrink_bias)
 
@@ -106,7 +106,7 @@ class Outcome:
 
 
 def add(n: Layer, *terms: Value | None) -> Value:
-    """The sum of the terms that are there."""
+    """The sum of the terms that are not None."""
     there = [term for term in terms if term is not None]
     total = there[0]
     for term in there[1:]:
@@ -121,7 +121,7 @@ def zero_state(n: Layer, x: Value, hidden: int) -> Value:
 
 
 def needed_lengths(n: Layer, lengths: Value | None, steps: Dim) -> Value | None:
-    """The sequences' lengths as a column, unless all are full."""
+    """The sequences' lengths as a column [batch, 1]; None if all are known to be full."""
     if lengths is None:
         return None
     known = n.known(lengths)
@@ -280,7 +280,7 @@ def _unrolled(n: Layer, d: Direction, step: Step, projected: Value, masked: Mask
 
 
 def _loop(n: Layer, d: Direction, step: Step, projected: Value, masked: Masked) -> Outcome:
-    """The same as a loop; the outputs of all steps are one tensor."""
+    """`_unrolled` as a loop, whose outputs of all steps are one tensor."""
     count = extent(n, (projected, 0)).value
 
     def iteration(number: Value, flag: Value, states: list[Value]) -> Iteration:
@@ -297,7 +297,7 @@ def _masked(
 ) -> tuple[list[Value], Value]:
     """The states and the output after step t.
 
-    Behind the end of its sequence, an example keeps its state and gives zeros.
+    After the end of its sequence, an example keeps its state and gives zeros.
     """
     if lengths is None:
         return new, new[0]
@@ -315,10 +315,10 @@ def with_shape(n: Layer, value: Value, *shape: Dim) -> Value:
 
 
 def masked_steps(n: Layer, counts: Value, zeros: bool, backward: bool, started: bool) -> Masked:
-    """What becomes of steps that do not count, of which [time, batch, ..] says which do.
+    """What becomes of steps that do not count; `counts` [time, batch, ..] says which do.
 
-    States stay. Outputs are `zeros`, or those of the step before: zeros too where none has counted,
-    also if `started` from given states.
+    They keep the states. Their outputs are zeros if `zeros`, else those of the step before, or
+    zeros if no step has counted. `started` says that the first states may be other than zeros.
     """
     seen = counts
     if started and not zeros:

@@ -1,4 +1,4 @@
-"""Reductions along axes, and what finds extremes."""
+"""Reductions along axes, and operators that find extremes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .shapes import as_i64, as_scalar, normalize_axes, product, reshape
 from .terms import Term, extent
 
 _OF_FLOATS = (nn.ReduceL2, nn.ReduceLogSum, nn.ReduceLogSumExp)
-"""Reductions whose results are no integers before they are cut off to such."""
+"""Reductions that are computed as floats, and then truncated, where they are of integers."""
 
 
 def reduced(n: Layer, x: Value, reduce: Any, axes: Sequence[int], keep: bool = False) -> Value:
-    """An op's reduction, of the operand's element type; of truth values as of numbers."""
+    """The reduction of x by an op, of x's element type; truth values are reduced as 0 and 1."""
     element = x.type.element_type
     wide = x
     if element is i1:
@@ -29,7 +29,7 @@ def reduced(n: Layer, x: Value, reduce: Any, axes: Sequence[int], keep: bool = F
 
 
 def reduction_row(reduce: Any, *, axes: str, keep: tuple[str, int]) -> Convert:
-    """The row of a reduction along the axes of an attribute, of all where it is left out."""
+    """The converter of a reduction along an attribute's axes, or all where it is left out."""
 
     def convert(n: Any, x: Value) -> Value:
         found = normalize_axes(n, n.ints(axes, range(x.type.rank)), x.type.rank)
@@ -41,7 +41,7 @@ def reduction_row(reduce: Any, *, axes: str, keep: tuple[str, int]) -> Convert:
 def extreme_at(
     n: Layer, x: Value, find: Any, axis: int | None, keep: bool = False, last: bool = False
 ) -> Value:
-    """Where along an axis, or of all elements in a row, an op finds the first or last extreme."""
+    """The index of the first or last extreme along an axis, or of x as a vector if that is None."""
     x = n.cast(x, IntegerType(8, "u")) if x.type.element_type is i1 else x
     if axis is not None:
         return n(find(x, axis=axis, keep_dims=keep, select_last_index=last))
@@ -71,7 +71,7 @@ def variance(
 def largest(
     n: Layer, x: Value, k: Value, axis: int, greatest: bool = True, in_order: bool = True
 ) -> tuple[Value, Value]:
-    """The k largest elements along an axis, or the smallest, and where they are."""
+    """The k largest, or else smallest, elements along an axis, and their indices."""
     k = as_scalar(n, as_i64(n, k))
     known = n.known(k)
     count = None if known is None else int(known)

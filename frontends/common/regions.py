@@ -1,7 +1,7 @@
-"""Regions of feature maps, read between their elements or brought to a grid of maxima.
+"""Regions of feature maps: interpolated or pooled to a grid of bins; deformable convolutions.
 
-A position is a number of elements in each spatial dimension. It reads the two neighbours of
-each, so 2**dimensions rows of channels, and weights them.
+A position counts elements in each spatial dimension. An interpolation reads the two neighbours of a
+position in each dimension, so 2**dimensions rows of channels, and weights them.
 
 Source: ONNX RoiAlign-22, MaxRoiPool-22, DeformConv-22.
 """
@@ -40,10 +40,11 @@ def roi_align(
     half: bool = False,
     largest: bool = False,
 ) -> Value:
-    """Each bin of a region is the mean (or maximum) of a grid of samples.
+    """The mean, or the maximum if `largest`, of a grid of samples in each bin of each region.
 
-    Regions are scaled, and where `half` moved by half an element. A bin has so many samples in
-    each dimension, with 0 as many as it has elements. Places are f32, of regions in f64 f64.
+    Regions are multiplied by `scale`, and moved by half an element if `half`. A bin has `samples`
+    in each dimension; 0 means as many as it has elements. Positions are computed in f32, or in f64
+    for regions of f64.
 
     x [B, C, H, W], rois [R, 4] -> samples [R, PH, S, PW, T, C] -> [R, C, PH, PW]
     """
@@ -83,7 +84,7 @@ def roi_align(
 def _samples(n: Layer, begin: Term, length: Term, bins: int, ratio: int) -> tuple[Term, Term, Term]:
     """Positions [R, bins, S] of the samples of regions [R] along a dimension.
 
-    Also which of them count [R, 1, S], and how many they are in a bin [R].
+    The other results are which of them count [R, 1, S], and their number in a bin [R].
     """
     bin_length = length / float(bins)
     if ratio > 0:
@@ -123,7 +124,7 @@ def _apart(x: Term, d: int) -> Term:
 def max_roi_pool(
     n: Layer, x: Value, rois: Value, *, bins: Sequence[int], scale: float = 1.0
 ) -> Value:
-    """The maximum of each bin of a region, whose bounds are rounded to elements; 0 of none.
+    """The maximum of each bin of a region, with bounds rounded to elements; 0 for empty bins.
 
     x [B, C, H, W], rois [R, 5] -> [R, C, H, PW] -> [R, C, PH, PW]
     """
@@ -156,7 +157,7 @@ def _bins(n: Layer, begin: Term, end: Term, bins: int, size: Extent) -> Term:
 
 @dataclass(frozen=True)
 class DeformableWindows:
-    """Where the places of a kernel read without offsets; `pads` are those of all begins first."""
+    """Where a kernel's places read without offsets; `pads` has all begins, then all ends."""
 
     kernel: Sequence[int]
     strides: Sequence[int]
@@ -178,7 +179,7 @@ def deformable_convolution(
     mask: Value | None,
     windows: DeformableWindows,
 ) -> Value:
-    """A product of the weight with the elements that each place of the kernel reads.
+    """A convolution whose kernel's places are moved by `offset` and weighted by `mask`.
 
     x [N, C, D..], offset [N, OG * K * d, O..] for d dimensions and the K places of a kernel ->
     columns [N, OG, K, O, C / OG] -> [N, M, O..]
@@ -248,8 +249,9 @@ def _zero_taps(at: Term, size: int) -> list[Tap]:
 
 
 def _inner_taps(at: Term, size: int) -> list[Tap]:
-    """The same, where a place outside of the image reads nothing, and behind its last element
-    that one.
+    """The two neighbours of positions; one that is outside of the image weighs nothing.
+
+    A position between the last element and the end of the image reads the last element.
     """
     inside = (at >= 0.0) & (at < float(size))
     taps = _clamped_taps(at, constant(at.n, size, i64))
@@ -265,10 +267,11 @@ def average_of_own_channels(
     scale: float = 1.0,
     scaled_first: bool = False,
 ) -> Value:
-    """The mean of each bin of a region, each bin in channels of its own; 0 of no element.
+    """The mean of each bin of a region, where each bin has channels of its own; 0 if it is empty.
 
-    Corners are rounded, and then scaled; the last one is in the region. With `scaled_first`, they
-    are rounded afterwards, the last one is not, nor are the last elements of an image.
+    Corners are rounded and then scaled, and the last corner belongs to the region. With
+    `scaled_first`, they are scaled and then rounded, and neither the last corner nor the last row
+    and column of an image belong to it.
 
     x [B, C * PH * PW, H, W], rois [R, 5] -> [R, C, PH, PW]. Source: R-FCN's PSROIPooling, and
     torchvision's ps_roi_pool.

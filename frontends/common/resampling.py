@@ -1,4 +1,4 @@
-"""Images in other sizes, each row and column a weighted mean of those around its place."""
+"""Images in other sizes, whose rows and columns are weighted means of those around their places."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .terms import Term, constant, counting
 
 
 def _chosen(condition: Any, yes: Any, no: Any) -> Any:
-    """Elements by a condition, arrays or terms."""
+    """`yes` where the condition holds, else `no`, of arrays or terms."""
     if isinstance(condition, Term):
         return condition.choose(yes, no)
     return np.where(condition, yes, no)
 
 
 def _sinc(x: Any) -> Any:
-    """sin(pi x) / (pi x) of what is not negative."""
+    """sin(pi x) / (pi x) for x >= 0."""
     if not isinstance(x, Term):
         return np.sinc(x)
     turn = x.max(1e-20) * math.pi
@@ -37,7 +37,7 @@ def _lanczos(radius: float) -> Callable[[Any], Any]:
 
 
 def _cubic(near: tuple[float, ...], far: tuple[float, ...]) -> Callable[[Any], Any]:
-    """Polynomials up to 1, and from there to 2."""
+    """The polynomial `near` for distances up to 1, `far` from there to 2, then 0."""
 
     def polynomial(x: Any, factors: tuple[float, ...]) -> Any:
         return reduce(lambda total, factor: total * x + factor, factors[1:], x * 0.0 + factors[0])
@@ -57,18 +57,19 @@ KERNELS: Mapping[str, tuple[float, Callable[[Any], Any]]] = {
     "keyscubic": (2, _cubic((1.5, -2.5, 0, 1), (-0.5, 2.5, -4, 2))),
     "mitchellcubic": (2, _cubic((7 / 6, -2, 0, 8 / 9), (-7 / 18, 2, -10 / 3, 16 / 9))),
 }
-"""Radius and weight by distance. Source: TensorFlow's sampling_kernels.
+"""The radius of each kernel, and its weight by distance. Source: TensorFlow's sampling_kernels.
 
-Those of Lanczos, the triangle and the cubic ones take terms too.
+Kernels take arrays; those of Lanczos, the triangle and the cubic ones take terms too.
 """
 
 
 def sampled(own: int, count: int, scale: float, shift: float, kind: str, wide: bool) -> np.ndarray:
-    """Weights [count, own] of elements around the place of each of the result's; where the
-    result is smaller, `wide` kernels reach over all that it stands for.
+    """Weights [count, own] of the `own` elements along an axis in each of the result's `count`.
 
-    Numerics: places and distances in f32 as TensorFlow has them, since what lies at the radius
-    counts or not by the last bit.
+    Where the result is smaller, a `wide` kernel is stretched over all that an element stands for.
+
+    Numerics: places and distances are computed in f32 as by TensorFlow, since their last bit
+    decides whether an element at the radius counts.
     """
     radius, kernel = KERNELS[kind]
     half, step = np.float32(0.5), np.float32(1 / np.float32(scale))
@@ -82,7 +83,7 @@ def sampled(own: int, count: int, scale: float, shift: float, kind: str, wide: b
 
 
 def covered(own: int, count: int) -> np.ndarray:
-    """Weights [count, own] of what each element of the result covers."""
+    """The weights of `sampled` by the area that each element of the result covers."""
     edges = np.arange(count + 1) * (own / count)
     places = np.arange(own)
     ends = np.minimum(edges[1:, None], places + 1)
@@ -109,7 +110,7 @@ def sampled_late(own: Term, count: Any, kind: str, wide: bool) -> Term:
 
 
 def weighted(n: Layer, x: Value, rows: np.ndarray | Term, columns: np.ndarray | Term) -> Value:
-    """x [N, H, W, C] with other rows and columns, of weights [H', H] and [W', W], in f32."""
+    """x [N, H, W, C] resized in f32 by the weights of rows [H', H] and columns [W', W]."""
     image = Term(n, n.cast(channels_first(n, x), f32))
     left, right = (
         weights.cast(f32) if isinstance(weights, Term) else constant(n, weights, f32)

@@ -12,7 +12,9 @@ from .shapes import as_i64, broadcast, part_of_vector, product, shape_of
 
 
 def reshape_by(n: Layer, x: Value, vector: Value, extents: list) -> Value:
-    """Extents are numbers, -1 for what is left, None for an element of `vector`, or of x."""
+    """x in a shape whose extents are numbers, (x, axis) for one of x, -1 for what is left, or None
+    for the element of `vector` at this place.
+    """
     shape: list[Dim] = [_known(e) for e in extents]
     if -1 in shape:
         shape[shape.index(-1)] = _what_is_left(n, x, extents, shape)
@@ -64,7 +66,7 @@ def _what_is_left(n: Layer, x: Value, extents: list, shape: list[Dim]) -> Dim:
 
 
 def expand_by(n: Layer, x: Value, vector: Value, wanted: tuple[Dim, ...]) -> Value:
-    """NumPy's broadcasting of x against a shape."""
+    """x broadcast against the shape `vector` as by NumPy; `wanted` is what is known of it."""
     rank = max(len(wanted), x.type.rank)
     wanted = (1,) * (rank - len(wanted)) + wanted
     own = (1,) * (rank - x.type.rank) + x.type.shape
@@ -76,8 +78,8 @@ def expand_by(n: Layer, x: Value, vector: Value, wanted: tuple[Dim, ...]) -> Val
             shape.append(d if w == 1 or d != 1 else None)
         else:
             shape.append(w)
-    # An unknown w against an unknown extent, or against 1, is decided at run time; and whether
-    # an unknown extent is the w that is known, or 1.
+    # The run decides between an unknown w and an extent that is unknown or 1, and whether an
+    # unknown extent is 1 or equal to a known w.
     late = any(
         d in (1, None) if w is None else d is None and w != 1
         for w, d in zip(wanted, own, strict=True)

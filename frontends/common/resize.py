@@ -26,7 +26,7 @@ How = Mapping[str, Any]
 def resized_by_scales(
     n: Layer, x: Value, scales: Value, axes: Sequence[int], how: How, roi: Value | None = None
 ) -> Value:
-    """The tensor with extents along the axes `scales` times those that it has, rounded down."""
+    """The tensor with its extents along the axes multiplied by `scales`, and rounded down."""
     check_count(n, scales, len(axes), "scales")
     scales = n.cast(scales, f32)
     known, region = n.known(scales), _region(n, roi)
@@ -55,7 +55,7 @@ def resized(
 ) -> Value:
     """The tensor with these extents along the axes.
 
-    With another policy they are the most or the least, and all dimensions keep one scale.
+    With the policy `not_larger` or `not_smaller`, they are bounds, and all axes have one scale.
     """
     check_count(n, sizes, len(axes), "sizes")
     choose = POLICIES[policy]
@@ -94,7 +94,7 @@ POLICIES: dict[str, Any] = {
 def _resize(
     n: Layer, x: Value, shape: list[Dim], factors: list[float], axes, region, how: How
 ) -> Value:
-    """Everything but extents is known."""
+    """The op for known scales and a known region; extents may be unknown."""
     roi = None
     if region is not None:
         begin, end = [0.0] * len(shape), [1.0] * len(shape)
@@ -113,7 +113,7 @@ def _resize_dynamic(
     stays: Sequence[bool],
     how: How,
 ) -> Value:
-    """Scales, sizes and perhaps a region are computed; dimensions that stay are left out."""
+    """The op for scales, sizes and perhaps a region that are computed, without axes that stay."""
     scales, sizes, roi = computed
     moving = [i for i, stay in enumerate(stays) if not stay or roi is not None]
     if not moving:

@@ -26,10 +26,10 @@ class Rows:
 
     A converter gets the layer and its inputs (None for one left out) and returns its outputs: a
     value, or a sequence with None for an output that it does not provide. The modules of the
-    room's package `ops` are loaded when the first operator is looked for.
+    format's package `ops` are loaded when the first operator is looked for.
 
     `ignored` are the fields of nodes that a converter need not read; any other that it leaves
-    unread is an error. None of a format without a table yet.
+    unread is an error. It is None for a format without such a table.
     """
 
     def __init__(self, package: str, ignored: IgnoredFields | None = None) -> None:
@@ -79,8 +79,8 @@ class Rows:
 def fault_of_call(convert: Convert, inputs: list[Any]) -> str | None:
     """What is wrong with the inputs of an operator that has no declaration, or None.
 
-    The converter's parameters stand for it: those without a default are needed. What comes before
-    them may be left out where its type says so.
+    The converter's parameters take its place: those without a default are needed, but may be None
+    where their annotation says so.
     """
     parameters = list(signature(convert).parameters.values())[1:]
     parameters = [p for p in parameters if p.kind is not p.KEYWORD_ONLY]

@@ -31,7 +31,7 @@ def axes_mask(n: Layer, axes: Value, rank: int) -> Value:
 
 
 def spread_over(n: Layer, numbers: Value, axes: Value, rank: int) -> Value:
-    """The number of each of `rank` dimensions that is one of the axes, 0 for the others.
+    """A 1-D tensor [rank] with each axis's number at its dimension, and 0 at the others.
 
     `numbers`, a 1-D tensor of i64, has one for each axis.
     """
@@ -59,7 +59,7 @@ def assumed(n: Layer, x: Value, holds: Term, text: str) -> Value:
 
 
 def order_of(n: Layer, mask: Value) -> Value:
-    """The dimensions, those of the mask behind the others: a 1-D tensor of i64."""
+    """The order of dimensions that puts those of the mask last: a 1-D tensor of i64."""
     (rank,) = mask.type.shape
     own = n.constant(np.arange(rank, dtype=np.int64))
     behind = n(nn.Mul(n.cast(mask, i64), n.constant(rank, i64)))
@@ -67,7 +67,7 @@ def order_of(n: Layer, mask: Value) -> Value:
 
 
 def in_order(n: Layer, keys: Value) -> Value:
-    """Where the smallest of the keys is, then the next one, and so on."""
+    """The indices that sort the keys in ascending order (argsort)."""
     type = TensorType(keys.type.shape, i64)
     count = n.constant(np.array([type.shape[0]], np.int64))
     return n(nn.TopK(keys, count, axis=0, largest=False, out=type, indices=type))[1]
@@ -175,7 +175,7 @@ def given_sizes(n: Layer, x: Value, axis: int, sizes: Value) -> Value:
 
 
 def source_of(vector: Value, at: int) -> tuple[Value, int] | None:
-    """The value and the dimension whose extent an element of a 1-D tensor is, where one is."""
+    """The value and the axis whose extent is element `at` of a 1-D tensor, where that is known."""
     op = vector.defining_op
     match op:
         case nn.ShapeOf():

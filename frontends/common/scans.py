@@ -1,4 +1,4 @@
-"""Running results along an axis, by doubling: after k steps each element has its 2**k last ones."""
+"""Scans along an axis, by doubling: after k steps, each element combines the last 2**k."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .movement import FAR, concat, slice_axis
 from .terms import Term, constant, counting, extent
 
 Combine = Callable[[Sequence[Term], Sequence[Term]], Sequence[Term]]
-"""From results of earlier elements and of those that follow them to those of all of them."""
+"""From the results of some elements and of those that follow them to the results of both."""
 
 
 def running(n: Layer, values: Sequence[Term], axis: int, combine: Combine) -> Sequence[Term]:
-    """What combining all elements up to each one of an axis gives, of several tensors at once."""
+    """The combination of all elements up to each one along an axis, of several tensors at once."""
     count = values[0].shape[axis]
     if count is None:
         return _running_open(n, values, axis, combine)
@@ -37,7 +37,7 @@ def running(n: Layer, values: Sequence[Term], axis: int, combine: Combine) -> Se
 
 
 def _running_open(n: Layer, values: Sequence[Term], axis: int, combine: Combine) -> Sequence[Term]:
-    """The same in a loop, of an extent that is known at run time."""
+    """`running` as a loop, for an extent that is known at run time only."""
     size = extent(n, (values[0].value, axis))
 
     def step(number: Value, flag: Value, states: list[Value]) -> Iteration:

@@ -1,4 +1,4 @@
-"""What classifiers and regressors make of their scores."""
+"""Transforms of the scores of classifiers and regressors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def two_classes(first: Term, second: Term) -> Term:
 
 
 def transformed(scores: Term, kind: str) -> Term:
-    """Scores [B, C] after a transform as ONNX names it. Raises NncError where there is no such."""
+    """Scores [B, C] after a transform as ONNX names it. Raises NncError for another name."""
     n = scores.n
     match kind:
         case "NONE":

@@ -14,7 +14,7 @@ HOW = {"Sum": "add", "Prod": "mul", "Max": "max", "Min": "min"}
 
 
 def count_of(n: Layer, ids: Value) -> Value:
-    """Of the segments, whose numbers ascend."""
+    """The number of segments, from the rows' segment numbers, which ascend."""
     known = n.known(ids)
     if known is not None:
         return n.constant(int(known.max(initial=-1)) + 1, i64)
@@ -23,7 +23,7 @@ def count_of(n: Layer, ids: Value) -> Value:
 
 
 def combined_segments(n: Layer, x: Value, ids: Value, count: Value, how: str) -> Value:
-    """The rows of each segment; one without rows is 0, or 1 of a product."""
+    """The rows of each segment combined; a segment without rows is 0, or 1 for a product."""
     found = segments(n, x, ids, count, how, infinite=True)
     if how not in ("max", "min"):
         return found
@@ -39,7 +39,7 @@ def sizes(n: Layer, x: Value, ids: Value, count: Value) -> Term:
 
 
 def segment_means(n: Layer, x: Value, ids: Value, count: Value, root: bool = False) -> Value:
-    """The mean of each segment's rows, or the sum over the root of their number."""
+    """The mean of each segment's rows; with `root`, their sum over the root of their number."""
     sums = Term(n, segments(n, x, ids, count, "add"))
     number = sizes(n, x, ids, count).max(1)
     return (sums / (number.function(nn.Sqrt) if root else number)).value

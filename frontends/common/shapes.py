@@ -47,7 +47,7 @@ def dims(x: Value) -> list[Extent]:
 
 
 def resolve(extent: Extent) -> Dim:
-    """The number, or None where it is known at run time only."""
+    """The extent as a number, or None where it is known at run time only."""
     return extent if isinstance(extent, int) else extent[0].type.shape[extent[1]]
 
 
@@ -85,7 +85,7 @@ def flatten(n: Layer, x: Value, axis: int) -> Value:
 
 
 def merge(n: Layer, x: Value, groups: Sequence[tuple[int, int]]) -> Value:
-    """x with each group of neighbouring dimensions, from the first up to the second, as one."""
+    """x with each group [begin, end) of neighbouring dimensions merged into one."""
     shape = x.type.shape
     extents = tuple(product(shape[begin:end]) for begin, end in groups)
     out = TensorType(extents, x.type.element_type)
@@ -106,7 +106,7 @@ def merge(n: Layer, x: Value, groups: Sequence[tuple[int, int]]) -> Value:
 
 
 def part_of_vector(n: Layer, vector: Value, begin: int, end: int) -> Value:
-    """Elements of a 1-D tensor."""
+    """The elements [begin, end) of a 1-D tensor."""
     if (begin, end) == (0, vector.type.shape[0]):
         return vector
     out = TensorType((end - begin,), vector.type.element_type)
@@ -114,7 +114,7 @@ def part_of_vector(n: Layer, vector: Value, begin: int, end: int) -> Value:
 
 
 def broadcast(n: Layer, x: Value, extents: Sequence[Extent]) -> Value:
-    """x repeated to this shape, each extent that of x or, where x has 1 or none, any."""
+    """x broadcast to this shape, which may differ from x only where x has 1 or no dimension."""
     shape = tuple(resolve(e) for e in extents)
     if shape == x.type.shape and None not in shape:
         return x
@@ -127,7 +127,7 @@ def broadcast(n: Layer, x: Value, extents: Sequence[Extent]) -> Value:
 
 
 def broadcast_by(n: Layer, x: Value, shape: Value) -> Value:
-    """x repeated to a shape, a 1-D i64 tensor of which a part may be known."""
+    """x broadcast to a shape, a 1-D i64 tensor whose elements may be unknown at import."""
     extents = n.ranked(shape)
     out = TensorType(tuple(extents), x.type.element_type)
     if None in extents:
@@ -136,7 +136,7 @@ def broadcast_by(n: Layer, x: Value, shape: Value) -> Value:
 
 
 def of_length(n: Layer, vector: Value, length: int | None) -> Value:
-    """A 1-D tensor with its length, where the model tells that elsewhere."""
+    """A 1-D tensor with its length, where only something else in the model tells it."""
     if vector.type.shape != (None,) or length is None:
         return vector
     return n(nn.Reshape(vector, out=TensorType((length,), vector.type.element_type)))
@@ -164,7 +164,7 @@ def positions(n: Layer, extent: int) -> np.ndarray:
 
 
 def limits_of(element: Type) -> tuple[float, float]:
-    """The smallest and the largest number of an element type; infinities of floats."""
+    """The smallest and the largest number of an element type; for floats, the infinities."""
     return combiner_identity("max", element), combiner_identity("min", element)
 
 

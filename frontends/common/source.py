@@ -103,7 +103,7 @@ class Source:
         try:
             path = (home / name).resolve()
             inside, there = "\0" not in name and home in path.parents, path.is_file()
-        except (OSError, RuntimeError, ValueError):  # too long a name, too
+        except (OSError, RuntimeError, ValueError):  # also for a name that is too long
             raise self.error(f"'{name[:99]}' is no file's name") from None
         if not inside:
             raise self.error(f"the file '{name}' lies outside the model's folder")

@@ -27,7 +27,7 @@ def exp(x: Term) -> Term:
 
 
 def polynomial(x: Term, coefficients: Sequence[float | Term]) -> Term:
-    """The sum of coefficients times powers of x, from that of x**0 on, by Horner's rule."""
+    """The polynomial with these coefficients, that of x**0 first, by Horner's rule."""
     *others, last = coefficients
     if not others:
         return x.zeros() + last
@@ -59,12 +59,12 @@ def log_ndtr(x: Term) -> Term:
 
 
 def ndtr(x: Term) -> Term:
-    """The normal distribution below x."""
+    """The probability that a standard normal number is below x."""
     return (x * -math.sqrt(0.5)).function(nn.Erfc) * 0.5
 
 
 def inverse_of_parts(size: Term, rest: Term) -> Term:
-    """Where erf is `size` and erfc is `rest`, their sum being 1 and neither negative.
+    """The x whose erf is `size` and whose erfc is `rest`; their sum is 1, and neither is negative.
 
     Winitzki's approximation (2008) and three steps of Halley's method.
     """
@@ -80,14 +80,14 @@ def inverse_of_parts(size: Term, rest: Term) -> Term:
 
 
 def erfinv(y: Term) -> Term:
-    """Whose erf y is."""
+    """The inverse of the error function."""
     size = y.function(nn.Abs)
     found = inverse_of_parts(size, 1.0 - size)
     return (y < 0.0).choose(-found, found)
 
 
 def ndtri(p: Term) -> Term:
-    """Below which the normal distribution has p."""
+    """The inverse of `ndtr`."""
     rest = p.min(1.0 - p) * 2.0
     found = inverse_of_parts(1.0 - rest, rest) * math.sqrt(2)
     return (p < 0.5).choose(-found, found)
@@ -99,14 +99,14 @@ SHIFT = 10
 """Where series for large arguments are used; smaller ones are brought there by recurrence."""
 
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
-"""Those of even index, from 2 on."""
+"""Bernoulli's numbers of even index, from 2 on."""
 
 
 def lgamma(x: Term) -> Term:
-    """6.1.40, and 6.1.17 for negative numbers."""
+    """log(abs(gamma(x))): 6.1.40, and the reflection 6.1.17 below 0.5."""
     negative = x < 0.5
     y = negative.choose(1.0 - x, x)
-    near = y.min(1e10)  # larger ones need no recurrence, whose product has no end
+    near = y.min(1e10)  # larger ones need no recurrence, whose product would overflow
     passed = reduce(lambda total, k: total * (near + float(k)), range(1, SHIFT), near)
     large = y > 1e10
     far, passed = large.choose(y, y + float(SHIFT)), large.choose(1.0, passed)
@@ -129,7 +129,10 @@ def sine_of_turn(x: Term) -> Term:
 
 
 def digamma(x: Term) -> Term:
-    """6.3.18, and 6.3.7 for negative numbers; infinite at 0, no number at those below."""
+    """The derivative of `lgamma`: 6.3.18, and the reflection 6.3.7 for negative numbers.
+
+    It is infinite at 0, and NaN at negative whole numbers.
+    """
     negative = x < 0.0
     y = negative.choose(1.0 - x, x)
     far = y + float(SHIFT)
@@ -151,7 +154,7 @@ def zeta(order: float | Term, x: Term) -> Term:
     total = power / (order - 1.0) + power * inverse * 0.5
     for k in range(SHIFT):
         total = total + (x + float(k)) ** (-order)
-    # What follows is nothing for larger orders, whose products would have no end.
+    # The rest is negligible for larger orders, whose products would overflow.
     near = order.min(1e3) if isinstance(order, Term) else order
     factor, terms = near, []
     for k, b in enumerate(_BERNOULLI, 1):
@@ -161,12 +164,12 @@ def zeta(order: float | Term, x: Term) -> Term:
 
 
 def hurwitz_zeta(order: Term, x: Term, at_odd_pole: float) -> Term:
-    """`zeta` of all numbers; operands of one shape.
+    """`zeta` for all x, negative ones too; both operands have one shape.
 
-    Below 0 only whole orders have a value: that of the part of x above a whole number, and the
-    terms from x up to there, as the difference of two sums of positive numbers. Large terms of two
-    signs cancel first. At 0 and the negative whole numbers the result is infinite where the order
-    is even, else `at_odd_pole`. No order below 1 has a value.
+    For negative x, only whole orders have a value: zeta of x - floor(x) plus the terms from x up to
+    there, which are a difference of two sums of positive numbers. The largest terms are added
+    first, as they cancel if their signs differ. At 0 and the negative whole numbers the result is
+    infinite for an even order, else `at_odd_pole`. It is NaN for orders below 1.
     """
     negative, part = x < 0.0, x - x.function(nn.Floor)
     sign = _is_whole(order * 0.5).choose(1.0, order.zeros() - 1.0)
@@ -185,7 +188,7 @@ def _is_whole(x: Term) -> Term:
 
 
 def polygamma_of_orders(order: Term, x: Term) -> Term:
-    """The derivative of digamma of each of several orders from 1 on, whole numbers."""
+    """The derivatives of digamma of these orders, whole numbers from 1 on."""
     following = order + 1.0
     size = exp(lgamma(following)) * hurwitz_zeta(following, x, math.nan)
     return _is_whole(following * 0.5).choose(size, -size)
@@ -204,7 +207,7 @@ def polygamma(order: int, x: Term) -> Term:
 
 
 def _slopes_of_cot(order: int) -> list[float]:
-    """The derivative of pi * cot(pi * x), as a polynomial of cot(pi * x)."""
+    """The derivative of pi * cot(pi * x) of an order, as a polynomial of cot(pi * x)."""
     found = Polynomial([0.0, math.pi])
     for _ in range(order):
         found = -math.pi * found.deriv() * Polynomial([1.0, 0.0, 1.0])

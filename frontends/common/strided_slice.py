@@ -12,11 +12,12 @@ from .shapes import Extent, as_i64, as_scalar, of_length, part_of_vector, reshap
 
 @dataclass(frozen=True)
 class Masks:
-    """Bits of the specifications that begin at the first element or end at the last, stand for
-    all dimensions between their neighbours', for a new dimension, or for one that is dropped.
+    """Bit masks: bit i of each says what specification i means.
 
-    A dimension is dropped at its position; at the first one where it has a bit of `begin` too and
-    `drops_at_begin`, as in TensorFlow Lite.
+    It begins at the first element (`begin`), ends at the last (`end`), stands for all dimensions
+    that no other one names (`ellipsis`), for a new dimension (`new_axis`), or for a dimension of
+    which one element is taken, and which is dropped (`shrink`). This element is the first one where
+    `drops_at_begin`, as in TensorFlow Lite, and the bit of `begin` is set too.
     """
 
     begin: int = 0

@@ -15,7 +15,7 @@ from .loops import Iteration, while_loop
 from .terms import Term, constant, joined
 
 MOST_ROUNDS = 100
-"""Rounds in which the classes' probabilities are made to agree with those of pairs, at least."""
+"""The most iterations for `probabilities`, unless there are more classes than this."""
 
 
 def kernel(
@@ -33,12 +33,12 @@ def kernel(
 
 
 def duels(
-    kernels: Term, counts: Sequence[int], own: np.ndarray, offsets: np.ndarray
+    kernels: Term, counts: Sequence[int], coefficients: np.ndarray, offsets: np.ndarray
 ) -> tuple[Term, Term]:
     """A score for each pair of classes, positive where the first wins, and the wins of each.
 
-    kernels [B, S] with so many vectors of each class, coefficients [classes - 1, S], offsets of
-    the pairs.
+    `counts` has the number of each class's vectors: kernels [B, S], coefficients [classes - 1, S],
+    offsets [pairs] -> scores [B, pairs], wins [B, classes].
     """
     n, total, classes = kernels.n, sum(counts), len(counts)
     begins = np.concatenate([[0], np.cumsum(counts)])
@@ -48,7 +48,7 @@ def duels(
     for column, (i, j) in enumerate(pairs):
         for one, row in ((i, j - 1), (j, i)):
             part = slice(begins[one], begins[one + 1])
-            matrix[part, column] = own[row, part]
+            matrix[part, column] = coefficients[row, part]
         wins[0, column, i] = wins[1, column, j] = 1
     element = kernels.element
     offset = constant(n, offsets[: len(pairs)], element)
@@ -95,18 +95,18 @@ def probabilities(n: Layer, scores: Term, slope: Term, offset: Term, classes: in
 
 
 def _round(chances: Term, matrix: Term, rows: list[Term]) -> tuple[Term, Term]:
-    """Each chance moved in turn to where it fits the others best; how far they were apart."""
+    """Each probability in turn moved to where it fits the others best; the error before that."""
     slopes = (matrix @ chances.spread(0, 1)).reshape((chances.value, 0), (chances.value, 1))
     mean = (chances * slopes).sum(1, keep=True)
     apart = (slopes - mean).function(nn.Abs).largest(1, keep=True)
     after = chances
     for t, row in enumerate(rows):
         row = row.reshape((chances.value, 0), (chances.value, 1))
-        own, slope = row.part(1, t, t + 1), slopes.part(1, t, t + 1)
-        step = (mean - slope) / own
+        pivot, slope = row.part(1, t, t + 1), slopes.part(1, t, t + 1)
+        step = (mean - slope) / pivot
         rest = step + 1.0
         unit = constant(chances.n, np.eye(len(rows))[t], chances.element)
         after = (after + step * unit) / rest
-        mean = (mean + step * (step * own + slope * 2.0)) / (rest * rest)
+        mean = (mean + step * (step * pivot + slope * 2.0)) / (rest * rest)
         slopes = (slopes + step * row) / rest
     return after, apart

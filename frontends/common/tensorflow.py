@@ -1,6 +1,6 @@
 """Operators that TensorFlow and TensorFlow Lite share, with their operands in the same order.
 
-What is an attribute there and an option here is a parameter that is named.
+What is an attribute in TensorFlow and an option in TensorFlow Lite is a named parameter.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def fill(n: Layer, shape: Value, value: Value, *, rank: int | None = None) -> Va
 
 
 def slice_(n: Layer, x: Value, begin: Value, sizes: Value) -> Value:
-    """So many elements from a begin on; of a size of -1 all that follow."""
+    """The elements from `begin` on, `sizes` of them along each axis; -1 means all that follow."""
     pairs = zip(elements(n, begin, x.type.rank), elements(n, sizes, x.type.rank), strict=True)
     for axis, (first, count) in enumerate(pairs):
         if isinstance(first, int) and isinstance(count, int):
@@ -141,7 +141,7 @@ def unpack(n: Layer, x: Value, axis: int, count: int) -> list[Value]:
 
 
 def split(n: Layer, axis: Value, x: Value, count: int) -> list[Value]:
-    """So many equal parts along an axis."""
+    """`count` equal parts along an axis."""
     place = normalize_axis(n, n.known_int(axis, "axis"), x.type.rank)
     whole = x.type.shape[place]
     if count < 1 or (whole is not None and whole % count):
@@ -177,14 +177,14 @@ def transpose(n: Layer, x: Value, order: Value) -> Value:
 
 
 def reverse(n: Layer, x: Value, axes: Value) -> Value:
-    """x with the elements of some axes in the other order."""
+    """x with the elements of some axes in reverse order."""
     for axis in normalize_axes(n, n.known_ints(axes, "axes"), x.type.rank):
         x = slice_axis(n, x, axis, FAR, -FAR, -1)
     return x
 
 
 def pad(n: Layer, x: Value, pads: Value, value: Value | None, *, mode: str = "constant") -> Value:
-    """Pads are pairs, a row for each dimension; of mode symmetric the border is repeated."""
+    """x padded by pairs, a row for each dimension; mode symmetric repeats the border elements."""
     if pads.type.shape not in ((x.type.rank, 2), (None, 2), (None, None)):
         raise n.error(f"pads are '{pads.type}', expected pairs for {x.type.rank} dimensions")
     pairs = reshape(n, as_i64(n, pads), [x.type.rank, 2])
@@ -204,19 +204,19 @@ def pad(n: Layer, x: Value, pads: Value, value: Value | None, *, mode: str = "co
 def space_to_batch_nd(
     n: Layer, x: Value, block: Value, pads: Value, *, filler: Value | None = None
 ) -> Value:
-    """Every so many positions of space as an image of its own."""
+    """Blocks of spatial positions moved into the batch; see `space_to_batch`."""
     sizes = n.known_ints(block, "the block")
     return space_to_batch(n, x, sizes, _pairs(n, pads, len(sizes)), filler)
 
 
 def batch_to_space_nd(n: Layer, x: Value, block: Value, crops: Value) -> Value:
-    """Images of every so many positions as one image."""
+    """The inverse of `space_to_batch_nd`, with borders cut; see `batch_to_space`."""
     sizes = n.known_ints(block, "the block")
     return batch_to_space(n, x, sizes, _pairs(n, crops, len(sizes)))
 
 
 def _pairs(n: Layer, value: Value, count: int) -> list[tuple[Index, Index]]:
-    """A row for each dimension of space, which may be computed."""
+    """The pairs of a tensor [count, 2], whose numbers may be known at run time only."""
     if value.type.shape not in ((count, 2), (None, 2), (None, None)):
         raise n.error(f"paddings or crops are '{value.type}', expected {count} pairs")
     found = elements(n, reshape(n, value, [2 * count]), 2 * count)
@@ -256,7 +256,7 @@ def scatter_nd(n: Layer, indices: Value, updates: Value, shape: Value) -> Value:
 
 
 def places_of(n: Layer, indices: Value, rank: int, updates: Value) -> Value:
-    """Positions of updates in a tensor of a rank; how many numbers each has follows from ranks."""
+    """Indices of updates in a tensor of a rank; the ranks tell how many numbers each index has."""
     depth = rank - updates.type.rank + indices.type.rank - 1
     if indices.type.shape[-1] is None and depth >= 0:
         lead = [(indices, i) for i in range(indices.type.rank - 1)]
@@ -273,7 +273,7 @@ def one_hot(n: Layer, indices: Value, depth: Value, on: Value, off: Value, axis:
 
 
 def where(n: Layer, condition: Value) -> Value:
-    """The positions of what is true, one in a row."""
+    """The indices of the true elements: [count, rank]."""
     return n(nn.Transpose(n(nn.NonZero(condition)), permutation=(1, 0)))
 
 
@@ -292,7 +292,7 @@ def on_main_diagonal(n: Layer, rows: Extent, columns: Extent) -> Term:
 
 
 def with_diagonal(n: Layer, x: Value, diagonal: Value) -> Value:
-    """Matrices x [.., M, N] with diagonals [.., min(M, N)]."""
+    """Matrices x [.., M, N] with their diagonals replaced by [.., min(M, N)]."""
     t, rank = Term(n, diagonal), x.type.rank
     last = extent(n, (diagonal, t.rank - 1)) - 1
     row = counting(n, extent(n, (x, rank - 2))).min(last.max(0))
@@ -303,15 +303,15 @@ def with_diagonal(n: Layer, x: Value, diagonal: Value) -> Value:
 
 _EMPTY = {"add": lambda least, most: 0, "mul": lambda least, most: 1,
           "max": lambda least, most: least, "min": lambda least, most: most}  # fmt: skip
-"""What a segment of no rows is, by the least and the largest number."""
+"""The value of a segment without rows, from the least and the largest number."""
 
 
 def segments(
     n: Layer, x: Value, ids: Value, count: Value | None, reduction: str, infinite: bool = False
 ) -> Value:
-    """Rows that have the same number are combined; negative numbers count for none.
+    """The rows of x with the same number in `ids`, combined; those with a negative one are dropped.
 
-    An extreme of floats is no less than the least number, or than infinity if `infinite`.
+    An extreme of no floats is the least or largest finite number, or infinity if `infinite`.
     """
     if count is None:
         last = n.known(ids)
@@ -347,7 +347,7 @@ def finite_limits(element: Type) -> tuple[float, float]:
 
 
 def reduction(n: Layer, x: Value, axes: Value, op: Any, keep: bool) -> Value:
-    """A reduction along axes, which may be computed where the rank stays."""
+    """A reduction along axes, which may be known at run time only if the rank stays (`keep`)."""
     if n.known(axes) is None:
         if not keep:
             raise n.error("axes must be known at import, as they tell the result's shape")
@@ -375,7 +375,7 @@ def arg_extreme(
 ) -> Value:
     """Where the first of the largest or smallest elements along an axis is.
 
-    What is no number is passed over, but as the first element where `nan_is_first`.
+    NaN is passed over; but if `nan_is_first`, NaN as the first element is the extreme.
     """
     place, given = normalize_axis(n, n.known_int(axis, "axis"), x.type.rank), Term(n, x)
     if not isinstance(given.element, FloatType):
@@ -411,7 +411,7 @@ def floor_div(n: Layer, x: Value, y: Value) -> Value:
 
 
 def divisor(n: Layer, x: Value) -> Value:
-    """A divisor of integers, for which the program fails where an element is 0."""
+    """x as a divisor: if it has integers, the program fails where one of them is 0."""
     return formulas.divisor(Term(n, x)).value
 
 
@@ -421,7 +421,7 @@ def atan2(n: Layer, y: Value, x: Value) -> Value:
 
 
 def select_rows(n: Layer, condition: Value, yes: Value, no: Value) -> Value:
-    """A vector of conditions chooses whole rows."""
+    """`yes` where the condition holds, else `no`; a vector of conditions chooses rows."""
     chosen = Term(n, condition)
     if chosen.rank == 1 and yes.type.rank > 1:
         chosen = chosen.spread(0, yes.type.rank - 1)
@@ -436,7 +436,7 @@ def bucketize(n: Layer, x: Value, boundaries: Any) -> Value:
 
 
 def fake_quant(n: Layer, x: Value, low: Value, high: Value, bits: int, narrow: bool) -> Value:
-    """x in 2 ** bits steps between bounds that are moved so that 0 is one of the steps."""
+    """x rounded to 2 ** bits steps between bounds, moved so that 0 is one of the steps."""
     least, most = int(narrow), 2**bits - 1
     a, b = Term(n, low), Term(n, high)
     scale = (b - a) / (most - least)
@@ -488,7 +488,7 @@ def _is_even(own: Sequence[Dim], sizes: Sequence[Dim]) -> bool:
 
 
 def _nearest(own: Term, count: Term, corners: bool, half: bool) -> Term:
-    """Which element each of the result's is, in numbers of 32 bits as the kernels have them."""
+    """The index of the element that each of the result's reads, in f32 as TensorFlow's kernels."""
     n, offset = own.n, 0.5 if half else 0.0
     scale = own.cast(f32) / count.cast(f32)
     if corners:

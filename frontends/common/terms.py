@@ -21,7 +21,7 @@ Operand = Any
 
 
 class Term:
-    """A value in formulas; `value` is the value itself."""
+    """A value with operators for formulas; `n` is the layer that gets the ops."""
 
     __slots__ = ("n", "value")
 
@@ -42,7 +42,7 @@ class Term:
         return len(self.shape)
 
     def other(self, operand: Operand) -> Value:
-        """An operand of this one's element type."""
+        """The operand as a value; a number becomes a constant of this one's element type."""
         if isinstance(operand, Term):
             return operand.value
         return self.n.constant(operand, self.element)
@@ -135,7 +135,7 @@ class Term:
         return self.made(nn.ShiftRight(self.value, self.other(other)))
 
     def choose(self, yes: Operand, no: Operand) -> Term:
-        """`yes` where this condition holds, else `no`; one of them is a term."""
+        """`yes` where this condition holds, else `no`; at least one of them is a term."""
         like = yes if isinstance(yes, Term) else no
         return self.made(nn.Where(self.value, like.other(yes), like.other(no)))
 
@@ -145,11 +145,11 @@ class Term:
         return Term(self.n, self.n.cast(self.value, element))
 
     def reshape(self, *extents: Extent) -> Term:
-        """An extent may be (value, axis), that of another value; see `shapes.reshape`."""
+        """This in another shape; an extent may be (value, axis), as in `shapes.reshape`."""
         return Term(self.n, reshape(self.n, self.value, extents))
 
     def shaped(self, shape: Term) -> Term:
-        """In a shape that is a 1-D i64, of which a part may be known."""
+        """This in a shape that is a 1-D i64, whose elements may be unknown at import."""
         extents = self.n.ranked(shape.value)
         out = TensorType(tuple(extents), self.element)
         if is_told_by_count(extents):
@@ -170,7 +170,7 @@ class Term:
         return Term(self.n, broadcast(self.n, self.n.constant(0, self.element), own))
 
     def spread(self, before: int, after: int) -> Term:
-        """With dimensions of one element before and after its own."""
+        """This with so many dimensions of one element before and after its own."""
         own = [(self.value, i) for i in range(self.rank)]
         return self.reshape(*[1] * before, *own, *[1] * after)
 
@@ -198,11 +198,11 @@ class Term:
         return self.made(nn.GatherNd(self.value, indices.value, batch_dims=batch_dims))
 
     def gather_elements(self, indices: Term, axis: int) -> Term:
-        """For each index the element at this position of its row along the axis."""
+        """out[.., i, ..] = this[.., indices[.., i, ..], ..], where i counts along the axis."""
         return self.made(nn.GatherElements(self.value, indices.value, axis=axis))
 
     def column(self, i: int, axis: int = -1) -> Term:
-        """The slice at position i of an axis, without it."""
+        """The slice at position i of an axis, without this axis."""
         return self.gather(Term(self.n, self.n.constant(i, i64)), axis % self.rank)
 
     def sum(self, *axes: int, keep: bool = False) -> Term:
@@ -221,11 +221,11 @@ class Term:
         return self.made(nn.ReduceProd(self.value, axes=axes, keep_dims=keep))
 
     def argmax(self, axis: int, keep: bool = False) -> Term:
-        """Where along an axis the largest element is."""
+        """The index of the largest element along an axis."""
         return self.made(nn.Argmax(self.value, axis=axis, keep_dims=keep))
 
     def part(self, axis: int, begin: int, end: int) -> Term:
-        """Elements of an axis."""
+        """The elements [begin, end) along an axis."""
         axis %= self.rank
         starts = tuple(begin if i == axis else 0 for i in range(self.rank))
         shape = tuple(end - begin if i == axis else d for i, d in enumerate(self.shape))
@@ -251,7 +251,7 @@ def counting(n: Layer, count: Term) -> Term:
 
 
 def joined(parts: Sequence[Term], axis: int) -> Term:
-    """Terms one after the other along an axis."""
+    """Terms concatenated along an axis."""
     first = parts[0]
     if len(parts) == 1:
         return first
@@ -259,5 +259,5 @@ def joined(parts: Sequence[Term], axis: int) -> Term:
 
 
 def arange(count: int, step: int = 1) -> np.ndarray:
-    """Multiples of a step, as i64."""
+    """The first `count` multiples of a step, from 0 on, as i64."""
     return np.arange(count, dtype=np.int64) * step

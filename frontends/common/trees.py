@@ -1,8 +1,8 @@
-"""Forests of decision trees: tables of nodes, and what the leaves that rows reach weigh.
+"""Forests of decision trees: tables of nodes, and the weights of the leaves that rows reach.
 
-`nn.walk_trees` finds the leaves, whose weights are gathered and added. It compares integers, which
-are in the order of the numbers, in one way, so that nodes of other ways exchange what is behind
-them, or become two.
+`nn.walk_trees` finds the leaves, whose weights are gathered and added. It compares integers that
+are in the order of the floats, and by `<=` only: a node that compares otherwise exchanges its
+successors, or becomes two nodes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .terms import Term, constant
 MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
 NOT_MORE, LESS, NOT_LESS, MORE, EQUAL, UNEQUAL = range(6)
 LEAF = len(MODES)
-"""The ways to compare, in the order of ONNX's TreeEnsemble; a leaf compares in none."""
+"""The ways to compare, in the order of ONNX's TreeEnsemble; `LEAF` is the mode of leaves."""
 
 
 _MOST = (1 << 64) - 1
@@ -33,7 +33,7 @@ _INFINITY = 0x7FF << 52
 
 
 def order_keys(x: np.ndarray) -> np.ndarray:
-    """Integers that without signs are in the order of numbers of f64; 0 for NaN."""
+    """Integers that, read without signs, are in the order of the floats x of f64; 0 for NaN."""
     bits = x.view(np.int64)
     return np.where(np.isnan(x), 0, np.where(bits < 0, 0 - bits, bits ^ _LOWEST))
 
@@ -47,8 +47,9 @@ class Forest:
     splits: list[float] = field(default_factory=list)
     modes: list[int] = field(default_factory=list)
     missing: list[bool] = field(default_factory=list)
+    """Whether the comparison of each node holds for NaN."""
     successors: list[list[int]] = field(default_factory=list)
-    """Of each node, where it leads to if the comparison does not hold, and if it does."""
+    """The next nodes after each node: if its comparison does not hold, and if it does."""
     weights: list[tuple[int, int, float]] = field(default_factory=list)
     """(node, target, weight)"""
 
@@ -82,7 +83,7 @@ class Forest:
         return Walk(n, columns, [elements(n, table) for table in tables], weights, places)
 
     def _ordered(self, keys: list[int]) -> list[int]:
-        """Make all comparisons `<=`; the keys that they compare with."""
+        """Make all comparisons `<=`, and return the keys that they compare with."""
         for i, mode in enumerate(list(self.modes)):
             if mode in (EQUAL, UNEQUAL):
                 keys.append(max(keys[i] - 1, 0))
@@ -98,7 +99,7 @@ class Forest:
         return keys
 
     def _as_two(self, i: int) -> None:
-        """x == split as x <= split and not x < split."""
+        """Split a node in two: x == split is x <= split and not x < split."""
         no, yes = self.successors[i]
         if self.modes[i] == UNEQUAL:
             no, yes = yes, no
@@ -109,9 +110,9 @@ class Forest:
         self.successors[i] = [no, second]
 
     def _columns(self, n: Layer, x: Term, count: int) -> Term:
-        """What nodes compare: the keys of the features, that of NaN the largest integer.
+        """What nodes compare: the keys of the features [B, count]; NaN has the largest integer.
 
-        If NaN counts as less anywhere, they follow plus 1, which is 0 for NaN: [B, 2*count].
+        If a comparison holds for NaN, the keys plus 1 follow, of which NaN's is 0: [B, 2 * count].
         """
         features = x.shape[1]
         if features is None:
@@ -135,9 +136,10 @@ class Forest:
     def _placed(
         self, keys: Sequence[int], count: int, places: dict[int, int]
     ) -> list[tuple[int, tuple[int, int]]]:
-        """The nodes for `nn.walk_trees`, level by level, those behind one side by side.
+        """The nodes for `nn.walk_trees`, in which both successors of a node stand side by side.
 
-        A node that is behind several has one of `places`; elsewhere is one that leads to it.
+        `places` gets each node's place. If a node follows several others, it has one place, and at
+        the other places stand nodes that lead to it.
         """
         table: list[tuple[int, tuple[int, int]]] = []
         for root in self.roots:
@@ -168,10 +170,10 @@ class Walk:
     """Splits, links and roots, as `nn.walk_trees` has them."""
     weights: Sequence[tuple[int, int, float]]
     places: Mapping[int, int]
-    """Of the forest's nodes in the tables."""
+    """The places of the forest's nodes in the tables."""
 
     def totals(self, element: Type, targets: int, aggregate: str) -> Term:
-        """What the leaves weigh for each target, over all trees: [B, targets]."""
+        """The aggregate of the reached leaves' weights for each target: [B, targets]."""
         dtype, (splits, _, roots) = type_to_numpy(element), self.tables
         weights = np.zeros((splits.type.shape[0] or 0, targets), dtype)
         named = np.zeros(weights.shape, np.bool_)
@@ -190,7 +192,7 @@ class Walk:
         return best.function(nn.IsInf).choose(0.0, best * float(sign))
 
     def _sum(self, weights: np.ndarray, named: np.ndarray) -> Term:
-        """The sums of what leaves weigh, who say for which targets they do."""
+        """The sums of weights; `named` says for which targets each leaf has one."""
         found = None
         if weights.shape[1] > 1 and named.sum(axis=1).max(initial=0) <= 1:
             found = elements(self.n, named.argmax(axis=1).astype(np.int32))

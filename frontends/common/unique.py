@@ -1,4 +1,4 @@
-"""Rows without their repetitions: sorting, and comparing neighbours.
+"""The different rows of a matrix, found by sorting rows and comparing neighbours.
 
     %x: [2, 1, 2, 5]  ->  order [1, 0, 2, 3], groups [0, 1, 1, 2] that start at [0, 1, 3]
                       ->  values [1, 2, 5], first places [1, 0, 3], counts [1, 2, 1]
@@ -21,8 +21,9 @@ from .terms import Term, counting, extent, joined
 
 @dataclass(frozen=True)
 class Unique:
-    """Of each different row where it is first and how often it is there; of each row, which of
-    them it is: 1-D tensors of i64.
+    """Where each different row comes first, which of them each row is, and how often each occurs.
+
+    All are 1-D tensors of i64.
     """
 
     first: Value
@@ -39,14 +40,14 @@ def unique_rows(n: Layer, rows: Value, in_order: bool, equal_nan: bool = True) -
     counts = joined(ends, 0) - starts
     inverse = Term(n, n(nn.ScatterElements(order.value, order.value, group, axis=0)))
     if not in_order:
-        by_place = _ranks(first)
+        by_place = _argsort(first)
         first, counts = first.gather(by_place), counts.gather(by_place)
-        inverse = _ranks(by_place).gather(inverse)
+        inverse = _argsort(by_place).gather(inverse)
     return Unique(first.value, inverse.value, counts.value)
 
 
 def _groups(n: Layer, rows: Value, equal_nan: bool) -> tuple[Term, Value]:
-    """Where groups of equal rows start, which stand together; the group of each row."""
+    """Where groups of equal rows start, and the group of each row; equal rows stand together."""
     own, here = counting(n, extent(n, (rows, 0))), Term(n, rows)
     before = here.gather((own - 1).max(0))
     differ = ~here.equals(before)
@@ -58,6 +59,6 @@ def _groups(n: Layer, rows: Value, equal_nan: bool) -> tuple[Term, Value]:
     return starts.made(nn.Reshape(starts.value, out=TensorType((None,), i64))), group.value
 
 
-def _ranks(keys: Term) -> Term:
-    """Where the smallest of the keys is, then the next one, and so on."""
+def _argsort(keys: Term) -> Term:
+    """The indices that sort the keys in ascending order."""
     return keys.made(nn.SortRows(reshape(keys.n, keys.value, [(keys.value, 0), 1])))

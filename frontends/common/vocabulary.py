@@ -1,8 +1,8 @@
-"""The words in which converters are written; a file of operators begins with all of them:
+"""The names that most converters need; a file of operators begins by importing all of them:
 
     from ...common.vocabulary import *
 
-What few files need stays outside: they import it where it is declared, in `frontends/common/`.
+A name that few files need is not here: they import it from its file in `frontends/common/`.
 """
 
 from __future__ import annotations

@@ -17,8 +17,9 @@ from .shapes import part_of_vector, shape_of
 from .terms import Term, constant, joined
 
 Padding = Sequence[int] | str
-"""At all begins, then at all ends, of the spatial dimensions; or VALID, which is none; or
-SAME_UPPER or SAME_LOWER: as many windows as strides begin, an odd element at the end or the begin.
+"""Elements at all begins, then at all ends, of the spatial dimensions; or VALID, which is none; or
+SAME_UPPER or SAME_LOWER, for ceil(extent / stride) windows, with an odd element at the end or at
+the begin.
 """
 
 
@@ -72,8 +73,8 @@ def padded(
 def _sides(extent: Dim, reach: int, stride: int, padding: str) -> tuple[int, int] | None:
     """Padding at both sides of a dimension; None where it depends on an unknown extent.
 
-    Behind the last window there may be more of it, which no result sees: of an unknown extent it
-    is the most that any may need, if all have the same at the begin.
+    Padding behind the last window changes no result. So an unknown extent gets the most padding
+    that any extent may need, if all need the same at the begin.
     """
     if extent is not None:
         return halves(max(0, (extent - 1) // stride * stride + reach - extent), padding)
@@ -84,7 +85,7 @@ def _sides(extent: Dim, reach: int, stride: int, padding: str) -> tuple[int, int
 def _pads_at_run_time(
     n: Layer, x: Value, reach: Sequence[int], strides: Sequence[int], padding: str
 ) -> Value:
-    """The same formulas on the operand's shape, with zeros for batch and channels."""
+    """The padding of `_sides` from the operand's shape, with zeros for batch and channels."""
     extents = Term(n, part_of_vector(n, shape_of(n, x), 2, x.type.rank))
     by, reaches = (constant(n, np.array(v, np.int64)) for v in (strides, reach))
     # Strides are positive: the last window begins at the last multiple before the end.
@@ -102,7 +103,7 @@ def halves(total: Any, padding: str) -> tuple[Any, Any]:
 def pad_by_vector(
     n: Layer, x: Value, pads: Value, fill: Value | None, mode: str = "constant"
 ) -> Value:
-    """x with elements around it, by numbers that may be known at run time only."""
+    """x padded by a 1-D i64 [begins.., ends..], which may be known at run time only."""
     rank, known = x.type.rank, n.known(pads)
     if known is not None:
         return padded_by(n, x, [int(v) for v in known], fill, mode)

@@ -1,4 +1,4 @@
-"""Text and tables of it, which a host looks things up in."""
+"""Text, and tables in which the host looks values up."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def elements(array: np.ndarray) -> DenseElements:
 
 
 def lookup(n: Layer, x: Value, keys: np.ndarray, values: np.ndarray, default: np.ndarray) -> Value:
-    """The value whose key each element is: by the host, in a dictionary."""
+    """The value of the key that equals each element, or the default; the host looks it up."""
     op = nn.Lookup(x, keys=elements(keys), values=elements(values), default=elements(default))
     return n(op)
 
 
 @dataclass(eq=False)
 class LookupTable:
-    """A table that values are looked up in: keys [N] and values [N, ..]; `fault` says why none."""
+    """A table of keys [N] and values [N, ..]; where they are None, `fault` says why."""
 
     name: str
     keys: Any = None
@@ -47,7 +47,7 @@ class LookupTable:
     fault: str = "nothing fills it"
 
     def filled(self, n: Layer) -> LookupTable:
-        """Itself, with contents. Raises NncError where they are not known."""
+        """This table. Raises NncError where its contents are not known."""
         if self.keys is None:
             raise n.error(f"the contents of table '{self.name}' are not known: {self.fault}")
         return self
@@ -79,7 +79,7 @@ def ids(n: Layer, x: Value, words: tuple[str, ...]) -> Value:
 
 
 def buckets(n: Layer, x: Value, count: int, key: Sequence[int] = ()) -> Value:
-    """Which of so many buckets the text of each element falls into, by its hash, as i64."""
+    """Which of `count` buckets the text of each element falls into, by its hash, as i64."""
     return n(nn.StringHash(as_text(n, x), buckets=count, key=tuple(key)))
 
 
