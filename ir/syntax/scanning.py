@@ -51,7 +51,7 @@ CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
 
 
 class UnbalancedError(Exception):
-    """A bracket at `opening` is not closed; `found` is where something else stands, or None."""
+    """The bracket at offset `opening` is not closed; `found`: of a wrong closing one, or None."""
 
     def __init__(self, opening: int, bracket: str, found: int | None) -> None:
         self.opening = opening
