@@ -114,7 +114,7 @@ def dense_elements(session: Any, root: Any, type: Any) -> DenseElements:
 
 
 def sparse_elements(session: Any, indices: Any, values: Any, type: Any) -> SparseElements:
-    """`sparse<indices, values> : type`; an index without a list is that of every dimension."""
+    """`sparse<indices, values> : type`; a single number as index holds for every dimension."""
     pos = _offset(indices, session.at)
     if not isinstance(type, ShapedType):
         raise session.error(f"elements literal must be a shaped type, found '{type}'", pos)

@@ -115,7 +115,7 @@ class OpState:
             self.properties[name] = value
 
     def typed_attribute(self, rule: str, kind: Any, child: Any) -> Attribute:
-        """The attribute of a kind that was read by `rule`; see `elements.attribute_rule`."""
+        """The attribute of this kind for a match of `rule`; see `elements.attribute_rule`."""
         session = self.session
         match rule:
             case "bare_word":

@@ -77,7 +77,7 @@ def _scope_of(op: Operation) -> Operation:
 
 
 class FlaggedNaming(Naming):
-    """Names by the flags: unique across regions, from locations, for ops without results."""
+    """Names as the flags ask: unique across regions, from locations, for ops without results."""
 
     def __init__(self, op: Operation, flags: PrintFlags) -> None:
         self._from_locations = flags.name_locations

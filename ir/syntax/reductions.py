@@ -35,7 +35,7 @@ def actions(**functions: Action) -> None:
 def reduction(rule: Rule, contributed: frozenset[str]) -> Callable[[Any, Any], Any] | None:
     """The function that makes a production's value from those of all its symbols.
 
-    None leaves the value of the only symbol as it is.
+    It is None if the production has one symbol and its value stays as it is.
     """
     keep, name = rule.keep, rule.action
     if rule.origin in contributed:

@@ -129,7 +129,7 @@ def write(
     element: Type,
     over_nan: bool = False,
 ) -> None:
-    """Write a comprehension's result to the buffer `out` of elements of an nn type.
+    """Write a comprehension's result to the buffer `out`, whose nn element type is `element`.
 
     `inputs` are buffers, or scalars that stand for all of an operand's elements. With `over_nan`
     a maximum passes over NaN.

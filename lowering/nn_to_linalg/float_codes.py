@@ -22,7 +22,7 @@ from ...ir.types import FLOAT_KINDS, FloatType, IntegerType, Type, f32, f64, i8,
 from .emitter import Emitter
 
 _CARRIERS: dict[Type, tuple[IntegerType, int, int]] = {f32: (i32, 23, 127), f64: (i64, 52, 1023)}
-"""The integer of a float's bits, its bits of mantissa, and its bias."""
+"""For each float the integer type of its bits, the number of mantissa bits, and the bias."""
 
 
 @dataclass(frozen=True)

@@ -177,7 +177,7 @@ def _along(values, axis: int, rank: int):
 def _together(
     tables: list[Table], before: Sequence[int], after: Sequence[int]
 ) -> list[list[Table]]:
-    """Divide the dimensions among stages, in the order of these.
+    """The stages in order, each with the dimensions that it resizes.
 
     One stage does all if each result is made of few elements and the last dimension, along which
     they are read as vectors, does not change. Else each has a stage: first those that become

@@ -91,7 +91,8 @@ class Reals:
 class Inverse:
     """The inverse of a scale, as `factor / divisor`.
 
-    `exact` says whether the scale, as f32, is the ratio of the extents, which the two are then.
+    `exact` says whether the scale, as f32, is the ratio of the extents; the fraction is of these
+    then.
     """
 
     factor: Value

@@ -221,7 +221,7 @@ class Scalars:
         return convert(self.e, self.write(inner), compute_type(inner.type), wanted, rules)
 
     def _pow(self, base: Scalar, exponent: Scalar) -> Value:
-        """A power of the base's type; negative powers of integers go by way of f64."""
+        """A power of the base's type; an integer with a float exponent goes by way of f64."""
         e, lhs, rhs = self.e, self.write(base), self.write(exponent)
         if is_float(base.type):
             rhs = convert(e, rhs, compute_type(exponent.type), compute_type(base.type))

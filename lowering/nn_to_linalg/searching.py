@@ -66,7 +66,7 @@ def lower_arg(e: Emitter, op: nn.Argmax | nn.Argmin) -> None:
 
 @lowers(nn.Cumsum, nn.Cumprod)
 def lower_running(e: Emitter, op: nn.Cumsum | nn.Cumprod) -> None:
-    """For each position in the axes before the op's axis, a loop along that carries the result.
+    """For each position in the axes before it, a loop along the axis that carries the result.
 
     Elements of the axes after it are next to each other in memory: if there are any, the results
     so far are a row, with which the loop combines row after row.

@@ -27,7 +27,7 @@ class Extents:
 class Signature:
     """A function's type on buffers, and which results became arguments.
 
-    Those are of static shape, or have `extents` that follow from the arguments'.
+    Such results are of static shape, or have `extents` that follow from the arguments'.
     """
 
     inputs: tuple[Type, ...]
@@ -60,7 +60,7 @@ class Signature:
 
 
 def converted(type: Type) -> Type:
-    """The type that holds a tensor, and any other type itself."""
+    """The memref type that holds a tensor; any other type stays as it is."""
     return buffer_type(type) if isinstance(type, TensorType) else type
 
 

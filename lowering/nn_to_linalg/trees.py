@@ -114,7 +114,10 @@ class _Trees:
         return [self.e.add(first, lane) for lane in range(LANES)]
 
     def _kinds(self, lower: int, upper: int, together: int = 1) -> list[tuple[int, int, bool]]:
-        """(lower, upper, is_deep): ranges of trees that are walked in one way."""
+        """The ranges of shallow and of deep trees, as (lower, upper, is_deep).
+
+        A range of shallow ones is a multiple of `together` long.
+        """
         shallow = int((self.depths[lower:upper] <= 2 * STEPS).sum()) // together * together
         middle = lower + shallow
         ranges = [(lower, middle, False), (middle, upper, True)]

@@ -138,7 +138,7 @@ class Arguments(FunctionLowering):
         return self.append(llvm.And(a, b)).results[0]
 
     def _return_if(self, conditions: Sequence[Value], status: int) -> None:
-        """Emit a return of the status for if one of the conditions is true."""
+        """Emit code that returns the status if any of the conditions is true."""
         if not conditions:
             return
         found, *others = conditions

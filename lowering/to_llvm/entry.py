@@ -108,7 +108,7 @@ class _Entry(Arguments):
         return self.append(llvm.GetElementPtr.of(block, [bytes], i8, "inbounds")).results[0]
 
     def _return_failure(self, status: Value) -> None:
-        """Emit a return of FIRST_FAILURE and more for if a check failed: `status` is not 0."""
+        """Emit code that returns FIRST_FAILURE + status - 1 if `status` is not 0."""
         failed = self.branch(self.icmp("ne", status, self.integer(0, i32)))
         onward, self.block = self.block, failed
         number = llvm.Add(status, self.integer(FIRST_FAILURE - 1, i32))
@@ -116,7 +116,10 @@ class _Entry(Arguments):
         self.block = onward
 
     def _return_results(self, values: list[Value], numbers: list[int]) -> None:
-        """Store pointers and extents of the outputs that the function made; `numbers`: which."""
+        """Store the pointers and extents of the outputs that the function has allocated.
+
+        `numbers` are their positions among all outputs.
+        """
         rest = iter(values)
         for type, number in zip(self.op.function_type.results, numbers, strict=True):
             memref = self.memref_from(type, list(islice(rest, len(self.types.flat(type)))))

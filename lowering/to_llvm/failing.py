@@ -1,4 +1,4 @@
-"""Code for when a check fails: it frees buffers, and returns the number of the check."""
+"""Code for failing checks: it frees the function's buffers and returns the check's number."""
 
 from __future__ import annotations
 

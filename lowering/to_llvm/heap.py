@@ -119,7 +119,7 @@ def _moves_buffers(function: func.FuncOp) -> bool:
 
 
 def _knows_its_buffers(function: func.FuncOp) -> bool:
-    """Whether all buffers of a function come from known code, with an alignment as usual."""
+    """Whether all buffers of a function come from known code, and have the usual alignment."""
     for op in function.walk():
         match op:
             case memref.Alloc() | memref.Realloc():

@@ -15,7 +15,7 @@ from .failing import owned_by, pointers
 from .integers import is_non_negative
 
 Body = Callable[[Linear, Sequence[Value]], Sequence[Value]]
-"""From the induction variable and the carried values to the next carried values."""
+"""A function from the induction variable and the carried values to the next carried values."""
 
 
 # -- loops -------------------------------------------------------------------------------------

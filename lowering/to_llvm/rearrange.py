@@ -15,7 +15,7 @@ ANY = -1
 
 
 def shuffle(f: FunctionLowering, a: Value, b: Value | None, mask: Sequence[int]) -> Value:
-    """A row of elements of `a` and `b`, of one type; the numbers of b's follow those of a's."""
+    """A row of the elements whose numbers `mask` lists; those of `b` are counted after a's."""
     made = VectorType((len(mask),), element_of(a.type))
     second = f.poison(a.type) if b is None else b
     properties = {"mask": DenseArrayAttr(i32, tuple(mask))}

@@ -28,14 +28,14 @@ def is_computed(f: FunctionLowering, element: Type) -> bool:
 
 
 def widened(f: FunctionLowering, value: Value, element: Type) -> Value:
-    """The value as an f32 if the element type is computed (see above), else the value itself."""
+    """The value as an f32 if the type `is_computed`, else the value itself."""
     if not is_computed(f, element):
         return value
     return _from_bf16(f, value) if element is bf16 else _from_f16(f, value)
 
 
 def narrowed(f: FunctionLowering, value: Value, element: Type) -> Value:
-    """The f32 rounded to nearest even if the element type is computed, else the value itself."""
+    """The f32 rounded to nearest even if the type `is_computed`, else the value itself."""
     if not is_computed(f, element):
         return value
     return _to_bf16(f, value) if element is bf16 else _to_f16(f, value)
