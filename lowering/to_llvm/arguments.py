@@ -72,11 +72,11 @@ class Arguments(FunctionLowering):
     # -- checking ---------------------------------------------------------------------------------
 
     def check_arguments(
-        self, inputs: Sequence[TensorType], outputs: Sequence[TensorType], blocks: Iterable[Value]
+        self, inputs: Sequence[TensorType], outputs: Sequence[TensorType], pointers: Iterable[Value]
     ) -> None:
-        """Emit all checks; a failing one returns. `blocks` are further pointers that are needed."""
+        """Emit all checks; a failing one returns. `pointers` are others that must not be NULL."""
         arrays = [(self.inputs, inputs), (self.outputs, outputs)]
-        wrong = [self._is_null(pointer) for pointer in blocks]
+        wrong = [self._is_null(pointer) for pointer in pointers]
         wrong += [self._is_null(array) for array, types in arrays if types]
         self._return_if(wrong, NO_ARGUMENT)
         wrong = []

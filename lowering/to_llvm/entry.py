@@ -65,8 +65,8 @@ class _Entry(Arguments):
         given, weights = self.signature, self.signature.weights
         needed = {ARENA: self.heap_bytes + (given.arena.num_bytes if given.arena else 0)}
         needed[WEIGHTS] = weights.num_bytes if weights else 0
-        blocks = [self.special[name] for name, bytes in needed.items() if bytes]
-        self.check_arguments(given.inputs, given.outputs, blocks)
+        pointers = [self.special[name] for name, bytes in needed.items() if bytes]
+        self.check_arguments(given.inputs, given.outputs, pointers)
         if self.heap_bytes:
             self.call_heap = self.special[ARENA]
             self.special[ARENA] = self._behind(self.call_heap, self.heap_bytes)
