@@ -1,7 +1,7 @@
-"""What files, operations, regions and dictionaries become: light tuples, lists and dicts.
+"""Parser actions for files, operations, regions and dictionaries: they make tuples and dicts.
 
-An action gets the session and the list of the production's children. `_name`, or the row `name`
-of the table at the end, is for the productions named `name` in `grammar.lark`.
+An action gets the session and the list of the production's children. The function `_name`, or
+the entry `name` of the table at the end, is for the productions named `name` in `grammar.lark`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the productions of affine maps and sets make."""
+"""Parser actions for affine maps and integer sets."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def _affine_dims(s, c):
 
 @action
 def _affine_set(s, c):
-    # A set without constraints is written as one that always holds, as upstream.
+    # As upstream, a set without constraints gets one that always holds: 0 == 0.
     given = c[2] or [(affine.AffineConstant(0), True)]
     constraints = tuple((_shallow(e), equal) for e, equal in given)
     return a.IntegerSetAttr(affine.IntegerSet(c[0], c[1], constraints))
 
 
 def _shallow(expr: Any) -> Any:
-    """The expression, unless it is too deep to work with."""
+    """The expression itself. Raises NncError if it nests deeper than MAX_DEPTH."""
     level, depth = [expr], 0
     while level:
         depth += 1

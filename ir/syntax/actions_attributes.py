@@ -1,4 +1,4 @@
-"""What the productions of attributes make."""
+"""Parser actions for attributes."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _enum_attribute(s, c):
 
 
 def enum_from(s: Any, cls: Any, words: list[tuple[str, int]], pos: int | None = None) -> Any:
-    """An enumeration's attribute from the words of its cases."""
+    """The attribute of the enumeration `cls` with these cases, each a word and its offset."""
     try:
         return cls(",".join([word for word, _ in words]))
     except NncError as fault:
@@ -98,9 +98,9 @@ actions(
     no_sparse=lambda s, c: sparse_elements(s, None, None, c[0]),
     sparse=lambda s, c: sparse_elements(s, *c),
     strided=lambda s, c: a.StridedLayoutAttr(tuple(c[0]), c[1] if len(c) > 1 else 0),
-    # the kind of the place says which enumeration it is
+    # the field's attribute kind already says which enumeration it is
     whole_enum_case=lambda s, c: c[1],
-    # parameters of dialects' attributes: pieces that `ir/parameters.py` makes sense of
+    # parameters of dialects' attributes: tagged tuples that `ir/parameters.py` interprets
     parameter_list=lambda s, c: ("list", *c),
     parameter_strings=lambda s, c: ("list", [("attribute", a.StringAttr(text)) for text, _ in c]),
     named_parameter=lambda s, c: ("named", c[0][0], c[1]),

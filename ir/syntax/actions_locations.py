@@ -1,4 +1,4 @@
-"""What the productions of locations make; an alias may be defined further down."""
+"""Parser actions for locations, which may use aliases that are defined later in the text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .reductions import action, actions
 
 
 class LocationAlias(l.Location):
-    """`#loc4`, which the end of the text may define."""
+    """A use of the alias `#loc4`, which may be defined only at the end of the text."""
 
     __slots__ = ("name", "pos")
 

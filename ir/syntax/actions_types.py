@@ -1,4 +1,4 @@
-"""What the productions of types make."""
+"""Parser actions for types."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _complex(s, c):
 
 
 def _dims(s: Any, token: tuple[str, int] | None) -> tuple[list[int | None] | None, list[bool]]:
-    """The sizes, None for `*`; and which of them stand in brackets."""
+    """The sizes, None for `*`, and for each size whether it is scalable, `[n]`."""
     if token is None:
         return [], []
     text = token[0].replace(" ", "")
@@ -103,7 +103,7 @@ def _check_layout(layout: Any, rank: int) -> None:
 
 
 def _with_parameters(s, c):
-    """A dialect's type or attribute from its class and what stands in angle brackets."""
+    """A dialect's type or attribute, from its class and the parsed text in angle brackets."""
     (cls, pos), child = c
     try:
         return cls.from_syntax(child)

@@ -1,4 +1,7 @@
-"""Aliases: `#map = affine_map<..>` before the text, `#loc = loc(..)` around it."""
+"""Aliases such as `#map = affine_map<..>`: their names, and the lines that define them.
+
+Most are defined before the text of the operation, those of locations also after it.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +18,18 @@ from .attribute_printer import AttributePrinter
 _KINDS = {a.AffineMapAttr: "map", a.IntegerSetAttr: "set"}
 
 _OPAQUE_KINDS = {"ml_program.extern": "extern", "sparse_tensor.encoding": "sparse"}
-"""What upstream calls attributes of dialects that we do not have."""
+"""The words that upstream's aliases start with, for attributes of dialects that we lack."""
 
 _LONG_TUPLE = 16
-"""Tuples of more types are written as aliases."""
+"""Tuples of more types than this are written as aliases."""
 
 
 class _Met:
-    """What is known of an attribute, type or location that has or nests aliases.
+    """The entry of an attribute, type or location that may have an alias or nest aliases.
 
-    `depth` counts how deep aliases nest in it, itself included; it is 0 where there is none.
-    `kind` is the word that its alias starts with, or None. One that is `deferred` is defined
-    after the text; what must not be, nor may anything in it, its `children`.
+    `kind` is the word that its alias starts with, None if it has no alias. `depth` is how many
+    levels of aliases nest in it, its own included; 0 if there are none. The alias is defined
+    after the text if `deferred`, else before it, and then so are those of its `children`.
     """
 
     __slots__ = ("children", "deferred", "depth", "kind")
@@ -39,11 +42,11 @@ class _Met:
 
 
 class Aliases:
-    """Names for the attributes and types that a text writes as aliases, as they are met.
+    """Names the attributes, types and locations that a text writes as aliases.
 
-    Maps and sets get their final number when they are met. Locations and what nests others
-    are numbered by how deep they do, so a text with them is written twice: once to meet them
-    all, and again after `number`. Source: upstream's AliasInitializer.
+    Affine maps and sets get their final number when they are first met. The others are numbered
+    by how deep aliases nest in them, so a text with such aliases is written twice: once to meet
+    them all, and again after `number`. Source: upstream's AliasInitializer.
     """
 
     def __init__(self) -> None:
@@ -53,7 +56,7 @@ class Aliases:
         self._visited: set[Any] = set()
         self._visitor: _Visitor | None = None
         self.read_ahead = False
-        """Whether something was looked up that a later part of the text may name."""
+        """Whether something was written out for which later text may still make an alias."""
         self.resources: dict[str, Any] = {}
         """The resources that the text refers to, by key."""
         self.distinct: dict[Any, int] = {}
@@ -75,11 +78,14 @@ class Aliases:
         return self.names.get(key)
 
     def visit_location(self, location: Any, deferred: bool) -> None:
-        """Meet a location and those nested in it."""
+        """Give aliases to a location and those nested in it."""
         self.visit(location, deferred)
 
     def visit(self, thing: Any, deferred: bool) -> _Met | None:
-        """Meet an attribute, type or location and all that is nested in it."""
+        """Give aliases to an attribute, type or location and to all that is nested in it.
+
+        Returns its entry; None for classes without aliases. `deferred`: define them after the text.
+        """
         if thing.__class__ in _WITHOUT_ALIASES:
             return None
         if thing.__class__ is a.LocationAttr:
@@ -105,7 +111,7 @@ class Aliases:
         return met
 
     def number(self) -> None:
-        """Give the final numbers: by depth, in the order in which they were met."""
+        """Give all aliases their final numbers: by depth, then in the order they were met."""
         counts: dict[str, int] = {}
         self.distinct.clear()
         for key, met in self._ordered():
@@ -115,17 +121,20 @@ class Aliases:
             self.names[key] = _alias(key, met.kind, number)
 
     def _ordered(self) -> list[tuple[Any, _Met]]:
-        """All that have aliases, what others refer to first; types before attributes."""
+        """All entries with an alias, each after those that it uses; types before attributes."""
         found = [(key, met) for key, met in self._all.items() if met.kind is not None]
         found.sort(key=lambda pair: (pair[1].depth, not isinstance(pair[0], t.Type), pair[1].kind))
         return found
 
     def visit_nested_first(self, top: Any, debuginfo: bool) -> None:
-        """Meet the attributes of all operations in the order of the generic form, once."""
+        """Give aliases for the operations in `top`, as upstream does for the generic form.
+
+        An operation comes after those nested in it. A second call for the same `top` does nothing.
+        """
         if top in self._visited:
             return
         visitor = self._visitor = self._visitor or _Visitor(self)
-        # Operations and arguments still to be met, and as tuples operations to be ended.
+        # Operations and block arguments to visit; a tuple holds an operation to end.
         stack: list[Any] = [top]
         while stack:
             thing = stack.pop()
@@ -152,7 +161,7 @@ class Aliases:
                 stack += inner
 
     def definitions(self, early: bool) -> str:
-        """The lines that define the aliases before the text, or those after it."""
+        """The lines that define aliases: before the text if `early`, else after it."""
         keys = [key for key, met in self._ordered() if met.deferred is not early]
         if not keys:
             return ""
@@ -168,12 +177,12 @@ class Aliases:
         return f"{joined}\n" if early else f"\n{joined}"
 
     def location_text(self, writer: AttributePrinter, location: Any) -> str:
-        """What an alias stands for, itself spelled out."""
+        """The definition of a location's alias; locations nested in it keep their aliases."""
         return f"loc({writer.inner_location(location, spelled=True)})"
 
 
 class _Visitor(AttributePrinter):
-    """Writes attributes only to meet what is nested in them, each once."""
+    """Walks attributes in the order of their text to give aliases, each attribute once."""
 
     def __init__(self, aliases: Aliases) -> None:
         super().__init__()
@@ -181,7 +190,7 @@ class _Visitor(AttributePrinter):
         self._met: set[Any] = set()
 
     def end(self, op: Any) -> None:
-        """Meet the types and attributes of an operation, when all that is nested in it has been."""
+        """Give aliases for an operation's types and attributes, after those of its regions."""
         types, met = self.types, self._met
         for value in op._operands:
             types[value.type]

@@ -48,7 +48,7 @@ def symbol_text(name: str) -> str:
 
 
 class TypeTexts(dict):
-    """From types to their text, each written once."""
+    """Maps types to their texts; each text is made at the first look-up."""
 
     __slots__ = ("_printer",)
 
@@ -97,14 +97,14 @@ class AttributePrinter:
         return f"#{attribute.name}{self.parameters(attribute)}"
 
     def parameters(self, attribute: Any) -> str:
-        """What follows the name of a dialect's type or attribute."""
+        """The text after the name of a dialect's type or attribute: `<..>` or nothing."""
         if attribute.__class__ is ParametrizedAttr:
             return attribute.write_parameters(self)
         write = getattr(attribute, "parameters_text", None)
         return write() if write is not None else ""
 
     def bare_attribute(self, attribute: Any) -> str:
-        """Without the type: `5`, `1.0`, `[1, 2]`."""
+        """The text without the type: `5`, `1.0`, `[1, 2]`."""
         match attribute:
             case a.IntegerAttr() | a.FloatAttr():
                 return number_text(attribute.value, attribute.type)
@@ -224,8 +224,8 @@ class AttributePrinter:
         if allow_hex and not attribute.is_splat and count > self.hex_threshold and count:
             return f'"0x{self._hex(attribute)}"'
         if inner.__class__ is t.IntegerType and inner.width == 1:
-            inner = t.i1  # of any sign
-        if attribute.is_splat or not count:  # upstream keeps the value of no elements
+            inner = t.i1  # si1 and ui1 too are written as true and false
+        if attribute.is_splat or not count:  # as upstream, an empty attribute keeps its value
             width = inner.byte_width
             values = attribute.data[:width]
             return number_text(type.element_type.from_bytes(values), inner) if values else ""
@@ -240,7 +240,7 @@ class AttributePrinter:
         return attribute.data.hex().upper()
 
     def note_resource(self, attribute: Any) -> None:
-        """Told of every resource that the text refers to."""
+        """Called for every resource that is written; a subclass may collect them."""
 
     def _resource(self, attribute: Any, implied: bool) -> str:
         self.note_resource(attribute)
@@ -257,14 +257,14 @@ class AttributePrinter:
         return self.aliases.get(type) if self.aliases else None
 
     def spelled_type(self, type: Any) -> str:
-        """The text of a type, made anew."""
+        """The text of a type written out, without its own alias."""
         writer = _WRITERS.get(type.__class__)
         if writer is not None:
             return writer(self, type, False)
         return f"!{type.name}{self.parameters(type)}"
 
     def function_type(self, inputs: Iterable[Any], results: Iterable[Any]) -> str:
-        """`(a, b) -> c`, with parentheses around other than one result."""
+        """`(a, b) -> c`, with parentheses around the results unless there is exactly one."""
         key = (*inputs, None, *results)
         text = self._functions.get(key)
         if text is None:
@@ -316,7 +316,7 @@ class AttributePrinter:
         return f"loc({self.inner_location(location)})"
 
     def inner_location(self, location: Any, spelled: bool = False) -> str:
-        """A location inside another: its alias unless `spelled`, else without the word `loc`."""
+        """A location within `loc(..)`: its alias, or written out if it has none or if `spelled`."""
         if location in self.aliases and not spelled:
             return self.aliases[location]
         match location:
@@ -343,7 +343,7 @@ def _dims(shape: tuple[int | None, ...]) -> str:
 
 
 def _nested(texts: list[str], shape: tuple[int, ...]) -> str:
-    """A flat list as nested lists in the shape."""
+    """The texts of a tensor's elements, in row-major order, as nested lists of its shape."""
     for extent in reversed(shape[1:]):
         texts = ["[" + ", ".join(texts[i : i + extent]) + "]" for i in range(0, len(texts), extent)]
     return "[" + ", ".join(texts) + "]" if shape else texts[0]
@@ -387,7 +387,7 @@ _WRITERS: dict[type, Callable[[Any, Any, bool], str]] = {
 }
 
 _LARGE = (a.DenseElements, a.DenseResource, a.DistinctAttr)
-"""Attributes that take long to compare, or are written in their own order."""
+"""Attributes whose texts are not kept: slow to compare, or numbered as they are written."""
 
 ALIASED = frozenset(
     (
@@ -395,7 +395,7 @@ ALIASED = frozenset(
         *(ParametrizedAttr, a.OpaqueAttr, t.TupleType),
     )
 )
-"""The attributes that whole modules write as aliases."""
+"""The classes of attributes and types that can have aliases."""
 
 
 def attribute_text(attribute: Any) -> str:

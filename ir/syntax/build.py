@@ -1,6 +1,7 @@
-"""From what the grammar made of a text to operations: names become values, labels blocks.
+"""Builds operations from the tuples that the parser actions made of a text.
 
-One pass from the top down with a stack of its own, so that nesting is no limit.
+Names become values, labels become blocks. It is one pass, outermost operations first, with an
+explicit stack instead of recursion, so regions may nest to any depth.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _RESULT = re.compile(r"%([\w$.-]+)(?::(\d+))?", re.ASCII)
 
 
 def implied_terminator(op: Operation) -> str | None:
-    """The name of the operation that ends the op's regions without being written."""
+    """The name of the terminator that text may leave out of the op's regions, or None."""
     for trait in op.traits:
         if isinstance(trait, SingleBlockImplicitTerminator):
             return trait.terminator
@@ -50,7 +51,7 @@ class _Forward(Value):
 
 
 class _Scope:
-    """The names of a region that is isolated from above, with all regions in it."""
+    """The value names of a region that is isolated from above, and of the regions in it."""
 
     __slots__ = ("forward", "values")
 
@@ -60,7 +61,7 @@ class _Scope:
 
 
 class _Frame:
-    """A region being read: what is left of its operations, and what ends with it."""
+    """A region being built: its remaining operations and blocks, and the names it defines."""
 
     __slots__ = (
         "block",
@@ -87,7 +88,7 @@ class _Frame:
         self.is_generic = False
         self.shadowed: dict[str, Value] = {}
         self.outer_pending = 0
-        """How many regions of operations further out were still to be read at its start."""
+        """How many regions were pending (`Builder._pending`) when this one was entered."""
 
 
 class Builder:
@@ -204,7 +205,7 @@ class Builder:
 
     @staticmethod
     def _add_terminator(owner: Operation, region: Region) -> None:
-        """The terminator that text may leave out."""
+        """Append the implied terminator to a region of one block if the text left it out."""
         name = implied_terminator(owner)
         if name is None or len(region.blocks) != 1:
             return
@@ -221,7 +222,7 @@ class Builder:
     # -- names -----------------------------------------------------------------------------------
 
     def _define(self, name: str, value: Value, pos: int) -> None:
-        """Give the value its name, and to those who used the name before, the value."""
+        """Bind the name to the value, and replace the placeholder of earlier uses by it."""
         scope = self._scopes[-1]
         if name in scope.values:
             self._shadow(name, scope.values[name], pos)
@@ -238,11 +239,12 @@ class Builder:
             frames[-1].defined.append(name)
 
     def _shadow(self, name: str, first: Value, pos: int) -> None:
-        """Note that a region uses the name of a result of the operation around it.
+        """Let a region define a name that a result of an operation around it has too.
 
-        The results are defined where the operation ends, so the name is free until then.
+        Such results are defined where their operation ends, so the name is free until then.
+        Raises ParseError if the name belongs to any other value.
         """
-        owner = first.defining_op  # None: an argument of a block, as the outermost region has none
+        owner = first.defining_op  # None for a block argument
         if owner is None or owner not in [frame.region.parent for frame in self._frames]:
             raise self._redefinition(name, first, pos)
         self._frames[-1].shadowed.setdefault(name, first)
@@ -282,7 +284,10 @@ class Builder:
         return value
 
     def _other_value(self, name: str, type: Any, pos: int) -> Value:
-        """`%x` for `%x#0` and the other way round, or a value still to come."""
+        """The value of a name not defined as written: `%x` means `%x#0` and the reverse.
+
+        Any other name gets a placeholder until it is defined.
+        """
         scope = self._scopes[-1]
         base, _, number = name.partition("#")
         other = scope.values.get(base if number == "0" else f"{name}#0")
@@ -422,14 +427,15 @@ class Builder:
         return name
 
     def _split(self, definition: Any, properties: Any, attributes: Any, pos: int) -> Any:
-        """Properties with their defaults, and the attributes that are none."""
+        """The properties, completed with defaults, and the attributes that are no properties."""
         full = dict(definition.defaults)
         if properties:
             for key, value in properties.items():
                 if not definition.is_inherent(key):
                     self._unknown_property(definition, key, pos)
                 full[key] = value
-        if attributes and not properties:  # beside properties, names of theirs mean nothing
+        # With `<{..}>` in the text, an attribute with the name of a property stays an attribute.
+        if attributes and not properties:
             is_inherent = definition.is_inherent
             if any(is_inherent(key) for key in attributes):
                 full.update((k, v) for k, v in attributes.items() if is_inherent(k))
@@ -437,7 +443,7 @@ class Builder:
         return full, attributes
 
     def _unknown_property(self, definition: Any, key: str, pos: int) -> None:
-        """An error, unless upstream's op may have the property and ours does not."""
+        """Raise ParseError, unless unknown names are allowed and upstream's op may have it."""
         name = definition.name
         if not registry.dialects[definition.dialect].is_subset:
             raise self.session.error(f"'{name}' op has no property '{key}'", pos)
@@ -487,7 +493,7 @@ class Builder:
         for name, ended in state.at_region_end.items():
             self._at_end[getattr(op, name)] = ended
         for region, (node, args) in zip(reversed(regions), reversed(nodes), strict=True):
-            # `{}` in the text, a list, has a block if a terminator goes without saying.
+            # A `{}` in the text (a list) gets a block if its terminator is implied.
             is_empty = node.__class__ is list and not (node[0] or node[1] or args)
             if is_empty and not region.blocks and implied_terminator(op) is not None:
                 region.append(Block())
@@ -496,7 +502,7 @@ class Builder:
 
     @staticmethod
     def _region_nodes(state: OpState) -> list[tuple[Any, list[Any]]]:
-        """What the text gives for each region, with the arguments that the op's syntax declares."""
+        """For each region its parsed text and the entry arguments that the op's syntax declares."""
         if state.all_regions is not None:
             return [(node, []) for node in state.all_regions]
         found = []

@@ -1,4 +1,4 @@
-"""The base of what assembly formats are made of: elements, directives, their grammar."""
+"""Base classes for the parts of assembly formats: elements and directives, with their grammar."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ PUNCTUATION = {
     "/": "_SLASH",
     "...": "_ELLIPSIS",
 }
-"""The terminals of punctuation; a leading underscore keeps them out of what is read."""
+"""The terminals of punctuation; a leading underscore keeps them out of a rule's children."""
 
 
 def keyword_terminal(word: str) -> str:
@@ -53,7 +53,7 @@ def keyword_terminal(word: str) -> str:
 
 
 def literal_terminal(text: str) -> str:
-    """The terminal of a literal. Raises DeclarationError for one that no token can be."""
+    """The terminal of a literal. Raises DeclarationError if it is no word or punctuation."""
     if text in PUNCTUATION:
         return PUNCTUATION[text]
     if re.fullmatch(r"[A-Za-z_][\w.$-]*", text):
@@ -74,7 +74,7 @@ class Grammar:
         self.keywords: dict[str, str] = {}
 
     def rule(self, prefix: str, alternatives: str) -> str:
-        """The name of a rule with these alternatives."""
+        """Add a rule with these alternatives, `#SELF` being the rule itself; gives its name."""
         name = rule_name(prefix, alternatives)
         self.rules[name] = alternatives.replace("#SELF", name)
         return name
@@ -112,17 +112,17 @@ class Element:
     """Whether the grammar yields one child for `read`; literals yield none."""
 
     def grammar(self, grammar: Grammar) -> str:
-        """The fragment; it must yield exactly one child if `reads`, else none."""
+        """The Lark fragment; it must yield exactly one child if `reads`, else none."""
         raise NotImplementedError
 
     def read(self, child: Any, state: Any) -> None:
-        """Note in the op state what the child says."""
+        """Store what the child means in the op state, an `OpState`."""
 
     def write(self, op: Any, printer: Any) -> None:
         """Append the text to `printer.out`."""
 
     def fields(self) -> Iterator[tuple[str, str]]:
-        """(what, field name) for what the element gives: "value" and "type"."""
+        """(what, field name) for all that the element covers; what: "value", "type", .."""
         return iter(())
 
 
@@ -190,8 +190,8 @@ def directive(name: str) -> Callable[[type[Directive]], type[Directive]]:
 def find_directive(name: str, definition: OpDefinition) -> type[Directive]:
     """The class of `custom<name>` in the format of an op. Raises DeclarationError if there is none.
 
-    It is one of the language's (`directives.py`), or stands in the room of the op's dialect: in
-    the op's module, or in `syntax` beside it.
+    It is defined in `directives.py`, or in the package of the op's dialect: in the op's module or
+    in the module `syntax` beside it.
     """
     if name not in _DIRECTIVES:
         import_module(".directives", __package__)

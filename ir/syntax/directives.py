@@ -1,4 +1,4 @@
-"""The directives that the formats of several dialects name."""
+"""The directives that the formats of several dialects use."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class Prefetch(Directive):
 
 @directive("ElementsType")
 class ElementsType(Directive):
-    """The type of a shaped value, which gives those of its elements.
+    """The type of a shaped value; its element type is the type of the elements.
 
     Arguments: type($elements), type($shaped).
     """

@@ -50,7 +50,7 @@ class Space(Element):
 
 
 def fixed_position(field: ValueField, group: tuple[ValueField, ...]) -> int | None:
-    """Where the field's only value always is among those of its group, None if that varies."""
+    """The index of the field's only value among the group's values; None if that varies."""
     if all(part.is_single for part in group[: field.position + 1]):
         return field.position
     return None
@@ -101,7 +101,7 @@ class OperandElement(Element):
 
 
 class OperandRun(Element):
-    """`$a , $b (, $c^)?` read as one list, since the lexer sees one; written by its parts."""
+    """`$a , $b (, $c^)?` read as one list, which is one token; its operands write themselves."""
 
     def __init__(self, operands: list[OperandElement]) -> None:
         self.operands = operands
@@ -138,7 +138,7 @@ class AllOperands(Element):
 
 
 def attribute_rule(kind: Any, whole: bool, grammar: Grammar) -> str:
-    """The grammar of `$attr` for a kind of attribute; see `read_attribute`."""
+    """The rule or terminal that reads `$attr` of a kind; see `OpState.typed_attribute`."""
     if whole:
         return "attribute"
     if kind.cases:
@@ -207,7 +207,7 @@ class AttributeElement(Element):
         return value is not None and value is not self.field.default
 
     def mark_present(self, state: Any) -> None:
-        """A unit attribute that anchors a group is set when the group is read."""
+        """Set a unit attribute, since the text has the group or clause that it stands for."""
         state.properties[self.name] = UnitAttr()
 
     def fields(self) -> Iterator[tuple[str, str]]:
@@ -430,7 +430,7 @@ class PropDict(Element):
 
 
 class Group(Element):
-    """`(a $b^ c)?`, with `(..) : (..)?` where the anchor is absent."""
+    """`(a $b^ c)?`, or `(a $b^ c) : (d)?` with elements for when the anchor `$b` is absent."""
 
     def __init__(self, then: list[Element], otherwise: list[Element], anchor: Any) -> None:
         self.then = then
@@ -503,7 +503,7 @@ def _never(op: Any) -> bool:
 
 
 def reading(elements: list[Element]) -> list[Element]:
-    """The elements as they are read: runs of operands joined, what yields nothing left out."""
+    """The elements as the grammar reads them: each run of operands joined to one element."""
     joined: list[Element] = []
     i = 0
     while i < len(elements):
@@ -518,7 +518,7 @@ def reading(elements: list[Element]) -> list[Element]:
 
 
 def _run_at(elements: list[Element], i: int) -> tuple[list[OperandElement], int] | None:
-    """`$a , $b ..` starting at i, and where it ends; None if there are not two operands."""
+    """The run `$a , $b ..` that starts at i, and its end; None if it has fewer than two."""
     first = elements[i]
     if not isinstance(first, OperandElement) or not first.field.is_single:
         return None

@@ -95,7 +95,7 @@ def _shown(session: Any, pos: int) -> str:
 
 
 def _expected(session: Any, states: list[int]) -> list[str]:
-    """The terminals that could really be taken: each is tried, with the reductions before it."""
+    """The terminals that the parser could shift: each is tried, with the reductions before it."""
     tables = session.language.tables
     found = []
     for terminal in tables.actions[states[-1]]:
@@ -121,7 +121,7 @@ def _expected(session: Any, states: list[int]) -> list[str]:
 
 
 def _phrase(session: Any, expected: list[str]) -> str:
-    """The terminals as a list of words, ops and attributes summed up."""
+    """The terminals in words, "a, b or c", with one word for all ops, attributes or types."""
     keywords = {terminal: f"'{word}'" for word, terminal in session.language.keywords.items()}
     if "ATTR_ALIAS" in expected and "_KW_DENSE" in expected:
         attribute = {"INTEGER", "FLOAT", "STRING", "SYMBOL", "TYPE", "_LSQUARE", "_LBRACE"}

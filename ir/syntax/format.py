@@ -19,10 +19,9 @@ The vocabulary is upstream's declarative assembly format:
     oilist( `a` .. | `b` .. )   clauses in any order, each at most once
     custom<Name>($x, type($x))  a named directive for an odd shape
 
-A directive that the formats of two dialects name is the language's and stands in
-`directives.py`; one that a single dialect needs stands in the dialect's room, in the module of
-the op or in `syntax` beside it, which is imported when a format names what is not known yet.
-What several of them are made of is in `parts.py`.
+A directive that several dialects use is defined in `directives.py`; one that a single dialect
+needs, in that dialect's package: in the module of the op, or in `syntax` beside it, which is
+imported when a format names an unknown directive. What directives share is in `parts.py`.
 
 To add one, subclass `Directive`, as its docstring tells, and register it with
 `@directive("Name")`. In short:
@@ -41,11 +40,11 @@ To add one, subclass `Directive`, as its docstring tells, and register it with
             low, high = (getattr(op, name) for name in self.names)
             printer.out.append(f" {printer.value(low)} to {printer.value(high)}")
 
-What else a class may say of its text: `result_name` or `result_names()` and
-`block_argument_names(region)`, hints for names; `default_dialect`, whose ops go without
-the dialect's name in the op's regions. A dialect's type or attribute class gives
-`parameters_text()` for writing, and for reading `grammar`, alternatives like a directive's
-rule, and the class method `from_syntax(child)`.
+An op class may also have `result_name` or `result_names()` and `block_argument_names(region)`,
+hints for the names of values, and `default_dialect`, the dialect whose ops are written without
+its name in the op's regions. A class of a dialect's types or attributes has `parameters_text()`
+for writing; for reading it has `grammar`, alternatives like those of a directive's rule, and the
+class method `from_syntax(child)`.
 """
 
 from __future__ import annotations
@@ -112,7 +111,7 @@ class _Scanner:
         self.at = 0
 
     def peek(self, text: str | None = None) -> bool:
-        """Whether there is another token, or this mark comes next."""
+        """Whether there is another token; with `text`, whether it is this mark."""
         if self.at >= len(self.tokens):
             return False
         return text is None or self.tokens[self.at] == ("mark", text)
@@ -297,7 +296,7 @@ class _Compiler:
         return find_directive(name, self.definition)(arguments, self.definition)
 
     def argument(self, name: str) -> Element:
-        """A field as an argument; a result stands for itself there."""
+        """A field as an argument of a directive, where, unlike elsewhere, it may be a result."""
         for part in self.definition.results:
             if part.name == name:
                 return TypeElement(part, name)
@@ -305,7 +304,10 @@ class _Compiler:
 
 
 def _set_spaces(elements: list[Element], space: bool = True, mark: bool = False):
-    """Decide before which elements writing puts a space, by upstream's rules."""
+    """Decide before which elements writing puts a space, by upstream's rules.
+
+    `space`: the next element may have one; `mark`: the last one was punctuation. Gives both anew.
+    """
     for element in elements:
         match element:
             case Space():
@@ -343,7 +345,7 @@ class AssemblyFormat:
         self.rules = grammar.rules
         self.keywords = grammar.keywords
         self.plans: dict[tuple[str, ...], list[Any]] = {}
-        """For each set of fields whose types are given, how the others follow."""
+        """For each set of fields whose types are given, the steps that infer the others."""
         self._reading = [e for e in reading(elements) if e.reads]
 
     @property
@@ -382,9 +384,9 @@ def _walk(elements: list[Element]):
 
 
 def compile_format(text: str, definition: OpDefinition) -> AssemblyFormat:
-    """The format of an op. Raises DeclarationError if text alone could not make the op again.
+    """Compile an op's format. Raises DeclarationError if its text would not determine the op.
 
-    Ops whose formats and fields are alike share one, since many hundred are made at start-up.
+    Ops with equal formats and fields share one, since many hundred are made at start-up.
     """
     key = (text, _infers(definition), *[_signature(part) for part in definition.fields])
     known = _formats.get(key)
@@ -432,7 +434,7 @@ def _compile(text: str, definition: OpDefinition) -> AssemblyFormat:
 
 
 def _check_fields(elements, definition, fault) -> frozenset[str]:
-    """Every field must be given or inferable; the names of the attributes given outside dicts."""
+    """Check that the format determines all fields; gives the attributes named outside of dicts."""
     given: dict[str, set[str]] = {}
     for element in elements:
         for what, name in element.fields():
@@ -470,7 +472,7 @@ def _infers(definition: OpDefinition) -> bool:
 
 
 def _check_types(definition, types: set[str], fault) -> None:
-    """Types must be given, or follow from the constraints or `infer_result_types`."""
+    """Check that types are given, or follow from the constraints or `infer_result_types`."""
     known: set[str] = set(types)
     if "operands" in types:
         known |= {f.name for f in definition.operands}

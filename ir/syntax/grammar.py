@@ -1,4 +1,4 @@
-"""The language as the loaded dialects make it: grammar text, words, tables."""
+"""The language of the loaded dialects: the grammar's text, its words, and its parse tables."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .stored import StoredLanguage, store, stored_language
 from .tables import Tables, tables_for
 
 ACTIONS = (actions, actions_affine, actions_attributes, actions_locations, actions_types)
-"""The modules whose import registers what productions make."""
+"""The modules whose import registers the parser actions."""
 
 
 class _Classes(dict):
-    """From the names of types or attributes to their terminals and classes.
+    """Maps the names of types or attributes to their terminals and classes.
 
     The class is None until the name is first met, which loads its dialect.
     """
@@ -46,9 +46,9 @@ class Language:
     def __init__(self, stored: StoredLanguage | None = None) -> None:
         self.ops: dict[str, tuple[str, Any]] = {}
         self.deferred: dict[str, str] = {}
-        """The terminals of ops that are declared when they are first met."""
+        """The terminals of ops whose classes are loaded when a text first has their names."""
         self.bare: dict[str, str] = {}
-        """The full names of ops that are also known without their dialect's."""
+        """The full names of ops that may also be written without their dialect's name."""
         self.types: dict[str, tuple[str, Any]] = _Classes("types")
         self.attributes: dict[str, tuple[str, Any]] = _Classes("attributes")
         self.keywords: dict[str, str] = {}
@@ -62,13 +62,13 @@ class Language:
             for rule in self.tables.rules
         ]
         self.default_reductions = self._default_reductions()
-        """For each state that only ever reduces, by one rule, that rule."""
+        """For each state the rule by which it reduces on any token; None if it has to look."""
         self.lexers: list[dict[str, Any]] = [{} for _ in self.tables.actions]
         self.known_types: dict[str, Any] = {}
-        """Types by their text, where the text says it all: no alias in it."""
+        """Types by their text, for texts that mean the same everywhere: no alias in them."""
 
     def _make(self) -> None:
-        """From the declarations."""
+        """Make the language from all declared dialects."""
         grammar = Grammar()
         self.text = grammar.expand(_core_text())
         productions = self._contributions(grammar)
@@ -90,7 +90,7 @@ class Language:
         self.tables = stored.tables
 
     def stored(self) -> StoredLanguage:
-        """What is needed to make the language again."""
+        """The parts from which the language can be made again."""
         ops = {name: terminal for name, (terminal, _) in self.ops.items()}
         return StoredLanguage(
             ops | self.deferred,
@@ -113,7 +113,7 @@ class Language:
         return [found[id(row)] for row in self.tables.actions]
 
     def met_op(self, name: str) -> tuple[str, Any] | None:
-        """The terminal and the definition of an op that was deferred until now."""
+        """The terminal and the definition of an op met for the first time; None if unknown."""
         terminal = self.deferred.get(name)
         if terminal is None:
             return None
@@ -154,14 +154,14 @@ class Language:
                     )
         lines += sorted(parameters - {""})
         lines += [f"{name}: {text}" for name, text in sorted(grammar.rules.items())]
-        # Lists of a dialect's types without its name, which its types' parameters refer to.
+        # Lists of a dialect's types written without its name, for its types' parameters.
         for dialect in sorted(set(re.findall(r"\btypes_in_(\w+)", "\n".join(lines)))):
             one, several = f"TYPE_IN_{dialect.upper()}", f"types_in_{dialect}"
             lines += [f"{several}: {one} -> first", f"    | {several} _COMMA {one} -> append"]
         return lines
 
     def _class(self, cls: Any, prefix: str, plain: str, grammar: Grammar) -> tuple[str, Any]:
-        """The terminal of a dialect's type or attribute class, by its parameters' grammar."""
+        """(terminal, class) for a type or attribute; those of like parameters share a terminal."""
         if _is_enum(cls) and "grammar" not in vars(cls):
             return "ENUM_ATTR", cls
         text = getattr(cls, "grammar", None)

@@ -1,8 +1,8 @@
-"""The lexer: at each place it makes the token that the parser can take there.
+"""The lexer, which reads a token as one of the terminals that the parser's state accepts.
 
 For a state of the parser and the first character, `handler_for` gives a function
-(session, position) -> (terminal, value, end). What a token carries: names are (text, offset),
-value lists are lists of those, types and references are the objects themselves.
+(session, position) -> (terminal, value, end). The value of a name is (text, offset), that of a
+list of values a list of those, that of a type or symbol reference the object itself.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Handler = Callable[[Any, int], Token]
 
 UNEXPECTED = "?"
 MAX_DIGITS = 4000
-"""Longer integers, which Python refuses to read, are none in any type."""
+"""Longer integers are an error: no type holds them, and Python refuses to read them."""
 
 BUILTIN_TYPES = frozenset(
     ("tensor", "memref", "vector", "complex", "tuple", "index", "none", *FLOAT_KINDS)
@@ -27,7 +27,7 @@ BUILTIN_TYPES = frozenset(
 
 
 def handler_for(language: Any, accepted: dict[str, int], char: str) -> Handler:
-    """How to read what starts with the character where these terminals are accepted."""
+    """The function that reads a token with this first character, given the accepted terminals."""
     if char.isalpha() or char == "_":
         return _word(language, accepted)
     if char in _BY_CHARACTER:

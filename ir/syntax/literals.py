@@ -21,7 +21,7 @@ Number = tuple[str, int]
 
 
 def integer_attribute(session: Any, token: Number, type: Any) -> Any:
-    """`5 : i32`, and `0x7FC00000 : f32` where the type is a float's."""
+    """`5 : i32`, or for a float type its bits, `0x7FC00000 : f32`."""
     if isinstance(type, FloatType):
         return FloatAttr(number_of(session, token, type), type)
     if not isinstance(type, (IntegerType, IndexType)):
@@ -88,7 +88,10 @@ def _float(session: Any, text: str, pos: int, type: FloatType) -> float:
 
 
 def dense_elements(session: Any, root: Any, type: Any) -> DenseElements:
-    """`dense<root> : type`; lists are lists, other elements tuples that end in an offset."""
+    """`dense<root> : type`, where `root` is None, an element or nested lists of elements.
+
+    An element is a tuple that ends in its offset in the text.
+    """
     pos = _offset(root, session.at)
     if not isinstance(type, ShapedType):
         raise session.error(f"elements literal must be a shaped type, found '{type}'", pos)
@@ -111,7 +114,7 @@ def dense_elements(session: Any, root: Any, type: Any) -> DenseElements:
 
 
 def sparse_elements(session: Any, indices: Any, values: Any, type: Any) -> SparseElements:
-    """`sparse<indices, values> : type`; a lone index is that of every dimension."""
+    """`sparse<indices, values> : type`; a single number as index holds for every dimension."""
     pos = _offset(indices, session.at)
     if not isinstance(type, ShapedType):
         raise session.error(f"elements literal must be a shaped type, found '{type}'", pos)
@@ -223,7 +226,7 @@ def _from_hex(session: Any, root: Any, type: Any) -> DenseElements:
 
 
 def _bits(session: Any, data: bytes, type: Any, pos: int) -> DenseElements:
-    """i1 elements: eight in a byte, or one byte of all bits for a splat."""
+    """i1 elements from bytes: eight to a byte, lowest bit first; 0x00 or 0xFF for a splat."""
     count = type.num_elements
     if len(data) == 1 and data[0] in (0, 0xFF):
         return DenseElements(type, bytes([data[0] & 1]))

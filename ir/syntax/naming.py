@@ -13,14 +13,14 @@ _FORBIDDEN = re.compile(r"[^\w$.-]", re.ASCII)
 
 
 class Names(dict):
-    """From values to their text, `%0`, `%c4`, `%2#1`."""
+    """Maps values to their names in text: `%0`, `%c4`, `%2#1`."""
 
     def __missing__(self, value: Value) -> str:
         return UNKNOWN_VALUE
 
 
 class _Plain(dict):
-    """Whether the operations of a class get numbers and nothing else."""
+    """Maps an op class to whether results of its ops only ever get numbers as names."""
 
     def __init__(self, hints: bool, never: bool) -> None:
         self._hints = hints
@@ -43,7 +43,7 @@ class Naming:
     """
 
     unique_ids = False
-    """Whether names are given once in all regions, instead of once where they are visible."""
+    """Whether names are unique in all regions, not only where they are visible."""
     number_all = False
     """Whether operations without results get numbers too, by `number_operation`."""
 
@@ -66,7 +66,7 @@ class Naming:
             pending.append((region, list(self._numbers), self._scopes))
         while pending:
             region, numbers, scopes = pending.pop()
-            # Upstream's generic form numbers on through all regions.
+            # Upstream's generic form does not start its numbers anew in sibling regions.
             if self._hints and not self.unique_ids:
                 self._numbers = list(numbers)
             new_scope = self._uses_names(region) and not self.unique_ids
@@ -80,7 +80,7 @@ class Naming:
         return bool(region.blocks)
 
     def _region(self, region: Region) -> list[Region]:
-        """Name what stands directly in the region; its nested regions."""
+        """Name the blocks and values directly in the region; gives the regions nested in it."""
         nested: list[Region] = []
         parent = region.parent
         if self._hints and parent is not None and region.blocks:
@@ -148,7 +148,7 @@ class Naming:
         """Give an operation without results a number."""
 
     def _several(self, op: Operation, hints: list[Any]) -> None:
-        """A group starts at result 0 and at each result with a name of its own."""
+        """Name several results. A group `%x:2` starts at result 0 and at each with a hint."""
         results = op.results
         hints = hints + [None] * (len(results) - len(hints))
         starts = [i for i in range(len(results)) if i == 0 or hints[i]]
@@ -180,7 +180,7 @@ class Naming:
         return [name] if name else []
 
     def _unique(self, hint: str) -> str:
-        """The hint itself, or with `_<number>` where it is taken; numbers alone get a prefix."""
+        """The hint as a name, with `_<number>` added if it is taken where it would be visible."""
         name = _cleaned(hint)
         scopes = self._scopes
         probe = name
@@ -193,7 +193,7 @@ class Naming:
 
 @lru_cache(4096)
 def _cleaned(hint: str) -> str:
-    """The hint with only what may stand in a name, which is no number."""
+    """The hint as a valid name: `_` for forbidden characters, and before a leading digit."""
     name = _FORBIDDEN.sub("_", hint)
     return f"_{name}" if name[:1].isdigit() else name
 

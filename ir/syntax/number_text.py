@@ -1,4 +1,4 @@
-"""Numbers as upstream writes them: floats that read back exactly, hexadecimal where none do."""
+"""Numbers as upstream writes them: floats in decimal if that reads back exactly, else in hex."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _float_text(bits: bytes, type: FloatType) -> str:
 
 @lru_cache(256)
 def _exact_text(bits: int, type: FloatType) -> str:
-    """The text of a value that a double may not tell apart from others."""
+    """The text of a float given by its bits, for values that a double may not represent."""
     from fractions import Fraction
 
     precision = PRECISION.get(type.kind)
@@ -85,7 +85,7 @@ def _digits(ratio: tuple[int, int], precision: int) -> tuple[str, int]:
 
 
 def _default_text(ratio: tuple[int, int], precision: int) -> str:
-    """The magnitude as LLVM's APFloat::toString writes it without being told how."""
+    """The magnitude as LLVM's APFloat::toString writes it by default."""
     digits, exponent = _digits(ratio, precision)
     if exponent >= 0:
         scientific = exponent > 3 or len(digits) + exponent > precision

@@ -1,4 +1,4 @@
-"""What is read of one operation in custom form, before it is made."""
+"""The parts of an operation in custom form, collected while its text is read."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class OpState:
             self.properties[name] = value
 
     def typed_attribute(self, rule: str, kind: Any, child: Any) -> Attribute:
-        """The attribute that a rule's child means for an attribute of this kind."""
+        """The attribute of this kind for a match of `rule`; see `elements.attribute_rule`."""
         session = self.session
         match rule:
             case "bare_word":
@@ -172,7 +172,10 @@ class OpState:
         return found
 
     def resolve_types(self, groups: list[tuple[Any, list[Name]]], lookup: Any) -> list[list[Type]]:
-        """Types for each operand group: given, inferred, or for lack of both the value's own."""
+        """Types for each operand group: given, or inferred, or else those of the values.
+
+        `lookup` gives the type of a named value. Inferred result types go into `types`.
+        """
         known: dict[str, Any] = {}
         if "operands" in self.flat_types:
             self._spread_operand_types(groups)
@@ -273,7 +276,7 @@ class OpState:
 
 
 def _by_constraint(constraint: Any, known: dict[str, Any]) -> Type | None:
-    """The type of each value of a group, where its constraint says it."""
+    """The type of each value of a field if its constraint determines it, else None."""
     match constraint:
         case Exactly(type=type):
             return type
@@ -285,12 +288,15 @@ def _by_constraint(constraint: Any, known: dict[str, Any]) -> Type | None:
 
 
 def _derive_allowed(derive: Any, allows: Any) -> Any:
-    """`derive` for the types it is made for; the verifier says what is wrong with others."""
+    """`derive`, but None for types that are not allowed; the verifier reports those."""
     return lambda type: derive(type) if allows(type) else None
 
 
 Step = tuple[str, str | None, Any]
-"""A field; the field its type follows from, or None; how, or None for the same type."""
+"""(field, source, derive): the field has the type of `source`, or `derive` of that type.
+
+Without a source, `derive` is the type itself.
+"""
 
 
 def inference_plan(definition: OpDefinition, given: tuple[str, ...]) -> list[Step]:

@@ -78,7 +78,7 @@ def parse_module(
     allow_unregistered: bool = False,
     resources: Path | None = None,
 ) -> Any:
-    """The module of the text; operations that stand in none are put into one.
+    """The module that the text is, or else a new module around its operations.
 
     Raises ParseError.
     """
@@ -98,7 +98,7 @@ def parse_module(
 
 
 def _name_dialects() -> None:
-    """Name the dialects, which lie a floor above; what a text mentions of them is loaded."""
+    """Register the names of all dialects; each is loaded when a text first mentions it."""
     import_module("...dialects", __package__)
 
 

@@ -1,4 +1,4 @@
-"""Grammar rules and texts that the directives of several dialects are made of."""
+"""Grammar rules, and functions that read and write by them, which several directives share."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ARROW_RULES = {
 
 
 def types_of_arrow(child: Any) -> list[Any]:
-    """What a match of `arrow_types` says."""
+    """The types of a match of `arrow_types`."""
     if not child:
         return []
     return [child[1]] if child[0] == "one" else child[1]
@@ -57,7 +57,11 @@ def assignments_of(child: Any) -> tuple[list[Any], list[Any]]:
 
 
 def read_carried(state: Any, child: Any, inits: str, outs: str, fault: str) -> Any:
-    """Note the values of `assignments arrow_types`, or of nothing; the names and their types."""
+    """Store the initial values of a match of `assignments arrow_types`, which may be empty.
+
+    Gives the names of the block arguments and their types; `fault` is the error if they differ
+    in number.
+    """
     names, values = assignments_of(child[0]) if child else ([], [])
     types = types_of_arrow(child[1]) if child else []
     if len(types) != len(names):
@@ -68,7 +72,10 @@ def read_carried(state: Any, child: Any, inits: str, outs: str, fault: str) -> A
 
 
 def read_bound(state: Any, child: Any, type: Any, inits: str, outs: str) -> list[Any]:
-    """Note the values of `assignments`, or of nothing, with their function type; the names."""
+    """Store the initial values of a match of `assignments`, which may be empty.
+
+    `type` is the function type from initial values to results. Gives the block arguments' names.
+    """
     names, values = assignments_of(child[0]) if child else ([], [])
     if len(values) != len(type.inputs):
         state.fail(
@@ -81,7 +88,7 @@ def read_bound(state: Any, child: Any, type: Any, inits: str, outs: str) -> list
 
 
 def read_region(state: Any, field: str, region: Any, names: Any, types: Any) -> None:
-    """Note a region whose arguments stand in the op's own syntax."""
+    """Store a region whose entry arguments the op's own syntax has declared."""
     state.regions[field] = [region]
     state.entry_args[field] = [(n, t, None) for n, t in zip(names, types, strict=True)]
 
@@ -104,7 +111,10 @@ TARGET = {"branch_target": 'BLOCK | BLOCK "(" values ":" types ")"'}
 def read_targets(
     state: Any, targets: list[Any], dests: str, operands: str, segments: str | None = None
 ) -> None:
-    """Note the blocks of matches of `branch_target`, and the values passed to each."""
+    """Store the blocks of matches of `branch_target`, and the values passed to each.
+
+    `segments` names the property for the number of values of each block.
+    """
     passed = [target[1:] or ((), ()) for target in targets]
     state.successors[dests] = [target[0] for target in targets]
     state.operands[operands] = [name for names, _ in passed for name in names]
@@ -160,7 +170,7 @@ def trait_entries(state: Any, child: Any) -> Any:
 
 
 def iterators_from_strings(state: Any, cls: type[EnumAttr]) -> None:
-    """Make the strings of `iterator_types = ["parallel"]` the dialect's enumeration."""
+    """Replace the strings of `iterator_types = ["parallel"]` by the dialect's enumeration."""
     value = state.properties.get("iterator_types")
     if value is None:
         return

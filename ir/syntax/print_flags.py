@@ -1,4 +1,4 @@
-"""Printing with options beyond the usual: users of values, other names, no regions, less data.
+"""Printing with further options: users of values, other names, no regions, less data.
 
 Source: upstream's OpPrintingFlags, and what mlir-opt prints for each of them.
 """
@@ -45,7 +45,7 @@ class PrintFlags:
 
     @property
     def is_plain(self) -> bool:
-        """Whether `print_op` knows all that is asked for."""
+        """Whether no flag is set that `print_op` does not support."""
         return self == PrintFlags(self.generic, self.debuginfo)
 
 
@@ -67,7 +67,7 @@ def print_with(op: Operation, flags: PrintFlags) -> str:
 
 
 def _scope_of(op: Operation) -> Operation:
-    """The operation from which names are given out: the next one isolated from above."""
+    """The operation in which names are given: `op` or the closest parent isolated from above."""
     while not op.has_trait(IsolatedFromAbove) and op.parent_op is not None:
         op = op.parent_op
     return op
@@ -77,7 +77,7 @@ def _scope_of(op: Operation) -> Operation:
 
 
 class FlaggedNaming(Naming):
-    """Names unique across regions, taken from locations, and for operations without results."""
+    """Names as the flags ask: unique across regions, from locations, for ops without results."""
 
     def __init__(self, op: Operation, flags: PrintFlags) -> None:
         self._from_locations = flags.name_locations
@@ -136,7 +136,7 @@ def _clean(name: str) -> str:
 
 
 class FlaggedAliases(Aliases):
-    """Aliases whose locations may be written for people."""
+    """Aliases whose locations are written in the pretty form if the flags ask for it."""
 
     def __init__(self, flags: PrintFlags) -> None:
         super().__init__()
@@ -253,8 +253,8 @@ class FlaggedPrinter(Printer):
 
     def _users_comment(self, op: Operation) -> str:
         if not op.results:
-            own = self._operation_id(op)
-            return f" // id: {own}" if op._operands and own else ""
+            number = self._operation_id(op)
+            return f" // id: {number}" if op._operands and number else ""
         if not any(r.has_uses for r in op.results):
             return " // unused"
         users = {user: None for r in op.results for user in r.users}

@@ -25,11 +25,11 @@ _NAMES_IN_QUOTES: dict[str, str] = {}
 
 
 _Plan = tuple[str, str, str, Callable[[Any, Any], None] | None]
-"""A dialect, an operation's name without it and with it, and what writes the rest."""
+"""(dialect, op name without it, full op name, writer of the rest or None for generic form)."""
 
 
 class _DeferredRegion:
-    """A region that is written after the text before it; keeps deep nesting off the stack."""
+    """A place in the output for a region's text, which is made later instead of by recursion."""
 
     __slots__ = ("dialect", "empty_block", "entry_args", "indent", "region", "terminators")
 
@@ -43,7 +43,7 @@ class _DeferredRegion:
 
 
 class AliasReader(AttributePrinter):
-    """Writes aliases where there are some, and makes none."""
+    """Writes the aliases that exist already, and makes no new ones."""
 
     def __init__(self, aliases: Aliases) -> None:
         super().__init__(aliases.names, aliases.distinct)
@@ -57,7 +57,7 @@ class AliasReader(AttributePrinter):
 
 
 class Printer(AttributePrinter):
-    """What elements of assembly formats write to: append text to `out`.
+    """Writes operations. The elements of assembly formats append their text to `out`.
 
     `names` maps values to their text.
     """
@@ -95,7 +95,7 @@ class Printer(AttributePrinter):
         return self._aliases.name_of(type) if self._aliases is not None else None
 
     def alias_reader(self) -> AttributePrinter:
-        """For attributes that get no aliases by standing where they do, as upstream."""
+        """A printer for attributes in places where, as upstream, no new aliases are made."""
         if self._aliases is None or self.generic:
             return self
         return AliasReader(self._aliases)
@@ -121,9 +121,11 @@ class Printer(AttributePrinter):
         empty_block: bool = False,
         indent: str | None = None,
     ) -> None:
-        """`{`, the blocks, `}`. `entry_args` writes the header of an entry block that has
-        arguments, `terminators` the last operation of single blocks, `indent` other than the
-        operation's own indents the closing brace.
+        """Write `{`, the blocks of a region, `}`.
+
+        `entry_args` and `empty_block` write the header of an entry block that has arguments or is
+        empty; `terminators` writes the terminator of the entry block. `indent` is that of the
+        closing brace, by default the operation's.
         """
         parent = region.parent
         dialect = getattr(parent, "default_dialect", "")
@@ -133,7 +135,7 @@ class Printer(AttributePrinter):
         )
 
     def nested(self, op: Operation, named: bool = False) -> None:
-        """An operation in the middle of a line, without regions, and its results' names or not."""
+        """Write an operation without regions within a line; `named` writes its results' names."""
         self._operation(op, named=named)
 
     def elide(self, name: str) -> None:
@@ -141,7 +143,7 @@ class Printer(AttributePrinter):
         self._elided = {*self._elided, name}
 
     def regions(self, op: Operation, regions: Iterable[Region]) -> None:
-        """Regions separated by commas, without terminators that go without saying."""
+        """Write regions separated by commas, without implied terminators."""
         for i, region in enumerate(regions):
             if i:
                 self.out.append(", ")
@@ -179,14 +181,14 @@ class Printer(AttributePrinter):
         return entries
 
     def attr_dict(self, op: Operation, elided: Iterable[str] = (), keyword: str = "") -> None:
-        """` {..}` with what is left of the attributes, after an optional keyword."""
+        """Write ` {..}` with the attributes that are not elided, after an optional keyword."""
         entries = self.free_attributes(op, elided)
         if entries:
             head = f" {keyword} {{" if keyword else " {"
             self.out.append(f"{head}{self.entries(entries)}}}")
 
     def argument(self, arg: Any, attributes: str = "") -> str:
-        """A block argument with its type, `%arg0: i32`, and what its op says of it."""
+        """A block argument with its type, `%arg0: i32`, and the text of its attributes."""
         text = f"{self.names[arg]}: {self.type(arg.type)}{attributes}"
         return f"{text} {self.argument_location(arg)}" if self.debuginfo else text
 
@@ -337,7 +339,10 @@ class Printer(AttributePrinter):
 
 
 def has_implied_terminator(op: Operation, region: Region) -> bool:
-    """Whether the region ends in the terminator that its op implies, with nothing to say."""
+    """Whether the region's terminator is the one that its op implies, and can be left out.
+
+    It can if it has no operands, results or attributes, and its op no results.
+    """
     from ..traits import SingleBlockImplicitTerminator
 
     if len(region.blocks) != 1 or (last := region.blocks[0]._last) is None:
@@ -355,8 +360,8 @@ def print_op(
     """The text of an operation, without a newline at the end.
 
     `generic` writes the form that needs no dialect, `debuginfo` all locations, `names` keeps
-    the names that values had in text. What is not nested in another operation is led by the
-    definitions of its aliases.
+    the names that values had in text. The definitions of aliases are written only if `op` is not
+    nested in another operation; else there are no aliases.
     """
     top = op
     while top.parent_op is not None:
@@ -375,8 +380,8 @@ def with_definitions(
 ) -> str:
     """The text that `write` makes of an operation, between the definitions of its aliases.
 
-    Behind those are the resources that the text read had at its end, without those longer
-    than the limit.
+    At the end are the resources that it uses, and those of the file that it was read from;
+    those whose text is longer than `resource_limit` are left out.
     """
     text = write()
     if aliases.are_provisional:

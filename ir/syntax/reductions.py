@@ -1,4 +1,4 @@
-"""From productions to the functions that make their values."""
+"""Parser actions: the functions that make the values of productions, and what they share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_DEPTH = 128
 """How deep lists, dictionaries and tuples may nest."""
 
 MAX_SIZE = 1 << 22
-"""How many of them may nest in one, those counted again that aliases repeat."""
+"""How many of them one may contain; what an alias stands for counts at each use."""
 
 Action = Callable[[Any, list[Any]], Any]
 _ACTIONS: dict[str, Action] = {}
@@ -35,7 +35,7 @@ def actions(**functions: Action) -> None:
 def reduction(rule: Rule, contributed: frozenset[str]) -> Callable[[Any, Any], Any] | None:
     """The function that makes a production's value from those of all its symbols.
 
-    None leaves the value of the only symbol as it is.
+    It is None if the production has one symbol and its value stays as it is.
     """
     keep, name = rule.keep, rule.action
     if rule.origin in contributed:
@@ -76,7 +76,7 @@ def _append(at: int, position: int) -> Callable[[Any, Any], Any]:
 
 
 def nested(s: Any, made: Any, parts: Any) -> Any:
-    """The attribute or type made, unless it nests deeper than printing could follow."""
+    """`made`, an attribute or type with these parts. Raises NncError if it is too deep or large."""
     extents = s.extents
     depth, size = 0, 1
     for part in parts:
@@ -95,9 +95,10 @@ _NESTING = (a.ArrayAttr, a.DictAttr, t.FunctionType, t.TupleType, t.ComplexType)
 
 
 def dialect_text(s: Any, text: str, pos: int, what: str) -> tuple[str, str, tuple[Any, ...]]:
-    """The dialect and the rest of `dialect.name<..>`; an error unless it may be unknown.
+    """The dialect and the rest of `dialect.name<..>`, a type or attribute that we do not have.
 
-    What aliases in the rest stand for comes third, with zero characters in their places.
+    Each alias in the rest becomes a zero character, and what it stands for an entry of the third
+    item. Raises ParseError unless an unknown name is allowed there.
     """
     from ..dialect import registry
 

@@ -51,7 +51,10 @@ CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
 
 
 class UnbalancedError(Exception):
-    """A bracket at `opening` is not closed; `found` is where something else stands, or None."""
+    """The bracket at the offset `opening` is not closed.
+
+    `found` is the offset of a closing bracket of another kind, None at the end of the text.
+    """
 
     def __init__(self, opening: int, bracket: str, found: int | None) -> None:
         self.opening = opening

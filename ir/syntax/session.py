@@ -21,7 +21,7 @@ _SYMBOL_PART = re.compile(r'@(?:"((?:[^"\\]|\\.)*)"|([\w$.]+))')
 
 
 class Session:
-    """The parser of one text. `run` gives what the grammar's actions make of a part of it."""
+    """The parser of one text; `run` parses a part of it."""
 
     def __init__(
         self, text: str, filename: str, language: Language, allow_unregistered: bool
@@ -49,7 +49,7 @@ class Session:
     # -- running the tables ------------------------------------------------------------------
 
     def run(self, start: str, pos: int, end: int) -> Any:
-        """What the text between the offsets means to the grammar's start symbol."""
+        """Parse the text between the offsets from a start symbol; gives its action's value."""
         self.at = pos
         try:
             return self._run(start, pos, end)
@@ -162,7 +162,7 @@ class Session:
         return self.error(f"expected '{closing}', found '{found}'", fault.found, notes=[note])
 
     def nest(self, pos: int) -> None:
-        """Enter a part of the text that is read by itself; `_nesting` goes down at its end."""
+        """Count one more level of nested parsing, which the caller counts down at its end."""
         self._nesting += 1
         if self._nesting > MAX_NESTING:
             raise self.error("types and attributes are nested too deeply here", pos)
@@ -218,7 +218,7 @@ class Session:
         outer, self._short_dialect = self._short_dialect, dialect
         try:
             type = self._run("type_text", pos, end)
-            self.at = pos  # as where the type was known, so that both give errors one place
+            self.at = pos  # as for a type that was known, so that errors have the same place
             return type
         except ParseError:
             raise
@@ -243,7 +243,7 @@ class Session:
         return terminal, type, end
 
     def start_of_type(self, word: str, pos: int, end: int) -> Token:
-        """The first word of a type's text that is no keyword there."""
+        """The token of a type's first word: a dialect's type without prefix, else a scalar."""
         if self._short_dialect:
             known = self.language.types.get(f"{self._short_dialect}.{word}")
             if known is not None:

@@ -1,10 +1,10 @@
-"""The language of the package's own dialects as it is kept on disk, so that nothing is imported
-but what a text mentions.
+"""Keeps the language of the package's own dialects on disk, so that only dialects that a text
+mentions are imported.
 
 It is found by a fingerprint of the source files, and holds the parse tables and, by name, the
-terminals of ops, types and attributes. Their classes come from the dialect's module when such
-a name is first met (`registry`). What is stored has been checked when it was built, so formats
-of the package's ops are then compiled when they are first used.
+terminals of ops, types and attributes. Their classes are loaded when such a name is first met
+(`registry`). All formats were checked when the language was built, so with a stored language the
+format of an op is compiled only when it is first used.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..dialect import registry
 from .tables import Tables, read_checked, write_checked
 
 _FORMAT = 1
-"""Counts changes of what is stored."""
+"""The version of what is stored; raise it when that changes."""
 
 _KEPT = 8
 """How many versions of the sources stay on disk."""
@@ -30,7 +30,7 @@ _KEPT = 8
 
 @dataclass(frozen=True)
 class StoredLanguage:
-    """What `Language` is made from: the terminals of names, and the tables."""
+    """The parts that `Language` is restored from: the terminals of names, and the tables."""
 
     ops: dict[str, str]
     bare: dict[str, str]
@@ -44,7 +44,7 @@ class StoredLanguage:
 
 @lru_cache(1)
 def stored_language() -> StoredLanguage | None:
-    """The language of the sources as they are, or None where it has not been stored."""
+    """The stored language of the present sources, or None if there is none."""
     path = _path()
     found = read_checked(path) if path is not None else None
     if found is None:
@@ -77,7 +77,7 @@ def store(language: StoredLanguage) -> None:
 
 
 def _path() -> Path | None:
-    """The file for the sources as they are; None where these are no files."""
+    """The file for the language of the present sources; None if they are not files on disk."""
     package = sys.modules.get(registry.package)
     folders = [Path(__file__).parent.parent]
     if package is not None and package.__file__:

@@ -21,7 +21,7 @@ from ..files import write_whole
 STARTS = ("file", "type_text", "attribute", "dict_body", "location")
 
 _FORMAT = 2
-"""Counts changes of what is stored."""
+"""The version of what is stored; raise it when that changes."""
 
 _KEPT = 32
 """How many grammars' tables stay on disk."""
@@ -29,7 +29,7 @@ _KEPT = 32
 
 @dataclass(frozen=True)
 class Rule:
-    """A production: what it makes, from how many symbols, and which of those yield children.
+    """A production: its origin, the number of its symbols, and which of them yield children.
 
     `keep` holds positions in the expansion, -1 where an absent `[part]` yields None.
     """

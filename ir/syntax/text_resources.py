@@ -1,4 +1,4 @@
-"""Blobs that a text names: given in the text itself, or in the weights file of its module."""
+"""Blobs that a text refers to: given in the text itself, or in a weights file of its module."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class TextBlob(Blob):
 
 
 class TextResources:
-    """The blobs of one parsed text, one for each key, and what else its end says.
+    """The blobs of one parsed text by key, and the rest of its `{-# .. #-}` section.
 
-    `of_dialects` has the hexadecimal text of each blob by dialect and key, `external` what
-    other tools keep in the text by their name and key: strings, true or false.
+    `of_dialects` has the hexadecimal text of each blob by dialect and key. `external` has what
+    other tools keep there, by tool and key: strings, true or false.
     """
 
     def __init__(self) -> None:
@@ -100,10 +100,10 @@ def weights_path(name: str, folder: Path) -> Path:
 def file_section(
     resources: dict[str, DenseResource], read: TextResources | None, limit: int | None = None
 ) -> str:
-    """`{-# .. #-}` for the end of a file: the blobs that the text read gave, and what tools keep.
+    """The `{-# .. #-}` at the end of a file: its inline blobs, and the entries of other tools.
 
-    `resources` are those that the file refers to, in its order. Values whose text is longer
-    than `limit` are left out.
+    `resources` are those that the file refers to, in its order; `read` is the section of the text
+    that the module was read from. Values whose text is longer than `limit` are left out.
     """
     builtin = {}
     for key, attribute in resources.items():

@@ -1,4 +1,4 @@
-"""Writing by a format as one function: the elements of a format compiled to Python.
+"""Compiles the elements of a format to one Python function that writes an operation.
 
 `$lhs, $rhs attr-dict : type($result)` becomes
 
@@ -10,7 +10,7 @@
             element2.write(op, printer)
         out.append(f" : {types[results[0].type]}")
 
-Elements that no case below knows are called, as `element2` here.
+For an element that cannot be compiled its `write` is called, as for `element2` here.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def compile_writer(elements: list[Element]) -> Writer:
 
 
 class _Texts(dict):
-    """From attributes to their text by one element; only such as do not depend on aliases."""
+    """Maps attributes to the text that one element writes, which must not depend on aliases."""
 
     def __init__(self, element: AttributeElement) -> None:
         self._element = element
@@ -83,7 +83,7 @@ class _Code:
         self._pieces.append((" " if element.space else "") + "{" + expression + "}")
 
     def flush(self, indent: str) -> None:
-        """Append the f-string."""
+        """Emit the line that appends the pending f-string."""
         if self._pieces:
             quote = "'''" if any("'" in piece for piece in self._pieces) else "'"
             self.lines.append(f"{indent}out.append(f{quote}{''.join(self._pieces)}{quote})")
@@ -129,7 +129,7 @@ class _Code:
                 self.call(element, indent)
 
     def group(self, group: Group, indent: str) -> None:
-        """`if`, the elements, and for the other case `else`."""
+        """Emit `if` with the group's elements, and `else` with those for an absent anchor."""
         self.flush(indent)
         anchor = group.anchor
         if isinstance(anchor, AttributeElement):

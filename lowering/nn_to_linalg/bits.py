@@ -1,4 +1,4 @@
-"""Elements whose bits are read as another type."""
+"""Lowering of nn.bitcast: the bits of elements read as another type."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .table import lowers
 
 @lowers(nn.Bitcast)
 def lower_bitcast(e: Emitter, op: nn.Bitcast) -> None:
-    """A copy; truth values are bytes of 0 and 1, smaller numbers the low bits of one."""
+    """A copy. Truth values are bytes of 0 or 1, small numbers are the low bits of a byte."""
     source = e.buffer(op.x)
     out = e.destination(op.out, e.sizes(source))
     element = op.out.type.element_type

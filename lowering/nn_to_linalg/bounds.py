@@ -15,11 +15,11 @@ from .emitter import Emitter, Size
 from .reshaping import reinterpreted
 
 LANES = 16
-"""Elements that are worked on at once; machines of narrower vectors take several."""
+"""The elements of a vector; machines with narrower vectors use several for one."""
 
 
 def require_in_range(e: Emitter, indices: Value, extents: list[Size]) -> None:
-    """A check that indices, counted from the end if they are negative, are within an extent.
+    """Emit a check that indices, which count from the end if negative, are within an extent.
 
     With several extents the last dimension of the indices has one index for each.
     """
@@ -53,9 +53,10 @@ def _known_in_range(indices: Value, extents: list[Size]) -> bool:
 
 
 def _extremes(e: Emitter, buffer: Value, total: Size, count: int) -> list[tuple[Value, Value]]:
-    """The smallest and the largest element, at most 0 and at least -1, of each column of a matrix.
+    """The smallest and the largest element of each of `count` columns of a matrix.
 
-    The buffer has its elements, row after row.
+    The buffer has its `total` elements, row after row. The smallest is taken to be at most 0, the
+    largest at least -1, so that there are both for a matrix without rows.
     """
     type = buffer.type.element_type  # type: ignore[attr-defined]
     lanes = count * max(1, LANES // count)
@@ -89,7 +90,7 @@ def _extremes(e: Emitter, buffer: Value, total: Size, count: int) -> list[tuple[
 
 
 def _of_lanes(e: Emitter, wide: list[Value], lanes: range) -> list[Value]:
-    """The smallest of some lanes of a vector, and the largest of another's."""
+    """The smallest of some lanes of the first vector, the largest of those of the second."""
     if len(lanes) == wide[0].type.shape[0]:  # type: ignore[attr-defined]
         kinds = zip(("minsi", "maxsi"), wide, strict=True)
         element = wide[0].type.element_type  # type: ignore[attr-defined]

@@ -25,7 +25,7 @@ from .storage import storage_type
 
 
 def extent_size(e: Emitter, extent: Extent, inputs: Sequence[Value]) -> Size:
-    """How large a dimension is, from the buffers of the operands."""
+    """The size of a dimension, from the buffers of the operands."""
     sources = [e.size(inputs[operand], axis) for operand, axis in extent.sources]
     if extent.broadcast:
         found = sources[-1]
@@ -62,7 +62,7 @@ def affine_size(e: Emitter, expr: AffineExpr, dims: Sequence[Size]) -> Size:
 def dimension_sizes(
     e: Emitter, form: Comprehension, inputs: Sequence[Value], out: Value | None = None
 ) -> list[Size]:
-    """The extents of the iteration space; those that the result has are read there if given."""
+    """The extents of the iteration space: from the result if `out` is given, or the operands."""
     axes = {d.position: axis for axis, d in enumerate(form.out.results)}  # type: ignore[attr-defined]
 
     def size(number: int) -> Size:
@@ -79,7 +79,7 @@ def dimension_sizes(
 def _require_fit(
     e: Emitter, form: Comprehension, inputs: Sequence[Value], sizes: Sequence[Size]
 ) -> None:
-    """Checks that the operands agree on the extents that only the run tells."""
+    """Emit checks that the operands agree on extents that are known only at run time."""
     for access in form.accesses:
         buffer = inputs[access.operand]
         if not isinstance(buffer.type, MemRefType):
@@ -87,28 +87,28 @@ def _require_fit(
         for axis, expr in enumerate(access.map.results):
             if not isinstance(expr, AffineDim) or buffer.type.shape[axis] is not None:
                 continue
-            own, wanted = e.size(buffer, axis), sizes[expr.position]
+            size, wanted = e.size(buffer, axis), sizes[expr.position]
             repeats = axis in access.broadcasts
             extent = form.dims[expr.position].extent
             if extent.sources[:1] == ((access.operand, axis),):
                 continue  # it is the extent, or 1
             if extent.given:
-                fits = e.compare("sge", own, wanted)
+                fits = e.compare("sge", size, wanted)
                 e.require(fits, f"an operand has fewer than {wanted} elements along axis {axis}")
             else:
                 text = f"extent {axis} of an operand does not fit the others'"
-                e.require_equal(own, wanted, text, or_one=repeats)
+                e.require_equal(size, wanted, text, or_one=repeats)
 
 
 def result_sizes(e: Emitter, form: Comprehension, inputs: Sequence[Value]) -> list[Size]:
-    """The extents of the result, checked that the operands fit each other."""
+    """The extents of the result; emits checks that the operands fit each other."""
     sizes = dimension_sizes(e, form, inputs)
     _require_fit(e, form, inputs, sizes)
     return [sizes[d.position] for d in form.out.results]  # type: ignore[attr-defined]
 
 
 def lower(e: Emitter, op) -> None:
-    """An op with a comprehension over exactly its operands."""
+    """Lower an op that has a comprehension over exactly its operands."""
     form, operands = through_movements(op.comprehension(), op.operands)
     inputs = [e.operand(v) for v in operands]
     result = op.results[0]
@@ -129,7 +129,7 @@ def write(
     element: Type,
     over_nan: bool = False,
 ) -> None:
-    """A comprehension's result into a buffer of elements of a type.
+    """Write a comprehension's result to the buffer `out`, whose nn element type is `element`.
 
     `inputs` are buffers, or scalars that stand for all of an operand's elements. With `over_nan`
     a maximum passes over NaN.
@@ -179,7 +179,7 @@ def write(
 
 
 def _broadcast(e: Emitter, access: Access, buffer: Value, sizes: Sequence[Size]) -> Value:
-    """The operand, repeated along axes whose extent turns out to be 1 at run time."""
+    """A view of the operand that repeats it along axes whose extent is 1 at run time."""
     extents = e.sizes(buffer)
     results = access.map.results
     unsure = [a for a in access.broadcasts if extents[a] is not sizes[results[a].position]]  # type: ignore[attr-defined]
@@ -198,7 +198,7 @@ def _broadcast(e: Emitter, access: Access, buffer: Value, sizes: Sequence[Size])
 
 
 def _window(form: Comprehension, maps: Sequence[AffineMap], sizes: Sequence[Size]) -> list[int]:
-    """The dimensions that no operand is indexed with alone, so that none tells their extent."""
+    """The dimensions that no buffer is indexed with alone, so that none has their extent."""
     bare = {
         expr.position
         for map_ in (*maps, form.out)

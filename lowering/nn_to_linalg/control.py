@@ -1,8 +1,8 @@
 """Branches and loops: calls inside `scf.if` and `scf.while`.
 
-Results of static shape are written to buffers made before. A result with unknown extents is a
-buffer on the heap that the region yields, and who gets it frees it. A loop keeps carried tensors
-of static shape in one place each; an iteration writes the next ones beside them.
+Results of static shape are written to buffers allocated before. A result with unknown extents is a
+buffer on the heap, which the region yields and the receiver frees. A loop keeps each carried tensor
+of static shape in one buffer; an iteration writes the next value to a second one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Signatures = Mapping[str, Signature]
 """The signatures of the module's functions, by name."""
 
 FIRST_ROWS = 4
-"""For how many rows there is room in a stack before it grows, each time to twice as many."""
+"""The number of rows that a stack has room for at first; a full one is doubled."""
 
 
 def call(
@@ -31,9 +31,10 @@ def call(
     args: Sequence[Value],
     wanted: Sequence[Value | Type],
 ) -> list[Value]:
-    """The buffers of a function's results: those given, or new ones of the types wanted.
+    """Call a function; gives the buffers of its results.
 
-    The new ones are on the heap; whoever receives them must free them.
+    For each result `wanted` has the buffer to write it to, or the type of a new one on the heap,
+    which the receiver must free.
     """
     signature = signatures[callee]
     type = signature.tensors
@@ -91,7 +92,7 @@ def lower_if(e: Emitter, op: nn.CallIf, signatures: Signatures) -> None:
 
 
 def _own(e: Emitter, tensor: Value, buffer: Value) -> None:
-    """Let a buffer on the heap hold a tensor, which this function is to free."""
+    """Let a buffer on the heap, which this function has to free, hold a tensor."""
     e.buffers[tensor] = buffer
     e.owned.append(memref.base_buffer(buffer))
 
@@ -105,10 +106,10 @@ def lower_while(e: Emitter, op: nn.CallWhile, signatures: Signatures) -> None:
 
 
 class _Loop:
-    """One loop.
+    """The lowering of one loop.
 
-    The `scf.while` carries buffers of unknown extents, then what the stacks need, then the number
-    of iterations so far.
+    The `scf.while` carries the buffers of tensors with unknown extents, then the values that the
+    stacks carry, then the number of iterations so far.
     """
 
     def __init__(self, e: Emitter, op: nn.CallWhile, signatures: Signatures) -> None:
@@ -121,7 +122,7 @@ class _Loop:
         self.is_fixed = [is_static(v) for v in op.outs[: op.carried]]
 
     def _limit(self) -> Value | None:
-        """The number of iterations, where the loop says it."""
+        """The number of iterations if the loop has a `count`, else None."""
         e = self.e
         if self.op.count is None:
             return None
@@ -157,7 +158,7 @@ class _Loop:
     # -- what is carried -----------------------------------------------------------------------
 
     def lower(self) -> None:
-        """Write the loop, and bind the results."""
+        """Emit the loop, and bind the results."""
         e, op = self.e, self.op
         moving = [s for s, fixed in zip(self.states, self.is_fixed, strict=True) if not fixed]
         inits = [*moving, *(v for s in self.stacks for v in s.carried), e.index(0)]
@@ -184,7 +185,7 @@ class _Loop:
                 e.owned.append(memref.base_buffer(buffer))
 
     def _places(self) -> list[Value | Type]:
-        """Where an iteration writes the next carried tensors and its rows."""
+        """Where an iteration writes the next carried tensors and its rows, as `call` takes it."""
         e = self.e
         wanted: list[Value | Type] = []
         for value, fixed in zip(self.op.outs, self.is_fixed, strict=False):
@@ -198,7 +199,7 @@ class _Loop:
         return wanted
 
     def _taken(self, values: Sequence[Value]) -> tuple[list[Value], list[_Stack], Value]:
-        """The carried tensors, the stacks and the count that carried values stand for."""
+        """The tensors, the stacks and the iteration count, from the values that a loop carries."""
         rest = iter(values)
         states = [
             state if fixed else next(rest)
@@ -233,7 +234,7 @@ class _Loop:
 
 @dataclass
 class _Stack:
-    """Rows of static shape, behind them room for more: a buffer that is carried."""
+    """Rows of static shape in a carried buffer, which has room for more behind them."""
 
     e: Emitter
     type: MemRefType
@@ -244,11 +245,11 @@ class _Stack:
         return [self.buffer]
 
     def taken(self, carried: Sequence[Value]) -> _Stack:
-        """The stack that carried values stand for."""
+        """The stack with these carried values."""
         return _Stack(self.e, self.type, *carried)
 
     def with_room(self, count: Value) -> _Stack:
-        """Twice as large, if there is no room for another row."""
+        """The stack, made twice as large if there is no room for another row."""
         e, row = self.e, list(self.type.shape[1:])
         room = e.value(e.size(self.buffer, 0))
         regions = [Region([Block()]), Region([Block()])]
@@ -273,12 +274,12 @@ class _Stack:
         return self
 
     def whole(self, count: Value) -> Value:
-        """The rows."""
+        """The buffer of all rows, `count` of them."""
         return reinterpreted(self.e, self.buffer, [count, *self.type.shape[1:]])  # type: ignore[list-item]
 
 
 class _FullStack(_Stack):
-    """Rows of which the number is known before: the buffer has room for all."""
+    """Rows whose number is known before the loop, so that the buffer has room for all."""
 
     @property
     def carried(self) -> list[Value]:
@@ -296,7 +297,7 @@ class _FullStack(_Stack):
 
 @dataclass
 class _RaggedStack(_Stack):
-    """Rows of unknown extents, which the first one tells: a buffer of elements, and the extents."""
+    """Rows of unknown extents, equal to the first row's: a flat buffer, and these extents."""
 
     sizes: list[Value]
 
@@ -326,7 +327,7 @@ class _RaggedStack(_Stack):
         return _RaggedStack(e, self.type, buffer, found)
 
     def _room(self, needed: Size) -> Value:
-        """A buffer for so many elements."""
+        """The buffer, enlarged if it has fewer elements than needed."""
         e = self.e
         room = e.value(e.size(self.buffer, 0))
         regions = [Region([Block()]), Region([Block()])]

@@ -1,4 +1,4 @@
-"""Tensors from shapes and scalars."""
+"""Lowering of ops that make tensors from shapes and scalars."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .table import lowers
 
 
 def scalar(e: Emitter, tensor: Value) -> Value:
-    """The element of a tensor that has one."""
+    """The only element of a tensor."""
     held = e.operand(tensor)
     if isinstance(held.type, MemRefType):
         return e.load(held, [0] * held.type.rank)
@@ -64,14 +64,14 @@ def lower_range(e: Emitter, op: nn.Range) -> None:
 
 
 def _range_length(e: Emitter, start: Value, limit: Value, delta: Value) -> Size:
-    """How many elements there are, checked: delta is not 0, and an index can count them."""
+    """The number of elements; emits checks that delta is not 0 and an index can hold the number."""
     most = e.globals.largest_index
     if isinstance(start.type, FloatType):
         zero = e.constant(0.0, delta.type)
         e.require(e.insert(arith.CmpF("une", delta, zero)).result, _NO_STEP)
         span = e.insert(arith.SubF(limit, start)).result
         count = e.insert(math.Ceil(e.insert(arith.DivF(span, delta)).result)).result
-        # `most` itself may round up; neither NaN nor what is too large is less.
+        # Half of the range, since `most` itself may round up; NaN fails the comparison too.
         bound = e.constant(float((most + 1) // 2), count.type)
         e.require(e.insert(arith.CmpF("olt", count, bound)).result, _TOO_LONG)
         positive = e.insert(arith.MaximumF(count, e.constant(0.0, count.type))).result
@@ -84,7 +84,7 @@ def _range_length(e: Emitter, start: Value, limit: Value, delta: Value) -> Size:
     is_up = e.insert(arith.CmpI("sgt", last, first)).result
     seems_up = e.insert(arith.CmpI("sgt", span, zero)).result
     exact = e.insert(arith.CmpI("eq", is_up, seems_up)).result
-    # The least number has no counterpart that a step of -1 could make of it.
+    # The least number divided by a step of -1 would overflow.
     other = e.insert(arith.CmpI("ne", span, e.constant(-(2**63), i64))).result
     e.require(e.insert(arith.AndI(exact, other)).result, _TOO_LONG)
     count = e.insert(arith.CeilDivSI(span, step)).result

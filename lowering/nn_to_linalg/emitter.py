@@ -1,4 +1,4 @@
-"""Writing the code of one function: where it goes, and which buffer holds which tensor."""
+"""Emitting the code of one function: the insertion point, and which buffer holds which tensor."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def buffer_type(type: Type) -> MemRefType:
 
 
 _KEEPING_RANGE = (arith.AddI, arith.MinSI, arith.FloorDivSI, arith.CeilDivSI)
-"""What makes an extent of two: of sums one can say so, since both lie in memory."""
+"""Ops that make an extent of two extents; a sum is one too, since both lie in memory."""
 
 
 class Emitter(Builder):
@@ -45,15 +45,15 @@ class Emitter(Builder):
         self.globals = globals
         self.buffers: dict[Value, Value] = {}
         self.placed: dict[Value, Value] = {}
-        """Where results go that are the function's: its out-arguments, or views of them."""
+        """The buffers for results of the function itself: its out-arguments, or views of them."""
         self.shared: dict[Value, Value] = {}
-        """Reshaped results whose operand was written to their place already."""
+        """Results of reshapes, each with its operand, which was written to the result's place."""
         self.parts = Parts()
         """Tensors that are stored as a part of another tensor."""
         self._storage: dict[Value, Value] = {}
-        """The bytes of tensors that others lie in."""
+        """The buffers of bytes for tensors in which others lie."""
         self._parts: dict[Value, Value] = {}
-        """The memory of tensors that are parts of others."""
+        """The views in `_storage` of tensors that are parts of others."""
         self._in_range: set[Value] = set()
         """Values that are known to be extents: neither negative nor larger than an index can be."""
         self._required: set[tuple[Value, ...]] = set()
@@ -63,12 +63,12 @@ class Emitter(Builder):
         self._constants: dict[Attribute, Value] = {}
         self._sizes: dict[tuple[Value, int], Size] = {}
         self.named: dict[str, tuple[Value, int]] = {}
-        """Where an extent of a name is first."""
+        """For the name of an extent, the first (buffer, axis) that has it."""
         self._names: dict[tuple[Value, int], str] = {}
         self._computed: dict[tuple, Value] = {}
         """Results of arithmetic on extents, at the function's top level."""
         self._shifted: dict[Value, tuple[Value, int]] = {}
-        """What is a value and a number."""
+        """For a sum of a value and a number (see `_shift`), these two."""
         self._globals: dict[str, Value] = {}
         self._head: Operation | None = None
 
@@ -83,7 +83,7 @@ class Emitter(Builder):
         return self.buffer(tensor)
 
     def buffer(self, tensor: Value) -> Value:
-        """The memref that holds a tensor. Raises PassError where nothing made it."""
+        """The memref that holds a tensor. Raises PassError if there is none."""
         found = self.buffers.get(tensor)
         constant = tensor.defined_by(nn.Constant)
         if found is None and constant is not None:
@@ -95,7 +95,7 @@ class Emitter(Builder):
         return found
 
     def bind(self, tensor: Value, buffer: Value) -> None:
-        """Note that a buffer holds a tensor, under the memref type that the tensor calls for."""
+        """Let a buffer hold a tensor, or copy it to the place that the tensor has (`placed`)."""
         wanted = buffer_type(tensor.type)
         if tensor in self.placed:
             place = self.placed[tensor]
@@ -153,7 +153,7 @@ class Emitter(Builder):
         raise PassError(f"the extents of a {tensor.type} are not known", self.loc)
 
     def alloc_typed(self, type: MemRefType, sizes: Sequence[Size]) -> Value:
-        """A temporary of a type; sizes of its unknown dimensions are taken from `sizes`."""
+        """A new temporary buffer of a type; `sizes` has the extents that the type does not know."""
         dynamic = [self.value(s) for d, s in zip(type.shape, sizes, strict=True) if d is None]
         for size in dynamic:
             self._require_extent(size)
@@ -165,12 +165,12 @@ class Emitter(Builder):
         return made
 
     def alloc(self, sizes: Sequence[Size], element: Type) -> Value:
-        """A temporary."""
+        """A new temporary buffer of these sizes."""
         shape = tuple(s if isinstance(s, int) else None for s in sizes)
         return self.alloc_typed(MemRefType(shape, storage_type(element)), sizes)
 
     def window(self, sizes: Sequence[int]) -> Value:
-        """A buffer that is never read: it tells a structured op the extents of a window."""
+        """A buffer that is never read; it gives a structured op the extents of a window."""
         type = MemRefType(tuple(sizes), IntegerType(8))
         return self.insert(memref.Alloca([], memref=type)).memref
 
@@ -200,9 +200,9 @@ class Emitter(Builder):
     # -- extents and index arithmetic ----------------------------------------------------
 
     def size(self, buffer: Value, axis: int) -> Size:
-        """An extent; `memref.dim` where it is not known.
+        """An extent; `memref.dim` if it is not known.
 
-        Asked for at the function's top level only, since the value is shared.
+        A value made at the function's top level is used again.
         """
         type = buffer.type
         assert isinstance(type, MemRefType)
@@ -220,7 +220,7 @@ class Emitter(Builder):
         return self._sizes[buffer, axis]
 
     def name_extent(self, buffer: Value, axis: int, name: str) -> bool:
-        """Take an extent to be equal to all of its name; whether there is one already."""
+        """Assume that all extents of a name are equal; gives whether there is one already."""
         if buffer.type.shape[axis] is not None:  # type: ignore[attr-defined]
             return False
         self._names[buffer, axis] = name
@@ -286,7 +286,7 @@ class Emitter(Builder):
         return a if b == 0 else self._fold(arith.SubI, a, b, lambda x, y: x - y)
 
     def _shift(self, a: Value, by: int) -> Size:
-        """A value and a number; what has a number added already gets one for both."""
+        """`a + by`; if `a` is such a sum itself, the two numbers are added first."""
         base, before = self._shifted.get(a, (a, 0))
         if before + by == 0:
             return base
@@ -344,7 +344,7 @@ class Emitter(Builder):
         return self.insert(cast(value, out=index)).result
 
     def bounded_index(self, value: Value, most: Size) -> Value:
-        """An integer as an index, brought into [-most, most]: one beyond might be no index."""
+        """An integer clamped to [-most, most], as an index, which may have fewer bits."""
         type = value.type
         if not isinstance(type, IntegerType) or type.width < 64:
             return self.to_index(value)
@@ -360,11 +360,11 @@ class Emitter(Builder):
     # -- checks at run time --------------------------------------------------------------
 
     def require(self, condition: Value, text: str) -> None:
-        """A check at run time that a condition holds; `text` says what is wrong if it does not."""
+        """Emit a check that a condition holds; `text` says what is wrong if it does not."""
         self.insert(cf.Assert(condition, text))
 
     def require_equal(self, a: Size, b: Size, text: str, *, or_one: bool = False) -> None:
-        """A check that two extents are equal, unless it is known; with `or_one`, `a` may be 1."""
+        """Emit a check that two extents are equal, unless known; with `or_one`, `a` may be 1."""
         if a is b or (isinstance(a, int) and (a == b or (or_one and a == 1))):
             return
         key = (*(self.value(n) for n in (a, b)), self.index(int(or_one)))
@@ -378,22 +378,22 @@ class Emitter(Builder):
         self.require(fits, text)
 
     def require_at_most(self, a: Size, b: Size, text: str) -> None:
-        """A check that an extent is no larger than another one, unless it is known."""
+        """Emit a check that an extent is no larger than another one, unless that is known."""
         if a is b or (isinstance(a, int) and (a <= 0 or (isinstance(b, int) and a <= b))):
             return
         self.require(self.compare("sle", a, b), text)
 
     def _require_extent(self, size: Value) -> None:
-        """A check that a computed extent is not negative."""
+        """Emit a check that a computed extent is not negative."""
         if size in self._in_range or isinstance(size.defining_op, arith.Constant):
             return
         self.require(self.compare("sge", size, 0), "an extent of its result is negative")
         self._in_range.add(size)
 
     def load_extent(self, buffer: Value, at: Sequence[Size], least: int = 0) -> Value:
-        """An element of a buffer of integers that is an extent, or any other number in its range.
+        """Load an integer that is an extent, or another number in an extent's range.
 
-        The check is that it is no less than `least`, and that an index of the target can hold it.
+        It is checked that it is at least `least`, and that an index of the target can hold it.
         """
         value = self.load(buffer, at)
         return self.extent(value, least)
@@ -466,7 +466,7 @@ class Emitter(Builder):
     def elementwise(
         self, inputs: Sequence[Value], output: Value, body: Callable[..., Value]
     ) -> None:
-        """A structured op over buffers of one shape."""
+        """A structured op over buffers of one shape, with `body` as in `generic`."""
         rank = output.type.rank  # type: ignore[attr-defined]
         maps = [AffineMap.identity(rank)] * (len(inputs) + 1)
         self.generic(inputs, [output], maps, ["parallel"] * rank, body)
@@ -479,7 +479,7 @@ class Emitter(Builder):
 
     @contextmanager
     def inside(self, block: Block) -> Iterator[None]:
-        """Insert at the end of a block for a while."""
+        """Insert at the end of another block while the context lasts."""
         place = self.block, self.before
         self.block, self.before = block, None
         try:

@@ -1,10 +1,10 @@
-"""Floats of 8 bits and less: integers in memory, converted by arithmetic on their bits.
+"""Floats of 8 bits and less: integers ("codes") in memory, converted by arithmetic on the bits.
 
-    value of a code    f32 whose exponent is moved by the difference of the biases; below the
-                       least normal number, the code is the number of steps from zero
-    code of a value    the bits of f32 or f64, rounded at the last bit that stays; below the
-                       least normal number, a number whose last bit is the step is added,
-                       so that the machine rounds
+    decode    Shifts exponent and mantissa to their places in f32 and adds the difference of the
+              biases. A code below the least normal number is multiplied with the step between
+              subnormals.
+    encode    Rounds the bits of f32 or f64 at the last bit that is kept. To a value below the least
+              normal number it adds a float whose last bit is the step, so that the machine rounds.
 
 No subnormal f32 occurs, which some machines take for zero.
 """
@@ -22,12 +22,12 @@ from ...ir.types import FLOAT_KINDS, FloatType, IntegerType, Type, f32, f64, i8,
 from .emitter import Emitter
 
 _CARRIERS: dict[Type, tuple[IntegerType, int, int]] = {f32: (i32, 23, 127), f64: (i64, 52, 1023)}
-"""The integer of a float's bits, its bits of mantissa, and its bias."""
+"""For each float the integer type of its bits, the number of mantissa bits, and the bias."""
 
 
 @dataclass(frozen=True)
 class _Form:
-    """What the codes of a type without their sign mean."""
+    """The format of a type, and its special codes without their sign."""
 
     width: int
     mantissa: int
@@ -81,7 +81,7 @@ class _Bits:
 
 
 def decode(e: Emitter, code: Value, type: Type) -> Value:
-    """The value of a code, an i8 whose bits above the type's do not count, as f32."""
+    """The value, as f32, of a code: an i8 of which only the type's low bits count."""
     bits = _Bits(e, i32)
     wide = e.insert(arith.ExtUI(code, out=i32)).result
     if FLOAT_KINDS[type.kind][4] == "unsigned":  # type: ignore[attr-defined]
@@ -148,13 +148,13 @@ def encode(e: Emitter, value: Value, type: Type, rules: Conversion) -> Value:
 
 
 def _rounded(bits: _Bits, size: Value, source: Type, form: _Form) -> Value:
-    """The code of a magnitude, rounded to nearest even, larger than any where it is too large."""
+    """The code of a magnitude, rounded to nearest even; above `form.largest` if too large."""
     e = bits.e
     _, mantissa, bias = _CARRIERS[source]
     spare = mantissa - form.mantissa
     last = bits.op(arith.AndI, bits.op(arith.ShRUI, size, spare), 1)
     half = bits.op(arith.AddI, last, (1 << (spare - 1)) - 1)
-    # Nothing that the type cannot hold comes near to where the sum would overflow.
+    # The sum overflows for no number; for NaN the caller chooses the code.
     normal = bits.op(arith.ShRUI, bits.op(arith.AddI, size, half), spare)
     normal = bits.op(arith.SubI, normal, (bias - form.bias) << form.mantissa)
     least = 1 - form.bias  # exponent of the least normal number

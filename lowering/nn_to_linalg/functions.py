@@ -86,7 +86,7 @@ def _check_values(function: func.FuncOp) -> None:
 
 
 def _convert_attributes(function: func.FuncOp, old: FunctionType, signature: Signature) -> None:
-    """Attributes of results that became arguments go along; the entry keeps its tensor types."""
+    """Move attributes of results that became arguments; an entry gets its tensor types as marks."""
     if ENTRY in function.attributes:
         function.attributes[INPUTS] = ArrayAttr(old.inputs)
         function.attributes[OUTPUTS] = ArrayAttr(old.results)
@@ -129,27 +129,27 @@ class _Body:
         self._name_extents(names_of(function.attributes.get(INPUT_DIMS)))
 
     def _name_extents(self, names: Sequence[Sequence[str]]) -> None:
-        """Take extents of one name to be equal; who calls an entry is told where they are not."""
-        for number, (arg, own) in enumerate(zip(self.new.args, names, strict=False)):
-            for axis, name in enumerate(own):
+        """Assume that extents of one name are equal; an entry checks that they are."""
+        for number, (arg, dims) in enumerate(zip(self.new.args, names, strict=False)):
+            for axis, name in enumerate(dims):
                 if name and self.e.name_extent(arg, axis, name):
                     self._require_equal(number, axis, name)
 
     def _require_equal(self, number: int, axis: int, name: str) -> None:
-        """A check that an extent of an entry's argument is that of its name."""
+        """Emit a check that an extent of an entry's argument equals the first of its name."""
         if ENTRY not in self.function.attributes:
             return
         e = self.e
         first, at = e.named[name]
         given = self.function.attributes.get(INPUT_NAMES)
         names = [n.value for n in given] if isinstance(given, ArrayAttr) else []  # type: ignore[attr-defined]
-        mine, theirs = (
+        this, other = (
             f"'{names[i]}'" if i < len(names) else str(i)
             for i in (number, list[Value](self.new.args).index(first))
         )
-        own = e.insert(memref.Dim(self.new.args[number], e.index(axis))).result
-        text = f"dimension '{name}' of input {mine} differs from that of input {theirs}"
-        e.require_equal(own, e.size(first, at), text)
+        extent = e.insert(memref.Dim(self.new.args[number], e.index(axis))).result
+        text = f"dimension '{name}' of input {this} differs from that of input {other}"
+        e.require_equal(extent, e.size(first, at), text)
 
     def convert(self) -> None:
         last = self.old.last
@@ -169,7 +169,7 @@ class _Body:
     # -- results -----------------------------------------------------------------------
 
     def _out_arguments(self, last: func.Return) -> list[Value | None]:
-        """Per result its out-argument, or None; notes which ops write there directly."""
+        """For each result its out-argument, or None; notes which ops write there directly."""
         rest = iter(self.new.args[len(self.old.args) :])
         outs: list[Value | None] = [
             next(rest) if by_argument else None for by_argument in self.signature.by_argument
@@ -211,7 +211,9 @@ class _Body:
         return results
 
     def _heap_result(self, value: Value, buffer: Value, earlier: list[Value]) -> Value:
-        """A buffer that the caller may free: one that this function owns, given once."""
+        """A buffer that the caller may free: `buffer` itself if this function owns it and does not
+        return it twice, else a copy.
+        """
         e = self.e
         root = memref.base_buffer(buffer)
         if root in e.owned and all(memref.base_buffer(r) is not root for r in earlier):
@@ -223,7 +225,7 @@ class _Body:
     # -- operations ----------------------------------------------------------------------
 
     def convert_op(self, op: Operation) -> None:
-        """One operation; an error names it."""
+        """Convert one operation. Raises PassError, which names it."""
         e = self.e
         e.loc = op.loc
         try:
@@ -280,7 +282,7 @@ class _Body:
             )
 
     def _inline(self, kernel: nn.Kernel) -> None:
-        """A kernel that was not outlined: its operations, here."""
+        """Convert the operations of a kernel that was not outlined."""
         e = self.e
         block = kernel.body.block
         for arg, value in zip(block.args, kernel.operands, strict=True):
@@ -298,7 +300,7 @@ class _Body:
             e.bind(result, e.buffer(value))
 
     def _call(self, op: func.Call) -> None:
-        """The callee gets a buffer for each static result; it gives the others."""
+        """Convert a call: some results are written to buffers passed to it, others returned."""
         e = self.e
         type = FunctionType(tuple(op.operand_types), tuple(op.result_types))
         signature = self.signatures.get(op.callee) or Signature.of(type)
@@ -326,14 +328,14 @@ class _Body:
     def _sizes(self, extents: Extents, args: Sequence[Value]) -> list[Size]:
         """The extents that a call's result will have."""
         e = self.e
-        own = {s: e.size(args[arg], axis) for s, (arg, axis) in extents.sources.items()}
+        symbols = {s: e.size(args[arg], axis) for s, (arg, axis) in extents.sources.items()}
 
         def evaluated(size: int | Poly) -> Size:
             if isinstance(size, int):
                 return size
             total: Size = 0
             for product, factor in size.terms.items():
-                total = e.add(total, e.product([*(own[symbol] for symbol in product), factor]))
+                total = e.add(total, e.product([*(symbols[symbol] for symbol in product), factor]))
             return total
 
         return [evaluated(size) for size in extents.shape]

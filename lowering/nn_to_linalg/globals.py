@@ -45,7 +45,10 @@ class Globals:
         return found
 
     def _shared(self, value: DenseResource) -> DenseResource:
-        """An earlier constant that passes made of the same elements, or this one."""
+        """An earlier constant of the same key, type and elements, or else this one.
+
+        Only constants that passes made, whose elements are in memory, are compared.
+        """
         earlier = self._by_key.setdefault((value.key, value.type), [])
         if not isinstance(value.blob, MemoryBlob):
             return value

@@ -20,7 +20,7 @@ from .table import lowers
 
 
 def wrapped(e: Emitter, at: Value, extent: Size) -> Size:
-    """An index as read from memory, counted from the start."""
+    """An index that was read from memory, counted from the start if it was negative."""
     at = e.to_index(at)
     return e.select(e.compare("slt", at, 0), e.add(at, extent), at)
 
@@ -49,7 +49,7 @@ def lower_gather(e: Emitter, op: nn.Gather) -> None:
 
 
 def _require_within(e: Emitter, indices: Value, data: Value, axis: int) -> None:
-    """A check that indices are no more than the elements along each of the other axes."""
+    """Emit a check that there are no more indices than elements along each of the other axes."""
     for other, (count, extent) in enumerate(zip(e.sizes(indices), e.sizes(data), strict=True)):
         if other != axis:
             e.require_at_most(count, extent, f"its indices are more than the data along {other}")
@@ -58,10 +58,10 @@ def _require_within(e: Emitter, indices: Value, data: Value, axis: int) -> None:
 def _require_updates(
     e: Emitter, updates: Value, indices: Sequence[Size], rest: Sequence[Size] = ()
 ) -> None:
-    """A check that updates have the extents of their indices, and then those of the data."""
-    for axis, (own, wanted) in enumerate(zip(e.sizes(updates), [*indices, *rest], strict=True)):
+    """Emit a check that updates have the extents of the indices, and then those of the data."""
+    for axis, (found, wanted) in enumerate(zip(e.sizes(updates), [*indices, *rest], strict=True)):
         text = f"extent {axis} of its updates does not fit its indices and data"
-        e.require_equal(own, wanted, text)
+        e.require_equal(found, wanted, text)
 
 
 @lowers(nn.GatherElements)
@@ -162,13 +162,13 @@ def lower_scatter_nd(e: Emitter, op: nn.ScatterNd) -> None:
 
 
 def _has_vectors(element: Type) -> bool:
-    """Whether vectors of an element type are computed with as its elements are."""
+    """Whether an element type has vectors, and is computed in the type that it has in memory."""
     is_number = isinstance(element, FloatType | IntegerType) and element is not i1
     return is_number and compute_type(element) is storage_type(element)
 
 
 def _along_row(e: Emitter, extent: int, update: Callable[[Size, int], None]) -> None:
-    """Vectors of `LANES` elements, and smaller ones for the rest."""
+    """Call `update(first, lanes)` for vectors of `LANES` elements, and smaller ones at the end."""
     count, rest = divmod(extent, LANES)
     if count > 1:
         with e.loop(count) as i:
@@ -184,7 +184,7 @@ def _along_row(e: Emitter, extent: int, update: Callable[[Size, int], None]) -> 
 
 
 def _load(e: Emitter, buffer: Value, at: Sequence[Size], lanes: int) -> Value:
-    """An element, or a vector of so many."""
+    """An element, or a vector of elements if `lanes` is not 0."""
     if not lanes:
         return e.load(buffer, at)
     type = VectorType((lanes,), buffer.type.element_type)  # type: ignore[attr-defined]
@@ -215,7 +215,9 @@ def _update(
 
 @lowers(nn.OneHot)
 def lower_one_hot(e: Emitter, op: nn.OneHot) -> None:
-    """One of two values, as the position along the new dimension is the index or not."""
+    """The second of two values where the position along the new dimension is the index, else the
+    first.
+    """
     indices = e.buffer(op.indices)
     held = e.operand(op.depth)
     depth: Value | int = held
@@ -246,7 +248,7 @@ def lower_one_hot(e: Emitter, op: nn.OneHot) -> None:
 
 @lowers(nn.NonZero)
 def lower_non_zero(e: Emitter, op: nn.NonZero) -> None:
-    """Counted first, then written, in row-major order."""
+    """Count the elements that are not 0, then write their positions, in row-major order."""
     source = e.buffer(op.x)
     extents = e.sizes(source)
     element = op.x.type.element_type

@@ -26,9 +26,9 @@ def lower_determinant(e: Emitter, op: nn.Determinant) -> None:
 
         def eliminate(k: Value, total: Value) -> list[Value]:
             pivot = _exchange(e, matrix, rows, k)
-            is_own = e.compare("eq", pivot, k)
+            stays = e.compare("eq", pivot, k)
             value = e.load(matrix, [k, k])
-            signed = e.insert(arith.Select(is_own, value, apply(e, "neg", kind, [value]))).result
+            signed = e.insert(arith.Select(stays, value, apply(e, "neg", kind, [value]))).result
             is_regular = e.insert(arith.CmpF("une", value, e.constant(0, kind))).result
             with e.when(is_regular), e.loop(rows, lower=e.add(k, 1)) as i:
                 factor = apply(e, "div", kind, [e.load(matrix, [i, k]), value])
@@ -43,15 +43,15 @@ def lower_determinant(e: Emitter, op: nn.Determinant) -> None:
 
 
 def _exchange(e: Emitter, matrix: Value, rows: Size, k: Value) -> Value:
-    """Bring the largest of column k, from row k on, to row k; where it was."""
+    """Exchange row k with the row from k on that is largest in column k; gives the latter."""
     kind = matrix.type.element_type  # type: ignore[attr-defined]
 
     def larger(i: Value, best: Value, size: Value) -> list[Value]:
-        own = apply(e, "abs", kind, [e.load(matrix, [i, k])])
-        wins = e.insert(arith.CmpF("ogt", own, size)).result
+        candidate = apply(e, "abs", kind, [e.load(matrix, [i, k])])
+        wins = e.insert(arith.CmpF("ogt", candidate, size)).result
         return [
             e.insert(arith.Select(wins, i, best)).result,
-            e.insert(arith.Select(wins, own, size)).result,
+            e.insert(arith.Select(wins, candidate, size)).result,
         ]
 
     first = apply(e, "abs", kind, [e.load(matrix, [k, k])])

@@ -1,4 +1,4 @@
-"""Copies: concatenation, parts, repetition, rearrangement."""
+"""Lowering of ops that copy: concatenation, slices, transposes, broadcasts, triangles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .table import lowers
 
 @lowers(nn.Concat)
 def lower_concat(e: Emitter, op: nn.Concat) -> None:
-    """Each operand into its part of the result."""
+    """Copy each operand to its part of the result."""
     parts = [e.buffer(v) for v in op.inputs]
     axis = op.axis
     extents = [e.size(p, axis) for p in parts]
@@ -23,22 +23,21 @@ def lower_concat(e: Emitter, op: nn.Concat) -> None:
     for extent in extents:
         total = e.add(total, extent)
     sizes = e.sizes(parts[0])
-    # What one operand does not know another may.
+    # An extent that is unknown of one operand may be known of another.
     for other in parts[1:]:
         known = other.type.shape  # type: ignore[attr-defined]
         sizes = [k if k is not None else s for s, k in zip(sizes, known, strict=True)]
     for part in parts:
-        for dim, (own, wanted) in enumerate(zip(e.sizes(part), sizes, strict=True)):
+        for dim, (found, wanted) in enumerate(zip(e.sizes(part), sizes, strict=True)):
             if dim != axis:
-                e.require_equal(own, wanted, f"its operands differ in extent {dim}")
+                e.require_equal(found, wanted, f"its operands differ in extent {dim}")
     sizes[axis] = total
     out = e.destination(op.out, sizes)
     at: Size = 0
     for part, extent in zip(parts, extents, strict=True):
         offsets: list[Size] = [0] * len(sizes)
         offsets[axis] = at
-        own = e.sizes(part)
-        e.copy(part, e.subview(out, offsets, own))
+        e.copy(part, e.subview(out, offsets, e.sizes(part)))
         at = e.add(at, extent)
 
 
@@ -63,15 +62,15 @@ def lower_slice(e: Emitter, op: nn.Slice) -> None:
 
 
 def _to_the_end(e: Emitter, size: Size, start: int, step: int) -> Size:
-    """How many elements there are from one on."""
+    """The number of elements from `start` on, in steps."""
     return e.ceildiv(e.max(e.sub(size, start), 0), step) if start else e.ceildiv(size, step)
 
 
 @lowers(nn.SliceDynamic)
 def lower_slice_dynamic(e: Emitter, op: nn.SliceDynamic) -> None:
-    """Bounds read from memory, clamped by NumPy's rules, then element by element.
+    """Copy element by element between bounds read from memory, clamped by NumPy's rules.
 
-    A copy from a strided part where axes are known, and steps that go forward.
+    If axes and steps are known and the steps are positive, copy a strided view instead.
     """
     rank = op.x.type.rank
     known = [constant_array(v) for v in (op.axes, op.steps)]
@@ -106,7 +105,7 @@ _MOST_STEPS = 1 << 31
 
 
 def _slice_forwards(e: Emitter, op: nn.SliceDynamic, axes: list[int], steps: list[int]) -> None:
-    """Elements between two bounds that are read from memory, in steps."""
+    """Lower a slice of known axes and known positive steps, with bounds read from memory."""
     source, starts, ends = (e.buffer(v) for v in (op.x, op.starts, op.ends))
     first: list[Size] = [0] * op.x.type.rank
     sizes, by = e.sizes(source), [1] * op.x.type.rank
@@ -126,7 +125,7 @@ def _slice_forwards(e: Emitter, op: nn.SliceDynamic, axes: list[int], steps: lis
 
 
 def _slice_by_table(e: Emitter, op: nn.SliceDynamic, source: Value, lists: tuple) -> None:
-    """The same where even the number of sliced axes is not known: tables in memory."""
+    """Lower a slice of an unknown number of axes: tables in memory have each axis's numbers."""
     rank = op.x.type.rank
     tables = [e.alloc([rank], index) for _ in range(3)]
     for d in range(rank):
@@ -146,7 +145,7 @@ def _slice_by_table(e: Emitter, op: nn.SliceDynamic, source: Value, lists: tuple
 
 
 def _slice_axis(e: Emitter, axes: Value, i: Size, rank: int) -> Value:
-    """Which axis entry `i` of a list is, counted from the start, checked."""
+    """Entry `i` of a list of axes, counted from the start; emits a check that it is one."""
     axis = e.load_index(axes, [i])
     axis = e.select(e.compare("slt", axis, 0), e.add(axis, rank), axis)
     e.require(e.compare("ult", axis, rank), f"an axis is not one of the {rank} of its operand")
@@ -156,7 +155,7 @@ def _slice_axis(e: Emitter, axes: Value, i: Size, rank: int) -> Value:
 def _slice_numbers(
     e: Emitter, i: Size, starts: Value, ends: Value, steps: Value
 ) -> tuple[Value, Value, Value]:
-    """Start, end and step, checked not to be 0."""
+    """Start, end and step of entry `i`; emits a check that the step is not 0."""
     start, end, step = (e.load(b, [i]) for b in (starts, ends, steps))
     zero = e.constant(0, step.type)
     e.require(e.insert(arith.CmpI("ne", step, zero)).result, "a step is 0")
@@ -196,19 +195,19 @@ def _strided_copy(e: Emitter, source: Value, out: Value, first, step) -> None:
 
 @lowers(nn.TransposeDynamic)
 def lower_transpose_dynamic(e: Emitter, op: nn.TransposeDynamic) -> None:
-    """The operand under sizes and strides in the order read from memory, copied."""
+    """Copy a view of the operand, its sizes and strides in the order read from memory."""
     source, permutation = e.buffer(op.x), e.buffer(op.permutation)
-    own = e.sizes(source)
-    strides = e.strides(own)
+    extents = e.sizes(source)
+    strides = e.strides(extents)
     sizes: list[Size] = []
     steps: list[Size] = []
-    places = [e.load_index(permutation, [d]) for d in range(len(own))]
+    places = [e.load_index(permutation, [d]) for d in range(len(extents))]
     _require_permutation(e, places)
     for at in places:
-        size, step = own[0], strides[0]
-        for i in range(1, len(own)):
+        size, step = extents[0], strides[0]
+        for i in range(1, len(extents)):
             here = e.compare("eq", at, i)
-            size, step = e.select(here, own[i], size), e.select(here, strides[i], step)
+            size, step = e.select(here, extents[i], size), e.select(here, strides[i], step)
         sizes.append(size)
         steps.append(step)
     shape = buffer_type(op.out.type).shape
@@ -218,7 +217,7 @@ def lower_transpose_dynamic(e: Emitter, op: nn.TransposeDynamic) -> None:
 
 
 def _require_permutation(e: Emitter, places: list[Value]) -> None:
-    """A check that each dimension is there once."""
+    """Emit a check that each dimension is there once."""
     for d in range(len(places)):
         here = [e.compare("eq", at, d) for at in places]
         some = e.constant(0, i1)
@@ -229,11 +228,13 @@ def _require_permutation(e: Emitter, places: list[Value]) -> None:
 
 @lowers(nn.BroadcastDynamic)
 def lower_broadcast_dynamic(e: Emitter, op: nn.BroadcastDynamic) -> None:
-    """Extents are the larger of the operand's and those read; a stride of 0 repeats."""
+    """Copy a view that repeats the operand by strides of 0.
+
+    An extent is the one read from memory, or the operand's where that is 1.
+    """
     source, shape = e.operand(op.x), e.buffer(op.shape)
     type = buffer_type(op.out.type)
-    own = op.x.type.rank
-    lead = type.rank - own
+    lead = type.rank - op.x.type.rank
     length = op.shape.type.shape[0]
     sizes: list[Size] = []
     for axis, known in enumerate(type.shape):

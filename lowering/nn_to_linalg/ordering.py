@@ -1,4 +1,4 @@
-"""Sorting rows by merging, and suppression of overlaps by comparing with what is kept."""
+"""Lowering of row sorting, by merging, and of non-maximum suppression of boxes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .table import lowers
 
 @lowers(nn.SortRows)
 def lower_sort_rows(e: Emitter, op: nn.SortRows) -> None:
-    """Runs of 1, 2, 4, .. rows that are sorted are merged two by two."""
+    """Merge sorted runs of 1, 2, 4, .. rows, two by two."""
     source = e.buffer(op.x)
     count, columns = e.sizes(source)
     out = e.destination(op.out, [count])
@@ -45,7 +45,7 @@ def lower_sort_rows(e: Emitter, op: nn.SortRows) -> None:
 def _merge(
     e: Emitter, op: nn.SortRows, source: Value, rows: Value, merged: Value, bounds: Sequence[Size]
 ) -> None:
-    """Two sorted runs of row numbers as one; of equal rows those of the first run lead."""
+    """Merge two sorted runs of row numbers; of equal rows, those of the first run lead."""
     start, middle, end = bounds
 
     def step(at: Value, first: Value, second: Value) -> Sequence[Value]:
@@ -65,7 +65,7 @@ def _merge(
 
 
 def _is_before(e: Emitter, op: nn.SortRows, source: Value, a: Value, b: Value) -> Value:
-    """Whether row a comes before row b: it does where they first differ."""
+    """Whether row a comes before row b; the first column in which they differ decides."""
     columns, element = e.sizes(source)[1], op.x.type.element_type
     last = e.sub(columns, 1)
     no = e.constant(0, i1)
@@ -89,8 +89,8 @@ def lower_suppress(e: Emitter, op: nn.Suppress) -> None:
     """Each eligible box is compared with those that are kept until one overlaps with it."""
     boxes, eligible = e.buffer(op.boxes), e.buffer(op.eligible)
     *lists, count = e.sizes(eligible)
-    for own, other in zip([*lists, count], e.sizes(boxes), strict=False):
-        e.require_equal(own, other, "boxes and eligible differ in an extent")
+    for extent, other in zip([*lists, count], e.sizes(boxes), strict=False):
+        e.require_equal(extent, other, "boxes and eligible differ in an extent")
     out = e.destination(op.out, [*lists, count])
     kind = compute_type(op.boxes.type.element_type)
     limit, threshold = (_number(e, v) for v in (op.limit, op.threshold))
@@ -123,7 +123,7 @@ def _number(e: Emitter, tensor: Value) -> Value:
 def _overlaps(
     e: Emitter, box: Sequence[Value], kept: Value, used: Value, threshold: Value
 ) -> Value:
-    """Whether a box overlaps with one of the first `used` of those kept by more than allowed."""
+    """Whether a box overlaps with one of the first `used` kept boxes by more than the threshold."""
     loop = e.insert(scf.While.of([e.index(0), e.constant(0, i1)], [index, i1], e.loc))
     with e.inside(loop.before.block):
         i, hit = loop.before.block.args
@@ -139,7 +139,7 @@ def _overlaps(
 
 
 def _is_over(e: Emitter, a: Sequence[Value], b: Sequence[Value], threshold: Value) -> Value:
-    """Whether two boxes have areas, and the intersection over the union is more."""
+    """Whether two boxes' intersection over union is above the threshold, no area being 0."""
     kind = threshold.type
     zero = e.constant(0, kind)
 
@@ -153,10 +153,10 @@ def _is_over(e: Emitter, a: Sequence[Value], b: Sequence[Value], threshold: Valu
         do("max", do("sub", do("min", a[2 + d], b[2 + d]), do("max", a[d], b[d])), zero)
         for d in range(2)
     ]
-    common, own, other = do("mul", *sides), area(a), area(b)
-    union = do("sub", do("add", own, other), common)
+    common, first, second = do("mul", *sides), area(a), area(b)
+    union = do("sub", do("add", first, second), common)
     result = e.insert(arith.CmpF("ogt", do("div", common, union), threshold)).result
-    for part in (common, own, other):
+    for part in (common, first, second):
         positive = e.insert(arith.CmpF("ogt", part, zero)).result
         result = e.insert(arith.AndI(result, positive)).result
     return result

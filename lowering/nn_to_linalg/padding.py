@@ -57,7 +57,7 @@ def _border(
 def _cropped(
     e: Emitter, source: Value, begin: Sequence[Size], end: Sequence[Size]
 ) -> tuple[Value, list[Size]]:
-    """What negative pads leave of a buffer, and its sizes."""
+    """A view of what negative pads leave of a buffer, and its sizes."""
     pads = [*begin, *end]
     if not any(isinstance(b, Value) or b < 0 for b in pads):
         return source, e.sizes(source)
@@ -88,14 +88,14 @@ def padded(
 
 @lowers(nn.Pad)
 def lower_pad(e: Emitter, op: nn.Pad) -> None:
-    """Padding by numbers that are known."""
+    """Lower padding by known numbers."""
     rank = op.x.type.rank
     _pad(e, op, op.pads[:rank], op.pads[rank:])
 
 
 @lowers(nn.PadDynamic)
 def lower_pad_dynamic(e: Emitter, op: nn.PadDynamic) -> None:
-    """Padding by numbers read from memory."""
+    """Lower padding by numbers read from memory."""
     pads, rank = e.buffer(op.pads), op.x.type.rank
     e.require_equal(e.size(pads, 0), 2 * rank, f"the number of pads is not {2 * rank}")
     most = e.globals.largest_index
@@ -106,7 +106,9 @@ def lower_pad_dynamic(e: Emitter, op: nn.PadDynamic) -> None:
 def _pad(
     e: Emitter, op: nn.Pad | nn.PadDynamic, begin: Sequence[Size], end: Sequence[Size]
 ) -> None:
-    """Copies; of other modes, each element of the border is read from where it comes from."""
+    """Fill the border, or in modes other than "constant" copy each of its elements from the
+    operand's element that it repeats; then copy the operand.
+    """
     source = e.buffer(op.x)
     rank = op.x.type.rank
     found = [e.add(n, e.add(b, a)) for n, b, a in zip(e.sizes(source), begin, end, strict=True)]
@@ -129,7 +131,7 @@ def _pad(
             none = e.compare("eq", size, 0)
             e.require(e.insert(arith.OrI(some, none)).result, "there is no element to repeat")
 
-    # Columns first: of the rows before and after, most elements come from whole rows then.
+    # Columns first: the strips of rows are then no wider than the operand, and copy whole rows.
     for part in _border(e, sizes, begin, end, extents, reversed(range(rank))):
 
         def read(e: Emitter, _: Value, part: Part = part) -> Value:
@@ -140,7 +142,7 @@ def _pad(
 
 
 def _origins(e: Emitter, mode: str, part: Part, copied: Part) -> list[Size]:
-    """Which element of the operand stands at the current position of a part of the result."""
+    """The indices of the operand's element for the current position in a part of the result."""
     found: list[Size] = []
     for d, (offset, size, begin, extent) in enumerate(zip(*part, *copied, strict=True)):
         if offset == begin and size == extent:
@@ -152,7 +154,7 @@ def _origins(e: Emitter, mode: str, part: Part, copied: Part) -> list[Size]:
 
 
 def _origin(e: Emitter, mode: str, at: Size, extent: Size) -> Size:
-    """Which element of the operand stands at a position that may lie outside it."""
+    """The operand's index, along one dimension, for a position that may lie outside of it."""
     last = e.sub(extent, 1)
     if mode == "edge":
         return e.min(e.max(at, 0), last)

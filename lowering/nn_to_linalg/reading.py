@@ -1,10 +1,10 @@
-"""Movements that are not made: who reads their result reads their operand elsewhere.
+"""Movements that are not computed: users of the result read the operand at other indices.
 
     %1 = nn.transpose %0       reads %0 at (i1, i0, i2)
     %2 = nn.matmul %1, ..      reads %0 so, too
 
-Only where the last dimension stays the last and dense, so that what was read as vectors
-still is. A slice is a view for such readers.
+This is done only if the last dimension stays last and contiguous, so that users can still read
+vectors. For such users a slice is a view.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _is_static(op: Operation) -> bool:
 
 
 def _keeps_extents(op: nn.NnOp) -> bool:
-    """Whether each unknown extent of a movement's result is that of one of its operand's."""
+    """Whether each unknown extent of a movement's result is an extent of its operand."""
     form = op.comprehension()
     if form is None or len(form.accesses) != 1 or form.accesses[0].broadcasts:
         return False
@@ -59,7 +59,7 @@ def _keeps_rows(op: nn.NnOp) -> bool:
 
 
 def _reads_by_map(op: Operation, moved: Operation) -> bool:
-    """Whether the op is lowered by its comprehension alone; of static shape, as what is moved."""
+    """Whether the op is lowered by its comprehension alone, and is as static as `moved` is."""
     if not isinstance(op, nn.NnOp) or op.has_own_lowering:
         return False
     return _is_static(op) == _is_static(moved) and op.comprehension() is not None
@@ -68,7 +68,7 @@ def _reads_by_map(op: Operation, moved: Operation) -> bool:
 def through_movements(
     form: Comprehension, operands: Sequence[Value]
 ) -> tuple[Comprehension, list[Value]]:
-    """The comprehension and operands with movements that are not made read through."""
+    """The comprehension and operands, with all movements read through that are not computed."""
     values = list(operands)
     for i in range(len(values)):
         while (op := values[i].defining_op) is not None and is_read_through(op):

@@ -1,4 +1,4 @@
-"""The same memory under another shape."""
+"""Lowering of reshapes: the same memory under another shape."""
 
 from __future__ import annotations
 
@@ -74,24 +74,24 @@ def reinterpreted(e: Emitter, buffer: Value, sizes: Sequence[Size]) -> Value:
 def reshape_sizes(e: Emitter, buffer: Value, shape: Sequence[int | None]) -> list[Size]:
     """The extents of a result type whose last `?` takes what is left; see `nn.reshape`."""
     copied = copied_axes(buffer.type.shape, shape)  # type: ignore[attr-defined]
-    own = e.sizes(buffer)
+    extents = e.sizes(buffer)
     unknown = [axis for axis, d in enumerate(shape) if d is None]
     rest = math.prod(d for axis, d in enumerate(shape) if d is not None and axis not in copied)
-    total = e.product([d for axis, d in enumerate(own) if axis not in copied.values()])
+    total = e.product([d for axis, d in enumerate(extents) if axis not in copied.values()])
     left = e.floordiv(total, max(rest, 1)) if unknown else 1
     text = f"its operand does not have a multiple of {rest} elements"
     e.require_equal(
         e.mul(left, rest), total, text if unknown else text.replace("a multiple of ", "")
     )
     return [
-        own[copied[axis]] if axis in copied else left if d is None else d
+        extents[copied[axis]] if axis in copied else left if d is None else d
         for axis, d in enumerate(shape)
     ]
 
 
 @lowers(nn.Reshape)
 def lower_reshape(e: Emitter, op: nn.Reshape) -> None:
-    """A view."""
+    """A view of the operand."""
     buffer = e.buffer(op.x)
     shape = buffer_type(op.out.type).shape
     if e.shared.get(op.out) is op.x:
@@ -119,7 +119,7 @@ def lower_words(e: Emitter, op: nn.Words) -> None:
 
 @lowers(nn.Assume)
 def lower_assume(e: Emitter, op: nn.Assume) -> None:
-    """A check, and the operand."""
+    """Emit the check; the result is the operand."""
     e.require(e.load(e.buffer(op.condition)), op.message)
     e.bind(op.out, e.buffer(op.x))
 
@@ -142,9 +142,9 @@ def lower_reshape_dynamic(e: Emitter, op: nn.ReshapeDynamic) -> None:
 
 
 def _left_over(e: Emitter, total: Size, given: Sequence[Size]) -> Size:
-    """The extent that -1 stands for, checked that a shape fits so many elements.
+    """The extent that -1 stands for; emits a check that the shape `given` has `total` elements.
 
-    By division, since a product of what is given could overflow.
+    Computed by division, since a product of the given extents could overflow.
     """
     left: Size = total
     holes: Size = 0

@@ -27,7 +27,7 @@ from .table import lowers
 
 @dataclass(frozen=True)
 class Taps:
-    """What the results along a dimension are made of: tables [taps, results] in memory."""
+    """Tables [taps, results] in memory: the source positions and weights along a dimension."""
 
     axis: int
     count: Size
@@ -37,7 +37,7 @@ class Taps:
 
 
 Table = tuple[int, Any, Any]
-"""A dimension, and of each of its results the positions and weights of what it is made of."""
+"""A dimension, and source positions and weights [results, taps] along it."""
 
 _UNROLLED = 4
 """Up to so many source elements are added without a loop."""
@@ -96,24 +96,24 @@ def _constants(e: Emitter, op: nn.Resize, table: Table, wide: Type) -> Taps:
 
 
 def _resize_by_scales(e: Emitter, op: nn.Resize, moving: list[int]) -> None:
-    """Scales are known, extents are not."""
+    """Resize dimensions of unknown extents, by known scales or to known lengths."""
     source = e.buffer(op.x)
     along = []
     for d in moving:
-        own, length = e.size(source, d), op.out.type.shape[d]
+        extent, length = e.size(source, d), op.out.type.shape[d]
         scale = None if op.scales is None else e.constant(op.scales[d], f64)
         if length is None:
             assert scale is not None
-            length = scaled_extent(e, own, scale)
-        scale = ratio(e, length, own) if scale is None else scale
+            length = scaled_extent(e, extent, scale)
+        scale = ratio(e, length, extent) if scale is None else scale
         begin, end = (e.constant(number, f64) for number in op.region(d))
-        along.append(Along(d, own, length, scale, (begin, end)))
+        along.append(Along(d, extent, length, scale, (begin, end)))
     resize_along(e, op, along)
 
 
 @lowers(nn.ResizeDynamic)
 def lower_resize_dynamic(e: Emitter, op: nn.ResizeDynamic) -> None:
-    """Scales, extents and regions are read from memory."""
+    """Resize by scales, extents and regions that are read from memory."""
     source, scales, sizes = e.buffer(op.x), e.buffer(op.scales), e.buffer(op.sizes)
     roi = e.buffer(op.roi) if op.roi is not None else None
     count = len(op.axes)
@@ -136,7 +136,7 @@ def lower_resize_dynamic(e: Emitter, op: nn.ResizeDynamic) -> None:
 
 
 def resize_along(e: Emitter, op: Resampling, along: Sequence[Along]) -> None:
-    """Stages as `_together` has them, with tables made at run time."""
+    """Emit stages as `_together` would order them, with tables made at run time."""
     source, element = e.buffer(op.x), op.out.type.element_type
     sizes = e.sizes(source)
     lengths = {one.axis: one.length for one in along}
@@ -177,11 +177,12 @@ def _along(values, axis: int, rank: int):
 def _together(
     tables: list[Table], before: Sequence[int], after: Sequence[int]
 ) -> list[list[Table]]:
-    """Which dimensions one stage does, and in which order.
+    """The stages in order, each with the dimensions that it resizes.
 
-    All at once where that takes few elements and the last dimension stays, along which they are
-    read as vectors. Else what becomes shorter comes first, and of the others the last
-    dimension, whose elements are gathered one by one.
+    One stage does all if each result is made of few elements and the last dimension, along which
+    they are read as vectors, does not change. Else each has a stage: first those that become
+    shorter, then the others, and later dimensions before earlier ones, since elements along the
+    last one are gathered one by one.
     """
     if _is_one_stage([(axis, positions.shape[1]) for axis, positions, _ in tables], len(before)):
         return [tables]
@@ -190,7 +191,7 @@ def _together(
 
 
 def _is_one_stage(along: Sequence[tuple[int, Size]], rank: int) -> bool:
-    """Whether dimensions, given with their taps, are sampled by one stage."""
+    """Whether one stage samples all dimensions, given as (axis, number of taps)."""
     counts = [count for _, count in along if isinstance(count, int)]
     return (
         len(counts) == len(along)
@@ -263,7 +264,7 @@ def _finish(
     out: Value,
     masks: Sequence[tuple[Value, AffineMap]],
 ) -> None:
-    """The extrapolation value where one of the masks tells that a coordinate lies outside."""
+    """Write the result, with the extrapolation value where a mask says "outside"."""
     element, rank = op.out.type.element_type, op.out.type.rank
     value = e.constant(op.extrapolation_value, f32)
 
@@ -275,6 +276,6 @@ def _finish(
         x = e.insert(arith.Select(is_outside, other, x)).result
         return x if x.type is out.type.element_type else rounded(e, x, element)
 
-    own = AffineMap.identity(rank)
+    every = AffineMap.identity(rank)
     buffers, maps = zip(*masks, strict=True)
-    e.generic([current, *buffers], [out], [own, *maps, own], ["parallel"] * rank, choose)
+    e.generic([current, *buffers], [out], [every, *maps, every], ["parallel"] * rank, choose)

@@ -27,7 +27,7 @@ class Along:
 
 
 class Reals:
-    """Arithmetic on f64."""
+    """Emits arithmetic on f64."""
 
     def __init__(self, e: Emitter) -> None:
         self.e = e
@@ -79,7 +79,7 @@ class Reals:
         return self._two(arith.MinNumF, self._two(arith.MaxNumF, a, low), high)
 
     def rounded(self, a: Value) -> Value:
-        """The nearest f32."""
+        """The value rounded to f32."""
         return convert(self.e, convert(self.e, a, f64, f32), f32, f64)
 
     def to_index(self, a: Value) -> Value:
@@ -89,7 +89,11 @@ class Reals:
 
 @dataclass(frozen=True)
 class Inverse:
-    """The inverse of a scale as a fraction, and whether it is that of the extents (`is_ratio`)."""
+    """The inverse of a scale, as `factor / divisor`.
+
+    `exact` says whether the scale, as f32, is the ratio of the extents; the fraction is of these
+    then.
+    """
 
     factor: Value
     divisor: Value
@@ -97,9 +101,9 @@ class Inverse:
 
     @staticmethod
     def of(e: Emitter, r: Reals, along: Along) -> Inverse:
-        """That of a dimension."""
-        own = r.rounded(ratio(e, along.length, along.extent))
-        exact = r.compare("oeq", own, r.rounded(along.scale))
+        """The inverse of the scale of a dimension."""
+        quotient = r.rounded(ratio(e, along.length, along.extent))
+        exact = r.compare("oeq", quotient, r.rounded(along.scale))
         factor = r.select(exact, along.extent, 1.0)
         return Inverse(factor, r.select(exact, along.length, along.scale), exact)
 
@@ -169,7 +173,7 @@ def sampling_tables(
 
 
 def _check(e: Emitter, r: Reals, along: Along) -> None:
-    """Checks that scales are positive, and that there is something to sample."""
+    """Emit checks that the scale is positive, and that there is something to sample."""
     none = e.compare("eq", along.length, 0)
     positive = r.compare("ogt", along.scale, 0)
     e.require(e.insert(arith.OrI(none, positive)).result, "a scale is not positive")
@@ -218,7 +222,7 @@ def _coordinate(
 
 
 def _place_of_table(e: Emitter, r: Reals, op: Resampling, along: Along, i: Value) -> Value:
-    """The same in f32, at the nearest place of the table of weights."""
+    """As `_coordinate`, but in f32, and rounded to the steps of a table of cubic weights."""
     extent, length = along.extent, e.max(along.length, 1)
     scale = r.rounded(r.div(extent, length))
     if op.coordinate_transform == "align_corners":

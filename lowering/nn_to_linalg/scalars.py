@@ -1,9 +1,8 @@
 """Scalar expressions as arith and math operations.
 
-Numerics: floats narrower than f32 are computed in f32. Integers of no sign are signed; an
-unsigned element type chooses the unsigned operation. What would trap on a machine does not:
-division by zero gives 0, the least number divided by -1 gives itself, shifts past the width
-give what shifting bit by bit would.
+Numerics: floats narrower than f32 are computed in f32. Signless integers are signed; an unsigned
+element type chooses the unsigned operation. No operation traps: division by zero gives 0, the least
+number divided by -1 gives itself, shifts past the width give what shifting bit by bit would.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ def compute_type(type: Type) -> Type:
 
 
 def is_unsigned(type: Type) -> bool:
-    """Whether an element type's bits count up from 0; truth values do."""
+    """Whether an element type is an unsigned integer; truth values are."""
     return isinstance(type, IntegerType) and (type.signedness == "u" or type.width == 1)
 
 
@@ -42,12 +41,12 @@ def is_float(type: Type) -> bool:
 
 
 def widen(e: Emitter, element: Value, type: Type) -> Value:
-    """An element of a type as it is computed with."""
+    """An element of a buffer, converted to the type that it is computed in."""
     return convert(e, element, type, compute_type(type))
 
 
 def narrow(e: Emitter, value: Value, element: Type) -> Value:
-    """A computed value as an element of a buffer."""
+    """A computed value, converted to an element of a buffer."""
     return convert(e, value, value.type, element)
 
 
@@ -74,7 +73,7 @@ def low_bits(e: Emitter, value: Value, type: Type) -> Value:
 
 
 def _extended(e: Emitter, value: Value, type: Type) -> Value:
-    """The number that the low bits of a byte are."""
+    """The low bits of a byte, extended with their sign or with zeros."""
     if is_unsigned(type):
         return low_bits(e, value, type)
     spare = e.constant(8 - type.width, value.type)  # type: ignore[attr-defined]
@@ -120,7 +119,7 @@ def _is_not_zero(e: Emitter, value: Value) -> Value:
 
 
 def _float_to_integer(e: Emitter, value: Value, target: Type) -> Value:
-    """By way of 32 bits for narrower integers, so that they wrap; f16 has no direct way."""
+    """Narrower integers go by way of 32 bits, so that they wrap; narrower floats by way of f32."""
     assert isinstance(target, IntegerType)
     if value.type.width < 32:  # type: ignore[attr-defined]
         value = e.insert(arith.ExtF(value, out=f32)).result
@@ -217,12 +216,12 @@ class Scalars:
         return narrow(self.e, self.write(value), type)
 
     def _cast(self, inner: Scalar, type: Type, rules: Conversion) -> Value:
-        """The value as one of a type's computing type, or as a small element in memory."""
+        """The value converted to a type's computing type, or to a small type as in memory."""
         wanted = type if is_small(type) else compute_type(type)
         return convert(self.e, self.write(inner), compute_type(inner.type), wanted, rules)
 
     def _pow(self, base: Scalar, exponent: Scalar) -> Value:
-        """A power of the base's type; negative powers of integers go by way of f64."""
+        """A power of the base's type; an integer with a float exponent goes by way of f64."""
         e, lhs, rhs = self.e, self.write(base), self.write(exponent)
         if is_float(base.type):
             rhs = convert(e, rhs, compute_type(exponent.type), compute_type(base.type))
@@ -234,7 +233,7 @@ class Scalars:
         rhs = convert(e, rhs, exponent.type, base.type)
         if not is_unsigned(base.type) or not is_unsigned(exponent.type):
             return e.insert(math.IPowI(lhs, rhs)).result
-        # The highest bit is no sign: an even number to its power is 0, an odd one is 1.
+        # The exponent's highest bit is no sign: by it alone, even numbers give 0, odd ones 1.
         highest = 1 << (base.type.width - 1)  # type: ignore[attr-defined]
         rest = e.insert(arith.AndI(rhs, e.constant(highest - 1, rhs.type))).result
         power = e.insert(math.IPowI(lhs, rest)).result
@@ -249,7 +248,7 @@ class Scalars:
 def apply(e: Emitter, function: str, type: Type, args: Sequence[Value]) -> Value:
     """A function of comprehensions applied to values of an element type's computing type.
 
-    Raises PassError where there is none, as of complex numbers, which are two reals in a model.
+    Raises PassError if there is none, as for complex numbers, which a model holds as two reals.
     """
     if isinstance(type, ComplexType):
         raise PassError(f"'{function}' of {type} has no lowering", e.loc)
@@ -274,7 +273,7 @@ def apply(e: Emitter, function: str, type: Type, args: Sequence[Value]) -> Value
 
 
 def larger_number(e: Emitter, x: Value, kept: Value) -> Value:
-    """x if it is larger than a number, else that one: also if x is NaN."""
+    """x if it is larger than `kept`, else `kept`, also if x is NaN."""
     is_larger = e.insert(arith.CmpF("ogt", x, kept)).result
     return e.insert(arith.Select(is_larger, x, kept)).result
 
@@ -282,8 +281,8 @@ def larger_number(e: Emitter, x: Value, kept: Value) -> Value:
 def _compare(e: Emitter, relation: str, type: Type, a: Value, b: Value) -> Value:
     if is_float(type):
         return e.insert(arith.CmpF(_FLOAT_PREDICATES[relation], a, b)).result
-    signed = relation in ("eq", "ne")
-    sign = "" if signed else "u" if is_unsigned(type) else "s"
+    is_equality = relation in ("eq", "ne")
+    sign = "" if is_equality else "u" if is_unsigned(type) else "s"
     return e.insert(arith.CmpI(sign + relation, a, b)).result
 
 
@@ -415,7 +414,7 @@ def _shift_right(e: Emitter, unsigned: bool, a: Value, b: Value) -> Value:
 
 
 def _part(e: Emitter, bits: int, words: Value, number: Value) -> Value:
-    """One unsigned integer of so many bits out of several."""
+    """Unsigned integer `number` of those of `bits` bits that are packed in each word."""
     by = e.insert(arith.MulI(number, e.constant(bits, number.type))).result
     shifted = e.insert(arith.ShRUI(words, by)).result
     return e.insert(arith.AndI(shifted, e.constant((1 << bits) - 1, words.type))).result

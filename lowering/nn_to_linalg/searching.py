@@ -1,4 +1,4 @@
-"""Reductions that also say where, and running sums."""
+"""Lowering of argmax and argmin, and of running sums and products."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .table import lowers
 
 @lowers(nn.Argmax, nn.Argmin)
 def lower_arg(e: Emitter, op: nn.Argmax | nn.Argmin) -> None:
-    """The extreme along the axis, then the least (or largest) place where it stands.
+    """Reduce to the extreme along the axis, then to the first (or last) position that has it.
 
-    Two reductions, as any others: their order is free. NaN is better than any number.
+    These are two ordinary reductions, in any order of elements. NaN is better than any number.
     """
     source, axis = e.buffer(op.x), op.axis
     extents, element = e.sizes(source), op.x.type.element_type
@@ -66,10 +66,10 @@ def lower_arg(e: Emitter, op: nn.Argmax | nn.Argmin) -> None:
 
 @lowers(nn.Cumsum, nn.Cumprod)
 def lower_running(e: Emitter, op: nn.Cumsum | nn.Cumprod) -> None:
-    """A loop along the axis that carries the result so far, for each position before the axis.
+    """For each position in the axes before it, a loop along the axis that carries the result.
 
-    The positions behind it are next to each other in memory: their results are a row,
-    with which the loop combines row by row.
+    Elements of the axes after it are next to each other in memory: if there are any, the results
+    so far are a row, with which the loop combines row after row.
     """
     source, axis = e.buffer(op.x), op.axis
     extents, element = e.sizes(source), op.x.type.element_type

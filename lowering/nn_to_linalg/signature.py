@@ -17,7 +17,7 @@ from .emitter import buffer_type
 
 @dataclass(frozen=True)
 class Extents:
-    """A result's extents, and for each of their symbols an argument and axis that it is of."""
+    """A result's extents, and for each symbol in them an (argument, axis) of that extent."""
 
     shape: Shape
     sources: Mapping[Any, tuple[int, int]]
@@ -27,7 +27,7 @@ class Extents:
 class Signature:
     """A function's type on buffers, and which results became arguments.
 
-    Those are of static shape, or have `extents` that follow from the arguments'.
+    Such results are of static shape, or have `extents` that follow from the arguments'.
     """
 
     inputs: tuple[Type, ...]
@@ -51,7 +51,7 @@ class Signature:
 
     @staticmethod
     def of_function(function: func.FuncOp) -> Signature:
-        """Of a function that still is on tensors."""
+        """The signature of a function that still is on tensors."""
         return Signature.of(function.function_type, _result_extents(function))
 
     @property
@@ -60,12 +60,15 @@ class Signature:
 
 
 def converted(type: Type) -> Type:
-    """The type that holds a tensor, and any other type itself."""
+    """The memref type that holds a tensor; any other type stays as it is."""
     return buffer_type(type) if isinstance(type, TensorType) else type
 
 
 def _result_extents(function: func.FuncOp) -> list[Extents | None]:
-    """Of each of a kernel's results that is of unknown shape; None where its caller cannot tell."""
+    """Extents of a kernel's results of unknown shape, where its caller can compute them.
+
+    None for all other results.
+    """
     type = function.function_type
     unknown = [isinstance(t, TensorType) and not t.has_static_shape for t in type.results]
     if KERNEL not in function.attributes or not any(unknown) or len(function.body.blocks) != 1:

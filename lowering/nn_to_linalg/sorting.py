@@ -1,4 +1,4 @@
-"""The best elements along an axis, in their order."""
+"""Lowering of top-k: the best elements along an axis, in their order."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ class Heap:
         self.e.store(place, self.places, [i])
 
     def sink(self, start: Size, count: Size, value: Value, place: Value) -> None:
-        """Put an element into the first `count` from `start` on, below all worse ones."""
+        """Sift an element down from `start`, in a heap of `count`, below all worse ones."""
         e = self.e
         loop = e.insert(scf.While.of([e.value(start)], [index, index, *self.types], e.loc))
         with e.inside(loop.before.block):
             hole = loop.before.block.args[0]
             left = e.add(e.add(hole, hole), 1)
             end = e.sub(count, 1)
-            # Both are read, whether they exist or not.
+            # Both children are read, whether they exist or not.
             first, second = e.min(left, end), e.min(e.add(left, 1), end)
             a, b = self.at(first), self.at(second)
             is_second = self.worse(b, a)
@@ -100,9 +100,9 @@ class Heap:
 
 @lowers(nn.TopK)
 def lower_top_k(e: Emitter, op: nn.TopK) -> None:
-    """A heap of the best elements so far, whose root most others only have to be compared with.
+    """Keep a heap of the best elements so far; most others are only compared with its root.
 
-    In the end it is taken apart, the worst one first.
+    At the end the elements are taken off the heap, the worst one first.
     """
     source = e.buffer(op.x)
     axis, extents, element = op.axis, e.sizes(source), op.x.type.element_type

@@ -14,17 +14,17 @@ from .emitter import Emitter, Size
 from .table import lowers
 
 LANES = 8
-"""Walks at once: a step is a chain of two loads of about 12 cycles, and takes one to issue."""
+"""Walks at once: a step is two dependent loads, about 12 cycles, but takes one cycle to issue."""
 STEPS = 6
-"""After so many steps walks are asked whether they are at leaves, in trees of more than twice."""
+"""Steps between checks whether all walks are at leaves, in trees deeper than twice as many."""
 
 Use = Callable[[Value, Value, Size], None]
-"""What is done with the leaf that a row reaches in a tree: of the leaf, the tree and the row."""
+"""A function (leaf, tree, row) that emits what is done with the leaf a row reaches in a tree."""
 
 
 @lowers(nn.WalkTrees)
 def lower_walk_trees(e: Emitter, op: nn.WalkTrees) -> None:
-    """Leaves are entered as they are reached."""
+    """Store the number of each leaf as it is reached."""
     trees = _Trees(e, op)
     out = e.destination(op.out, [trees.count, e.size(trees.x, 0)])
 
@@ -36,7 +36,7 @@ def lower_walk_trees(e: Emitter, op: nn.WalkTrees) -> None:
 
 @lowers(nn.SumTrees)
 def lower_sum_trees(e: Emitter, op: nn.SumTrees) -> None:
-    """What leaves weigh is added as they are reached, in the order of the trees' depths."""
+    """Add up the weights of leaves as they are reached, trees in the order of their depths."""
     trees = _Trees(e, op)
     count, element = op.out.type.shape[1], op.out.type.element_type
     weights = e.global_(op.weights)
@@ -44,8 +44,8 @@ def lower_sum_trees(e: Emitter, op: nn.SumTrees) -> None:
     out = e.destination(op.out, [e.size(trees.x, 0), count])
     e.fill(e.constant(0, element), out)
 
-    def add(leaf: Value, row: Size, own: Size, target: Size) -> None:
-        sums = arith.AddF(e.load(out, [row, target]), e.load(weights, [leaf, own]))
+    def add(leaf: Value, row: Size, column: Size, target: Size) -> None:
+        sums = arith.AddF(e.load(out, [row, target]), e.load(weights, [leaf, column]))
         e.store(e.insert(sums).result, out, [row, target])
 
     def weigh(leaf: Value, tree: Value, row: Size) -> None:
@@ -61,7 +61,7 @@ def lower_sum_trees(e: Emitter, op: nn.SumTrees) -> None:
 
 
 class _Trees:
-    """The trees of one op in the order of their depths."""
+    """The trees of one op, in the order of their depths, and walks through them."""
 
     def __init__(self, e: Emitter, op: nn.TreesOp) -> None:
         table = op.table
@@ -74,7 +74,10 @@ class _Trees:
         self.plan = e.global_(DenseElements.from_numpy(plan.astype(np.int64)))
 
     def walk_all(self, use: Use) -> None:
-        """Rows side by side in one tree; for rows that are left over, trees side by side."""
+        """Walk all rows through all trees.
+
+        `LANES` rows walk side by side in one tree; a row that is left over, in `LANES` trees.
+        """
         e = self.e
         rows = e.size(self.x, 0)
         groups = e.floordiv(rows, LANES)
@@ -90,7 +93,7 @@ class _Trees:
         first_left = e.mul(groups, LANES)
         if first_left == rows:
             return
-        alone = self.count % LANES  # of the least depth
+        alone = self.count % LANES  # the shallowest trees
         with e.loop(rows, first_left) as row:
             for lower, upper, is_deep in self._kinds(0, alone):
                 with e.loop(upper, lower) as tree:
@@ -101,7 +104,7 @@ class _Trees:
                     self._walk(self._lanes(first), [row], is_deep, use)
 
     def _groups_together(self) -> int:
-        """Groups of `LANES` rows that pass through all trees before the next ones do."""
+        """The number of groups of `LANES` rows that pass through all trees before the next do."""
         machine = self.e.globals.machine
         costs = machine.costs.forests
         cached = int(costs.first_cache * machine.nearest_memory.bytes)
@@ -111,14 +114,17 @@ class _Trees:
         return [self.e.add(first, lane) for lane in range(LANES)]
 
     def _kinds(self, lower: int, upper: int, together: int = 1) -> list[tuple[int, int, bool]]:
-        """Ranges of trees that are walked in one way, and whether they are deep."""
+        """The ranges of shallow and of deep trees, as (lower, upper, is_deep).
+
+        A range of shallow ones is a multiple of `together` long.
+        """
         shallow = int((self.depths[lower:upper] <= 2 * STEPS).sum()) // together * together
         middle = lower + shallow
         ranges = [(lower, middle, False), (middle, upper, True)]
         return [one for one in ranges if one[0] < one[1]]
 
     def _walk(self, trees: list[Size], rows: list[Size], is_deep: bool, use: Use) -> None:
-        """Walk to the leaves that rows reach in trees: one of one, or one of the other."""
+        """Walk several rows through one tree, or one row through several, to their leaves."""
         e = self.e
         numbers = [e.load_index(self.plan, [tree, 0]) for tree in trees] * len(rows)
         starts = [e.load_index(self.plan, [tree, 1]) for tree in trees] * len(rows)
@@ -132,7 +138,7 @@ class _Trees:
             use(leaf, number, row)
 
     def _to_leaves(self, starts: list[Value], rows: list[Size]) -> list[Value]:
-        """Steps from nodes on, until all are at nodes that are behind themselves."""
+        """Step from nodes until all walks are at leaves, which are their own successors."""
         e = self.e
         made = e.insert(scf.While.of(starts, [index] * len(starts), loc=e.loc))
         with e.inside(made.before.block):
@@ -149,7 +155,7 @@ class _Trees:
         return list(made.outs)
 
     def _steps(self, nodes: Sequence[Value], rows: list[Size]) -> list[Value]:
-        """The nodes behind nodes."""
+        """The next node of each walk."""
         return [self._step(node, row) for node, row in zip(nodes, rows, strict=True)]
 
     def _step(self, node: Value, row: Size) -> Value:

@@ -63,7 +63,7 @@ def lower_conv(e: Emitter, op: nn.Conv) -> None:
 
 @lowers(nn.BlockedPaddedConv)
 def lower_blocked_padded_conv(e: Emitter, op: nn.BlockedPaddedConv) -> None:
-    """For each part of the results that the same taps contribute to, a convolution of its own."""
+    """Emit a convolution for each part of the result to which the same taps contribute."""
     types: Any = op.operand_types
     x, weight = e.buffer(op.x), e.buffer(op.weight)
     out = e.destination(op.out)
@@ -90,7 +90,7 @@ def lower_blocked_padded_conv(e: Emitter, op: nn.BlockedPaddedConv) -> None:
 
 
 def split_dimension(e: Emitter, buffer: Value, axis: int, parts: int) -> Value:
-    """A dimension seen as (parts, the rest)."""
+    """A view with a dimension split in two: (parts, the rest)."""
     sizes = e.sizes(buffer)
     groups = [[i] if i < axis else [i + 1] for i in range(len(sizes))]
     groups[axis] = [axis, axis + 1]
@@ -105,7 +105,7 @@ def split_dimension(e: Emitter, buffer: Value, axis: int, parts: int) -> Value:
 def lower_max_pool_with_indices(e: Emitter, op: nn.MaxPoolWithIndices) -> None:
     """The largest of each window and its place: one reduction with two results.
 
-    The place is -1 until an element inside the operand was seen; padding never is.
+    The place is -1 until an element inside the operand was met; padding is never chosen.
     """
     element = op.out.type.element_type
     window = op.window(op.operand_types, op)

@@ -1,4 +1,4 @@
-"""Winograd's transforms: for each tile and vector of channels, additions and shifts.
+"""Winograd's transforms: for each tile and vector of channels, sums of scaled elements.
 
 One structured op for all points: it reads the elements of a tile and writes the points, each to
 its own part of the result, so that what the points share is computed once.
@@ -42,7 +42,7 @@ class Arithmetic:
         return self.e.insert(arith.MulF(a, self.e.constant(factor, self.type))).result
 
     def sum(self, factors: Sequence[float], values: Sequence[Value]) -> Value:
-        """The sum of factors times values, as it is written."""
+        """The sum of factors times values, computed in this order."""
         total = None
         for factor, value in zip(factors, values, strict=True):
             if factor:
@@ -51,7 +51,7 @@ class Arithmetic:
         return total
 
     def combine(self, factors: Sequence[float], values: Sequence[Value]) -> Value:
-        """The sum of factors times values; the last factor is multiplied with at the end."""
+        """The sum of factors times values, with the last factor multiplied in at the end."""
         terms = [(f, v) for f, v in zip(factors, values, strict=True) if f]
         last, total = terms.pop()
         for factor, value in terms:
@@ -89,7 +89,7 @@ class Arithmetic:
 
 
 def _both_ways(transform, values: Sequence[Value], size: int) -> list[Value]:
-    """A transform of the columns, then of the rows, of `size` rows and columns."""
+    """Transform the columns, then the rows, of a matrix of `size` by `size` values."""
     columns = [transform(values[b::size]) for b in range(size)]
     height = len(columns[0])
     rows = [transform([column[a] for column in columns]) for a in range(height)]
@@ -97,14 +97,14 @@ def _both_ways(transform, values: Sequence[Value], size: int) -> list[Value]:
 
 
 def _points(count: int, *dims: AffineExpr) -> list[AffineMap]:
-    """For each point of `count` in each direction, its part of a buffer [points, ..]."""
+    """The maps of `count` by `count` points, each to its part of a buffer [points, ..]."""
     return [AffineMap(RANK, 0, (AffineConstant(p), *dims)) for p in range(count**2)]
 
 
 def _elements(
     step: int, n: AffineExpr, c: AffineExpr, i: AffineExpr, count: int
 ) -> list[AffineMap]:
-    """For each of `count` by `count` elements from a tile's place on, where it lies in an image."""
+    """The maps of `count` by `count` elements of a tile, each to its place in an image."""
     s, t = AffineDim(2), AffineDim(3)
     return [
         AffineMap(RANK, 0, (n, c, s * step + a, t * step + b, i))

@@ -1,9 +1,10 @@
-"""What the caller of `nnc_run` hands over, and whether it is what the code was made for.
+"""Code that reads the arguments of `nnc_run` and checks them.
 
-A pointer that is NULL where there have to be elements or extents gives NO_ARGUMENT, and an input of
-another shape OTHER_SHAPE: of another extent where the model has a number, of two extents where it
-has one name, of a negative one, or of more bytes than there are addresses. Nothing else can be told
-of memory by its address. The shapes of tensors that the model knows whole are not looked at.
+The status is NO_ARGUMENT if a pointer is NULL where there have to be elements or extents. It is
+OTHER_SHAPE if the model does not take an input's shape: an extent differs from the model's number,
+two extents of one name differ, an extent is negative, or the tensor has more bytes than can be
+addressed. Nothing else can be told of memory by its address. Shapes of tensors of static shape are
+not read.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ TENSOR = llvm.StructType((llvm.ptr, llvm.ptr))
 """nnc_tensor"""
 
 _ADDRESSES = float(1 << 62)
-"""The most bytes that a tensor may have, by far: products up to it do not wrap around."""
+"""More bytes than any tensor can have; numbers of bytes up to it do not overflow 64 bits."""
 
 
 class Arguments(FunctionLowering):
-    """Emits what reads and checks arrays of nnc_tensor. `inputs` and `outputs` are the arrays."""
+    """Emits code that reads and checks the arrays of nnc_tensor `inputs` and `outputs`."""
 
     op: func.FuncOp
     inputs: Value
@@ -44,16 +45,16 @@ class Arguments(FunctionLowering):
         return self.append(at).results[0]
 
     def load(self, pointer: Value, type: Type) -> Value:
-        """A field of C's."""
+        """Load a field of a C struct or array."""
         return self.emit(llvm.Load, [pointer], type, self.alignment(type))
 
     def alignment(self, type: Type) -> dict[str, Attribute]:
-        """Of a field of C's, as C aligns it."""
+        """The alignment that C gives a field of this type."""
         bits = self.types.index.width if type is llvm.ptr else 64
         return {"alignment": I64Attr(bits // 8)}
 
     def tensor_argument(self, tensors: Value, number: int, type: MemRefType) -> list[Value]:
-        """The pointer of a tensor, and its unknown extents."""
+        """The values that represent a tensor: its data pointer, and its dynamic extents."""
         if not type.is_row_major:
             raise PassError(f"an entry function takes contiguous memrefs, not {type}", self.op.loc)
         values = [self.load(self.field(tensors, number, 0), llvm.ptr)]
@@ -65,17 +66,17 @@ class Arguments(FunctionLowering):
         return values
 
     def extent(self, shape: Value, dim: int) -> Value:
-        """The address of an extent."""
+        """The address of one extent of a shape."""
         return self.append(llvm.GetElementPtr.of(shape, [dim], i64, "inbounds")).results[0]
 
     # -- checking ---------------------------------------------------------------------------------
 
     def check_arguments(
-        self, inputs: Sequence[TensorType], outputs: Sequence[TensorType], own: Iterable[Value]
+        self, inputs: Sequence[TensorType], outputs: Sequence[TensorType], pointers: Iterable[Value]
     ) -> None:
-        """Return here if something is not as it has to be; `own` are pointers beside tensors."""
+        """Emit all checks; a failing one returns. `pointers` are others that must not be NULL."""
         arrays = [(self.inputs, inputs), (self.outputs, outputs)]
-        wrong = [self._is_null(pointer) for pointer in own]
+        wrong = [self._is_null(pointer) for pointer in pointers]
         wrong += [self._is_null(array) for array, types in arrays if types]
         self._return_if(wrong, NO_ARGUMENT)
         wrong = []
@@ -98,7 +99,7 @@ class Arguments(FunctionLowering):
     def _other_shapes(
         self, inputs: Sequence[TensorType], shapes: dict[int, list[Value]]
     ) -> list[Value]:
-        """What is true of an input whose shape is not the model's."""
+        """Conditions of which one is true if the model does not take the shape of an input."""
         wrong: list[Value] = []
         known: dict[str, Value] = {}
         names = names_of(self.op.attributes.get(INPUT_DIMS))
@@ -123,7 +124,7 @@ class Arguments(FunctionLowering):
         return wrong
 
     def _lacks_data(self, number: int, extents: Sequence[Value]) -> Value:
-        """Whether an input has elements, but no address."""
+        """Whether an input has elements, but a NULL data pointer."""
         found = self._is_null(self.load(self.field(self.inputs, number, 0), llvm.ptr))
         for extent in extents:
             found = self._both(found, self.icmp("ne", extent, self.integer(0, i64)))
@@ -137,7 +138,7 @@ class Arguments(FunctionLowering):
         return self.append(llvm.And(a, b)).results[0]
 
     def _return_if(self, conditions: Sequence[Value], status: int) -> None:
-        """Return a status here if one of some conditions is true."""
+        """Emit code that returns the status if any of the conditions is true."""
         if not conditions:
             return
         found, *others = conditions
@@ -147,7 +148,7 @@ class Arguments(FunctionLowering):
         failed.append(llvm.Return(self.integer(status, i32)))
 
     def branch(self, condition: Value) -> Block:
-        """The block for where a condition is true; what is emitted next is for where it is not."""
+        """Branch on a condition: gives the block for true, and emission continues in the other."""
         taken, onward = Block(), Block()
         self.append(llvm.CondBr.of(condition, taken, [], onward, []))
         for block in (taken, onward):

@@ -64,7 +64,7 @@ def _call_indirect(f: FunctionLowering, op: func.CallIndirect) -> None:
 
 
 def call_results(f: FunctionLowering, call: Operation) -> list[Value]:
-    """What a call gives, taken apart where there are several values."""
+    """The results of a call; several are extracted from the struct that it returns."""
     if not call.results or not isinstance(call.results[0].type, llvm.StructType):
         return list(call.results)
     struct = call.results[0]

@@ -85,7 +85,7 @@ def _extf(f: FunctionLowering, op: Operation) -> None:
 
 
 def extend_float(f: FunctionLowering, value: Value, element: Type) -> Value:
-    """The float of the same value in a type of LLVM's that is as wide or wider."""
+    """The same value in the LLVM float type `element`, which is at least as wide."""
     return value if element_of(value.type) is element else f.cast(llvm.FPExt, value, element)
 
 
@@ -99,7 +99,7 @@ def _truncf(f: FunctionLowering, op: arith.TruncF) -> None:
 
 
 def truncate_float(f: FunctionLowering, value: Value, element: Type) -> Value:
-    """A narrower float, of any element type with arithmetic, rounded once to nearest even."""
+    """The value rounded once, to nearest even, to the narrower float type `element`."""
     source = element_of(value.type)
     if source is f64 and element in (f16, bf16):
         value = truncate_f64_to_half(f, value)

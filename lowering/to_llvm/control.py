@@ -1,4 +1,4 @@
-"""Lowering of branches: those of scf, and the graph of blocks of cf."""
+"""Lowering of branches: those of scf, and the control-flow graphs of cf."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def _inline(f: FunctionLowering, region: Region, results: Sequence[Value]) -> No
 
 
 def _branch_to(f: FunctionLowering, start: Block, region: Region, end: Block) -> list[Value]:
-    """Lower a region's only block from `start` on, going on to `end` with what it yields.
+    """Lower a region's only block into `start`, ending in a branch to `end` with what it yields.
 
-    Gives the buffers that are to be freed if something fails in it, at its end.
+    Gives the buffers that a check failing at the end of the block would have to free.
     """
     before = list(f.heap)
     f.enter()
@@ -69,7 +69,7 @@ def _if(f: FunctionLowering, op: scf.If) -> None:
         if op.results and block.last is not None
         for p in pointers(f, block.last._operands, owned)
     ]
-    # What a branch frees or gives away is no more, or is a result.
+    # A buffer that a branch frees is gone, and one that it yields is now a result.
     f.heap = [p for p in f.heap if p not in given and all(p in rest for rest in left)]
     f.heap += pointers(f, op.results, owned)
 
@@ -198,7 +198,7 @@ def _cond_br(f: FunctionLowering, op: cf.CondBr) -> None:
 @lowers(cf.Switch)
 def _switch(f: FunctionLowering, op: cf.Switch) -> None:
     def edge(block: Block, values: Sequence[Value]) -> Block:
-        """A block of its own for each edge, which passes the values on."""
+        """A new block for one edge, which passes the values on."""
         target, flat = _target(f, block, values)
         between = f.new_block()
         between.append(llvm.Br(flat, dest=target))
@@ -211,7 +211,7 @@ def _switch(f: FunctionLowering, op: cf.Switch) -> None:
 
 @lowers(cf.Assert)
 def _assert(f: FunctionLowering, op: cf.Assert) -> None:
-    """Ends the function with a status, or the process where nobody asks for one."""
+    """On failure the function returns a status, or the process ends if no caller takes one."""
     require(f, f.value(op.arg), op)
 
 

@@ -20,7 +20,7 @@ from .types import MemRef, dynamic_parts, memref_layout
 Lowering = Callable[["FunctionLowering", Any], None]
 
 LOWERINGS: dict[type[Operation], Lowering] = {}
-"""Op class -> what emits its llvm ops."""
+"""For each op class the function that emits its llvm ops."""
 
 
 def lowers(*classes: type[Operation]) -> Callable[[Lowering], Lowering]:
@@ -43,16 +43,16 @@ class FunctionLowering(Emitter):
         self.values: dict[Value, Any] = {}
         self.blocks: dict[Block, Block] = {}
         self.call_heap: Value | None = None
-        """The heap of the call, of a function that uses it; see `heap.py`."""
+        """The address of the call's heap, in a function that uses it; see `heap.py`."""
         self.heap: list[Value] = []
-        """The addresses of C's heap that are to be freed where a check fails."""
+        """The buffers of C's heap that a check failing at this point has to free."""
         self.cleanups: dict[tuple[Value, ...], Block] = {}
-        """What frees such buffers and returns."""
+        """For a list of such buffers, the block that frees them and returns."""
 
     # -- values ----------------------------------------------------------------------------
 
     def bind(self, old: Value, new: Any) -> None:
-        """Say what represents a value of the loop level from here on."""
+        """Set what represents a value of the loop level from here on."""
         self.values[old] = new
         if isinstance(new, Value) and isinstance(old.type, IndexType):
             self.depths[new] = len(self.scopes) - 1
@@ -79,7 +79,7 @@ class FunctionLowering(Emitter):
         return new if new.__class__ is Linear else Linear(((new, 1),), 0)
 
     def known_integer(self, old: Value) -> int | None:
-        """The number, where an integer is a constant."""
+        """The number if an integer is a constant, else None."""
         new = self.values[old]
         if new.__class__ is Linear:
             return new.constant if not new.terms else None
@@ -100,30 +100,30 @@ class FunctionLowering(Emitter):
         return [self.value(old)]
 
     def flat_memref(self, memref: MemRef, type: MemRefType) -> list[Value]:
-        """The pointer and what a memref of the type carries beside it."""
+        """The pointer, dynamic sizes and dynamic strides of a memref of this type."""
         values = [memref.pointer]
         for part, i in dynamic_parts(type):
             values.append(self.size_value((memref.sizes if part == "size" else memref.strides)[i]))
         return values
 
     def bind_flat(self, old: Value, values: Sequence[Value]) -> int:
-        """Bind a value to the first of `values`, as many as its type takes; how many."""
+        """Bind a value to as many of the first `values` as its type takes; gives their number."""
         type = old.type
         count = len(self.types.flat(type))
-        own = list(values[:count])
+        taken = list(values[:count])
         depth = len(self.scopes) - 1
         if isinstance(type, MemRefType):
-            for value in own:
+            for value in taken:
                 self.depths[value] = depth
-            self.bind(old, self.memref_from(type, own))
+            self.bind(old, self.memref_from(type, taken))
         elif isinstance(type, VectorType) and len(type.shape) > 1:
-            self.bind(old, own)
+            self.bind(old, taken)
         else:
-            self.bind(old, own[0])
+            self.bind(old, taken[0])
         return count
 
     def memref_from(self, type: MemRefType, values: Sequence[Value]) -> MemRef:
-        """The memref of a type from its pointer and what it carries beside it."""
+        """A memref of the type from its pointer, dynamic sizes and dynamic strides."""
         carried = dict(zip(dynamic_parts(type), values[1:], strict=True))
         self.non_negative.update(v for (part, _), v in carried.items() if part == "size")
         sizes = tuple(

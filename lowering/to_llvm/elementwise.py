@@ -30,7 +30,7 @@ RowFunction = Callable[..., Value]
 def by_rows(
     f: FunctionLowering, op: Operation, function: RowFunction, operands: Any = None
 ) -> None:
-    """Bind the only result to what the function gives for each row of the operands."""
+    """Bind the only result to what the function gives for the operands, row by row."""
     result = op.results[0]
     operands = op._operands if operands is None else operands
     if is_rows(result.type):
@@ -41,9 +41,9 @@ def by_rows(
 
 
 def by_float_rows(f: FunctionLowering, op: Operation, function: RowFunction) -> None:
-    """As `by_rows`, of floats: those whose arithmetic is computed here go in and come out as f32.
+    """As `by_rows`, for floats. The function works on f32 in place of types without arithmetic.
 
-    The result is rounded once.
+    The result is rounded once; see `small_floats.is_computed`.
     """
     elements = [element_of(v.type) for v in op._operands]
     result = element_of(op.results[0].type)
@@ -100,7 +100,7 @@ def _constant(f: FunctionLowering, op: arith.Constant) -> None:
 
 
 def _scalar_constant(f: FunctionLowering, value: Attribute, type: Type) -> Value:
-    """In the LLVM type: floats that LLVM lacks become their bits."""
+    """A constant of the LLVM type; a float of a type that LLVM lacks becomes its bits."""
     scalar = f.types.scalar(type)
     if isinstance(type, FloatType) and scalar is not type:
         bits = int.from_bytes(type.to_bytes(value.value), "little")  # type: ignore[attr-defined]
@@ -154,14 +154,14 @@ def float_op(
     operands: Sequence[Value],
     properties: dict[str, Attribute] | None = None,
 ) -> Value:
-    """A float operation on rows of one type, which has arithmetic in LLVM."""
+    """A float operation on scalars or rows of one type, one with arithmetic in LLVM."""
     if cls in (llvm.IntrMaxNum, llvm.IntrMinNum) and not f.module.target.has_maxnum:
         return _selected(f, cls is llvm.IntrMaxNum, *operands)
     return f.emit(cls, operands, operands[0].type, properties)
 
 
 def _selected(f: FunctionLowering, greatest: bool, a: Value, b: Value) -> Value:
-    """The larger or smaller of two floats; of one and a NaN, that one."""
+    """The larger or smaller of two floats; if one of them is NaN, the other."""
     first = f.fcmp("ogt" if greatest else "olt", a, b)
     chosen = f.emit(llvm.Select, [first, a, b], a.type)
     return f.emit(llvm.Select, [f.fcmp("uno", b, b), a, chosen], a.type)
@@ -197,7 +197,7 @@ for _arith_class, _llvm_class in {
 
 
 def _splat_number(value: Value) -> float | None:
-    """The float that all elements of a constant are, or None."""
+    """The number of a scalar constant or of all elements of a splat; None for other values."""
     op = value.defining_op
     if not isinstance(op, llvm.Constant):
         return None
@@ -212,8 +212,8 @@ def extremum(
 ) -> Value:
     """The larger or smaller of two floats: NaN if one is, and +0.0 above -0.0.
 
-    With a constant, a comparison and a select are the same, and one instruction on x86; only
-    max(-0.0, 0.0) then needs a sum with 0.0, which changes nothing else.
+    If one is a constant, a comparison and a select do the same, in one instruction on x86. Only
+    max(x, 0.0) then needs a sum with 0.0, which turns -0.0 into 0.0 and changes nothing else.
     """
     if _splat_number(b) is None and _splat_number(a) is not None:
         a, b = b, a
@@ -224,15 +224,15 @@ def extremum(
         if f.module.compares_f64 and element_of(a.type) is f64:
             return _compared_extremum(f, greatest, a, b)
         return f.emit(cls, [a, b], a.type, flags)
-    outside = f.fcmp("olt" if greatest else "ogt", a, b)
-    chosen = f.emit(llvm.Select, [outside, b, a], a.type)
+    takes_limit = f.fcmp("olt" if greatest else "ogt", a, b)
+    chosen = f.emit(llvm.Select, [takes_limit, b, a], a.type)
     if greatest and limit == 0 and not negative_zero and not _ignores_signs(flags):
         return f.emit(llvm.FAdd, [chosen, b], a.type)
     return chosen
 
 
 def _compared_extremum(f: FunctionLowering, greatest: bool, a: Value, b: Value) -> Value:
-    """The same by comparisons; a sum tells NaN, and of two zeros the sign."""
+    """`extremum` by comparisons, but by a sum if an operand is NaN or both are zeros."""
 
     def negated(value: Value) -> Value:
         return value if greatest else f.emit(llvm.FNeg, [value], type)

@@ -49,7 +49,9 @@ class Linear:
 
 @dataclass(slots=True)
 class Scope:
-    """A region being lowered: what was computed in it, and the block that leads further in."""
+    """A region being lowered: the values computed in it, and the block from which an inner region
+    is entered.
+    """
 
     leaves_from: Block | None = None
     computed: dict[Any, Value] = field(default_factory=dict)
@@ -78,7 +80,7 @@ class Emitter:
         type: Type | None = None,
         properties: Mapping[str, Attribute] | None = None,
     ) -> Any:
-        """Append an op; its result, or None if it has no type."""
+        """Append an op with at most one result; gives the result, None without a `type`."""
         op = cls.create(
             operands, () if type is None else (type,), None, properties, (), (), self.loc
         )
@@ -113,7 +115,7 @@ class Emitter:
         type: Type,
         properties: dict[str, Attribute] | None = None,
     ) -> Value:
-        """Emit in the scope of a depth: at the end of the block that leads further in."""
+        """Emit in the scope of a depth: before the terminator that enters the next inner scope."""
         if depth >= len(self.scopes) - 1:
             return self.emit(cls, operands, type, properties)
         block = self.scopes[depth].leaves_from
@@ -158,7 +160,7 @@ class Emitter:
         return self.constant(FloatAttr(value, type), type)
 
     def poison(self, type: Type) -> Value:
-        """A value of the type that nobody looks at."""
+        """A poison value of the type, for values that are never used."""
         key = ("poison", type)
         known = self._constants.get(key)
         if known is None:
@@ -204,7 +206,7 @@ class Emitter:
         type: Type,
         properties: dict[str, Attribute] | None = None,
     ) -> Value:
-        """What was computed under the key at the depth, or is now."""
+        """The value computed under the key at the depth; it is emitted at the first request."""
         computed = self.scopes[depth].computed
         known = computed.get(key)
         if known is None:
@@ -216,7 +218,7 @@ class Emitter:
         return known
 
     def materialize(self, index: Linear) -> Value:
-        """The value of a sum: outer parts first, so that they stand outside inner loops."""
+        """Emit a sum: outer parts are added first, so that they stand outside inner loops."""
         terms = index.terms
         if not terms:
             return self.integer(index.constant)
@@ -276,8 +278,8 @@ class Emitter:
     def step(self, pointer: Value, offset: Linear, element: Type, inside: bool = True) -> Value:
         """The pointer moved by a number of elements.
 
-        Partial sums stay inside the buffer, and are marked so, where the whole does and all
-        parts are known not to be negative.
+        Partial sums are marked as inside the buffer if the whole is (`inside`) and all parts are
+        known not to be negative.
         """
         storage = storage_type(element)
         inside = inside and offset.constant >= 0
@@ -308,7 +310,7 @@ class Emitter:
         return self._shared(depth, key, llvm.GetElementPtr, operands, llvm.ptr, properties)
 
     def depth(self, value: Value) -> int:
-        """How deep in the nest of regions a value is known."""
+        """The depth in the nest of regions from which on a value is known."""
         return self.depths.get(value, len(self.scopes) - 1)
 
     def size(self, size: Size) -> Linear:
@@ -352,7 +354,7 @@ class Emitter:
 
 
 _GEP_PROPERTIES: dict[Any, dict[str, Attribute]] = {}
-"""Kept, as the attributes in it are."""
+"""The properties of `getelementptr` ops by (index, element type, flags), each made once."""
 
 
 def _gep_properties(raw: int, storage: Type, flags: str) -> dict[str, Attribute]:

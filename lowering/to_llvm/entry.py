@@ -4,23 +4,23 @@
     int32_t nnc_run(const nnc_tensor *inputs, nnc_tensor *outputs,
                     void *arena, const void *weights, nnc_pool *pool);
 
-Tensors are contiguous and row-major; `arguments.py` says what is checked of them, and which status
-tells. An output of static shape is written in place; for one with an unknown extent `data` is set
-to a buffer that the caller frees with free(), and its `shape` is filled in. Without a pool,
-everything runs on the calling thread. The result is 0, or such a status, or
-FIRST_FAILURE and more where a check of the program fails (`checks.py`): then outputs of static
-shape hold anything, no other one is touched, and the caller has nothing to free.
+Tensors are contiguous and row-major; `arguments.py` says how they are checked, and with which
+status a check fails. An output of static shape is written in place; for one with an unknown extent
+`data` is set to a buffer that the caller frees with free(), and its `shape` is filled in. Without a
+pool, everything runs on the calling thread. The result is 0, or such a status, or FIRST_FAILURE and
+more where a check of the program fails (`checks.py`): then the contents of outputs of static shape
+are unspecified, other outputs are not touched, and the caller has nothing to free.
 
     const char *nnc_failure(int32_t status);
 
-says what such a result means, NULL for others. Only in programs that have checks.
+returns the text of such a failure, NULL for other results. Only programs with checks have it.
 
     void nnc_release(void *arena);
     void nnc_reuse(void *arena, void *data, size_t bytes);
 
-Only in programs that make buffers of unknown size, which keep memory in an arena from call to call:
-its first HEAP_BYTES are zero before the first call with it, `nnc_release` frees what is kept, and
-`nnc_reuse` hands over the memory of an output, of so many bytes, for the next call.
+Only programs that make buffers of unknown size have these. They keep memory in an arena from call
+to call: its first HEAP_BYTES must be zero before the first call with it, `nnc_release` frees what
+is kept, and `nnc_reuse` hands over the memory of an output, of so many bytes, for the next call.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class _Entry(Arguments):
         given, weights = self.signature, self.signature.weights
         needed = {ARENA: self.heap_bytes + (given.arena.num_bytes if given.arena else 0)}
         needed[WEIGHTS] = weights.num_bytes if weights else 0
-        own = [self.special[name] for name, bytes in needed.items() if bytes]
-        self.check_arguments(given.inputs, given.outputs, own)
+        pointers = [self.special[name] for name, bytes in needed.items() if bytes]
+        self.check_arguments(given.inputs, given.outputs, pointers)
         if self.heap_bytes:
             self.call_heap = self.special[ARENA]
             self.special[ARENA] = self._behind(self.call_heap, self.heap_bytes)
@@ -76,7 +76,7 @@ class _Entry(Arguments):
             self.special[PREPARED] = self._behind(block, HEADER)
 
     def emit_all(self) -> llvm.Func:
-        """The whole function."""
+        """Emit the whole function."""
         op, signature = self.op, self.signature
         static = [i for i, t in enumerate(signature.outputs) if t.has_static_shape]
         tensors = [(self.inputs, i) for i in range(len(signature.inputs))]
@@ -108,7 +108,7 @@ class _Entry(Arguments):
         return self.append(llvm.GetElementPtr.of(block, [bytes], i8, "inbounds")).results[0]
 
     def _return_failure(self, status: Value) -> None:
-        """Return here if a check failed."""
+        """Emit code that returns FIRST_FAILURE + status - 1 if `status` is not 0."""
         failed = self.branch(self.icmp("ne", status, self.integer(0, i32)))
         onward, self.block = self.block, failed
         number = llvm.Add(status, self.integer(FIRST_FAILURE - 1, i32))
@@ -116,7 +116,10 @@ class _Entry(Arguments):
         self.block = onward
 
     def _return_results(self, values: list[Value], numbers: list[int]) -> None:
-        """Hand over buffers that the function made."""
+        """Store the pointers and extents of the outputs that the function has allocated.
+
+        `numbers` are their positions among all outputs.
+        """
         rest = iter(values)
         for type, number in zip(self.op.function_type.results, numbers, strict=True):
             memref = self.memref_from(type, list(islice(rest, len(self.types.flat(type)))))

@@ -1,4 +1,4 @@
-"""What happens where a check fails: buffers are freed, and the function returns its number."""
+"""Code for failing checks: it frees the function's buffers and returns the check's number."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ LIKELY = (1 << 20, 1)
 
 
 def result_with_status(f: FunctionLowering, name: str, types: Sequence[Type]) -> Type | None:
-    """What a function returns: before its results a number, if a check of it can fail."""
+    """A function's LLVM result: `types`, and before them a status if a check in it can fail."""
     return f.types.function_results([i32, *types] if f.module.checks.of(name) else types)
 
 
 def require(f: FunctionLowering, ok: Value, op: Operation) -> None:
-    """Go on where a condition holds; else `op` fails, which ends the function."""
+    """Continue if a condition holds; else `op` fails, which ends the function."""
     before = f.module.checks.before(op)
     if before is None:
         _branch(f, ok, _ending(f))
@@ -32,7 +32,7 @@ def require(f: FunctionLowering, ok: Value, op: Operation) -> None:
 
 
 def require_success(f: FunctionLowering, status: Value, op: Operation) -> None:
-    """Go on where a call gave status 0; else what failed in it ends this function too."""
+    """Continue if a call gave status 0; else its failure ends this function too."""
     before = f.module.checks.before(op)
     ok = f.append(llvm.ICmp("eq", status, f.integer(0, i32))).results[0]
     if before is None:
@@ -47,7 +47,7 @@ def require_success(f: FunctionLowering, status: Value, op: Operation) -> None:
 
 
 def _branch(f: FunctionLowering, ok: Value, failed: Block) -> None:
-    """To a new block, from which the function goes on, or to one that ends it."""
+    """Branch to a new block, where emission continues, if `ok`; else to `failed`."""
     onward = Block()
     branch = llvm.CondBr.of(ok, onward, [], failed, [])
     branch.branch_weights = LIKELY
@@ -59,7 +59,7 @@ def _branch(f: FunctionLowering, ok: Value, failed: Block) -> None:
 
 
 def _ending(f: FunctionLowering) -> Block:
-    """Ends the process, as upstream's lowering does: nobody would be told."""
+    """A block that ends the process, as in upstream's lowering: no caller takes a status."""
     failed = Block()
     f.module.need_function("abort", [])
     failed.append(llvm.Call.of("abort", []))
@@ -68,7 +68,7 @@ def _ending(f: FunctionLowering) -> Block:
 
 
 def _cleanup(f: FunctionLowering, heap: tuple[Value, ...]) -> Block:
-    """Frees buffers, the last one first, and returns the number that it is given."""
+    """The block that frees these buffers, the last one first, and returns its argument."""
     known = f.cleanups.get(heap)
     if known is not None:
         return known
@@ -91,9 +91,9 @@ def _cleanup(f: FunctionLowering, heap: tuple[Value, ...]) -> Block:
 
 
 def is_freed_here(buffer: Value) -> bool:
-    """Whether the block that makes a buffer also ends its life.
+    """Whether the block that makes a buffer also frees or returns it.
 
-    By freeing or returning it, or by giving it to a branch's or a loop's result that is.
+    It may also make it the result of an `scf.if` or `scf.while` of which the same is true.
     """
     block = buffer.parent_block
     assert block is not None
@@ -108,7 +108,7 @@ def is_freed_here(buffer: Value) -> bool:
 
 
 def _becomes(buffer: Value, block: Block) -> Iterator[Value]:
-    """The results of branches and loops that a buffer is given to."""
+    """The results of `scf.if` and `scf.while` that the buffer may become."""
     for loop in block:
         if isinstance(loop, scf.While):
             for i, value in enumerate(loop.inits):
@@ -128,7 +128,7 @@ def _becomes(buffer: Value, block: Block) -> Iterator[Value]:
 
 
 def _results_of(loop: scf.While, i: int) -> Iterator[Value]:
-    """The results that a loop's carried value is in the end."""
+    """The results of a loop that its carried value number `i` becomes."""
     carried, condition = loop.before.block.args[i], loop.before.block.last
     assert isinstance(condition, scf.Condition)
     for result, value in zip(loop.results, condition.args, strict=True):
@@ -137,7 +137,7 @@ def _results_of(loop: scf.While, i: int) -> Iterator[Value]:
 
 
 def owned_by(loop: scf.While) -> tuple[list[bool], list[bool]]:
-    """Which carried values, and which results, of a loop are buffers that somebody is to free."""
+    """Which carried values, and which results, of a loop are owned: see `is_freed_here`."""
     results = [_is_buffer(v) and is_freed_here(v) for v in loop.results]
     owned = {v for v, own in zip(loop.results, results, strict=True) if own}
     carried = [
@@ -155,7 +155,7 @@ def pointers(f: FunctionLowering, values: Sequence[Value], owned: Sequence[bool]
 
 
 def owned_results(op: Operation) -> list[bool]:
-    """Which results of an operation are buffers that its block frees, or gives away in turn."""
+    """Which results of an operation are buffers that its block owns: see `is_freed_here`."""
     return [_is_buffer(v) and is_freed_here(v) for v in op.results]
 
 
@@ -164,13 +164,13 @@ def _is_buffer(value: Value) -> bool:
 
 
 def made_on_heap(f: FunctionLowering, buffer: Value, pointer: Value) -> None:
-    """Note a buffer of C's heap that is to be freed if something fails from here on."""
+    """Note a buffer of C's heap that has to be freed if a check fails from here on."""
     given_away = buffer.defining_op in f.module.heap.given_away
     if given_away or (f.call_heap is None and is_freed_here(buffer)):
         f.heap.append(pointer)
 
 
 def freed(f: FunctionLowering, pointer: Value) -> None:
-    """Note that a buffer is no more."""
+    """Note that a buffer was freed."""
     if pointer in f.heap:
         f.heap.remove(pointer)

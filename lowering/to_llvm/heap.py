@@ -1,16 +1,16 @@
 """Which buffers of unknown size lie on the heap of an arena, and which on C's.
 
-What an entry makes on its way is nobody else's: it comes from a heap at the start of the arena
+Buffers that live only during a call of the entry come from a heap at the start of the arena
 (`runtime/heap.mlir`), whose memory the next call with that arena uses again. The functions that
-take from it or give back to it get its address.
+take from it or give back to it get its address as their last argument.
 
     nnc_run:  nnc_heap_start(%arena)
               main(.., %arena + HEAP_BYTES, .., %arena)
                   nnc_heap_take(%arena, bytes), nnc_heap_give(%arena, block), nnc_heap_result(..)
               nnc_heap_end(%arena)
 
-C's heap holds what the caller of the entry is to free, or to give back for the next call, and what
-functions make that several threads may run at once, or that run outside of any call.
+C's heap holds the outputs, which the caller of the entry frees or gives back for the next call, and
+the buffers of functions that several threads may run at once, or that run outside of any call.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ _OWNING = (*_MAKING, memref.Dealloc)
 
 
 class CallHeap:
-    """The functions of a module that use the heap of a call, and the buffers that do not."""
+    """The functions of a module that use the heap of a call (`users`), and the allocations in them
+    that do not, since the entry returns them (`given_away`).
+    """
 
     def __init__(self, module: Operation) -> None:
         self.users: frozenset[str] = frozenset()
@@ -47,11 +49,11 @@ class CallHeap:
         inside = _reached([entry.sym_name], functions, parallel=False)
         if any(_moves_buffers(functions[name]) for name in apart & inside):
             return
-        own = [functions[name] for name in inside - apart]
-        if entry.sym_name in apart or not all(map(_knows_its_buffers, own)):
+        only_inside = [functions[name] for name in inside - apart]
+        if entry.sym_name in apart or not all(map(_knows_its_buffers, only_inside)):
             return
         self.given_away = frozenset(_give_away(entry))
-        self.users = self._users(own)
+        self.users = self._users(only_inside)
 
     def _users(self, functions: list[func.FuncOp]) -> frozenset[str]:
         """The functions that make buffers or free them, and those that call such."""
@@ -88,7 +90,7 @@ def _roots_apart(module: Operation, entry: func.FuncOp) -> Iterator[str]:
 def _reached(
     roots: Iterable[str], functions: dict[str, func.FuncOp], parallel: bool
 ) -> frozenset[str]:
-    """The functions that roots lead to, themselves counted, with or without parallel calls."""
+    """The roots and all functions that they call, directly or not; by `parallel` calls too."""
     found: set[str] = set()
     waiting = [name for name in roots if name in functions]
     while waiting:
@@ -106,7 +108,7 @@ def _reached(
 
 
 def _moves_buffers(function: func.FuncOp) -> bool:
-    """Whether a function may give a buffer to its caller, or free one of it."""
+    """Whether a function may return a buffer to its caller, or free one of its caller's."""
     if function.is_declaration:
         return any(map(_is_memref, function.function_type.results))
     return any(map(_is_memref, function.function_type.results)) or any(
@@ -117,7 +119,7 @@ def _moves_buffers(function: func.FuncOp) -> bool:
 
 
 def _knows_its_buffers(function: func.FuncOp) -> bool:
-    """Whether all buffers of a function come from where this file sees it, aligned as usual."""
+    """Whether all buffers of a function come from known code, and have the usual alignment."""
     for op in function.walk():
         match op:
             case memref.Alloc() | memref.Realloc():
@@ -134,7 +136,7 @@ def _is_memref(type: Type) -> bool:
 
 
 def _give_away(entry: func.FuncOp) -> Iterator[Operation]:
-    """The allocations that an entry's results are; a result that is none is copied into one."""
+    """The allocations that an entry returns; any other result is copied into a new one."""
     found: set[Operation] = set()
     for last in [op for op in entry.walk() if isinstance(op, func.Return)]:
         for i, value in enumerate(last.operands):
@@ -163,7 +165,7 @@ def _is_only_returned(buffer: Value) -> bool:
 
 
 def _copy_before(last: func.Return, i: int) -> memref.Alloc:
-    """Let a return give a new buffer with the elements of what it gave."""
+    """Copy operand `i` of a return into a new buffer, and return that; gives its allocation."""
     value = last.operands[i]
     type = value.type
     assert isinstance(type, MemRefType)
@@ -209,7 +211,7 @@ def begin(f: FunctionLowering, heap: Value) -> None:
 
 
 def end(f: FunctionLowering, heap: Value) -> None:
-    """Take back what is left of a call on a heap."""
+    """End a call: free what is left of it on a heap."""
     f.append(llvm.Call.of("nnc_heap_end", [heap]))
 
 

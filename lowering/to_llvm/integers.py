@@ -1,4 +1,4 @@
-"""Lowering of integer arithmetic of arith; of indices as sums."""
+"""Lowering of arith's integer arithmetic; sums and products of indices are kept as `Linear`."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _divide(llvm_class: type[Operation], signed: bool) -> Any:
 
 
 def _note_non_negative(f: FunctionLowering, op: Operation, signed: bool) -> None:
-    """Quotients and remainders of indices that are not negative are not, either."""
+    """Note that a quotient or remainder of two indices is not negative if neither of them is."""
     if not isinstance(op.results[0].type, IndexType):
         return
     operands = [f.values[v] for v in op._operands]

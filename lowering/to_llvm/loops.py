@@ -15,14 +15,14 @@ from .failing import owned_by, pointers
 from .integers import is_non_negative
 
 Body = Callable[[Linear, Sequence[Value]], Sequence[Value]]
-"""From the induction variable and the carried values to the next carried values."""
+"""A function from the induction variable and the carried values to the next carried values."""
 
 
 # -- loops -------------------------------------------------------------------------------------
 
 
 def trip_count(lower: Linear, upper: Linear, step: Linear) -> int | None:
-    """How often a loop runs, where its bounds and step are constants."""
+    """How often a loop runs if its bounds and step are constants, else None."""
     if lower.terms or upper.terms or step.terms or step.constant <= 0:
         return None
     return max(0, -(-(upper.constant - lower.constant) // step.constant))
@@ -38,10 +38,10 @@ def carrying_loop(
     unsigned: bool = False,
     counter: Type | None = None,
 ) -> Sequence[Value]:
-    """A loop that carries values; gives the last ones. It counts in indices, or in `counter`.
+    """Emit a loop with carried values; gives the last ones. It counts in indices, or `counter`.
 
-    The test is at the end, with one in front where the loop may not run at all: the form that
-    LLVM's loop passes want. A loop that runs once is no loop.
+    The test is at the end, with another before the loop if it may not run at all: the form that
+    LLVM's loop passes want. A loop that is known to run once becomes its body.
     """
     trips = trip_count(lower, upper, step)
     if trips == 0:
@@ -86,7 +86,7 @@ _NSW = OVERFLOW_FLAGS.from_python("nsw")
 def counted_loop(
     f: FunctionLowering, lower: Linear, upper: Linear, step: Linear, body: Callable[[Linear], None]
 ) -> None:
-    """A loop that carries nothing."""
+    """Emit a loop without carried values."""
 
     def carrying(index: Linear, carried: Sequence[Value]) -> Sequence[Value]:
         body(index)
@@ -137,7 +137,7 @@ def _for(f: FunctionLowering, op: scf.For) -> None:
 
 
 def _counter(f: FunctionLowering, type: Type) -> Type:
-    """What a loop over a type counts in: indices, but for integers that are wider."""
+    """The type of a loop's counter: an index, or the bounds' type if that is wider."""
     wide = isinstance(type, IntegerType) and type.width > f.types.index.width
     return type if wide else f.types.index
 
@@ -219,25 +219,25 @@ def _while(f: FunctionLowering, op: scf.While) -> None:
     before, after = (region.blocks[0] for region in op.regions)
     carried, given = owned_by(op)
     moved = pointers(f, op._operands, carried)
-    outside = f.heap = [p for p in f.heap if p not in moved]
+    kept = f.heap = [p for p in f.heap if p not in moved]
     head = f.new_block(flat_types_of(f, before.args))
     body, end = Block(flat_types_of(f, after.args)), Block(flat_types_of(f, op.results))
     f.append(llvm.Br(flatten(f, op._operands), dest=head))
     f.enter()
     f.block = head
     bind_all(f, before.args, head.args)
-    f.heap = [*outside, *pointers(f, before.args, carried)]
+    f.heap = [*kept, *pointers(f, before.args, carried)]
     f.lower_block(before)
     condition = before.last
     assert condition is not None
     passed = flatten(f, condition._operands[1:])
     f.append(llvm.CondBr.of(f.value(condition._operands[0]), body, passed, end, passed))
-    # What the condition computed is known in the body too, but not on other ways into it.
+    # The body's scope lies inside the condition's, since it may use what the condition computed.
     f.enter()
     f.func.regions[0].append(body)
     f.block = body
     bind_all(f, after.args, body.args)
-    f.heap = [*outside, *pointers(f, after.args, given)]
+    f.heap = [*kept, *pointers(f, after.args, given)]
     f.lower_block(after)
     f.append(llvm.Br(flatten(f, after.last._operands), dest=head))  # type: ignore[union-attr]
     f.leave()
@@ -245,4 +245,4 @@ def _while(f: FunctionLowering, op: scf.While) -> None:
     f.func.regions[0].append(end)
     f.block = end
     bind_all(f, op.results, end.args)
-    f.heap = [*outside, *pointers(f, op.results, given)]
+    f.heap = [*kept, *pointers(f, op.results, given)]

@@ -1,4 +1,4 @@
-"""Lowering of math: intrinsics where LLVM has one, else functions of libm, one by one.
+"""Lowering of math: intrinsics where LLVM has one, else calls of libm for each element.
 
 `--expand-math` has replaced most of these by arithmetic before; what is left is exact in
 hardware, of f64, or rare.
@@ -55,9 +55,10 @@ def _fma(f: FunctionLowering, op: Operation) -> None:
 
 @lowers(math.RoundEven)
 def _round_even(f: FunctionLowering, op: Operation) -> None:
-    """Where the processor has no instruction it is a function, which only Linux's libm has.
+    """`roundeven` on Linux, `nearbyint` on other systems.
 
-    The other one gives the same in the mode of rounding that threads start in.
+    On a processor without an instruction it is a function of libm, and only Linux has `roundeven`.
+    `nearbyint` gives the same in the rounding mode that threads start in.
     """
     linux = f.module.system == "linux"
     _intrinsic(llvm.IntrRoundEven if linux else llvm.IntrNearbyInt)(f, op)
@@ -65,7 +66,7 @@ def _round_even(f: FunctionLowering, op: Operation) -> None:
 
 @lowers(math.Rsqrt)
 def _rsqrt(f: FunctionLowering, op: Operation) -> None:
-    """1 / sqrt(x), each rounded: the estimate of the processor is far less exact."""
+    """1 / sqrt(x) with both rounded, since the processor's estimate is far less exact."""
     flags = fastmath(op)
 
     def row(x: Value) -> Value:
@@ -162,7 +163,7 @@ def _sincos(f: FunctionLowering, op: Operation) -> None:
 
 @lowers(math.FPowI)
 def _fpowi(f: FunctionLowering, op: Operation) -> None:
-    """Through pow: exact up to the last bit, as the exponent is exact in f64."""
+    """Calls `pow` in f64, where the exponent is exact: the error is in the last bit at most."""
     element = element_of(op.results[0].type)
 
     def row(base: Value, exponent: Value) -> Value:
@@ -196,8 +197,8 @@ lowers(math.CtPop)(_integer(llvm.IntrCtPop))
 def _ipowi(f: FunctionLowering, op: Operation) -> None:
     """Square and multiply over the bits of the exponent.
 
-    A negative exponent gives 0, but for the bases 1 and -1; and 0 to it is 0, since the
-    division by zero that it stands for must not stop the process.
+    A negative exponent gives 0, except for the bases 1 and -1. For the base 0 this stands for a
+    division by zero, which must not stop the process.
     """
 
     def row(base: Value, exponent: Value) -> Value:

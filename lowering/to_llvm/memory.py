@@ -37,12 +37,12 @@ from .types import MemRef, Size, TypeConverter, byte_width, memref_layout, stora
 
 
 def linear_of(f: FunctionLowering, entry: int | Value) -> Linear:
-    """An entry of a mixed list of the loop level as a sum."""
+    """An entry of a list of static and dynamic indices, as a sum."""
     return Linear((), entry) if isinstance(entry, int) else f.linear(entry)
 
 
 def size_of(f: FunctionLowering, index: Linear) -> Size:
-    """A sum as a size or stride: a number, or a value that is taken not to be negative."""
+    """A sum as a size: a number, or a value, which is assumed not to be negative."""
     if not index.terms:
         return index.constant
     value = f.materialize(index)
@@ -54,7 +54,7 @@ def size_of(f: FunctionLowering, index: Linear) -> Size:
 
 
 def alignment_of(type: Type) -> IntegerAttr:
-    """Units: bytes. What can be said of the address of any element."""
+    """The alignment that the address of any element has. Units: bytes."""
     return I64Attr(byte_width(type))
 
 
@@ -128,7 +128,7 @@ def _prefetch(f: FunctionLowering, op: memref.Prefetch) -> None:
 
 
 def count_elements(f: FunctionLowering, sizes: Sequence[Size]) -> Linear:
-    """How many elements there are."""
+    """The number of elements of a buffer of these sizes."""
     total: Size = 1
     for size in sizes:
         total = f.times(total, size)
@@ -136,7 +136,7 @@ def count_elements(f: FunctionLowering, sizes: Sequence[Size]) -> Linear:
 
 
 def sizes_of(type: MemRefType, dynamic: Sequence[Value], f: FunctionLowering) -> tuple[Size, ...]:
-    """The sizes of a type, from its own and the values for those that it does not say."""
+    """The sizes of a type: its static extents, and for the others the `dynamic` values."""
     rest = iter(dynamic)
     return tuple(
         size_of(f, f.linear(next(rest))) if extent is None else extent for extent in type.shape
@@ -159,14 +159,14 @@ def _check_new(types: TypeConverter, type: MemRefType) -> None:
 def allocate(
     f: FunctionLowering, sizes: Sequence[Size], op: memref.Alloc | memref.Realloc
 ) -> Value:
-    """A buffer of these extents; `op` fails where there is no memory, if that is told.
+    """Allocate a buffer of these extents on the call's heap or on C's: see `heap.py`.
 
-    Its size is rounded up to the alignment. It lies on the call's heap or on C's: see `heap.py`.
+    Its size is rounded up to the alignment. Without memory `op` fails, if it is among the checks.
     """
     element = op.results[0].type.element_type  # type: ignore[attr-defined]
     alignment = max(op.alignment or 0, ALIGNMENT)
-    told = f.module.checks.before(op) is not None
-    if told and any(isinstance(size, Value) for size in sizes):
+    is_checked = f.module.checks.before(op) is not None
+    if is_checked and any(isinstance(size, Value) for size in sizes):
         require(f, _fits(f, sizes, byte_width(element), 2 * alignment), op)
     count = count_elements(f, sizes).scaled(byte_width(element))
     if not count.terms:
@@ -182,7 +182,7 @@ def allocate(
         f.module.need_function("aligned_alloc", [size.type, size.type], llvm.ptr)
         call = llvm.Call.of("aligned_alloc", [f.integer(alignment), size], llvm.ptr)
         pointer = f.append(call).results[0]
-    if told:
+    if is_checked:
         null = f.emit(llvm.Zero, [], llvm.ptr)
         require(f, f.append(llvm.ICmp("ne", pointer, null)).results[0], op)
     f.depths[pointer] = len(f.scopes) - 1
@@ -191,9 +191,9 @@ def allocate(
 
 
 def _fits(f: FunctionLowering, sizes: Sequence[Size], width: int, more: int) -> Value:
-    """Whether a buffer's bytes and so many more can be counted, extents of 0 taken for 1.
+    """Whether a buffer's bytes and `more` together fit a signed index; extents of 0 count as 1.
 
-    In integers of twice the bits, in which no product of two numbers in range overflows.
+    Computed in integers of twice the bits, where no product of two numbers in range overflows.
     """
     values = [size for size in sizes if isinstance(size, Value)]
     bits = f.types.index.width
@@ -218,7 +218,7 @@ def _alloc(f: FunctionLowering, op: memref.Alloc) -> None:
 
 @lowers(memref.Realloc)
 def _realloc(f: FunctionLowering, op: memref.Realloc) -> None:
-    """A new buffer with what fits of the old one's elements."""
+    """A new buffer with those elements of the old one that fit."""
     type = op.results[0].type
     element = type.element_type
     old = f.memref(op.source)
@@ -328,7 +328,7 @@ def _is_dense(type: MemRefType) -> bool:
 
 @lowers(memref.Copy)
 def _copy(f: FunctionLowering, op: memref.Copy) -> None:
-    """A memmove where both lie densely, else loops over the outer dimensions."""
+    """A memmove if both are contiguous, else loops over all dimensions."""
     source, target = f.memref(op.source), f.memref(op.target)
     source_type, target_type = op.source.type, op.target.type
     width = byte_width(source_type.element_type)

@@ -2,7 +2,7 @@
 
     const char *nnc_failure(int32_t status);
 
-A pointer to the text of a check, NULL for a status that is not one of the program's.
+It returns the text of a check, or NULL for a status that is not one of the program's checks.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _STARTS = "nnc.failure_starts"
 
 
 def make_failure(messages: Sequence[str]) -> list[Operation]:
-    """`nnc_failure` for these messages of the statuses from the first one on, and its tables."""
+    """`nnc_failure` and its tables for the messages of the statuses from FIRST_FAILURE on."""
     texts = [message.replace("\0", "") + "\0" for message in messages]
     lengths = [len(text.encode("utf-8", "surrogateescape")) for text in texts]
     starts = DenseElements.from_list([0, *accumulate(lengths[:-1])], TensorType((len(texts),), i32))

@@ -28,7 +28,7 @@ from .types import TypeConverter
 
 
 class ModuleLowering:
-    """Lowers the functions of a module, and notes what they need beside them."""
+    """Lowers the functions and globals of a module, and collects the C functions they need."""
 
     def __init__(self, module: Operation) -> None:
         self.module = module
@@ -43,7 +43,7 @@ class ModuleLowering:
 
     @property
     def fma(self) -> type[Operation]:
-        """The intrinsic of a * b + c: rounded once, but where the target can only round twice."""
+        """The intrinsic for a * b + c: rounded once, or twice where the target can only do that."""
         return llvm.IntrFma if self.target.exact_fma else llvm.IntrFMulAdd
 
     def need_function(
@@ -137,7 +137,7 @@ class ModuleLowering:
         )
         made.attributes.update(op.attributes)
         if KERNEL in op.attributes:
-            # A kernel that is called once would else be copied into its caller.
+            # LLVM would inline a kernel that is called once.
             made.no_inline = True
         if not op.is_declaration:
             self._body(op, made)
@@ -153,7 +153,7 @@ class ModuleLowering:
         for arg in entry.args:
             f.depths[arg] = 0
         if PARALLEL_BODY in op.attributes:
-            # The pool, then where a piece of a loop from 0 on begins and ends.
+            # After the pool come begin and end of a piece of a loop, which starts at 0.
             f.non_negative.update(f.value(arg) for arg in op.args[1:3])
         lower_graph(f, op.body)
         f.place_constants()
@@ -161,17 +161,17 @@ class ModuleLowering:
             keep_offsets(made)
 
     def _argument_attributes(self, op: func.FuncOp) -> list[dict[str, Attribute]] | None:
-        """Of all flat arguments: what is given, and that a kernel's buffers do not overlap."""
+        """Attributes of all flat arguments: those given, and `noalias` for a kernel's buffers."""
         found: list[dict[str, Attribute]] = []
         kernel = KERNEL in op.attributes
         for i, type in enumerate(op.function_type.inputs):
             given = dict(op.arg_attrs[i].items()) if op.arg_attrs else {}  # type: ignore[attr-defined]
-            own = {key: value for key, value in given.items() if key.startswith("llvm.")}
+            kept = {key: value for key, value in given.items() if key.startswith("llvm.")}
             if isinstance(type, MemRefType):
-                own["llvm.noundef"] = UnitAttr()
+                kept["llvm.noundef"] = UnitAttr()
                 if kernel and IN_PLACE not in given:
-                    own["llvm.noalias"] = UnitAttr()
-            found.append(own)
+                    kept["llvm.noalias"] = UnitAttr()
+            found.append(kept)
             found += [{}] * (len(self.types.flat(type)) - 1)
         found += [{}] if op.sym_name in self.heap.users else []
         return found if any(found) else None

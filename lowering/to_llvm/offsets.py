@@ -1,15 +1,15 @@
-"""Addresses in inner loops, where loads and stores add an unsigned constant to them.
+"""Keeps constant offsets of addresses in inner loops as operands of loads and stores.
 
     p = base + 4 * k                        p = base + 4 * k
     x = load p                      ->      q = launder p
     y = load (p + 3072)                     x = load q
                                             y = load (q + 3072)
 
-WebAssembly's loads take `p + 3072` as one operand where the sum is known not to wrap. LLVM's loop
-strength reduction writes the sums anew and no longer knows: each offset is an addition of its own
-then, in each step of the loop. Behind `launder.invariant.group`, which is no instruction, it sees
-that p advances and not what is made of it. BERT's products, as V8 compiles them, take 26
-instructions for 8 multiply-adds then, 31 before.
+WebAssembly's loads take `p + 3072` as one operand if the sum is known not to wrap. LLVM's loop
+strength reduction rewrites the sums and forgets this, so that each offset becomes an addition in
+each step of the loop. `launder.invariant.group`, which is no instruction, hides the sums from it:
+it only sees that p advances. BERT's matrix products, as V8 compiles them, then take 26 instructions
+instead of 31 for 8 multiply-adds.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def keep_offsets(function: llvm.Func) -> None:
 
 
 def _bases(block: Block) -> dict[Value, llvm.GetElementPtr]:
-    """What constant offsets are added to, and what makes it there."""
+    """The addresses to which a block adds constant offsets, with the ops that make them there."""
     found: dict[Value, llvm.GetElementPtr] = {}
     for op in block:
         if isinstance(op, llvm.GetElementPtr) and not op.dynamicIndices:

@@ -1,4 +1,4 @@
-"""Lowering of calls that --outline-parallel made: to the thread pool.
+"""Lowering of calls that --outline-parallel made to calls of the thread pool.
 
 The values that the loop's body needs lie in a struct on the caller's stack. A task, which the
 pool calls with the struct's address and a piece of the range, takes them out again:
@@ -10,8 +10,8 @@ pool calls with the struct's address and a piece of the range, takes them out ag
 
         with  @body.task(%environment, %from, %to):  @body(%pool, %from, %to, %a, %n)
 
-Where a check of the body can fail, a word beside the struct takes the largest status of all pieces;
-the call then fails with it.
+If a check of the body can fail, a status word on the stack takes the largest status of all pieces,
+and the call fails with it.
 """
 
 from __future__ import annotations
@@ -58,16 +58,16 @@ def lower_parallel_call(f: FunctionLowering, op: func.Call) -> None:
 
 
 def _stack_slot(f: FunctionLowering, type: Type, op: Operation) -> Value:
-    """Made once, at the start of the function, even in a loop."""
+    """A stack slot of the type, made once at the start of the function, even in a loop."""
     slot = llvm.Alloca(f.integer(1), type, res=llvm.ptr, loc=op.loc)
     f.func.regions[0].blocks[0].prepend(slot)
     return slot.result
 
 
 def _need_task(f: FunctionLowering, body: str, struct: llvm.StructType, reports: bool) -> str:
-    """The name of the function that calls the body with what it finds in the struct.
+    """Make the task, which calls the body with the values in the struct; gives its name.
 
-    Of a body that reports a status, the last thing there is where to.
+    If the body `reports` a status, the last of the values is the address to store it at.
     """
     name = f"{body}.task"
     needed = f.module.needed
@@ -109,7 +109,7 @@ def _need_task(f: FunctionLowering, body: str, struct: llvm.StructType, reports:
 
 
 def need_pool(f: FunctionLowering) -> None:
-    """Put the pool's functions into the module, once; it tells the time where the module does."""
+    """Put the pool's functions into the module, once; they use the module's clock if it has one."""
     needed = f.module.needed
     if PARALLEL_FOR not in needed:
         clock = CLOCK if f.module.defines(CLOCK) else None

@@ -3,9 +3,9 @@
     int64_t nnc_prepare(const void *weights, void *prepared, void *arena, nnc_pool *pool,
                         int32_t step);
 
-Step 0, 1, .. each makes one weight, and gives how many bytes from the start of the weights on are
-not needed any more but to run the model; -1 where there is no such step. `prepared` is then what
-`nnc_run` takes as its weights: it begins with the address of the others.
+Step 0, 1, .. each makes one weight. It returns how many bytes at the start of `weights` no later
+step reads, so that only running the model needs them; -1 if there is no such step. `prepared` is
+then what `nnc_run` takes as its weights: it begins with the address of the other weights.
 """
 
 from __future__ import annotations

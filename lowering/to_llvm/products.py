@@ -1,4 +1,4 @@
-"""Lowering of products of words: one instruction where the target has it, else arithmetic."""
+"""Lowering of dot products of packed integers: one instruction if there is one, else arithmetic."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .rearrange import element, from_scalars, shuffle
 
 
 def accumulated(f: FunctionLowering, op: arith.AddI) -> bool:
-    """Lower a sum with the dot product that is computed for it alone; whether it is one."""
+    """Lower a sum together with a dot product that only it uses; gives whether there is one."""
     for number, value in enumerate(op._operands):
         dot = value.defined_by(packed.Dot)
         if dot is None or (found := _joins(f, dot)) is None:
@@ -56,7 +56,7 @@ def _dot(f: FunctionLowering, op: packed.Dot) -> None:
 
 
 def _spelled_out(f: FunctionLowering, packing: str, a: Value, b: Value) -> Value:
-    """The products one by one, as LLVM knows them: `vpmaddwd`, `smlal`, .."""
+    """The dot product by itself: an instruction, or products and sums that LLVM matches to some."""
     if not isinstance(a.type, VectorType):
         row = _spelled_out(f, packing, from_scalars(f, [a]), from_scalars(f, [b]))
         return element(f, row, 0)
@@ -76,7 +76,7 @@ def _spelled_out(f: FunctionLowering, packing: str, a: Value, b: Value) -> Value
 
 
 def _part(f: FunctionLowering, words: Value, number: int, type: IntegerType) -> Value:
-    """One of the integers of each word, widened."""
+    """Integer `number` of each word, widened to 32 bits."""
     count, lanes = 32 // type.width, words.type.shape[0]  # type: ignore[attr-defined]
     small = IntegerType(type.width)
     apart = f.emit(llvm.Bitcast, [words], VectorType((count * lanes,), small))

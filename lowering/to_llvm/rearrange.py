@@ -1,4 +1,4 @@
-"""Rows from the elements of others, or from scalars."""
+"""Making rows from the elements of other rows, or from scalars."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ...ir.types import VectorType, i32
 from .conversion import FunctionLowering, element_of
 
 ANY = -1
-"""An element of which the value does not matter."""
+"""In a mask, an element whose value does not matter."""
 
 
 def shuffle(f: FunctionLowering, a: Value, b: Value | None, mask: Sequence[int]) -> Value:
-    """Elements of one or two vectors of the same type; those of the second count on."""
+    """A row of the elements whose numbers `mask` lists; those of `b` are counted after a's."""
     made = VectorType((len(mask),), element_of(a.type))
     second = f.poison(a.type) if b is None else b
     properties = {"mask": DenseArrayAttr(i32, tuple(mask))}
@@ -23,7 +23,7 @@ def shuffle(f: FunctionLowering, a: Value, b: Value | None, mask: Sequence[int])
 
 
 def insert(f: FunctionLowering, row: Value, scalar: Value, at: Value) -> Value:
-    """A row with another element at a place."""
+    """The row with the scalar as its element number `at`."""
     return f.emit(llvm.InsertElement, [row, scalar, at], row.type)
 
 
@@ -53,7 +53,7 @@ def element(f: FunctionLowering, row: Value, lane: int | Value) -> Value:
 
 
 def from_scalars(f: FunctionLowering, scalars: Sequence[Value]) -> Value:
-    """A row of scalars."""
+    """A row that has these scalars as its elements."""
     if len(scalars) > 1 and all(s is scalars[0] for s in scalars):
         return splat(f, scalars[0], len(scalars))
     type = VectorType((len(scalars),), scalars[0].type)

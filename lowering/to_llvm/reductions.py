@@ -27,7 +27,7 @@ COMBINE: dict[str, tuple[type[Operation], type[Operation]]] = {
     "minimumf": (llvm.IntrMinimum, llvm.IntrVectorReduceFMinimum),
     "maximumf": (llvm.IntrMaximum, llvm.IntrVectorReduceFMaximum),
 }
-"""Kind of combination -> the op of two values, and that of a row; for floats see below."""
+"""For each kind the op that combines two values, and that for a row; for floats see below."""
 
 COMBINE_FLOATS: dict[str, tuple[type[Operation], type[Operation], float]] = {
     "add": (llvm.FAdd, llvm.IntrVectorReduceFAdd, -0.0),
@@ -47,7 +47,7 @@ def combine(f: FunctionLowering, kind: str, a: Value, b: Value, flags: Propertie
 def reduce_row(
     f: FunctionLowering, kind: str, row: Value, acc: Value | None, flags: Properties
 ) -> Value:
-    """The elements of a row combined, and with `acc` first.
+    """The elements of a row combined to a scalar, with `acc` before the first.
 
     Numerics: sums and products of floats are taken in order, unless `flags` allow another.
     """
@@ -63,7 +63,7 @@ def reduce_row(
 
 @lowers(vector.Reduction)
 def _reduction(f: FunctionLowering, op: vector.Reduction) -> None:
-    """Of bf16, and of f16 where there are no instructions for it, in f32, and rounded once."""
+    """Elements without arithmetic (`is_computed`) are reduced in f32, and rounded once."""
     element = op.vector.type.element_type
     row = widened(f, f.value(op.vector), element)
     acc = None if op.acc is None else widened(f, f.value(op.acc), element)

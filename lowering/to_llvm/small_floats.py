@@ -1,7 +1,7 @@
-"""Half precision by integer arithmetic, and f64 to it with one rounding.
+"""Conversions between f16 or bf16 and f32 by integer arithmetic, and from f64 with one rounding.
 
-LLVM would call library functions for these, which a process need not have, one for each element,
-or use an instruction that flushes denormals. Of f16, some processors have instructions.
+LLVM would call a library function for each element, which a process may not have, or use an
+instruction that flushes denormals. Some processors have instructions for f16, which are used.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ def is_computed(f: FunctionLowering, element: Type) -> bool:
 
 
 def widened(f: FunctionLowering, value: Value, element: Type) -> Value:
-    """The f32 of the same value where it is of a computed element type, else the value itself."""
+    """The value as an f32 if the type `is_computed`, else the value itself."""
     if not is_computed(f, element):
         return value
     return _from_bf16(f, value) if element is bf16 else _from_f16(f, value)
 
 
 def narrowed(f: FunctionLowering, value: Value, element: Type) -> Value:
-    """An f32 rounded to nearest even where the element type is a computed one, else itself."""
+    """The f32 rounded to nearest even if the type `is_computed`, else the value itself."""
     if not is_computed(f, element):
         return value
     return _to_bf16(f, value) if element is bf16 else _to_f16(f, value)
 
 
 def _from_bf16(f: FunctionLowering, value: Value) -> Value:
-    """The f32 of which these are the upper half of the bits."""
+    """The f32 whose upper 16 bits are the value, and the lower 0."""
     bits = f.cast(llvm.ZExt, value, i32)
     return f.cast(llvm.Bitcast, _binary(f, llvm.Shl, bits, 16), f32)
 
@@ -50,8 +50,8 @@ def _from_bf16(f: FunctionLowering, value: Value) -> Value:
 def _to_bf16(f: FunctionLowering, value: Value) -> Value:
     """The bits of an f32 rounded to nearest even; NaN stays NaN.
 
-    Adding 0x7FFF and the lowest bit that stays carries into it exactly where nearest even
-    rounds away from zero.
+    Adding 0x7FFF and the lowest bit that is kept carries into the kept bits exactly if rounding to
+    nearest even goes away from zero.
     """
     bits = f.cast(llvm.Bitcast, value, i32)
     upper = _binary(f, llvm.LShr, bits, 16)
@@ -65,7 +65,7 @@ def _to_bf16(f: FunctionLowering, value: Value) -> Value:
 
 
 def _from_f16(f: FunctionLowering, value: Value) -> Value:
-    """The f32 of the same value: the exponent's bias is 112 more.
+    """The f32 of the same value, whose exponent has a bias larger by 112.
 
     A denormal is its bits times 2**-24; the exponent of infinities and NaN is the largest again.
     No operation takes a denormal f32, which some units flush.
@@ -88,8 +88,8 @@ def _from_f16(f: FunctionLowering, value: Value) -> Value:
 def _to_f16(f: FunctionLowering, value: Value) -> Value:
     """An f32 rounded to nearest even; NaN stays NaN.
 
-    As in `_to_bf16`, with another bias of the exponent; beyond 2**16 all is infinite. Where the
-    result is a denormal, a sum with 0.5 rounds at 2**-24, the last bit of both.
+    Rounds as `_to_bf16` does, with another bias of the exponent; from 2**16 on all is infinite. If
+    the result is a denormal, a sum with 0.5 rounds it: the last bit of both is 2**-24.
     """
     bits = f.cast(llvm.Bitcast, value, i32)
     sign = _binary(f, llvm.And, _binary(f, llvm.LShr, bits, 16), 0x8000)
@@ -112,7 +112,7 @@ def _to_f16(f: FunctionLowering, value: Value) -> Value:
 
 
 def truncate_f64_to_half(f: FunctionLowering, value: Value) -> Value:
-    """The f64 as an f32 rounded to odd, which rounds once more to f16 or bf16 as if once.
+    """The f64 as an f32 rounded to odd, so that rounding it to f16 or bf16 is as rounding once.
 
     Round to odd: toward zero, and the last bit set where that was not exact. f32 has at
     least two more bits than either, which makes the second rounding right.

@@ -68,7 +68,7 @@ class TypeConverter:
         return self.row(type) if isinstance(type, VectorType) else self.scalar(type)
 
     def flat(self, type: Type) -> tuple[Type, ...]:
-        """The LLVM types of the values that represent one of the type."""
+        """The LLVM types of the values that together represent a value of the type."""
         return _flat_types(type, self.index)
 
     def function_results(self, types: Sequence[Type]) -> Type | None:
@@ -79,7 +79,7 @@ class TypeConverter:
         return flat[0] if len(flat) == 1 else llvm.StructType(tuple(flat))
 
     def check_size(self, type: MemRefType) -> None:
-        """Raise NncError for a buffer within which distances are no signed index."""
+        """Raise NncError for a buffer so large that offsets in it do not fit a signed index."""
         _check_size(type, self.index)
 
 
@@ -110,7 +110,7 @@ def _scalar_type(type: Type, index: IntegerType) -> Type:
 
 @cache
 def storage_type(type: Type) -> Type:
-    """The type that an element has in memory: whole bytes, of an index 8 on every target."""
+    """The type that an element has in memory: whole bytes; an index has 8 on every target."""
     scalar = _scalar_type(type, i64)
     if isinstance(scalar, IntegerType) and scalar.width % 8:
         return IntegerType(8 * scalar.byte_width)
@@ -118,7 +118,7 @@ def storage_type(type: Type) -> Type:
 
 
 def byte_width(type: Type) -> int:
-    """Units: bytes of an element in memory."""
+    """The size of an element in memory. Units: bytes."""
     return storage_type(type).byte_width  # type: ignore[attr-defined]
 
 
@@ -170,7 +170,7 @@ def memref_layout(type: MemRefType) -> tuple[tuple[int | None, ...], int | None]
 
 @cache
 def dynamic_parts(type: MemRefType) -> tuple[tuple[str, int], ...]:
-    """What a memref carries beside its pointer: ("size", dim) and ("stride", dim).
+    """The values that a memref carries beside its pointer: ("size", dim) and ("stride", dim).
 
     The strides of a contiguous memref follow from its sizes, so it carries none.
     """

@@ -1,4 +1,4 @@
-"""Lowering of vectors to and from memory; what --lower-tiles leaves is contiguous or by lanes."""
+"""Lowering of vector loads and stores; --lower-tiles leaves contiguous ones and those by lanes."""
 
 from __future__ import annotations
 

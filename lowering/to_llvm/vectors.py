@@ -99,7 +99,7 @@ def _insert(f: FunctionLowering, op: vector.Insert) -> None:
 def _row_starts(
     f: FunctionLowering, leading: list[Any], type: VectorType, total: int, count: int
 ) -> list[tuple[int, Value | None]]:
-    """(first row, condition) of all places that a position may mean."""
+    """(first row, condition) for each place that a position with dynamic indices may mean."""
     starts: list[tuple[int, Value | None]] = [(0, None)]
     for d, at in enumerate(leading):
         below = row_count(VectorType(type.shape[d:], type.element_type)) // type.shape[d]  # type: ignore[operator]
@@ -129,14 +129,14 @@ def _inserted(
 
 @lowers(vector.ExtractStridedSlice)
 def _extract_strided_slice(f: FunctionLowering, op: vector.ExtractStridedSlice) -> None:
-    """Of a row: --lower-tiles cuts others."""
+    """Lower a slice of a row; --lower-tiles cuts all others into such."""
     first, size = int(op.offsets[0]), int(op.sizes[0])
     f.bind(op.results[0], shuffle(f, f.value(op.source), None, range(first, first + size)))
 
 
 @lowers(vector.InsertStridedSlice)
 def _insert_strided_slice(f: FunctionLowering, op: vector.InsertStridedSlice) -> None:
-    """Of a row into one of a vector's rows."""
+    """Lower the insertion of a row into one of a vector's rows."""
     *outer, first = (int(a) for a in op.offsets)
     rows, row = list(f.rows(op.dest)), f.value(op.valueToStore)
     number, width = _flat_row(outer, op.dest.type.shape), op.dest.type.shape[-1]

@@ -1,4 +1,4 @@
-"""Lowering of the views of memref, and of what is known of a memref: nothing here copies."""
+"""Lowering of memref's views, and of the ops that read its sizes and strides; nothing is copied."""
 
 from __future__ import annotations
 
