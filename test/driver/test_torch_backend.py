@@ -580,7 +580,10 @@ def test_operators_of_open_extents(torch, compiled):
         with torch.no_grad():
             for found, wanted in zip(run(x), opened(x), strict=True):
                 assert found.stride() == wanted.stride()
-                torch.testing.assert_close(found, wanted, rtol=1e-5, atol=1e-6)
+                # Sums of a spectrum that cancel out are off by roundings of its largest elements.
+                largest = float(wanted.abs().max()) if wanted.dtype == torch.float32 else 1.0
+                near = 1e-6 * max(largest, 1.0)
+                torch.testing.assert_close(found, wanted, rtol=1e-5, atol=near)
 
 
 def test_views_of_arguments_share_their_memory(torch, compiled):

@@ -210,10 +210,17 @@ def flip_one(n: AtenLayer, self: Value) -> Value:
 def roll(n: AtenLayer, self: Value, shifts: list[int], dims: Any = ()) -> Value:
     if not dims:
         flat = Term(n, self).flat().value
-        return n.reshape(rolled(n, flat, 0, n.int(shifts[0])), n.shape(self))
+        return n.reshape(_rolled(n, flat, 0, shifts[0]), n.shape(self))
     for shift, dim in zip(shifts, dims, strict=True):
-        self = rolled(n, self, n.axis(dim, self.type.rank), n.int(shift))
+        self = _rolled(n, self, n.axis(dim, self.type.rank), shift)
     return self
+
+
+def _rolled(n: AtenLayer, x: Value, axis: int, shift: Any) -> Value:
+    number = n.number(shift)
+    if isinstance(number, Value):
+        return rolled_at_run_time(n, x, axis, Term(n, number))
+    return rolled(n, x, axis, number)
 
 
 @ROWS("aten.rot90")
