@@ -11,8 +11,11 @@ from .onnx_cases import FORMS, arrays, cases, compare
 from .onnx_not_covered import reason_not_covered
 
 SHARDS = 8
-ONE_IN = {"as it is": 1, "open": 6, "known": 6}
-"""Form -> of how many cases one is compiled. The interpreter runs all cases in all forms."""
+ONE_IN = {"as it is": 2, "open": 6, "known": 6}
+"""Form -> of how many cases one is compiled, of open extents those that are not as they are.
+
+The interpreter runs all cases in all forms.
+"""
 
 
 def check_compiled(name: str, form: str) -> None:
@@ -64,4 +67,5 @@ def test_each_operator(shard: int) -> None:
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_all_cases(shard: int, form: str) -> None:
-    check_all(covered(form)[:: ONE_IN[form]][shard::SHARDS], form)
+    first = int(form == "open")
+    check_all(covered(form)[first :: ONE_IN[form]][shard::SHARDS], form)
