@@ -15,7 +15,7 @@ PARTS = [
 ]
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(11)
 @pytest.mark.mlir_opt
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("part", PARTS)

@@ -63,7 +63,7 @@ def leftovers(module):
     ]
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", [name for name in KERNELS if name not in LARGE])
 def test_plain_loops(name):
     kernel = KERNELS[name]()
@@ -78,7 +78,7 @@ def test_plain_loops(name):
 CHOSEN = [(n, m) for n in KERNELS for m in MACHINES if n not in LARGE or m == "avx512"]
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize(("name", "machine"), CHOSEN)
 def test_chosen_schedule(name, machine):
     kernel = KERNELS[name]()
@@ -287,7 +287,7 @@ RANDOM = [
 ]  # fmt: skip
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", RANDOM)
 def test_random_legal_schedules_keep_the_meaning(name):
     rng = random.Random(name)

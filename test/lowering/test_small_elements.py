@@ -189,6 +189,7 @@ def test_integers_lose_their_high_bits(kind):
             check(found, wanted)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", ["i8", "ui8", "i64", "f16", "f32", "i1", "f8E4M3FN", "ui2"])
 @pytest.mark.parametrize("kind", INTEGERS)
 def test_small_integers_become_others(kind, target):
@@ -205,6 +206,7 @@ def test_small_integers_become_others(kind, target):
         check(found, wanted)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("kind", "target"), itertools.pairwise([*FLOATS, *FLOATS]))
 def test_small_floats_become_each_other(kind, target):
     source = patterns(kind)

@@ -133,7 +133,7 @@ LAYERS = {
 }
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("machine", runnable("host", "avx2", "sse"))
 @pytest.mark.parametrize("layer", LAYERS.values(), ids=LAYERS.keys())
 def test_attention(layer: Layer, machine: str):

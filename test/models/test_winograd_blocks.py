@@ -59,7 +59,7 @@ def blocked_kernels(model: onnx.ModelProto) -> int:
     return sum("winograd_input" in n and "blocked_matmul" in n for n in names)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     "shape, filters, stride, residual, blocked",
     [
@@ -90,7 +90,7 @@ def test_any_number_of_images():
         assert np.abs(run(x) - expected).max() < 1e-5 * np.abs(expected).max()
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     "channels, stride, residual", [(24, 1, True), (128, 1, False), (128, 2, False)]
 )
