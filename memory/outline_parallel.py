@@ -185,15 +185,17 @@ def outside_values(loop: scf.Parallel) -> tuple[list[Value], list[Value]]:
     cloned: dict[Value, None] = {}
 
     def use(value: Value) -> None:
-        if value in passed or value in cloned:
-            return
-        op = value.defining_op
-        if op is None or not _is_cloned(op):
-            passed[value] = None
-            return
-        for operand in op.operands:
-            use(operand)
-        cloned[value] = None
+        waiting = [value]
+        while waiting:
+            op = (last := waiting[-1]).defining_op
+            if op is None or not _is_cloned(op):
+                passed[last] = None
+            elif missing := [v for v in op.operands if v not in passed and v not in cloned]:
+                waiting += reversed(missing)
+                continue
+            else:
+                cloned[last] = None
+            waiting.pop()
 
     for i, (lower, upper, step) in enumerate(_Nest(loop).bounds):
         # The length of the first dimension follows from the range.

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import ml_dtypes
 
 from ...dialects import nn
+from ...ir.core import Value
 from ...ir.numpy_types import type_to_numpy
 from ...ir.types import i64
 from .complexes import magnitude, product, quotient, square_root
@@ -257,8 +258,8 @@ def _schur(h: Complex, *q: Complex) -> tuple[list[Complex], Term]:
     def going(last: Term) -> Term:
         return last.largest(*range(rank)) > 0
 
-    def work(number: object, flag: object, values: list) -> Iteration:
-        found = step(Term(n, number), [Term(n, v) for v in values])  # type: ignore[arg-type]
+    def work(number: Value, flag: Value | None, values: Sequence[Value]) -> Iteration:
+        found = step(Term(n, number), [Term(n, v) for v in values])
         return Iteration([v.value for v in found], going=going(found[0]).value)
 
     states = [last, last.zeros(), *_parts([h, *q])]
@@ -323,8 +324,8 @@ def _qr_step(last: Term, shift: Complex, h: Complex, *q: Complex) -> list[Comple
     start = h - moved
     whole = Complex(joined([start.re, ones], rank - 1), joined([start.im, ones.zeros()], rank - 1))
 
-    def work(number: object, flag: object, values: list) -> Iteration:
-        at, above = Term(n, number), Complex(*(Term(n, v) for v in values))  # type: ignore[arg-type]
+    def work(number: Value, flag: Value | None, values: Sequence[Value]) -> Iteration:
+        at, above = Term(n, number), Complex(*(Term(n, v) for v in values))
         done, rest = _rotated(above, whole.row(at + 1), at)
         rows = [
             part.reshape(*_extents(part)[:-2], (part.value, rank - 1))

@@ -382,10 +382,15 @@ def _has_unknown_stride(address: Value) -> bool:
 
 def _is_unknown_product(value: Value) -> bool:
     """Whether the integer is a product of unknown factors, or a sum with one."""
-    op = value.defining_op
-    if isinstance(op, llvm.Add):
-        return any(map(_is_unknown_product, op.operands))
-    return isinstance(op, llvm.Mul) and not any(v.defined_by(llvm.Constant) for v in op.operands)
+    seen, waiting = {value}, [value]
+    while waiting:
+        op = waiting.pop().defining_op
+        if isinstance(op, llvm.Mul) and not any(v.defined_by(llvm.Constant) for v in op.operands):
+            return True
+        if isinstance(op, llvm.Add):
+            waiting += [v for v in op.operands if v not in seen]
+            seen.update(op.operands)
+    return False
 
 
 # -- values without an instruction -----------------------------------------------------------

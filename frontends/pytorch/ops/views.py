@@ -90,10 +90,10 @@ def unflatten(n: AtenLayer, self: Value, dim: int, sizes: Sequence[Size]) -> Val
 
 def _whole(extent: Size, sizes: Sequence[Size]) -> Sequence[Size]:
     """Sizes that make up an extent, of which one may be -1; other extents may be 0."""
-    known = [size for size in sizes if size != -1]
-    if not all(isinstance(size, int) for size in (extent, *known)) or len(known) == len(sizes):
+    known = [size for size in sizes if isinstance(size, int) and size != -1]
+    if not isinstance(extent, int) or len(known) != len(sizes) - 1:
         return sizes
-    rest = extent // max(math.prod(known), 1)  # type: ignore[operator,arg-type]
+    rest = extent // max(math.prod(known), 1)
     return [rest if size == -1 else size for size in sizes]
 
 
