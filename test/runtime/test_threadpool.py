@@ -252,7 +252,7 @@ def test_threads_that_are_held_up_now_and_then(pool_code, threads):
 
 
 def test_a_hundred_pools(pool_code):
-    before = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 0
+    before = set(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else set()
     for i in range(100):
         pool = pool_code.create(2 + i % 4)
         if i % 3:
@@ -260,8 +260,11 @@ def test_a_hundred_pools(pool_code):
         if i % 10 == 5:
             time.sleep(0.002)  # Its threads are asleep by then.
         pool_code.destroy(pool)
-    if before:
-        assert len(os.listdir("/proc/self/task")) == before
+    # A thread that was joined stands in /proc for a moment longer.
+    until = time.monotonic() + 20
+    while before and not set(os.listdir("/proc/self/task")) <= before:
+        assert time.monotonic() < until, "threads of pools that are gone live on"
+        time.sleep(0.001)
 
 
 def test_waking_sleeping_threads(pool_code):
@@ -317,10 +320,13 @@ def test_woken_threads_leave_the_caller_its_processor(pool_code):
     code = load_object(emit_object(llvm_ir(parse_module(RECORD)), host()), ["record"])
     record = ctypes.cast(code["record"], TASK)
     allowed = os.sched_getaffinity(0)
-    apart = []
+    apart: list[bool] = []
     with sleeping_workers(pool_code, 2) as (pool, (worker,)):
         try:
-            for processor in sorted(allowed)[:2] * 4:
+            # Once it is up, the system may move it before it looks: three in four is enough, and
+            # a machine that is busy with other work gets more rounds.
+            while len(apart) < 8 or (sum(apart) < 0.75 * len(apart) and len(apart) < 400):
+                processor = sorted(allowed)[len(apart) % min(2, len(allowed))]
                 wait_until(lambda: status(worker, "State") == "S")
                 os.sched_setaffinity(0, {processor})
                 places = (ctypes.c_int32 * 2)()
@@ -330,8 +336,7 @@ def test_woken_threads_leave_the_caller_its_processor(pool_code):
                 assert os.sched_getaffinity(worker) == allowed
         finally:
             os.sched_setaffinity(0, allowed)
-    # Once it is up, the system may move it before it looks.
-    assert len(apart) == 8 and sum(apart) >= 6
+    assert sum(apart) >= 0.75 * len(apart)
 
 
 def test_threads_keep_to_the_processors_that_they_were_given(pool_code):
