@@ -14,18 +14,13 @@ import pytest
 TINY = ["resnet18", "resnet50", "vgg16", "mobilenet_v2", "bert_base", "gpt2", "gpt2_step"]
 FULL = ["resnet18", "mobilenet_v2", "bert_base", "gpt2"]
 EXPORTERS = ["dynamo", "torchscript"]
-COMPILE_SECONDS = 30
 
 
-def check_against_onnxruntime(path: Path, seed: int = 0) -> float:
-    """Compile and run a model on random inputs; assert agreement, return seconds to compile."""
-    import time
-
+def check_against_onnxruntime(path: Path, seed: int = 0) -> None:
+    """Compile and run a model on random inputs; assert agreement."""
     from nnc.tools.inputs import random_array
 
-    started = time.perf_counter()
     executable = nnc.compile(path)
-    seconds = time.perf_counter() - started
     generator = np.random.default_rng(seed)
     inputs = {
         name: random_array(type, generator, name)
@@ -38,7 +33,6 @@ def check_against_onnxruntime(path: Path, seed: int = 0) -> float:
         scale = np.max(np.abs(want))
         error = np.max(np.abs(outputs[name] - want)) / scale
         assert error <= 1e-4, f"{name}: relative error {error:.2e}"
-    return seconds
 
 
 @pytest.mark.slow
@@ -51,5 +45,4 @@ def test_small_variants(model: str, exporter: str, export_model: Callable[..., P
 @pytest.mark.slow
 @pytest.mark.parametrize("model", FULL)
 def test_full_models(model: str, export_model: Callable[..., Path]) -> None:
-    seconds = check_against_onnxruntime(export_model(model))
-    assert seconds < COMPILE_SECONDS
+    check_against_onnxruntime(export_model(model))
