@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ...common import movement
 from ...common.blocks import batch_to_space, space_to_batch
-from ...common.loops import reversed_along
 from ...common.strided_slice import Masks, strided_slice
 from ...common.terms import extent as extent_of
 from ...common.vocabulary import *
@@ -93,9 +92,8 @@ def tile(n: CoreMLLayer, x: Value, reps: Value) -> Value:
 
 @rows("reverse")
 def reverse(n: CoreMLLayer, x: Value) -> Value:
-    for axis in normalize_axes(n, n.ints("axes", range(x.type.rank)), x.type.rank):
-        x = reversed_along(n, x, axis)
-    return x
+    axes = normalize_axes(n, n.ints("axes", range(x.type.rank)), x.type.rank)
+    return reversed_axes(n, x, axes)
 
 
 @rows("pad")

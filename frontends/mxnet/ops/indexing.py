@@ -87,7 +87,7 @@ def index_copy(n: MxnetLayer, x: Value, index: Value, new: Value) -> Value:
 @rows("_contrib_boolean_mask", "_npi_boolean_mask")
 def boolean_mask(n: MxnetLayer, x: Value, mask: Value) -> Value:
     axis = n.axis("axis", 0, x.type.rank)
-    places = n(nn.NonZero((~n.term(mask).equals(0)).value))
+    places = n(nn.NonZero(n.cast(mask, i1)))
     return gathered(n, x, n(nn.Reshape(places, out=TensorType((None,), i64))), axis)
 
 
@@ -132,7 +132,8 @@ def _along_axis(n: MxnetLayer, x: Value) -> tuple[Value, int, list | None]:
 def _ordered(
     n: MxnetLayer, x: Value, axis: int, count: int | None, rising: bool
 ) -> tuple[Value, Value]:
-    count = n.extent(x, axis) if count is None else count
+    if count is None:
+        return ordered(n, x, axis, descending=not rising)
     return largest(n, x, n.constant(count, i64), axis, greatest=not rising)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ...common.complexes import Pair, by_parts, split, together
-from ...common.loops import reversed_along
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
 
@@ -112,10 +111,6 @@ def transpose(n: HloLayer, x: Value) -> Value:
 @rows("stablehlo.reverse")
 @by_parts
 def reverse(n: HloLayer, x: Value) -> Value:
-    if None in x.type.shape:
-        for axis in n.op.dimensions:
-            x = reversed_along(n, x, axis)
-        return x
     return reversed_axes(n, x, n.op.dimensions)
 
 

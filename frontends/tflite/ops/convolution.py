@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...common.loops import reversed_along
 from ...common.shapes import product
 from ...common.vocabulary import *
 from ..hybrid import Rounding, rounded
@@ -256,9 +255,9 @@ def by_neighbours(n: TfliteLayer, x: Value) -> Value:
     if size < 1:
         raise n.error(f"a radius of {o.radius}")
     # nn.lrn has the odd channel behind: the channels go backwards.
-    data = reversed_along(n, channels_first(n, x), 1)
+    data = reversed_axes(n, channels_first(n, x), [1])
     found = local_response(n, data, size, o.alpha * size, o.beta, o.bias)
-    return channels_last(n, reversed_along(n, found, 1))
+    return channels_last(n, reversed_axes(n, found, [1]))
 
 
 def _blocks(op: Any) -> Any:
