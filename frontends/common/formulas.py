@@ -58,6 +58,11 @@ def all_of(holds: Term) -> Term:
     return holds.cast(i32).least(*range(holds.rank)) > 0
 
 
+def without_nan(x: Term, number: float) -> Term:
+    """x with a number for NaN, which integers lack."""
+    return isnan(x).choose(number, x) if isinstance(x.element, FloatType) else x
+
+
 def nan_to_num(
     x: Term, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Term:
@@ -66,7 +71,7 @@ def nan_to_num(
         return x
     most = float(np.nextafter(np.array(np.inf, type_to_numpy(x.element)), 0))
     high, low = (most if posinf is None else posinf), (-most if neginf is None else neginf)
-    x = isnan(x).choose(0.0 if nan is None else nan, x)
+    x = without_nan(x, 0.0 if nan is None else nan)
     return x.equals(math.inf).choose(high, x.equals(-math.inf).choose(low, x))
 
 

@@ -12,7 +12,7 @@ from ....ir.types import f32, f64, i1, i32, i64
 from ...common import arrays, formulas
 from ...common.bessel import bessel_i
 from ...common.convolution import convolution
-from ...common.formulas import isnan
+from ...common.formulas import isnan, without_nan
 from ...common.reductions import largest, ordered
 from ...common.shapes import normalize_axis, shape_of
 from ...common.terms import Term, constant, counting, extent, joined
@@ -154,7 +154,7 @@ def partitioned(n: KerasLayer) -> Value:
 @layer("ops.Nanargmax", "ops.Nanargmin")
 def nan_extreme(n: KerasLayer) -> Value:
     x, most = Term(n, n.floating(n.tensor())), n.kind == "ops.Nanargmax"
-    filled = isnan(x).choose(-math.inf if most else math.inf, x)
+    filled = without_nan(x, -math.inf if most else math.inf)
     found = Term(n, extreme_place(n, nn.Argmax if most else nn.Argmin, filled.value))
     axes, keep = axes_of(n, x.value, n.argument(1, "axis")), bool(n.argument(2, "keepdims", False))
     some = (~isnan(x)).cast(i32).largest(*axes, keep=keep) > 0
@@ -167,7 +167,7 @@ def nan_running(n: KerasLayer) -> Value:
     if axis is None:
         x, axis = x.flat(), 0
     of_sums = n.kind == "ops.Nancumsum"
-    filled = isnan(x).choose(0.0 if of_sums else 1.0, x)
+    filled = without_nan(x, 0.0 if of_sums else 1.0)
     op = nn.Cumsum if of_sums else nn.Cumprod
     return n(op(filled.value, axis=normalize_axis(n, axis, x.rank)))
 
@@ -182,7 +182,7 @@ def nan_quantile(n: KerasLayer) -> Value:
     method = "linear" if median else str(n.option("method", "linear"))
     rows = Term(n, rows_of(n, x.value, axes))
     last = rows.rank - 1
-    in_order = Term(n, ordered(n, isnan(rows).choose(math.inf, rows).value, last)[0])
+    in_order = Term(n, ordered(n, without_nan(rows, math.inf).value, last)[0])
     count = (~isnan(rows)).cast(x.element).sum(last, keep=True)
     parts = [_at_share(in_order, share, count, method) for share in shares.reshape(-1).tolist()]
     return of_shares(parts, shares, x.value, axes, bool(n.option("keepdims", False)))

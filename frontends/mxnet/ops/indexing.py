@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...common.formulas import without_nan
 from ...common.reductions import variance as spread_of
 from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
@@ -210,10 +211,6 @@ def _reduction(op: Callable, prepare: Callable[[Term], Term] = lambda x: x) -> C
     return convert
 
 
-def _without_nan(value: float) -> Callable[[Term], Term]:
-    return lambda x: x.function(nn.IsNan).choose(value, x)
-
-
 _REDUCTIONS = named("""
     sum=ReduceSum sum_axis=ReduceSum _np_sum=ReduceSum mean=ReduceMean _npi_mean=ReduceMean
     prod=ReduceProd _np_prod=ReduceProd _np_product=ReduceProd max=ReduceMax max_axis=ReduceMax
@@ -223,8 +220,8 @@ _REDUCTIONS = named("""
 rows.add({name: _reduction(op) for name, op in _REDUCTIONS.items()})
 rows.add(
     {
-        "nansum": _reduction(nn.ReduceSum, _without_nan(0.0)),
-        "nanprod": _reduction(nn.ReduceProd, _without_nan(1.0)),
+        "nansum": _reduction(nn.ReduceSum, lambda x: without_nan(x, 0.0)),
+        "nanprod": _reduction(nn.ReduceProd, lambda x: without_nan(x, 1.0)),
     }
 )
 

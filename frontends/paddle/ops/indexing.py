@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...common import arrays
+from ...common.blocks import pixel_unshuffle
 from ...common.formulas import all_of, heaviside, isfinite, trunc
 from ...common.vocabulary import *
 from ..layer import PaddleLayer, rows
@@ -229,12 +230,9 @@ def broadcast_all(n: PaddleLayer, values: list) -> list:
 
 @rows("pixel_unshuffle")
 def squares(n: PaddleLayer, x: Value) -> Value:
-    """Squares as channels, the channel outermost."""
-    s, (c, h, w) = n.int("downscale_factor", 1), x.type.shape[1:]
-    if c is None or h is None or w is None or s < 1 or n.text("data_format", "NCHW") != "NCHW":
-        raise n.error(f"squares of {s} in '{x.type}', expected known extents, channels first")
-    apart = Term(n, x).reshape((x, 0), c, h // s, s, w // s, s).transpose(0, 1, 3, 5, 2, 4)
-    return apart.reshape((x, 0), c * s * s, h // s, w // s).value
+    if n.text("data_format", "NCHW") != "NCHW":
+        raise n.error("squares of channels that are last are not supported")
+    return pixel_unshuffle(n, x, n.int("downscale_factor", 1))
 
 
 def _formula(make: Callable[..., Term]) -> Callable:
