@@ -271,11 +271,8 @@ def bincount(n: AtenLayer, self: Value, weights: Value | None = None, minlength:
     """How often each number up to the greatest is there, or the sum of its weights."""
     if weights is not None and not isinstance(weights.type.element_type, FloatType):
         weights = n.cast(weights, f64)
-    given, least = (
-        None if weights is None else Term(n, weights),
-        Term(n, n.as_value(minlength, i64)),
-    )
-    return arrays.bincount(Term(n, self), given, least).value
+    given = None if weights is None else Term(n, weights)
+    return arrays.bincount(Term(n, self), given, Term(n, n.as_value(minlength, i64))).value
 
 
 @ROWS("aten.histc")
