@@ -1,4 +1,4 @@
-"""Space to batch, batch to space, and padding with mirrored borders."""
+"""Space to batch, batch to space, squares to channels, elements apart, and mirrored borders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from ...ir.core import Value
 from ...ir.types import TensorType, i64
 from .formulas import assured
 from .layer import Layer
-from .movement import Index, as_vector, concat, slice_axis
+from .movement import Index, as_vector, concat, padded_by, slice_axis, unsqueezed
+from .shapes import dims, reshape, shape_text
 from .terms import Term, constant, counting, extent, joined
 from .windows import pad_by_vector
 
@@ -110,6 +111,32 @@ def mirrored_pad_by(n: Layer, x: Value, pads: Value) -> Value:
         place = (place < count).choose(place, count * 2 - 1 - place)
         x = Term(n, x).gather(place, axis).value
     return x
+
+
+def dilated(n: Layer, x: Value, steps: Sequence[int], fill: Value | None) -> Value:
+    """x with its elements so many places apart along each axis, and a value between them."""
+    for axis, step in enumerate(steps):
+        if step == 1 or x.type.shape[axis] in (0, 1):
+            continue
+        own, rank = dims(x), x.type.rank
+        apart = unsqueezed(n, x, axis + 1)
+        wide = padded_by(
+            n, apart, [(i == rank + axis + 2) * (step - 1) for i in range(2 * rank + 2)], fill
+        )
+        own[axis] = n.extent(x, axis) * step
+        whole = reshape(n, wide, own)
+        x = slice_axis(n, whole, axis, 0, 1 - step)
+    return x
+
+
+def pixel_unshuffle(n: Layer, x: Value, size: int) -> Value:
+    """Squares as channels, the channel outermost: [N, C, H, W] -> [N, C * s * s, H / s, W / s]."""
+    _, channels, height, width = x.type.shape
+    if None in (channels, height, width) or size < 1 or height % size or width % size:
+        raise n.error(f"{shape_text(x)} does not divide by {size}")
+    h, w = height // size, width // size
+    apart = Term(n, x).reshape((x, 0), channels, h, size, w, size).transpose(0, 1, 3, 5, 2, 4)
+    return apart.reshape((x, 0), channels * size * size, h, w).value
 
 
 def _check(n: Layer, x: Value, block: Sequence[int]) -> None:

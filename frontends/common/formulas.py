@@ -1,4 +1,8 @@
-"""Formulas of elements that several formats have as operators."""
+"""Formulas of elements that several formats have as operators.
+
+What NumPy has is called by NumPy's name and means the same. Operands have one element type, to
+which the caller has promoted them.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +11,71 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
+import numpy as np
+
 from ...dialects import nn
 from ...ir.core import Value
-from ...ir.types import FloatType, IntegerType, TensorType, i32
+from ...ir.numpy_types import type_to_numpy
+from ...ir.types import FloatType, IntegerType, TensorType, Type, f16, f64, i32, i64
 from .layer import Layer
-from .shapes import merge
-from .terms import Term
+from .loops import Iteration, while_loop
+from .terms import Term, constant
 
 
-def hypot(x: Term, y: Term) -> Term:
-    """sqrt(x² + y²), in which no square overflows; infinite where x or y is."""
-    a, b = x.function(nn.Abs), y.function(nn.Abs)
-    great, small = a.max(b), a.min(b)
-    share = small / great
-    found = great * (share * share + 1.0).function(nn.Sqrt)
-    found = great.equals(0.0).choose(great, found)
-    return (a.equals(math.inf) | b.equals(math.inf)).choose(math.inf, found)
+def widened(formula: Callable[..., Term], *operands: Term) -> Term:
+    """A formula of floats, computed in f64."""
+    return formula(*(x.cast(f64) for x in operands)).cast(operands[0].element)
+
+
+# -- kinds of numbers ------------------------------------------------------------------------------
+
+
+def isnan(x: Term) -> Term:
+    """Whether a float is no number."""
+    return x.function(nn.IsNan)
+
+
+def isfinite(x: Term) -> Term:
+    """Whether a float is neither infinite nor NaN."""
+    return x.function(nn.Abs) < math.inf
+
+
+def isclose(x: Term, y: Term, relative: Any, absolute: Any, equal_nan: bool = False) -> Term:
+    """Whether floats differ by no more than `absolute + relative * abs(y)`."""
+    size = y.function(nn.Abs)
+    near = ((x - y).function(nn.Abs) <= size * relative + absolute) & (size < math.inf)
+    near = near | x.equals(y)
+    return near | (isnan(x) & isnan(y)) if equal_nan else near
+
+
+def isin(x: Term, among: Term) -> Term:
+    """Whether each element is one of another tensor's."""
+    return x.spread(0, 1).equals(among.flat()).cast(i64).sum(x.rank) > 0
+
+
+def all_of(holds: Term) -> Term:
+    """Whether conditions hold everywhere."""
+    return holds.cast(i32).least(*range(holds.rank)) > 0
+
+
+def without_nan(x: Term, number: float) -> Term:
+    """x with a number for NaN, which integers lack."""
+    return isnan(x).choose(number, x) if isinstance(x.element, FloatType) else x
+
+
+def nan_to_num(
+    x: Term, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Term:
+    """x with other numbers for NaN and infinities: by default 0, and the type's largest ones."""
+    if not isinstance(x.element, FloatType):
+        return x
+    most = float(np.nextafter(np.array(np.inf, type_to_numpy(x.element)), 0))
+    high, low = (most if posinf is None else posinf), (-most if neginf is None else neginf)
+    x = without_nan(x, 0.0 if nan is None else nan)
+    return x.equals(math.inf).choose(high, x.equals(-math.inf).choose(low, x))
+
+
+# -- arithmetic ------------------------------------------------------------------------------------
 
 
 def divisor(x: Term) -> Term:
@@ -76,20 +129,155 @@ def combined(n: Layer, op: Callable[[Value, Value], Any], values: Sequence[Value
     return reduce(lambda total, value: n(op(total, value)), values)
 
 
-def polynomial(x: Term, coefficients: Sequence[float]) -> Term:
-    """The polynomial with these coefficients, the highest power first."""
-    first, second, *rest = coefficients
-    return reduce(lambda found, c: found * x + c, rest, x * first + second)
+def trunc(x: Term) -> Term:
+    """x without what is behind the point."""
+    if not isinstance(x.element, FloatType):
+        return x
+    return (x < 0.0).choose(x.function(nn.Ceil), x.function(nn.Floor))
 
 
-def kron(x: Term, y: Term) -> Term:
-    """The Kronecker product: blocks of y, each multiplied by an element of x."""
-    rank = max(x.rank, y.rank)
-    x, y = x.spread(rank - x.rank, 0), y.spread(rank - y.rank, 0)
-    wide = x.reshape(*(e for i in range(rank) for e in ((x.value, i), 1)))
-    tall = y.reshape(*(e for i in range(rank) for e in (1, (y.value, i))))
-    pairs = [(2 * i, 2 * i + 2) for i in range(rank)]
-    return Term(x.n, merge(x.n, (wide * tall).value, pairs))
+def around(x: Term, decimals: int) -> Term:
+    """x rounded to so many places behind the point, halves to even."""
+    if not decimals or not isinstance(x.element, FloatType):
+        return x.function(nn.Round)
+    scale = 10.0 ** abs(decimals)
+    if decimals < 0:
+        return (x / scale).function(nn.Round) * scale
+    return (x * scale).function(nn.Round) / scale
+
+
+def round_half_away(x: Term) -> Term:
+    """x rounded to a whole number, halves away from 0."""
+    size = x.function(nn.Abs)
+    low = size.function(nn.Floor)
+    return (size - low >= 0.5).choose(low + 1.0, low) * x.function(nn.Sign)
+
+
+def divide_no_nan(x: Term, y: Term) -> Term:
+    """A quotient, 0 where the divisor is."""
+    return y.equals(0).choose(0, x / y.equals(0).choose(1, y))
+
+
+def fmax(x: Term, y: Term) -> Term:
+    """The larger number; NaN only where both are."""
+    return _number_of(x, y, x.max(y))
+
+
+def fmin(x: Term, y: Term) -> Term:
+    """The smaller number; NaN only where both are."""
+    return _number_of(x, y, x.min(y))
+
+
+def _number_of(x: Term, y: Term, found: Term) -> Term:
+    if not isinstance(x.element, FloatType):
+        return found
+    return isnan(x).choose(y, isnan(y).choose(x, found))
+
+
+def heaviside(x: Term, at_zero: Term, of_nan: float = math.nan) -> Term:
+    """0 below 0, 1 above, and a value at 0; frameworks differ in what NaN becomes."""
+    found = x.equals(0).choose(at_zero, (x > 0).cast(at_zero.element))
+    if not of_nan or not isinstance(x.element, FloatType):
+        return found
+    return isnan(x).choose(of_nan, found)
+
+
+def copysign(size: Term, sign: Term) -> Term:
+    """The size of one float with the sign of another, that of zeros too."""
+    size = size.function(nn.Abs)
+    return is_negative(sign).choose(-size, size)
+
+
+def ldexp(x: Term, power: Term) -> Term:
+    """x * 2**power, also where 2**power alone is beyond the type; both are floats of one type."""
+    limits: dict[Type, int] = {f16: 14, f64: 1022}
+    limit = limits.get(x.element, 126)
+    for _ in range(3):
+        step = power.max(-limit).min(limit)
+        x, power = x * 2.0**step, power - step
+    return x
+
+
+def nextafter(x: Term, y: Term) -> Term:
+    """The float beside x on the way to y: bits grow with the distance from zero."""
+    bits = bits_of(x)
+    away = (y > x).equals(x > 0.0)
+    least = (y < 0.0).choose(constant(x.n, 1 - 2 ** (width_of(x) - 1), bits.element), 1)
+    bits = x.equals(0.0).choose(least, away.choose(bits + 1, bits - 1))
+    found = bits.made(nn.Bitcast(bits.value, out=TensorType(bits.shape, x.element)))
+    found = x.equals(y).choose(y, found)
+    return (isnan(x) | isnan(y)).choose(math.nan, found)
+
+
+def gcd(x: Term, y: Term) -> Term:
+    """The greatest common divisor of integers, by Euclid, until the last element is done."""
+    x, y = x.function(nn.Abs), y.function(nn.Abs)
+    a, b = x + y.zeros(), y + x.zeros()
+
+    def unfinished(rest: Term) -> Value:
+        return (rest.flat().largest(0) > 0).value
+
+    def step(number: Value, flag: Value, values: list[Value]) -> Iteration:
+        a, b = (Term(x.n, v) for v in values)
+        done = b.equals(0)
+        following = done.choose(a, b), done.choose(b, a % done.choose(1, b))
+        return Iteration([v.value for v in following], going=unfinished(following[1]))
+
+    found, _ = while_loop(x.n, step, [a.value, b.value], None, unfinished(b))
+    return Term(x.n, found[0])
+
+
+def lcm(x: Term, y: Term) -> Term:
+    """The least common multiple of integers."""
+    return x.function(nn.Abs) / gcd(x, y).max(1) * y.function(nn.Abs)
+
+
+# -- functions -------------------------------------------------------------------------------------
+
+
+def polyval(coefficients: Sequence[float | Term], x: Term) -> Term:
+    """The polynomial with these coefficients, the highest power first, by Horner's rule."""
+    first, *rest = coefficients
+    if not rest:
+        return x.zeros() + first
+    return reduce(lambda found, c: found * x + c, rest[1:], x * first + rest[0])
+
+
+def exp2(x: Term) -> Term:
+    """2**x"""
+    return 2.0**x
+
+
+def log2(x: Term) -> Term:
+    """The logarithm of base 2."""
+    return x.function(nn.Log) / math.log(2)
+
+
+def log10(x: Term) -> Term:
+    """The logarithm of base 10."""
+    return x.function(nn.Log) / math.log(10)
+
+
+def logaddexp(x: Term, y: Term, unit: float = 1.0) -> Term:
+    """log(exp(x) + exp(y)), or of another base, whose logarithm is `unit`."""
+    apart = x.equals(y).choose(0.0, -(x - y).function(nn.Abs))
+    return x.max(y) + (apart * unit).function(nn.Exp).function(nn.Log1p) / unit
+
+
+def hypot(x: Term, y: Term) -> Term:
+    """sqrt(x² + y²), in which no square overflows; infinite where x or y is."""
+    a, b = x.function(nn.Abs), y.function(nn.Abs)
+    great, small = a.max(b), a.min(b)
+    share = small / great
+    found = great * (share * share + 1.0).function(nn.Sqrt)
+    found = great.equals(0.0).choose(great, found)
+    return (a.equals(math.inf) | b.equals(math.inf)).choose(math.inf, found)
+
+
+def sinc(x: Term) -> Term:
+    """sin(pi * x) / (pi * x), 1 at 0."""
+    turn = x * math.pi
+    return turn.equals(0.0).choose(1.0, turn.function(nn.Sin) / turn)
 
 
 def cbrt(x: Term) -> Term:
@@ -98,7 +286,7 @@ def cbrt(x: Term) -> Term:
     root = magnitude ** (1.0 / 3.0)
     better = root - (root * root * root - magnitude) / (root * root * 3.0)
     usable = (magnitude > 0.0) & (magnitude < math.inf)
-    return usable.choose(better, magnitude) * x.function(nn.Sign)
+    return copysign(usable.choose(better, magnitude), x)
 
 
 def atan2(y: Term, x: Term) -> Term:
@@ -113,6 +301,9 @@ def atan2(y: Term, x: Term) -> Term:
     angle = is_negative(y).choose(-angle, angle)
     missing = ~(x.equals(x) & y.equals(y))
     return missing.choose(math.nan, angle)
+
+
+# -- bits ------------------------------------------------------------------------------------------
 
 
 def width_of(x: Term) -> int:

@@ -17,7 +17,7 @@ import numpy as np
 from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import f32, i64
-from .formulas import polynomial
+from .formulas import polyval
 from .layer import Layer
 from .shapes import as_i64, broadcast_by, part_of_vector
 from .terms import Term, constant, counting, extent, joined
@@ -98,7 +98,7 @@ def _cubic_weights(t: Term) -> list[Term]:
     a = -0.75
     far, near = (a, -5 * a, 8 * a, -4 * a), (a + 2, -(a + 3), 0.0, 1.0)
     distances = ((t + 1.0, far), (t, near), (1.0 - t, near), (2.0 - t, far))
-    return [polynomial(d, coefficients) for d, coefficients in distances]
+    return [polyval(coefficients, d) for d, coefficients in distances]
 
 
 def _read(image: Term, places: list[Term], sizes: list[Term], padding: str) -> Term:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import FloatType, f32
 from .convolution import channels_first, channels_last
+from .formulas import round_half_away
 from .grids import grid_sample
 from .layer import Layer
 from .shapes import broadcast
@@ -56,15 +56,10 @@ def projected(
     scale = g * column + h * row + 1.0
     places = [(a * column + b * row + c) / scale, (d * column + e * row + f) / scale]
     if mode == "nearest":
-        places = [_away_from_zero(p) for p in places]
+        places = [round_half_away(p) for p in places]
     grid = joined([p.spread(0, 1) for p in places], -1)
     all_alike = broadcast(n, grid.value, [(x, 0), height, width, 2])
     element = x.type.element_type
     image = n.cast(channels_first(n, x), element if isinstance(element, FloatType) else f32)
     found = grid_sample(n, image, all_alike, mode=mode, padding=padding, pixels=True)
     return n.cast(channels_last(n, found), element)
-
-
-def _away_from_zero(x: Term) -> Term:
-    """The nearest integers, of two the one farther from 0, as TensorFlow rounds places."""
-    return x.function(nn.Sign) * (x.function(nn.Abs) + 0.5).function(nn.Floor)

@@ -12,7 +12,7 @@ from ...ir.core import Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.location import Location
 from ...ir.numpy_types import type_to_numpy
-from ...ir.types import Dim, IntegerType, TensorType, Type
+from ...ir.types import Dim, FloatType, IntegerType, TensorType, Type, f32
 from .builder import Builder
 
 
@@ -76,6 +76,10 @@ class Layer:
         if not is_small_float(element):
             return self(nn.Cast(x, out=out))
         return self(nn.Cast(x, out=out, saturate=saturate, round_mode=round_mode))
+
+    def floating(self, x: Value) -> Value:
+        """The value as floats: integers become f32."""
+        return x if isinstance(x.type.element_type, FloatType) else self.cast(x, f32)
 
     # -- what is known at import --------------------------------------------------------------
 

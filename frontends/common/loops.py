@@ -14,7 +14,6 @@ from ...ir.diagnostics import NncError
 from ...ir.types import TensorType, i1, i64
 from .layer import Layer
 from .shapes import as_scalar
-from .terms import extent
 
 MOST_ITERATIONS = 1 << 36
 """More would take minutes if they did nothing."""
@@ -344,11 +343,3 @@ def insert(n: Layer, op: Operation) -> list[Value]:
 def mirrored(n: Layer, number: Value, count: Value) -> Value:
     """count - 1 - number"""
     return n(nn.Sub(n(nn.Sub(count, n.constant(1, i64))), number))
-
-
-def reversed_along(n: Layer, x: Value, axis: int) -> Value:
-    """x with the elements of an axis in reverse order."""
-    one = n.constant(-1, i64)
-    last = n(nn.Sub(extent(n, (x, axis)).value, n.constant(1, i64)))
-    order = n(nn.Range(last, one, one, out=TensorType((x.type.shape[axis],), i64)))
-    return n(nn.Gather(x, order, axis=axis))

@@ -174,9 +174,15 @@ def padded_by(
 
 
 def reversed_axes(n: Layer, x: Value, axes: Sequence[int]) -> Value:
-    """x with the elements of some axes, whose extents are known, in reverse order."""
-    axes = [axis for axis in axes if x.type.shape[axis] != 1]
-    if not axes or 0 in x.type.shape:
+    """x with the elements of some axes in reverse order."""
+    if 0 in x.type.shape:
+        return x
+    for axis in (i for i in axes if x.type.shape[i] is None):
+        last, down = extent(n, (x, axis)) - 1, n.constant(-1, i64)
+        order = n(nn.Range(last.value, down, down, out=TensorType((None,), i64)))
+        x = n(nn.Gather(x, order, axis=axis))
+    axes = [axis for axis in axes if x.type.shape[axis] not in (1, None)]
+    if not axes:
         return x
     starts = [d - 1 if i in axes else 0 for i, d in enumerate(x.type.shape)]
     steps = tuple(-1 if i in axes else 1 for i in range(x.type.rank))

@@ -15,8 +15,8 @@ from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import Dim, TensorType, i64
 from .layer import Layer
-from .loops import Iteration, mirrored, reversed_along, while_loop
-from .movement import split_into
+from .loops import Iteration, mirrored, while_loop
+from .movement import reversed_axes, split_into
 from .shapes import as_i64, broadcast, reshape
 from .terms import extent
 
@@ -289,7 +289,7 @@ def _loop(n: Layer, d: Direction, step: Step, projected: Value, masked: Masked) 
         return Iteration(kept, [output])
 
     states, (sequence,) = while_loop(n, iteration, d.states, count)
-    return Outcome(reversed_along(n, sequence, 0) if d.backward else sequence, states)
+    return Outcome(reversed_axes(n, sequence, [0]) if d.backward else sequence, states)
 
 
 def _masked(

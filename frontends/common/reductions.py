@@ -68,6 +68,11 @@ def variance(
     return spread.value, out
 
 
+def ordered(n: Layer, x: Value, axis: int, descending: bool = False) -> tuple[Value, Value]:
+    """The elements of an axis in order, and where they were."""
+    return largest(n, x, extent(n, (x, axis)).value, axis, descending)
+
+
 def largest(
     n: Layer, x: Value, k: Value, axis: int, greatest: bool = True, in_order: bool = True
 ) -> tuple[Value, Value]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from ...ir.core import Value
 from ...ir.types import i64
+from .formulas import logaddexp
 from .layer import Layer
 from .loops import Iteration, while_loop
 from .movement import FAR, concat, slice_axis
@@ -34,6 +35,12 @@ def running(n: Layer, values: Sequence[Term], axis: int, combine: Combine) -> Se
         values = [Term(n, concat(n, [a.value, b.value], axis)) for a, b in pairs]
         step *= 2
     return values
+
+
+def logcumsumexp(n: Layer, x: Value, axis: int) -> Value:
+    """The logarithms of the sums of all powers up to each element."""
+    (found,) = running(n, [Term(n, x)], axis, lambda a, b: [logaddexp(a[0], b[0])])
+    return found.value
 
 
 def _running_open(n: Layer, values: Sequence[Term], axis: int, combine: Combine) -> Sequence[Term]:

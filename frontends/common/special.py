@@ -13,6 +13,7 @@ from functools import reduce
 from numpy.polynomial import Polynomial
 
 from ...dialects import nn
+from .formulas import polyval
 from .terms import Term
 
 
@@ -27,12 +28,8 @@ def exp(x: Term) -> Term:
 
 
 def polynomial(x: Term, coefficients: Sequence[float | Term]) -> Term:
-    """The polynomial with these coefficients, that of x**0 first, by Horner's rule."""
-    *others, last = coefficients
-    if not others:
-        return x.zeros() + last
-    *lower, second = others
-    return reduce(lambda total, c: total * x + c, reversed(lower), x * last + second)
+    """The polynomial with these coefficients, that of x**0 first."""
+    return polyval(coefficients[::-1], x)
 
 
 def zero_where_zero(x: Term, product: Term) -> Term:

@@ -16,11 +16,23 @@ from ...ir.core import Value
 from ...ir.numpy_types import type_to_numpy
 from ...ir.types import Dim, FloatType, IntegerType, Type, f32, i32, i64
 from . import formulas, gathering
+from .arrays import searchsorted
 from .blocks import batch_to_space, mirrored_pad, mirrored_pad_by, space_to_batch
 from .convolution import channels_first, channels_last
 from .gathering import gathered
 from .layer import Layer
-from .movement import FAR, Index, column, padded_by, slice_axis, split_into, transposed
+from .movement import (
+    FAR,
+    Index,
+    column,
+    padded_by,
+    reversed_axes,
+    slice_axis,
+    split_into,
+    stacked,
+    transposed,
+    unsqueezed,
+)
 from .reductions import largest, reduced
 from .reshaping import expand_by, reshape_by
 from .resize import resized
@@ -80,13 +92,7 @@ def broadcast_args(n: Layer, x: Value, y: Value) -> Value:
 
 def expand_dims(n: Layer, x: Value, axis: Value) -> Value:
     """x with a further dimension of one element, at a known place."""
-    return with_axis(n, x, normalize_axis(n, n.known_int(axis, "axis"), x.type.rank + 1))
-
-
-def with_axis(n: Layer, x: Value, axis: int) -> Value:
-    """x with a further dimension of one element."""
-    own = [(x, i) for i in range(x.type.rank)]
-    return reshape(n, x, [*own[:axis], 1, *own[axis:]])
+    return unsqueezed(n, x, normalize_axis(n, n.known_int(axis, "axis"), x.type.rank + 1))
 
 
 def squeeze(n: Layer, x: Value, axes: Sequence[int]) -> Value:
@@ -130,8 +136,7 @@ def slice_(n: Layer, x: Value, begin: Value, sizes: Value) -> Value:
 
 def pack(n: Layer, parts: Sequence[Value], axis: int) -> Value:
     """Tensors of one shape along a new axis."""
-    axis = normalize_axis(n, axis, parts[0].type.rank + 1)
-    return joined([Term(n, with_axis(n, x, axis)) for x in parts], axis).value
+    return stacked(n, parts, normalize_axis(n, axis, parts[0].type.rank + 1))
 
 
 def unpack(n: Layer, x: Value, axis: int, count: int) -> list[Value]:
@@ -178,9 +183,7 @@ def transpose(n: Layer, x: Value, order: Value) -> Value:
 
 def reverse(n: Layer, x: Value, axes: Value) -> Value:
     """x with the elements of some axes in reverse order."""
-    for axis in normalize_axes(n, n.known_ints(axes, "axes"), x.type.rank):
-        x = slice_axis(n, x, axis, FAR, -FAR, -1)
-    return x
+    return reversed_axes(n, x, normalize_axes(n, n.known_ints(axes, "axes"), x.type.rank))
 
 
 def pad(n: Layer, x: Value, pads: Value, value: Value | None, *, mode: str = "constant") -> Value:
@@ -275,14 +278,6 @@ def one_hot(n: Layer, indices: Value, depth: Value, on: Value, off: Value, axis:
 def where(n: Layer, condition: Value) -> Value:
     """The indices of the true elements: [count, rank]."""
     return n(nn.Transpose(n(nn.NonZero(condition)), permutation=(1, 0)))
-
-
-def diagonal(n: Layer, x: Value) -> Value:
-    """x [.., N] on the diagonals of [.., N, N]."""
-    last = x.type.rank - 1
-    lead = [(x, i) for i in range(last)]
-    spread = Term(n, x).reshape(*lead, 1, (x, last))
-    return on_main_diagonal(n, (x, last), (x, last)).choose(spread, 0).value
 
 
 def on_main_diagonal(n: Layer, rows: Extent, columns: Extent) -> Term:
@@ -430,9 +425,8 @@ def select_rows(n: Layer, condition: Value, yes: Value, no: Value) -> Value:
 
 def bucketize(n: Layer, x: Value, boundaries: Any) -> Value:
     """How many boundaries are not above each element; all for NaN."""
-    apart = Term(n, x).cast(f32).spread(0, 1)
     bounds = constant(n, np.asarray(boundaries, np.float32))
-    return (~(apart < bounds)).cast(i32).sum(x.type.rank).value
+    return searchsorted(bounds, Term(n, x).cast(f32), right=True).cast(i32).value
 
 
 def fake_quant(n: Layer, x: Value, low: Value, high: Value, bits: int, narrow: bool) -> Value:

@@ -40,7 +40,7 @@ from .convolution import channels_first, channels_last, convolution, transposed_
 from .diagonals import diagonal, on_diagonal
 from .direct import as_it_is, direct, named
 from .einsum import einsum
-from .formulas import atan2, bits_of, cbrt, combined, divisor, floor_div, is_negative, polynomial
+from .formulas import atan2, bits_of, combined, divisor, floor_div, is_negative, polyval
 from .gathering import gathered, gathered_elements, gathered_nd, one_hot, reverse_sequence
 from .movement import (
     FAR,
@@ -92,7 +92,7 @@ from .pooling import (
     unpooled,
 )
 from .recurrent import Direction, Outcome, gru, lstm, masked_steps, rnn, zero_state
-from .reductions import extreme_at, largest, reduced, reduction_row, variance
+from .reductions import extreme_at, largest, ordered, reduced, reduction_row, variance
 from .reshaping import expand_by, reshape_by
 from .resize import resized, resized_by_scales
 from .shapes import (

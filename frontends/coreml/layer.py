@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.core import Value
-from ...ir.types import FloatType, Type, f32, i1
+from ...ir.types import Type, f32, i1
 from ..common.fields import Ignored, IgnoredFields
 from ..common.importer import NodeLayer
 from ..common.rows import Rows
@@ -123,11 +123,6 @@ def inputs_of(kind: str) -> list[tuple[str, bool]]:
         return []
     parameters = list(signature(convert).parameters.values())[1:]
     return [(one.name, one.kind is Parameter.VAR_POSITIONAL) for one in parameters]
-
-
-def as_float(n: CoreMLLayer, x: Value) -> Value:
-    """x as floats, which all numbers of the older networks are."""
-    return x if isinstance(x.type.element_type, FloatType) else n.cast(x, f32)
 
 
 def of_one_type(n: CoreMLLayer, *values: Value) -> list[Value]:

@@ -136,8 +136,7 @@ class AtenLayer(NodeLayer):
 
     def floating(self, x: Any) -> Value:
         """The value as floats: integers become f32."""
-        x = self.as_value(x)
-        return x if isinstance(x.type.element_type, FloatType) else self.cast(x, f32)
+        return super().floating(self.as_value(x))
 
 
 def _is_own(size: Any) -> bool:

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from nnc import frontends
 from nnc.dialects import nn
-from nnc.frontends.common import gathering, movement, normalization, reductions
+from nnc.frontends.common import blocks, gathering, movement, normalization, reductions
 from nnc.frontends.common.builder import Builder
 from nnc.frontends.common.layer import Layer
+from nnc.ir.diagnostics import NncError
 from nnc.ir.location import NameLoc
 from nnc.ir.numpy_types import numpy_to_type
 from nnc.ir.types import TensorType
@@ -177,3 +178,21 @@ def test_indices_of_any_type(dtype):
     places = np.array([[0, 5], [1, 2]], dtype)
     found = ran(gathering.gathered_nd, X, places)
     np.testing.assert_array_equal(found, X[[0, 1], [5, 2]])
+
+
+@pytest.mark.parametrize("steps", [(1, 2, 1, 3), (1, 1, 4, 1), (1, 1, 1, 1)])
+def test_elements_apart(steps):
+    shape = [(d - 1) * s + 1 for d, s in zip(X.shape, steps, strict=True)]
+    wanted = np.full(shape, 7, np.float32)
+    wanted[tuple(slice(None, None, s) for s in steps)] = X
+    found = ran(lambda n, x: blocks.dilated(n, x, steps, n.scalar(7, x)), X)
+    np.testing.assert_array_equal(found, wanted)
+
+
+def test_squares_as_channels():
+    x = X[:, :, :, :4]
+    wanted = [x[:, :, i::2, j::2] for i in range(2) for j in range(2)]
+    found = ran(lambda n, x: blocks.pixel_unshuffle(n, x, 2), np.ascontiguousarray(x))
+    np.testing.assert_array_equal(found, np.stack(wanted, 2).reshape(2, 24, 2, 2))
+    with pytest.raises(NncError, match="does not divide by 3"):
+        ran(lambda n, x: blocks.pixel_unshuffle(n, x, 3), X)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...common.formulas import floor_of_quotient
+from ...common.formulas import exp2, floor_of_quotient
 from ...common.quantization import along_axis
 from ...common.vocabulary import *
-from ..layer import CoreMLLayer, as_float, of_one_type, rows
+from ..layer import CoreMLLayer, of_one_type, rows
 
 rows.add(
     direct(
@@ -46,7 +46,7 @@ def named_activation(n: CoreMLLayer, name: str, x: Value, *given: float | None) 
 @rows(*_ACTIVATIONS.split())
 def function(n: CoreMLLayer, x: Value) -> Value:
     given = [n.float(name) if n.has(name) else None for name in ("alpha", "beta")]
-    return named_activation(n, n.kind, as_float(n, x), *given)
+    return named_activation(n, n.kind, n.floating(x), *given)
 
 
 rows.formulas(
@@ -55,7 +55,8 @@ rows.formulas(
         "not_equal": lambda n, x, y: n(nn.Not(n(nn.Equal(*of_one_type(n, x, y))))),
         "logical_not": lambda n, x: n(nn.Not(n.cast(x, i1))),
         "floor_div": lambda n, x, y: _quotient(Term(n, x), Term(n, y)).value,
-        "exp2": lambda n, x: n(nn.Pow(n.scalar(2, x), x)),
+        "mod": lambda n, x, y: n(nn.Mod(x, y)),
+        "exp2": lambda n, x: exp2(Term(n, x)).value,
         "square": lambda n, x: n(nn.Mul(x, x)),
         "threshold": lambda n, x: n(nn.Max(x, n.scalar(n.float("alpha"), x))),
         "prelu": lambda n, x, alpha: n(nn.Prelu(x, _per_channel(n, alpha, x))),
@@ -68,17 +69,6 @@ rows.formulas(
 def _quotient(x: Term, y: Term) -> Term:
     """Rounded down, by the remainder."""
     return (floor_of_quotient if isinstance(x.element, FloatType) else floor_div)(x, y)
-
-
-@rows("mod")
-def mod(n: CoreMLLayer, x: Value, y: Value) -> Value:
-    """The remainder with the divisor's sign."""
-    if not isinstance(x.type.element_type, FloatType):
-        return n(nn.Mod(x, y))
-    a, b = Term(n, x), Term(n, y)
-    rest = a.made(nn.Mod(x, y, fmod=True))
-    turned = ~rest.equals(0.0) & ((rest < 0.0) ^ (b < 0.0))
-    return turned.choose(rest + b, rest).value
 
 
 @rows("thresholded_relu")

@@ -100,8 +100,11 @@ def fill_like(n: CoreMLLayer, ref_tensor: Value, value: Value) -> Value:
 def _top(n: CoreMLLayer, x: Value, count: Value | None) -> list[Value]:
     """The first of the sorted elements, or all, and where they are."""
     axis = _axis(n, x, -1)
-    count = extent(n, (x, axis)).value if count is None else count
-    values, order = largest(n, x, count, axis, not n.flag("ascending"))
+    descending = not n.flag("ascending")
+    if count is None:
+        values, order = ordered(n, x, axis, descending)
+    else:
+        values, order = largest(n, x, count, axis, descending)
     name = "output_indices_dtype"
     return [values, n.cast(order, n.element(name) if n.has(name) else i32)]
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ...common import movement
-from ...common.blocks import batch_to_space, space_to_batch
-from ...common.loops import reversed_along
+from ...common.blocks import batch_to_space, pixel_unshuffle, space_to_batch
 from ...common.strided_slice import Masks, strided_slice
 from ...common.terms import extent as extent_of
 from ...common.vocabulary import *
@@ -93,9 +92,8 @@ def tile(n: CoreMLLayer, x: Value, reps: Value) -> Value:
 
 @rows("reverse")
 def reverse(n: CoreMLLayer, x: Value) -> Value:
-    for axis in normalize_axes(n, n.ints("axes", range(x.type.rank)), x.type.rank):
-        x = reversed_along(n, x, axis)
-    return x
+    axes = normalize_axes(n, n.ints("axes", range(x.type.rank)), x.type.rank)
+    return reversed_axes(n, x, axes)
 
 
 @rows("pad")
@@ -128,14 +126,8 @@ def space_to_depth(n: CoreMLLayer, x: Value) -> Value:
 
 
 @rows("pixel_unshuffle")
-def pixel_unshuffle(n: CoreMLLayer, x: Value) -> Value:
-    """[N, C, H, W] -> [N, C, H/s, s, W/s, s] -> [N, C * s * s, H/s, W/s]"""
-    s, (_, channels, height, width) = n.int("downscale_factor"), x.type.shape
-    if None in (channels, height, width) or s < 1 or height % s or width % s:
-        raise n.error(f"{shape_text(x)} does not divide by {s}")
-    squares = Term(n, x).reshape((x, 0), channels, height // s, s, width // s, s)
-    moved = squares.transpose(0, 1, 3, 5, 2, 4)
-    return moved.reshape((x, 0), channels * s * s, height // s, width // s).value
+def squares(n: CoreMLLayer, x: Value) -> Value:
+    return pixel_unshuffle(n, x, n.int("downscale_factor"))
 
 
 @rows("band_part")

@@ -12,7 +12,7 @@ from ...common.complexes import Pair, magnitude, pair, terms
 from ...common.eigenvalues import eig as general_eigen
 from ...common.terms import Term
 from ..layer import KerasLayer, layer
-from .functions import add, floating, formula
+from .functions import add, formula
 
 Function = Callable[[KerasLayer], Any]
 
@@ -49,5 +49,5 @@ add({names: _either(names) for names in _PARTS})
 
 @layer("ops.Eig")
 def eig(n: KerasLayer) -> list[Pair]:
-    found = general_eigen(Term(n, floating(n, n.tensor())))
+    found = general_eigen(Term(n, n.floating(n.tensor())))
     return [pair(v.re, v.im) for v in (found.values, found.right) if v is not None]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from ...common import linear_algebra
 from ...common.vocabulary import *
 from ..layer import KerasLayer, layer
-from .functions import add, axes_of, floating, operand
+from .functions import add, axes_of, operand
 
 
 def _matrix(n: KerasLayer) -> Term:
-    return Term(n, floating(n, n.tensor()))
+    return Term(n, n.floating(n.tensor()))
 
 
 @layer("ops.SVD")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...common.formulas import is_negative
+from ...common import arrays
+from ...common.formulas import around, is_negative, log2, log10
 from ...common.layer import Layer
 from ...common.vocabulary import *
 from ..functions import (
@@ -115,17 +116,12 @@ def product(n: KerasLayer) -> Value:
 
 def unary(op: Callable[[Value], Any]) -> Function:
     """An op of one operand."""
-    return lambda n: n(op(floating(n, n.tensor())))
-
-
-def floating(n: KerasLayer, x: Value) -> Value:
-    """x as floats."""
-    return x if isinstance(x.type.element_type, FloatType) else n.cast(x, f32)
+    return lambda n: n(op(n.floating(n.tensor())))
 
 
 def formula(function: Callable[[Term], Term]) -> Function:
     """A formula of one operand."""
-    return lambda n: function(Term(n, floating(n, n.tensor()))).value
+    return lambda n: function(Term(n, n.floating(n.tensor()))).value
 
 
 def counted(n: Layer, x: Value) -> Value:
@@ -165,18 +161,10 @@ def logical(op: Callable[[Value, Value], Any]) -> Function:
     """Of truth values."""
 
     def convert(n: KerasLayer) -> Value:
-        a, b = (_truth(n, operand(n, v, _element(v))) for v in n.args[:2])
+        a, b = (operand(n, v, i1) for v in n.args[:2])
         return n(op(a.value, b.value))
 
     return convert
-
-
-def _element(value: Any) -> Type:
-    return value.type.element_type if isinstance(value, Value) else i1
-
-
-def _truth(n: KerasLayer, x: Term) -> Term:
-    return x if x.element is i1 else ~x.equals(0)
 
 
 _BINARY = {
@@ -211,7 +199,7 @@ _ACTIVATIONS = {
 
 def with_alpha(op: Any, name: str, default: float) -> Function:
     """An activation with a slope."""
-    return lambda n: n(op(floating(n, n.tensor()), alpha=float(n.argument(1, name, default))))
+    return lambda n: n(op(n.floating(n.tensor()), alpha=float(n.argument(1, name, default))))
 
 
 add({kind: binary(op) for kind, op in _BINARY.items()})
@@ -232,12 +220,13 @@ add(
         "LogicalAnd": logical(nn.And),
         "LogicalOr": logical(nn.Or),
         "LogicalXor": logical(nn.Xor),
-        "LogicalNot": lambda n: (~_truth(n, Term(n, n.tensor()))).value,
+        "LogicalNot": lambda n: n(nn.Not(n.cast(n.tensor(), i1))),
         "Square math.square": lambda n: (Term(n, counted(n, n.tensor())) ** 2).value,
-        "Log2": formula(lambda x: x.function(nn.Log) * (1 / np.log(2.0))),
-        "Log10": formula(lambda x: x.function(nn.Log) * (1 / np.log(10.0))),
+        "Log2": formula(log2),
+        "Log10": formula(log10),
+        "Round": lambda n: around(Term(n, n.tensor()), int(n.argument(1, "decimals", 0))).value,
         "Elu": lambda n: activation(
-            n, "elu", floating(n, n.tensor()), float(n.argument(1, "alpha", 1.0))
+            n, "elu", n.floating(n.tensor()), float(n.argument(1, "alpha", 1.0))
         ),
         "Celu": with_alpha(nn.Celu, "alpha", 1.0),
         "LeakyRelu": with_alpha(nn.LeakyRelu, "negative_slope", 0.2),
@@ -266,14 +255,6 @@ def softmax_operation(n: KerasLayer) -> Value:
     return softmax(n, n.tensor(), list(axis) if isinstance(axis, list | tuple) else axis, None)
 
 
-@layer("ops.Round")
-def rounded(n: KerasLayer) -> Value:
-    x, decimals = n.tensor(), int(n.argument(1, "decimals", 0))
-    if not decimals:
-        return n(nn.Round(x))
-    return ((Term(n, x) * 10.0**decimals).function(nn.Round) / 10.0**decimals).value
-
-
 @layer("ops.Cast", "ops.SaturateCast", "tf.cast")
 def cast(n: KerasLayer) -> Value:
     name = n.argument(1, "dtype")
@@ -289,7 +270,7 @@ def where(n: KerasLayer) -> Value:
     if not isinstance(condition, Value):
         raise n.error("it is not called with a condition")
     a, b = pair(n, yes, no)
-    return _truth(n, Term(n, condition)).choose(a, b).value
+    return Term(n, condition).cast(i1).choose(a, b).value
 
 
 # -- reductions ------------------------------------------------------------------------------------
@@ -320,7 +301,7 @@ def spread(root: bool) -> Function:
     """The variance, or its root."""
 
     def convert(n: KerasLayer) -> Value:
-        x = floating(n, n.tensor())
+        x = n.floating(n.tensor())
         keep = bool(n.argument(2, "keepdims", False))
         found, _ = variance(n, x, axes_of(n, x, n.argument(1, "axis")), keep)
         return n(nn.Sqrt(found)) if root else found
@@ -357,21 +338,17 @@ def extreme_place(n: KerasLayer, op: Any, x: Value) -> Value:
     return n.cast(extreme_at(n, t.value, op, axis, keep), i32)
 
 
-def _truths(n: KerasLayer, x: Value) -> Value:
-    return _truth(n, Term(n, x)).value
-
-
 add(
     {
-        "Mean math.reduce_mean": reduction(nn.ReduceMean, floating),
+        "Mean math.reduce_mean": reduction(nn.ReduceMean, KerasLayer.floating),
         "Sum": reduction(nn.ReduceSum, summed),
         "math.reduce_sum": reduction(nn.ReduceSum),
         "Prod": reduction(nn.ReduceProd, summed),
         "Max Amax math.reduce_max": reduction(nn.ReduceMax),
         "Min Amin math.reduce_min": reduction(nn.ReduceMin),
-        "Logsumexp": reduction(nn.ReduceLogSumExp, floating),
-        "All": reduction(nn.ReduceMin, _truths),
-        "Any": reduction(nn.ReduceMax, _truths),
+        "Logsumexp": reduction(nn.ReduceLogSumExp, KerasLayer.floating),
+        "All": reduction(nn.ReduceMin, lambda n, x: n.cast(x, i1)),
+        "Any": reduction(nn.ReduceMax, lambda n, x: n.cast(x, i1)),
         "Var": spread(root=False),
         "Std": spread(root=True),
         "Argmax": arg_extreme(nn.Argmax),
@@ -384,7 +361,7 @@ add(
 
 @layer("ops.Norm")
 def norm(n: KerasLayer) -> Value:
-    x, order = floating(n, n.tensor()), n.argument(1, "ord")
+    x, order = n.floating(n.tensor()), n.argument(1, "ord")
     ops = {None: nn.ReduceL2, 2: nn.ReduceL2, 1: nn.ReduceL1}
     if order not in ops:
         raise n.error(f"'ord' is {order!r}, expected 1 or 2")
@@ -445,9 +422,8 @@ def tensordot(n: KerasLayer) -> Value:
         first, second = list(range(a.rank - axes, a.rank)), list(range(axes))
     else:
         first, second = ([x] if isinstance(x, int) else list(x) for x in axes)
-    left, right = [chr(97 + i) for i in range(a.rank)], [chr(65 + i) for i in range(b.rank)]
-    for i, j in zip(first, second, strict=True):
-        right[j] = left[i]
-    out = [c for c in left + right if (c in left) != (c in right)]
-    equation = f"{''.join(left)},{''.join(right)}->{''.join(out)}"
-    return einsum(n, equation, [a.value, b.value])
+    pairs = (
+        [normalize_axis(n, i, v.rank) for i in side]
+        for v, side in zip((a, b), (first, second), strict=True)
+    )
+    return arrays.tensordot(a, b, *pairs).value

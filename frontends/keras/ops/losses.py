@@ -20,7 +20,7 @@ from ...common.shapes import normalize_axis
 from ...common.terms import Term, constant, extent, joined
 from ..functions import sparsemax
 from ..layer import KerasLayer, layer
-from .functions import add, floating, operand, two
+from .functions import add, operand, two
 
 LEAST = 1e-7
 """What keeps probabilities away from 0."""
@@ -30,7 +30,7 @@ FAR_BELOW = -1e30
 
 def _pair(n: KerasLayer) -> tuple[Term, Term]:
     """The targets and what is to be like them, as floats."""
-    target, output = (Term(n, floating(n, v.value)) for v in two(n))
+    target, output = (Term(n, n.floating(v.value)) for v in two(n))
     return target, output
 
 
@@ -63,7 +63,7 @@ def crossentropy(n: KerasLayer) -> Value:
 @layer("ops.SparseCategoricalCrossentropy")
 def sparse_crossentropy(n: KerasLayer) -> Value:
     """Targets are the numbers of classes."""
-    target, x = Term(n, n.cast(n.tensor(), i64)), Term(n, floating(n, n.tensor(1)))
+    target, x = Term(n, n.cast(n.tensor(), i64)), Term(n, n.floating(n.tensor(1)))
     axis = normalize_axis(n, n.integer("axis", -1), x.rank)
     logs = _logs(n, x, axis, whole=False)
     if not n.option("from_logits", False):
@@ -100,7 +100,7 @@ def ctc_loss(n: KerasLayer) -> Value:
     labels, label_count, step_count = (v.cast(i64) for v in (labels, label_count, step_count))
     count, classes = n.extent(labels.value, 1), n.extent(x.value, 2)
     blank = n.integer("mask_index", 0) % classes
-    logs = x.made(nn.LogSoftmax(floating(n, x.value), axis=2))
+    logs = x.made(nn.LogSoftmax(n.floating(x.value), axis=2))
     blanks = labels.spread(0, 1) * 0 + blank
     pairs = joined([blanks, labels.spread(0, 1)], 2).reshape((labels.value, 0), 2 * count)
     places = joined([pairs, blanks.column(0, 1)], 1)
@@ -139,7 +139,7 @@ def ctc_decode(n: KerasLayer) -> list[Value]:
     """
     if n.option("strategy", "greedy") != "greedy":
         raise n.error("only the strategy 'greedy' is supported")
-    x, lengths = Term(n, floating(n, n.tensor())), Term(n, n.cast(n.tensor(1), i64))
+    x, lengths = Term(n, n.floating(n.tensor())), Term(n, n.cast(n.tensor(1), i64))
     steps, classes = n.extent(x.value, 1), n.extent(x.value, 2)
     mask = n.integer("mask_index", 0) % classes
     index = constant(n, np.arange(steps))
@@ -162,7 +162,7 @@ def ctc_decode(n: KerasLayer) -> list[Value]:
 
 
 def _matrix(n: KerasLayer, place: int = 0) -> Term:
-    return Term(n, floating(n, n.tensor(place)))
+    return Term(n, n.floating(n.tensor(place)))
 
 
 def _least(n: KerasLayer, a: Term, largest: Term, given: object) -> Term:

@@ -6,11 +6,12 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ...common import formulas, linear_algebra
-from ...common.einsum import einsum
+from ...common import arrays, linear_algebra
+from ...common.shapes import normalize_axis
 from ...common.terms import Term, constant
 from ..layer import KerasLayer, layer
-from .functions import add, floating, two
+from .functions import add, two
+from .numeric import of_two
 
 
 @layer("ops.Outer")
@@ -19,41 +20,27 @@ def outer(n: KerasLayer) -> Value:
     return (a.flat().spread(0, 1) * b.flat()).value
 
 
-@layer("ops.Inner", "ops.Vdot", "ops.Dot")
-def inner(n: KerasLayer) -> Value:
-    """The sums run along the last axes, of a second matrix in `dot` along the one before it."""
-    a, b = two(n)
-    if n.kind == "ops.Vdot":
-        a, b = a.flat(), b.flat()
-    if not (a.rank and b.rank):
-        return (a * b).value
-    left = "".join(chr(97 + i) for i in range(a.rank - 1))
-    right = "".join(chr(65 + i) for i in range(b.rank - 1))
-    second = f"{right}z"
-    if n.kind == "ops.Dot" and b.rank > 1:
-        second = f"{right[:-1]}z{right[-1]}"
-    return einsum(n, f"{left}z,{second}->{left}{right}", [a.value, b.value])
+def _vdot(a: Term, b: Term) -> Term:
+    return arrays.inner(a.flat(), b.flat())
+
+
+add({
+    "Inner": of_two(arrays.inner),
+    "Dot": of_two(arrays.dot),
+    "Vdot": of_two(_vdot),
+    "Kron": of_two(arrays.kron),
+})  # fmt: skip
 
 
 @layer("ops.Cross")
 def cross(n: KerasLayer) -> Value:
     a, b = two(n)
-    if a.shape[-1] != 3 or b.shape[-1] != 3 or n.argument(5, "axis") not in (None, -1):
-        raise n.error("only vectors of three elements along the last axis are supported")
-
-    def turned(x: Term, by: int) -> Term:
-        return x.gather(constant(n, (np.arange(3) + by) % 3), x.rank - 1)
-
-    return (turned(a, 1) * turned(b, 2) - turned(a, 2) * turned(b, 1)).value
-
-
-@layer("ops.Kron")
-def kron(n: KerasLayer) -> Value:
-    return formulas.kron(*two(n)).value
+    axis = n.argument(5, "axis")
+    return arrays.cross(a, b, normalize_axis(n, -1 if axis is None else axis, a.rank)).value
 
 
 def _matrix(n: KerasLayer, place: int = 0) -> Term:
-    return Term(n, floating(n, n.tensor(place)))
+    return Term(n, n.floating(n.tensor(place)))
 
 
 def _inverse(n: KerasLayer) -> Value:

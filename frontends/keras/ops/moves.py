@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...common import arrays
 from ...common.blocks import mirrored_pad
 from ...common.tensorflow import pack
 from ...common.vocabulary import *
@@ -41,10 +42,8 @@ def transpose(n: KerasLayer) -> Value:
 def expand_dims(n: KerasLayer) -> Value:
     x, given = n.tensor(), n.argument(1, "axis")
     listed = list(given) if isinstance(given, list | tuple) else [given]
-    rank = x.type.rank + len(listed)
-    new = normalize_axes(n, listed, rank)
-    own = iter(range(x.type.rank))
-    return reshape(n, x, [1 if i in new else (x, next(own)) for i in range(rank)])
+    new = normalize_axes(n, listed, x.type.rank + len(listed))
+    return unsqueezed(n, x, *sorted(new))
 
 
 @layer("ops.Squeeze", "tf.squeeze")
@@ -52,7 +51,7 @@ def squeeze(n: KerasLayer) -> Value:
     x, given = n.tensor(), n.argument(1, "axis")
     ones = [i for i, d in enumerate(x.type.shape) if d == 1]
     axes = ones if given is None else axes_of(n, x, given)
-    return reshape(n, x, [(x, i) for i in range(x.type.rank) if i not in axes])
+    return squeezed(n, x, *axes)
 
 
 @layer("ops.Swapaxes")
@@ -69,10 +68,7 @@ def moveaxis(n: KerasLayer) -> Value:
         [normalize_axis(n, a, x.type.rank) for a in ([v] if isinstance(v, int) else v)]
         for v in (n.argument(1, "source"), n.argument(2, "destination"))
     )
-    order = [i for i in range(x.type.rank) if i not in source]
-    for place, axis in sorted(zip(target, source, strict=True)):
-        order.insert(place, axis)
-    return n(nn.Transpose(x, permutation=tuple(order)))
+    return transposed(n, x, arrays.moveaxis(x.type.rank, source, target))
 
 
 @layer("ops.Concatenate", "tf.concat")
@@ -89,9 +85,16 @@ def stack(n: KerasLayer) -> Value:
     return pack(n, alike(n, n.tensors()), n.argument(1, "axis", 0))
 
 
-@layer("ops.Hstack", "ops.Vstack")
+@layer("ops.Hstack", "ops.Dstack")
 def stack_known(n: KerasLayer) -> Value:
-    return concat(n, alike(n, n.tensors()), int(n.kind == "ops.Hstack"))
+    join = arrays.hstack if n.kind == "ops.Hstack" else arrays.dstack
+    return join(n, alike(n, n.tensors()))
+
+
+@layer("ops.Vstack")
+def stack_below(n: KerasLayer) -> Value:
+    """Of vectors one, unlike NumPy."""
+    return concat(n, alike(n, n.tensors()), 0)
 
 
 @layer("ops.Unstack")
@@ -143,9 +146,7 @@ def pad(n: KerasLayer) -> Value:
 def flip(n: KerasLayer) -> Value:
     x = n.tensor()
     known = {"ops.Fliplr": 1, "ops.Flipud": 0}
-    for axis in axes_of(n, x, known.get(n.kind, n.argument(1, "axis"))):
-        x = slice_axis(n, x, axis, FAR, -FAR, -1)
-    return x
+    return reversed_axes(n, x, axes_of(n, x, known.get(n.kind, n.argument(1, "axis"))))
 
 
 @layer("ops.Roll")
@@ -163,26 +164,19 @@ def roll(n: KerasLayer) -> Value:
 def tile(n: KerasLayer) -> Value:
     x, given = n.tensor(), n.argument(1, "repeats", n.argument(1, "multiples"))
     repeats = [given] if isinstance(given, int) else [int(v) for v in given]
-    rank = max(len(repeats), x.type.rank)
-    wide = [1] * (rank - x.type.rank) + [(x, i) for i in range(x.type.rank)]
-    repeats = [1] * (rank - len(repeats)) + repeats
-    return tiled(n, reshape(n, x, wide), n.constant(np.array(repeats, np.int64)))
+    return arrays.tile(n, x, n.constant(np.array(repeats, np.int64)))
 
 
 @layer("ops.Repeat", "tf.repeat")
 def repeat(n: KerasLayer) -> Value:
     """Each element of an axis several times."""
-    x, count, axis = n.tensor(), n.argument(1, "repeats"), n.argument(2, "axis")
-    if not isinstance(count, int):
-        raise n.error("'repeats' is no integer")
+    x, counts, axis = n.tensor(), n.argument(1, "repeats"), n.argument(2, "axis")
     if axis is None:
         x, axis = Term(n, x).flat().value, 0
     axis = normalize_axis(n, axis, x.type.rank)
-    own, rank = dims(x), x.type.rank
-    apart = reshape(n, x, [*own[: axis + 1], 1, *own[axis + 1 :]])
-    wide = broadcast(n, apart, [*own[: axis + 1], count, *own[axis + 1 :]])
-    groups = [(i, i + 1) for i in range(rank + 1) if i not in (axis, axis + 1)]
-    return merge(n, wide, sorted([*groups, (axis, axis + 2)]))
+    if isinstance(counts, int):
+        return arrays.repeat(n, x, counts, axis)
+    return arrays.repeat_each(n, x, operand(n, counts, i64).value, axis)
 
 
 @layer("ops.BroadcastTo")
@@ -222,9 +216,8 @@ def one_hot_(n: KerasLayer) -> Value:
     axis = normalize_axis(n, n.argument(2, "axis", -1), x.type.rank + 1)
     column_of_one = reshape(n, x, [*((x, i) for i in range(x.type.rank)), 1])
     found = encoded(n, column_of_one, int(n.argument(1, "num_classes")), "one_hot")
-    order = list(range(x.type.rank))
-    order.insert(axis, x.type.rank)
-    return Term(n, found).transpose(*order).value
+    rank = found.type.rank
+    return transposed(n, found, arrays.moveaxis(rank, [rank - 1], [axis]))
 
 
 @layer("ops.ZerosLike", "ops.OnesLike", "ops.FullLike")

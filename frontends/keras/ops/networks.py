@@ -8,7 +8,7 @@ from ...common.vocabulary import *
 from ..layer import KerasLayer, layer
 from ..promotion import result_type
 from .core import categories
-from .functions import add, axes_of, floating, operand
+from .functions import add, axes_of, operand
 from .normalization import by_spread
 
 # -- normalization ---------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ def _layer_norm(n: KerasLayer, x: Term) -> Value:
 
 @layer("ops.BatchNorm")
 def batch_normalization(n: KerasLayer) -> Value:
-    x = Term(n, floating(n, n.tensor()))
+    x = Term(n, n.floating(n.tensor()))
     axes = axes_of(n, x.value, n.option("axis"))
     names = ("mean", "variance", "offset", "scale")
     given = [n.argument(1 + i, name) for i, name in enumerate(names)]

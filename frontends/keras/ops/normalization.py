@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...common.arrays import moveaxis
 from ...common.vocabulary import *
 from ..layer import KerasLayer, layer
 
@@ -25,10 +26,7 @@ def _axes(n: KerasLayer, x: Value, default: int = -1) -> tuple[int, ...]:
 
 def to_axis(n: KerasLayer, x: Value, begin: int, end: int) -> Value:
     """x with a dimension at another place."""
-    order = [i for i in range(x.type.rank) if i != begin]
-    order.insert(end, begin)
-    same = order == sorted(order)
-    return x if same else n(nn.Transpose(x, permutation=tuple(order)))
+    return transposed(n, x, moveaxis(x.type.rank, [begin], [end]))
 
 
 @layer("BatchNormalization", "SyncBatchNormalization")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,15 +11,16 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import FloatType, f16, f32, f64, i1, i32, i64
-from ...common import formulas, special
+from ...common import arrays, formulas, special
 from ...common.activations import clipped
-from ...common.movement import FAR, slice_axis, swapped
-from ...common.reductions import largest, reduced
-from ...common.shapes import merge, normalize_axis
-from ...common.terms import Term, constant, counting, extent, joined
+from ...common.diagonals import diagonal
+from ...common.movement import slice_axis, split_into
+from ...common.reductions import ordered, reduced
+from ...common.shapes import merge, normalize_axes, normalize_axis
+from ...common.terms import Term, extent, joined
 from ..layer import KerasLayer, layer
 from ..promotion import greatest, result_type, wide_floating
-from .functions import add, alike, axes_of, counted, floating, formula, operand, pair, summed, two
+from .functions import add, axes_of, counted, formula, operand, pair, summed, two
 
 
 def of_two(make: Callable[[Term, Term], Term], real: bool = False) -> Callable[[KerasLayer], Value]:
@@ -34,7 +34,7 @@ def of_two(make: Callable[[Term, Term], Term], real: bool = False) -> Callable[[
 
 def wide(make: Callable[[Term], Term]) -> Callable[[KerasLayer], Value]:
     """A formula in f64."""
-    return formula(lambda x: make(x.cast(f64)).cast(x.element))
+    return formula(lambda x: formulas.widened(make, x))
 
 
 def of_wide(make: Callable[..., Term]) -> Callable[[KerasLayer], Value]:
@@ -51,69 +51,36 @@ def of_wide(make: Callable[..., Term]) -> Callable[[KerasLayer], Value]:
     return convert
 
 
-def _log_of_sum(a: Term, b: Term, unit: float = 1.0) -> Term:
-    """The logarithm of the sum of two powers, which are given by their logarithms."""
-    apart = a - b
-    near = (-apart.function(nn.Abs) * unit).function(nn.Exp).function(nn.Log1p)
-    return _is_nan(apart).choose(a + b, a.max(b) + near / unit)
-
-
 def _hypot(a: Term, b: Term) -> Term:
+    """As Keras has it: NaN for two infinities."""
     a, b = a.function(nn.Abs), b.function(nn.Abs)
     most, least = a.max(b), a.min(b)
     part = most.equals(0.0).choose(0.0, least / most)
     return most * (part * part + 1.0).function(nn.Sqrt)
 
 
-def _extreme(make: Callable[[Term, Term], Term]) -> Callable[[Term, Term], Term]:
-    """Of two numbers, without NaN where one is none."""
-
-    def chosen(a: Term, b: Term) -> Term:
-        if not isinstance(a.element, FloatType):
-            return make(a, b)
-        return _is_nan(a).choose(b, _is_nan(b).choose(a, make(a, b)))
-
-    return chosen
-
-
 def _heaviside(a: Term, b: Term) -> Term:
-    return a.equals(0.0).choose(b, (a > 0.0).cast(b.element))
+    """As TensorFlow has it: NaN counts as 0."""
+    return formulas.isnan(a).choose(b, formulas.heaviside(a, b, of_nan=0.0))
 
 
 def _counted(x: Term) -> Term:
     return Term(x.n, counted(x.n, x.value))
 
 
-def _truncated(x: Term) -> Term:
-    if not isinstance(x.element, FloatType):
-        return x
-    return (x < 0.0).choose(x.function(nn.Ceil), x.function(nn.Floor))
-
-
 def _fmod(a: Term, b: Term) -> Term:
     return a.made(nn.Mod(a.value, b.value, fmod=True))
-
-
-def _sinc(x: Term) -> Term:
-    turn = x.equals(0.0).choose(1.0, x * math.pi)
-    return x.equals(0.0).choose(1.0, turn.function(nn.Sin) / turn)
-
-
-def _is_nan(x: Term) -> Term:
-    return x.function(nn.IsNan)
 
 
 add({
     "Arctan2": of_two(formulas.atan2, real=True),
     "Hypot": of_wide(_hypot),
-    "Logaddexp": of_two(_log_of_sum, real=True),
-    "Logaddexp2": of_two(lambda a, b: _log_of_sum(a, b, math.log(2)), real=True),
-    "DivideNoNan": of_two(
-        lambda a, b: b.equals(0.0).choose(0.0, a / b.equals(0.0).choose(1.0, b)), real=True
-    ),
+    "Logaddexp": of_two(formulas.logaddexp, real=True),
+    "Logaddexp2": of_two(lambda a, b: formulas.logaddexp(a, b, math.log(2)), real=True),
+    "DivideNoNan": of_two(formulas.divide_no_nan, real=True),
     "Heaviside": of_wide(_heaviside),
-    "Fmax": of_two(_extreme(Term.max)),
-    "Fmin": of_two(_extreme(Term.min)),
+    "Fmax": of_two(formulas.fmax),
+    "Fmin": of_two(formulas.fmin),
     "Mod": of_two(lambda a, b: _counted(a) % _counted(b)),
     "Fmod": of_two(lambda a, b: _fmod(_counted(a), _counted(b))),
     "BitwiseAnd": of_two(lambda a, b: a & b),
@@ -124,16 +91,16 @@ add({
     "BitwiseNot BitwiseInvert": lambda n: n(nn.Not(n.tensor())),
     "Deg2rad": of_wide(lambda x: x * (math.pi / 180)),
     "Rad2deg": of_wide(lambda x: x * (180 / math.pi)),
-    "Exp2": formula(lambda x: (x * math.log(2)).function(nn.Exp)),
+    "Exp2": formula(formulas.exp2),
     "Cbrt": of_wide(formulas.cbrt),
-    "Trunc": lambda n: _truncated(Term(n, n.tensor())).value,
+    "Trunc": lambda n: formulas.trunc(Term(n, n.tensor())).value,
     "Fabs": formula(lambda x: x.function(nn.Abs)),
     "Signbit": formula(formulas.is_negative),
-    "Sinc": formula(_sinc),
-    "Isfinite": formula(lambda x: ~(_is_nan(x) | x.function(nn.IsInf))),
+    "Sinc": formula(formulas.sinc),
+    "Isfinite": formula(formulas.isfinite),
     "Isneginf": formula(lambda x: x.equals(-math.inf)),
     "Isposinf": formula(lambda x: x.equals(math.inf)),
-    "Isreal": formula(lambda x: x.equals(x) | _is_nan(x)),
+    "Isreal": formula(lambda x: x.equals(x) | formulas.isnan(x)),
     "Erfinv": wide(special.erfinv),
     "Ndim": lambda n: n.constant(n.tensor().type.rank, i64),
 })  # fmt: skip
@@ -143,25 +110,21 @@ add({
 def is_close(n: KerasLayer) -> Value:
     a, b = two(n)
     relative, absolute = float(n.argument(2, "rtol", 1e-5)), float(n.argument(3, "atol", 1e-8))
+    return near(a, b, relative, absolute).value
+
+
+def near(a: Term, b: Term, relative: float, absolute: float, equal_nan: bool = False) -> Term:
+    """Whether floats are close, and integers the same, whose tolerance Keras cuts off to 0."""
     if not isinstance(a.element, FloatType):
-        return a.equals(b).value
-    near = (a - b).function(nn.Abs) <= b.function(nn.Abs) * relative + absolute
-    finite = ~b.function(nn.IsInf)
-    return ((near & finite) | a.equals(b)).value
+        return a.equals(b)
+    return formulas.isclose(a, b, relative, absolute, equal_nan)
 
 
 @layer("ops.NanToNum")
 def nan_to_num(n: KerasLayer) -> Value:
-    x = Term(n, n.tensor())
-    numbers = [n.argument(i, name) for i, name in ((1, "nan"), (2, "posinf"), (3, "neginf"))]
-    if not isinstance(x.element, FloatType):
-        return x.value
-    limit = greatest(x.element)
-    none, most, least = (
-        d if v is None else float(v) for v, d in zip(numbers, (0.0, limit, -limit), strict=True)
-    )
-    found = _is_nan(x).choose(none, x)
-    return x.equals(math.inf).choose(most, x.equals(-math.inf).choose(least, found)).value
+    given = [n.argument(i, name) for i, name in ((1, "nan"), (2, "posinf"), (3, "neginf"))]
+    numbers = (None if v is None else float(v) for v in given)
+    return formulas.nan_to_num(Term(n, n.tensor()), *numbers).value
 
 
 @layer("ops.Threshold")
@@ -181,22 +144,17 @@ def _one_axis(n: KerasLayer, place: int, default: Any = -1) -> tuple[Value, int]
     return x, normalize_axis(n, axis, x.type.rank)
 
 
-def sorted_along(n: KerasLayer, x: Value, axis: int) -> tuple[Value, Value]:
-    """Ascending elements of an axis, and where they were."""
-    return largest(n, x, extent(n, (x, axis)).value, axis, greatest=False)
-
-
 @layer("ops.Sort", "ops.Argsort")
 def sort(n: KerasLayer) -> Value:
     x, axis = _one_axis(n, 1)
-    values, places = sorted_along(n, x, axis)
+    values, places = ordered(n, x, axis)
     return values if n.kind == "ops.Sort" else n.cast(places, i32)
 
 
 @layer("ops.Median", "ops.Quantile", "ops.Percentile")
 def quantile(n: KerasLayer) -> Value:
     """Between the elements of the sorted axis on both sides of a share of it."""
-    x, given = floating(n, n.tensor()), n.kind == "ops.Median"
+    x, given = n.floating(n.tensor()), n.kind == "ops.Median"
     share = np.float32(0.5 if given else n.argument(1, "q"))  # as Keras rounds it
     shares = np.asarray(share / np.float32(100 if n.kind == "ops.Percentile" else 1), np.float64)
     axes = axes_of(n, x, n.argument(1 if given else 2, "axis"))
@@ -204,17 +162,22 @@ def quantile(n: KerasLayer) -> Value:
     method = str(n.argument(3, "method", "linear"))
     if n.kind != "ops.Percentile":
         method = "linear"  # that of a quantile gets lost in a model of Keras 3
-    rest = [i for i in range(x.type.rank) if i not in axes]
-    rows = rows_of(n, x, axes)
-    ordered = Term(n, sorted_along(n, rows, len(rest))[0])
-    missing = _is_nan(Term(n, rows)).cast(i32).largest(len(rest)) > 0
-    parts = [_between(ordered, q, method) for q in shares.reshape(-1).tolist()]
-    parts = [missing.choose(math.nan, part) for part in parts]
+    rows = Term(n, rows_of(n, x, axes))
+    in_order = Term(n, ordered(n, rows.value, rows.rank - 1)[0])
+    missing = formulas.isnan(rows).cast(i32).largest(rows.rank - 1) > 0
+    parts = [_between(in_order, q, method) for q in shares.reshape(-1).tolist()]
+    return of_shares([missing.choose(math.nan, part) for part in parts], shares, x, axes, keep)
+
+
+def of_shares(
+    parts: Sequence[Term], shares: np.ndarray, x: Value, axes: Sequence[int], keep: bool
+) -> Value:
+    """A result for each share of the elements along some axes; of one alone, only its."""
     if keep:
-        own = {axis: (rows, i) for i, axis in enumerate(rest)}
-        extents = [own.get(i, 1) for i in range(x.type.rank)]
+        rest = iter((x, i) for i in range(x.type.rank) if i not in axes)
+        extents = [1 if i in axes else next(rest) for i in range(x.type.rank)]
         parts = [part.reshape(*extents) for part in parts]
-    return parts[0].value if not shares.ndim else joined([p.spread(1, 0) for p in parts], 0).value
+    return joined([p.spread(1, 0) for p in parts], 0).value if shares.ndim else parts[0].value
 
 
 def rows_of(n: KerasLayer, x: Value, axes: Sequence[int]) -> Value:
@@ -224,14 +187,14 @@ def rows_of(n: KerasLayer, x: Value, axes: Sequence[int]) -> Value:
     return merge(n, moved, [*((i, i + 1) for i in range(count)), (count, x.type.rank)])
 
 
-def _between(ordered: Term, share: float, method: str) -> Term:
+def _between(row: Term, share: float, method: str) -> Term:
     """The element at a share of each row."""
-    last = extent(ordered.n, (ordered.value, ordered.rank - 1)) - 1
+    last = extent(row.n, (row.value, row.rank - 1)) - 1
     place = last.cast(f64) * share
     below, above = place.function(nn.Floor), place.function(nn.Ceil)
 
     def at(place: Term) -> Term:
-        return ordered.gather(place.cast(i64), ordered.rank - 1)
+        return row.gather(place.cast(i64), row.rank - 1)
 
     match method:
         case "lower":
@@ -244,16 +207,16 @@ def _between(ordered: Term, share: float, method: str) -> Term:
             return (at(below) + at(above)) * 0.5
         case "linear":
             upper = above.max(last.min(1).cast(f64))
-            part = (upper - place).cast(ordered.element)
+            part = (upper - place).cast(row.element)
             return at(upper) * (1.0 - part) + at((upper - 1.0).max(0.0)) * part
-    raise ordered.n.error(f"'method' is '{method}'")
+    raise row.n.error(f"'method' is '{method}'")
 
 
 @layer("ops.CountNonzero")
 def count_nonzero(n: KerasLayer) -> Value:
     x = Term(n, n.tensor())
     axes = axes_of(n, x.value, n.argument(1, "axis"))
-    return (~x.equals(0)).cast(i32).sum(*axes).value
+    return x.cast(i1).cast(i32).sum(*axes).value
 
 
 @layer("ops.Ptp")
@@ -266,7 +229,7 @@ def span(n: KerasLayer) -> Value:
 
 @layer("ops.Average")
 def average(n: KerasLayer) -> Value:
-    x, weights = Term(n, floating(n, n.tensor())), n.argument(2, "weights")
+    x, weights = Term(n, n.floating(n.tensor())), n.argument(2, "weights")
     axes = axes_of(n, x.value, n.argument(1, "axis"))
     if weights is None:
         return reduced(n, x.value, nn.ReduceMean, axes)
@@ -299,13 +262,13 @@ def without_nans(n: KerasLayer) -> Value:
     """Integers have no NaN and keep their types, those of sums and products in 32 bits or more."""
     kind = n.kind.removeprefix("ops.Nan")
     given = summed(n, n.tensor()) if kind in ("sum", "prod") else n.tensor()
-    x = Term(n, floating(n, given) if kind == "mean" else given)
+    x = Term(n, n.floating(given) if kind == "mean" else given)
     axes, keep = axes_of(n, x.value, n.argument(1, "axis")), bool(n.argument(2, "keepdims", False))
     ops = {"max": nn.ReduceMax, "min": nn.ReduceMin, "prod": nn.ReduceProd}
     op = ops.get(kind, nn.ReduceSum)
     if not isinstance(x.element, FloatType):
         return reduced(n, x.value, op, axes, keep=keep)
-    missing = _is_nan(x)
+    missing = formulas.isnan(x)
     filled = missing.choose({"max": -math.inf, "min": math.inf, "prod": 1.0}.get(kind, 0.0), x)
     found = Term(n, reduced(n, filled.value, op, axes, keep=keep))
     if kind in ("sum", "prod"):
@@ -316,15 +279,16 @@ def without_nans(n: KerasLayer) -> Value:
 
 @layer("ops.SearchSorted", "ops.Digitize")
 def search_sorted(n: KerasLayer) -> Value:
-    """How many of the sorted values are below each one, or not above it, as none is for NaN."""
+    """How many of the sorted values are below each one, or not above it; none is below NaN."""
     row, x = (n.argument(i, name) for i, name in ((0, "sorted_sequence"), (1, "values")))
     right = n.argument(2, "side", "left") == "right"
     if n.kind == "ops.Digitize":
         x, row, right = n.argument(0, "x"), n.argument(1, "bins"), True
     table, value = pair(n, row, x)
-    column = value.spread(0, 1)
-    below = ~(column < table) if right else table < column
-    return below.cast(i32).sum(value.rank).value
+    found = arrays.searchsorted(table, value, right).cast(i32)
+    if right or not isinstance(value.element, FloatType):
+        return found.value
+    return formulas.isnan(value).choose(0, found).value
 
 
 # -- parts and joins -------------------------------------------------------------------------------
@@ -338,74 +302,34 @@ def append(n: KerasLayer) -> Value:
     return joined(parts, 0 if axis is None else axis).value
 
 
-@layer("ops.Dstack")
-def dstack(n: KerasLayer) -> Value:
-    parts = [Term(n, x) for x in alike(n, n.tensors())]
-    rank = parts[0].rank
-    if rank == 1:
-        parts = [part.spread(1, 1) for part in parts]
-    return joined([p.spread(0, 1) if rank == 2 else p for p in parts], 2).value
-
-
 @layer("ops.Diff")
 def diff(n: KerasLayer) -> Value:
-    x, axis = n.tensor(), n.argument(2, "axis", -1)
-    axis = normalize_axis(n, axis, x.type.rank)
-    for _ in range(int(n.argument(1, "n", 1))):
-        op = nn.Xor if x.type.element_type is i1 else nn.Sub
-        x = n(op(slice_axis(n, x, axis, 1, FAR), slice_axis(n, x, axis, 0, -1)))
-    return x
+    x = n.tensor()
+    axis = normalize_axis(n, n.argument(2, "axis", -1), x.type.rank)
+    return arrays.diff(n, x, axis, int(n.argument(1, "n", 1)))
 
 
 @layer("ops.Rot90")
 def rotate(n: KerasLayer) -> Value:
-    x, k = n.tensor(), int(n.argument(1, "k", 1)) % 4
-    first, second = (a % x.type.rank for a in (n.argument(2, "axes") or (0, 1)))
-    for axis in {0: (), 1: (second,), 2: (first, second), 3: (first,)}[k]:
-        x = slice_axis(n, x, axis, FAR, -FAR, -1)
-    return swapped(n, x, first, second) if k % 2 else x
-
-
-def _diagonal_places(n: KerasLayer, x: Value, axes: Sequence[int], offset: int) -> Term:
-    """Where a diagonal's elements are in a matrix whose rows are one after the other."""
-    rows, columns = (x.type.shape[i] for i in axes)
-    down, right = max(-offset, 0), max(offset, 0)
-    if rows is not None and columns is not None:
-        steps = np.arange(max(min(rows - down, columns - right), 0), dtype=np.int64)
-        return constant(n, (steps + down) * columns + steps + right)
-    height, width = (extent(n, (x, i)) for i in axes)
-    late = counting(n, (height - down).min(width - right).max(0))
-    return (late + down) * width + late + right
+    x, turns = n.tensor(), int(n.argument(1, "k", 1))
+    return arrays.rot90(
+        n, x, turns, *normalize_axes(n, n.argument(2, "axes") or (0, 1), x.type.rank)
+    )
 
 
 @layer("ops.Diagonal", "ops.Trace")
-def diagonal(n: KerasLayer) -> Value:
+def diagonals(n: KerasLayer) -> Value:
     x, offset = n.tensor(), int(n.argument(1, "offset", 0))
     axes = [normalize_axis(n, n.argument(i, f"axis{i - 1}", i - 2), x.type.rank) for i in (2, 3)]
-    rest = [i for i in range(x.type.rank) if i not in axes]
-    count = len(rest)
-    moved = n(nn.Transpose(x, permutation=(*rest, *axes)))
-    flat = Term(n, merge(n, moved, [*((i, i + 1) for i in range(count)), (count, count + 2)]))
-    found = flat.gather(_diagonal_places(n, x, axes, offset), count)
+    found = diagonal(n, x, offset, *axes)
     if n.kind == "ops.Diagonal":
-        return found.value
-    return Term(n, summed(n, found.value)).sum(found.rank - 1).value
+        return found
+    return Term(n, summed(n, found)).sum(found.type.rank - 1).value
 
 
 @layer("ops.Meshgrid")
 def mesh(n: KerasLayer) -> list[Value]:
-    given = [Term(n, x).flat() for x in n.tensors()]
-    order = list(range(len(given)))
-    if n.option("indexing", "xy") == "xy" and len(given) > 1:
-        order[:2] = [1, 0]
-    placed = [x.reshape(*((x.value, 0) if i == order[j] else 1 for i in range(len(given))))
-              for j, x in enumerate(given)]  # fmt: skip
-    found = []
-    for x in placed:
-        for other in placed:
-            x = x + other.zeros()
-        found.append(x.value)
-    return found
+    return arrays.meshgrid(n, n.tensors(), n.option("indexing", "xy"))
 
 
 @layer("ops.Slice")
@@ -446,8 +370,5 @@ def split_up(n: KerasLayer) -> list[Value]:
     count = x.type.shape[axis]
     if count is None:
         raise n.error("the extent of the axis must be known")
-    cuts = list(given) if not isinstance(given, int) else []
-    if isinstance(given, int):
-        cuts = np.cumsum([len(p) for p in np.array_split(np.arange(count), given)])[:-1].tolist()
-    edges = [0, *(int(c) for c in cuts), count]
-    return [slice_axis(n, x, axis, a, b) for a, b in pairwise(edges)]
+    cuts = given if isinstance(given, int) else [int(c) for c in given]
+    return split_into(n, x, axis, arrays.array_split(count, cuts))

@@ -6,7 +6,7 @@ from ...common import images
 from ...common.vocabulary import *
 from ..layer import KerasLayer, layer
 from .convolution import on_channels_first
-from .functions import floating, operand
+from .functions import operand
 from .reshaping import is_channels_first
 
 FILLS = {"constant": "zeros", "nearest": "border", "reflect": "symmetric"}
@@ -130,7 +130,7 @@ def affine_transform(n: KerasLayer) -> Value:
 
     def turned(x: Term) -> Term:
         single = x.rank == 3
-        x = Term(n, floating(n, (x.spread(1, 0) if single else x).value))
+        x = Term(n, n.floating((x.spread(1, 0) if single else x).value))
         height, width = x.shape[1:3]
         if height is None or width is None:
             raise n.error("the size of the images must be known")
@@ -153,7 +153,7 @@ def equalized_by_tiles(n: KerasLayer) -> Value:
 
     def equalized(x: Term) -> Term:
         single = x.rank == 3
-        x = Term(n, floating(n, (x.spread(1, 0) if single else x).value))
+        x = Term(n, n.floating((x.spread(1, 0) if single else x).value))
         height, width, channels = (n.extent(x.value, i) for i in (1, 2, 3))
         scaled = (x - low) * (255 / (high - low))
         tile = [-(-size // count) for size, count in zip((height, width), grid, strict=True)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...common.loops import Iteration, mirrored, reversed_along, while_loop
+from ...common.loops import Iteration, mirrored, while_loop
 from ...common.vocabulary import *
 from ..functions import activated
 from ..layer import KerasLayer, layer
@@ -144,7 +144,7 @@ def _outputs(
 
 def reversed_steps(n: KerasLayer, x: Value) -> Value:
     """[time, ..] from the last step to the first."""
-    return reversed_along(n, x, 0)
+    return reversed_axes(n, x, [0])
 
 
 def _given_states(n: KerasLayer) -> list[Value] | None:

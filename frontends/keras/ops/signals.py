@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ...common import fourier
+from ...common.arrays import window
 from ...common.vocabulary import *
 from ..layer import KerasLayer, layer
 from .convolution import PADDINGS
-from .functions import floating
 from .reshaping import is_channels_first
 
 LEAST = 1e-7
@@ -14,7 +14,7 @@ LEAST = 1e-7
 
 
 def _real(n: KerasLayer) -> Term:
-    return Term(n, floating(n, n.tensor()))
+    return Term(n, n.floating(n.tensor()))
 
 
 def _number(n: KerasLayer, value: int | None) -> Term | None:
@@ -84,14 +84,12 @@ def extract_sequences(n: KerasLayer) -> Value:
 def _window(n: KerasLayer, length: int, size: int) -> np.ndarray:
     """The weights of a frame of `length` samples amid `size`."""
     given = n.option("window", "hann")
-    shares = {"hann": 0.5, "hamming": 0.54}
     if given is None:
         return np.ones(size, np.float32)
     if isinstance(given, str):
-        if given not in shares:
+        if given not in ("hann", "hamming"):
             raise n.error(f"'window' is '{given}', expected hann or hamming")
-        share = shares[given]
-        given = share - (1 - share) * np.cos(2 * np.pi * np.arange(length) / length)
+        given = window(given, length, periodic=True)
     before = (size - length) // 2
     return np.pad(np.asarray(given, np.float32), (before, size - length - before))
 

@@ -8,80 +8,37 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.numpy_types import type_to_numpy
-from ....ir.types import TensorType, f32, f64, i1, i32, i64
-from ...common import formulas
+from ....ir.types import f32, f64, i1, i32, i64
+from ...common import arrays, formulas
 from ...common.bessel import bessel_i
 from ...common.convolution import convolution
-from ...common.diagonals import diagonal, on_diagonal
-from ...common.loops import Iteration, while_loop
-from ...common.reductions import largest
+from ...common.formulas import isnan, without_nan
+from ...common.reductions import largest, ordered
 from ...common.shapes import normalize_axis, shape_of
 from ...common.terms import Term, constant, counting, extent, joined
 from ...common.unique import unique_rows
 from ..layer import KerasLayer, element_type, layer
 from ..promotion import wide_floating
-from .functions import add, axes_of, extreme_place, floating, operand, pair, two
-from .numeric import of_wide, rows_of, sorted_along
-
-
-def _nan(x: Term) -> Term:
-    return x.function(nn.IsNan)
-
-
-def _common(n: KerasLayer, multiple: bool) -> Value:
-    """The greatest common divisor, by Euclid, or the least common multiple."""
-    a, b = (v.function(nn.Abs) for v in two(n))
-    a, b = a + b.zeros(), b + a.zeros()
-
-    def step(number: Value, flag: Value, states: list[Value]) -> Iteration:
-        x, y = (Term(n, state) for state in states)
-        none = y.equals(0)
-        following = none.choose(x, y), none.choose(0, x % none.choose(1, y))
-        return Iteration([v.value for v in following], (), _some(following[1]))
-
-    (found, _), _ = while_loop(n, step, [a.value, b.value], None, _some(b))
-    divisor = Term(n, found)
-    if not multiple:
-        return found
-    none = divisor.equals(0)
-    return none.choose(0, a / none.choose(1, divisor) * b).value
-
-
-def _some(x: Term) -> Value:
-    """Whether an element is not 0."""
-    return ((~x.equals(0)).cast(i64).flat().largest(0) > 0).value
+from .functions import add, axes_of, extreme_place, operand, pair, two
+from .numeric import near, of_shares, of_two, of_wide, rows_of
 
 
 def _next_after(n: KerasLayer) -> Value:
     """The next number of 32 or 64 bits on the way from the first to the second operand."""
     first, second = two(n, float)
     wide = f64 if first.element is f64 else f32
-    a, b = first.cast(wide), second.cast(wide)
-    integer = i64 if wide is f64 else i32
-    bits = a.made(nn.Bitcast(a.value, out=TensorType(a.shape, integer)))
-    away = (b > a).equals(a > 0.0)
-    moved = bits + away.choose(constant(n, 1, integer), -1)
-    moved = moved.made(nn.Bitcast(moved.value, out=TensorType(moved.shape, wide)))
-    least = float(np.finfo(type_to_numpy(wide)).smallest_subnormal)
-    moved = a.equals(0.0).choose((b > 0.0).choose(constant(n, least, wide), -least), moved)
-    found = (_nan(a) | _nan(b)).choose(math.nan, a.equals(b).choose(b, moved))
+    found = formulas.nextafter(first.cast(wide), second.cast(wide))
     return found.cast(first.element).value
 
 
 def _all_close(n: KerasLayer) -> Value:
-    a, b = two(n)
-    relative, absolute = float(n.option("rtol", 1e-5)), float(n.option("atol", 1e-8))
-    near = (a - b).function(nn.Abs) <= b.function(nn.Abs) * relative + absolute
-    near = near | a.equals(b)
-    if n.option("equal_nan", False):
-        near = near | (_nan(a) & _nan(b))
-    return (-((-near.cast(i32)).flat().largest(0))).cast(i1).value
+    limits = float(n.option("rtol", 1e-5)), float(n.option("atol", 1e-8))
+    return formulas.all_of(near(*two(n), *limits, bool(n.option("equal_nan", False)))).value
 
 
 def _is_in(n: KerasLayer) -> Value:
     a, b = two(n)
-    found = a.spread(0, 1).equals(b.flat()).cast(i32).sum(a.rank) > 0
+    found = formulas.isin(a, b)
     return (~found if n.option("invert", False) else found).value
 
 
@@ -89,9 +46,9 @@ add({
     "ViewAsReal": lambda n: _of_real(Term(n, n.tensor())),
     "EmptyLike": lambda n: Term(n, n.tensor()).zeros().value,
     "I0": of_wide(bessel_i(0, False)),
-    "Gcd": lambda n: _common(n, multiple=False),
-    "Lcm": lambda n: _common(n, multiple=True),
-    "Ldexp": lambda n: _scaled(n),
+    "Gcd": of_two(formulas.gcd),
+    "Lcm": of_two(formulas.lcm),
+    "Ldexp": of_two(formulas.ldexp, real=True),
     "Nextafter": _next_after,
     "AllClose": _all_close,
     "IsIn": _is_in,
@@ -103,13 +60,6 @@ def _of_real(x: Term) -> Value:
     return joined([part.spread(0, 1) for part in (x, x.zeros())], x.rank).value
 
 
-def _scaled(n: KerasLayer) -> Value:
-    """The first operand times two to the power of the second."""
-    a, b = two(n, float)
-    kept = a.equals(0.0) | a.function(nn.IsInf)
-    return kept.choose(a, a * constant(n, 2.0, a.element) ** b).value
-
-
 # -- counts and sets -------------------------------------------------------------------------------
 
 
@@ -119,18 +69,19 @@ def bincount(n: KerasLayer) -> Value:
     numbers, weights = Term(n, n.cast(n.tensor(), i64)), n.argument(1, "weights")
     if n.option("sparse", False):
         raise n.error("a sparse result is not supported")
-    size = (numbers.flat().largest(0) + 1).max(int(n.argument(2, "minlength", 0)))
-    same = numbers.spread(0, 1).equals(counting(n, size))
-    if weights is None:
-        return same.cast(i32).sum(numbers.rank - 1).value
-    given = operand(n, weights, weights.type.element_type if isinstance(weights, Value) else f32)
-    return same.choose(given.spread(0, 1), 0).sum(numbers.rank - 1).value
+    if weights is not None:
+        weights = operand(
+            n, weights, weights.type.element_type if isinstance(weights, Value) else f32
+        )
+    least = constant(n, int(n.argument(2, "minlength", 0)), i64)
+    found = arrays.bincount(numbers, weights, least)
+    return (found.cast(i32) if weights is None else found).value
 
 
 @layer("ops.Histogram")
 def histogram(n: KerasLayer) -> list[Value]:
     """How many elements lie in each of some bins of equal width, and the bins' edges."""
-    x, bins, limits = Term(n, floating(n, n.tensor())).flat(), n.integer("bins"), n.option("range")
+    x, bins, limits = Term(n, n.floating(n.tensor())).flat(), n.integer("bins"), n.option("range")
     if limits is None:
         low, high = -((-x).largest(0)), x.largest(0)
     else:
@@ -149,7 +100,7 @@ def histogram(n: KerasLayer) -> list[Value]:
 @layer("ops.Nonzero")
 def nonzero(n: KerasLayer) -> list[Value]:
     x = Term(n, n.tensor())
-    found = Term(n, n(nn.NonZero((~x.equals(0)).value)))
+    found = Term(n, n(nn.NonZero(n.cast(x.value, i1))))
     return [found.column(i, 0).cast(i32).value for i in range(x.rank)]
 
 
@@ -189,8 +140,8 @@ def partitioned(n: KerasLayer) -> Value:
     axis = normalize_axis(n, n.integer("axis", -1), x.type.rank)
     count = n.extent(x, axis)
     kth %= count
-    _, places = sorted_along(n, x, axis)
-    _, ranks = sorted_along(n, places, axis)
+    _, places = ordered(n, x, axis)
+    _, ranks = ordered(n, places, axis)
     others = (Term(n, ranks) > kth).cast(i32)
     rest = largest(n, others.value, n.constant(count - kth - 1, i64), axis)[1]
     head = Term(n, places).part(axis, 0, kth + 1)
@@ -202,21 +153,21 @@ def partitioned(n: KerasLayer) -> Value:
 
 @layer("ops.Nanargmax", "ops.Nanargmin")
 def nan_extreme(n: KerasLayer) -> Value:
-    x, most = Term(n, floating(n, n.tensor())), n.kind == "ops.Nanargmax"
-    filled = _nan(x).choose(-math.inf if most else math.inf, x)
+    x, most = Term(n, n.floating(n.tensor())), n.kind == "ops.Nanargmax"
+    filled = without_nan(x, -math.inf if most else math.inf)
     found = Term(n, extreme_place(n, nn.Argmax if most else nn.Argmin, filled.value))
     axes, keep = axes_of(n, x.value, n.argument(1, "axis")), bool(n.argument(2, "keepdims", False))
-    some = (~_nan(x)).cast(i32).largest(*axes, keep=keep) > 0
+    some = (~isnan(x)).cast(i32).largest(*axes, keep=keep) > 0
     return some.choose(found, -1).value
 
 
 @layer("ops.Nancumsum", "ops.Nancumprod")
 def nan_running(n: KerasLayer) -> Value:
-    x, axis = Term(n, floating(n, n.tensor())), n.option("axis", None)
+    x, axis = Term(n, n.floating(n.tensor())), n.option("axis", None)
     if axis is None:
         x, axis = x.flat(), 0
     of_sums = n.kind == "ops.Nancumsum"
-    filled = _nan(x).choose(0.0 if of_sums else 1.0, x)
+    filled = without_nan(x, 0.0 if of_sums else 1.0)
     op = nn.Cumsum if of_sums else nn.Cumprod
     return n(op(filled.value, axis=normalize_axis(n, axis, x.rank)))
 
@@ -224,30 +175,27 @@ def nan_running(n: KerasLayer) -> Value:
 @layer("ops.Nanmedian", "ops.Nanquantile", "ops.Nanpercentile")
 def nan_quantile(n: KerasLayer) -> Value:
     """Between the sorted elements on both sides of a share of those that are numbers."""
-    x, median = Term(n, floating(n, n.tensor())), n.kind == "ops.Nanmedian"
+    x, median = Term(n, n.floating(n.tensor())), n.kind == "ops.Nanmedian"
     given = 0.5 if median else n.argument(1, "q")
     shares = np.asarray(given, np.float64) / (100 if n.kind == "ops.Nanpercentile" else 1)
     axes = axes_of(n, x.value, n.option("axis", None))
     method = "linear" if median else str(n.option("method", "linear"))
-    rest = [i for i in range(x.rank) if i not in axes]
     rows = Term(n, rows_of(n, x.value, axes))
-    ordered = Term(n, sorted_along(n, _nan(rows).choose(math.inf, rows).value, len(rest))[0])
-    count = (~_nan(rows)).cast(x.element).sum(len(rest), keep=True)
-    parts = [_at_share(ordered, share, count, method) for share in shares.reshape(-1).tolist()]
-    if n.option("keepdims", False):
-        own = {axis: (rows.value, i) for i, axis in enumerate(rest)}
-        parts = [part.reshape(*(own.get(i, 1) for i in range(x.rank))) for part in parts]
-    return parts[0].value if not shares.ndim else joined([p.spread(1, 0) for p in parts], 0).value
+    last = rows.rank - 1
+    in_order = Term(n, ordered(n, without_nan(rows, math.inf).value, last)[0])
+    count = (~isnan(rows)).cast(x.element).sum(last, keep=True)
+    parts = [_at_share(in_order, share, count, method) for share in shares.reshape(-1).tolist()]
+    return of_shares(parts, shares, x.value, axes, bool(n.option("keepdims", False)))
 
 
-def _at_share(ordered: Term, share: float, count: Term, method: str) -> Term:
+def _at_share(row: Term, share: float, count: Term, method: str) -> Term:
     """The element at a share of so many in each row."""
-    n, axis = ordered.n, ordered.rank - 1
+    n, axis = row.n, row.rank - 1
     place = (count - 1.0).max(0.0) * share
     above = place.function(nn.Ceil)
     below = (above - 1.0).max(0.0) if method == "linear" else place.function(nn.Floor)
-    index = counting(n, extent(n, (ordered.value, axis))).cast(ordered.element)
-    low, high = (index.equals(at).choose(ordered, 0.0).sum(axis) for at in (below, above))
+    index = counting(n, extent(n, (row.value, axis))).cast(row.element)
+    low, high = (index.equals(at).choose(row, 0.0).sum(axis) for at in (below, above))
     part = (place - below).column(0, axis)
     match method:
         case "linear":  # as Keras sums it, which is NaN beside an infinity
@@ -259,7 +207,7 @@ def _at_share(ordered: Term, share: float, count: Term, method: str) -> Term:
         case "midpoint":
             found = (low + high) * 0.5
         case "nearest":
-            found = index.equals(place.function(nn.Round)).choose(ordered, 0.0).sum(axis)
+            found = index.equals(place.function(nn.Round)).choose(row, 0.0).sum(axis)
         case _:
             raise n.error(f"'method' is '{method}'")
     return count.column(0, axis).equals(0.0).choose(math.nan, found)
@@ -268,7 +216,7 @@ def _at_share(ordered: Term, share: float, count: Term, method: str) -> Term:
 @layer("ops.Corrcoef")
 def correlations(n: KerasLayer) -> Value:
     """Of the rows of a matrix."""
-    x = Term(n, floating(n, n.tensor()))
+    x = Term(n, n.floating(n.tensor()))
     apart = x - x.mean(1, keep=True)
     products = apart @ apart.transpose(1, 0)
     sizes = (apart * apart).sum(1).function(nn.Sqrt)
@@ -306,7 +254,7 @@ def distances(n: KerasLayer) -> Value:
 @layer("ops.Trapezoid")
 def trapezoid(n: KerasLayer) -> Value:
     """The area below points."""
-    y, at = Term(n, floating(n, n.tensor())), n.argument(1, "x")
+    y, at = Term(n, n.floating(n.tensor())), n.argument(1, "x")
     axis = normalize_axis(n, int(n.option("axis", -1)), y.rank)
     count = n.extent(y.value, axis)
     middle = (y.part(axis, 1, count) + y.part(axis, 0, count - 1)) * 0.5
@@ -329,9 +277,7 @@ def _range(n: KerasLayer, start: Term, stop: Term) -> Term:
     rank = apart.rank - 1
     found = start.spread(1, 0) + apart * constant(n, parts.reshape(-1, *[1] * rank), start.element)
     axis = n.integer("axis", 0) % (rank + 1)
-    order = list(range(1, rank + 1))
-    order.insert(axis, 0)
-    return found.transpose(*order)
+    return found.transpose(*arrays.moveaxis(rank + 1, [0], [axis]))
 
 
 def _ends(n: KerasLayer) -> tuple[Term, Term]:
@@ -364,8 +310,7 @@ def geomspace(n: KerasLayer) -> Value:
     sign = (start < 0.0).choose(-1.0, start * 0.0 + 1.0)
     logs = ((v * sign).function(nn.Log) for v in (start, stop))
     axis = n.integer("axis", 0) % (start.rank + 1)
-    order = list(range(1, start.rank + 1))
-    order.insert(axis, 0)
+    order = arrays.moveaxis(start.rank + 1, [0], [axis])
     return (_range(n, *logs).function(nn.Exp) * sign.spread(1, 0).transpose(*order)).value
 
 
@@ -386,13 +331,13 @@ def diag(n: KerasLayer) -> Value:
     x, k = n.tensor(), n.integer("k", 0)
     if n.kind == "ops.Diagflat":
         x = Term(n, x).flat().value
-    return diagonal(n, x, k) if x.type.rank == 2 else on_diagonal(n, x, k)
+    return arrays.diag(n, x, k)
 
 
 @layer("ops.Vander")
 def vander(n: KerasLayer) -> Value:
     """The powers of each element."""
-    x, count = Term(n, floating(n, n.tensor())), n.option("N", None)
+    x, count = Term(n, n.floating(n.tensor())), n.option("N", None)
     size = n.extent(x.value, -1) if count is None else int(count)
     powers = np.arange(size)
     powers = powers if n.option("increasing", False) else powers[::-1].copy()
@@ -408,11 +353,7 @@ def unravel(n: KerasLayer) -> list[Value]:
     """The coordinates of places in a shape."""
     at, shape = Term(n, n.tensor()), [int(d) for d in n.option("shape")]
     place = (at < 0).choose(at + math.prod(shape), at)
-    found = []
-    for size in reversed(shape):
-        found.insert(0, (place % size).value)
-        place = formulas.floor_div(place, constant(n, size, place.element))
-    return found
+    return [v.value for v in arrays.unravel_index(place, shape)]
 
 
 @layer("ops.Select")

@@ -68,7 +68,7 @@ def _filled_up(n: MxnetLayer, x: Value, count: int) -> Value:
 def _holds(n: MxnetLayer, flag: Value) -> Value:
     """Whether a number is not 0."""
     one = as_scalar(n, flag)
-    return one if one.type.element_type is i1 else (~n.term(one).equals(0)).value
+    return n.cast(one, i1)
 
 
 @rows("_cond")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...common import arrays
 from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
@@ -60,10 +61,11 @@ def size_array(n: MxnetLayer, x: Value) -> Value:
 
 @rows("diag", "_np_diag")
 def diagonal_or_matrix(n: MxnetLayer, x: Value) -> Value:
-    """The diagonal of a matrix, or the matrix of a diagonal."""
-    if n.int("k", 0) or x.type.rank > 2:
-        raise n.error(f"a diagonal of '{x.type}' other than the main one of a matrix")
-    return diagonal(n, x) if x.type.rank == 2 else on_diagonal(n, x)
+    """The diagonals of matrices, or the matrix of a diagonal."""
+    if x.type.rank < 3:
+        return arrays.diag(n, x, n.int("k", 0))
+    axes = (n.axis(name, i, x.type.rank) for i, name in enumerate(("axis1", "axis2")))
+    return diagonal(n, x, n.int("k", 0), *axes)
 
 
 @rows("_contrib_index_array")

@@ -5,7 +5,7 @@ Comparisons give 0 and 1 of the operands' type, those of deep numpy (`_npi_`) bo
 
 from __future__ import annotations
 
-from ...common.formulas import hypot
+from ...common.formulas import cbrt, hypot, isfinite, log2, log10, round_half_away, trunc
 from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
@@ -14,20 +14,6 @@ Formula = Callable[[Term], Term]
 
 def _of(op) -> Formula:
     return lambda x: x.function(op)
-
-
-def _trunc(x: Term) -> Term:
-    return (x < 0.0).choose(x.function(nn.Ceil), x.function(nn.Floor))
-
-
-def _round(x: Term) -> Term:
-    """Halves away from zero."""
-    return _trunc(x + (x < 0.0).choose(x.zeros() - 0.5, x.zeros() + 0.5))
-
-
-def _cbrt(x: Term) -> Term:
-    root = x.function(nn.Abs) ** (1 / 3)
-    return (x < 0.0).choose(-root, root)
 
 
 def _negation(x: Term) -> Term:
@@ -45,23 +31,23 @@ _UNARY: dict[str, Formula] = {
 } | {
     "negative": lambda x: -x,
     "square": lambda x: x * x,
-    "cbrt": _cbrt,
-    "rcbrt": lambda x: 1.0 / _cbrt(x),
+    "cbrt": cbrt,
+    "rcbrt": lambda x: 1.0 / cbrt(x),
     "arcsin": _of(nn.Asin),
     "arccos": _of(nn.Acos),
     "arctan": _of(nn.Atan),
     "arcsinh": _of(nn.Asinh),
     "arccosh": _of(nn.Acosh),
     "arctanh": _of(nn.Atanh),
-    "log2": lambda x: x.function(nn.Log) * (1 / math.log(2)),
-    "log10": lambda x: x.function(nn.Log) * (1 / math.log(10)),
+    "log2": log2,
+    "log10": log10,
     "log1p": _of(nn.Log1p),
     "expm1": _of(nn.Expm1),
     "degrees": lambda x: x * (180 / math.pi),
     "radians": lambda x: x * (math.pi / 180),
-    "round": _round,
-    "fix": _trunc,
-    "trunc": _trunc,
+    "round": round_half_away,
+    "fix": trunc,
+    "trunc": trunc,
     "rint": lambda x: (x - 0.5).function(nn.Ceil),
     "logical_not": _negation,
     "identity": lambda x: x,
@@ -97,7 +83,7 @@ def _numpy_unary(formula: Formula) -> Callable[[MxnetLayer, Value], Value]:
     """Of integers, a function gives floats."""
 
     def convert(n: MxnetLayer, x: Value) -> Value:
-        return formula(_real(n.term(x))).value
+        return formula(n.term(n.floating(x))).value
 
     return convert
 
@@ -108,13 +94,9 @@ rows.add({name: _unary(f) for name, f in _UNARY.items()})
 rows.add({name: _unary(_UNARY[known]) for name, known in _ALIASES.items()})
 
 
-def _real(x: Term) -> Term:
-    return x if isinstance(x.element, FloatType) else x.cast(f32)
-
-
 def _around(n: MxnetLayer, x: Value) -> Value:
     scale = 10.0 ** n.int("decimals", 0)
-    return (_round(n.term(x) * scale) / scale).value
+    return (round_half_away(n.term(x) * scale) / scale).value
 
 
 rows.add(
@@ -128,9 +110,9 @@ rows.add(
     | {
         "_npi_around": _around,
         "_npi_logical_not": lambda n, x: n.term(x).equals(0).value,
-        "_npi_isnan": lambda n, x: n(nn.IsNan(x)),
-        "_npi_isinf": lambda n, x: n(nn.IsInf(x)),
-        "_npi_isfinite": lambda n, x: (n.term(x) - n.term(x)).equals(0).value,
+        "_npi_isnan": lambda n, x: n(nn.IsNan(n.floating(x))),
+        "_npi_isinf": lambda n, x: n(nn.IsInf(n.floating(x))),
+        "_npi_isfinite": lambda n, x: isfinite(n.term(n.floating(x))).value,
         "_contrib_div_sqrt_dim": lambda n, x: (
             (n.term(x) / math.sqrt(n.extent(x, x.type.rank - 1))).value
         ),
@@ -182,14 +164,11 @@ def add_n(n: MxnetLayer, *inputs: Value) -> Value:
 
 def _mod(a: Term, b: Term) -> Term:
     """What is left has the divisor's sign; 0 where that is 0."""
-    if not isinstance(a.element, FloatType):
-        return a % b
-    rest = a - (a / b).function(nn.Floor) * b
-    return b.equals(0.0).choose(b * 0.0, rest)
+    return b.equals(0).choose(0, a % b)
 
 
 def _logical(combine: Callable[[Term, Term], Term]) -> Callable[[Term, Term], Term]:
-    return lambda a, b: combine(~a.equals(0), ~b.equals(0))
+    return lambda a, b: combine(a.cast(i1), b.cast(i1))
 
 
 _BINARY: dict[str, Callable[[Term, Term], Term]] = {
@@ -243,7 +222,7 @@ def _binary(formula, compares: bool, numpy: bool, divides: bool) -> Callable:
     def convert(n: MxnetLayer, a: Value, b: Value) -> Value:
         lhs, rhs = _pair(n, a, b)
         if numpy and divides:
-            lhs, rhs = _real(lhs), _real(rhs)
+            lhs, rhs = (n.term(n.floating(v.value)) for v in (lhs, rhs))
         found = formula(lhs, rhs)
         return (found.cast(lhs.element) if compares and not numpy else found).value
 
@@ -258,7 +237,7 @@ def _scalar(formula, compares: bool, numpy: bool, divides: bool, turned: bool) -
         whole = number == int(number) if math.isfinite(number) else False
         whole = n.flag("is_int", whole)
         if term.element is i1 or (numpy and (divides or not whole)):
-            term = _real(term)
+            term = n.term(n.floating(x))
         value = n.term(n.constant(number, term.element))
         found = formula(value, term) if turned else formula(term, value)
         return (found.cast(term.element) if compares and not numpy else found).value
@@ -307,9 +286,7 @@ rows.add({"_grad_add": _binary(_BINARY["add"], False, False, False)})
 @rows("where", "_npi_where", "_sparse_where")
 def where(n: MxnetLayer, condition: Value, a: Value, b: Value) -> Value:
     lhs, rhs = _pair(n, a, b)
-    chosen = n.term(condition)
-    if chosen.element is not i1:
-        chosen = ~chosen.equals(0)
+    chosen = n.term(condition).cast(i1)
     if n.kind == "where" and chosen.rank == 1 and lhs.rank > 1:
         chosen = chosen.spread(0, lhs.rank - 1)
     return chosen.choose(lhs, rhs).value
@@ -317,8 +294,7 @@ def where(n: MxnetLayer, condition: Value, a: Value, b: Value) -> Value:
 
 @rows("_npi_where_lscalar", "_npi_where_rscalar")
 def where_scalar(n: MxnetLayer, condition: Value, x: Value) -> Value:
-    chosen, number = n.term(condition), n.float("scalar")
-    chosen = chosen if chosen.element is i1 else ~chosen.equals(0)
+    chosen, number = n.term(condition).cast(i1), n.float("scalar")
     pair = (number, n.term(x)) if n.kind == "_npi_where_lscalar" else (n.term(x), number)
     return chosen.choose(*pair).value
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...common.formulas import without_nan
 from ...common.reductions import variance as spread_of
 from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
@@ -87,7 +88,7 @@ def index_copy(n: MxnetLayer, x: Value, index: Value, new: Value) -> Value:
 @rows("_contrib_boolean_mask", "_npi_boolean_mask")
 def boolean_mask(n: MxnetLayer, x: Value, mask: Value) -> Value:
     axis = n.axis("axis", 0, x.type.rank)
-    places = n(nn.NonZero((~n.term(mask).equals(0)).value))
+    places = n(nn.NonZero(n.cast(mask, i1)))
     return gathered(n, x, n(nn.Reshape(places, out=TensorType((None,), i64))), axis)
 
 
@@ -132,7 +133,8 @@ def _along_axis(n: MxnetLayer, x: Value) -> tuple[Value, int, list | None]:
 def _ordered(
     n: MxnetLayer, x: Value, axis: int, count: int | None, rising: bool
 ) -> tuple[Value, Value]:
-    count = n.extent(x, axis) if count is None else count
+    if count is None:
+        return ordered(n, x, axis, descending=not rising)
     return largest(n, x, n.constant(count, i64), axis, greatest=not rising)
 
 
@@ -209,10 +211,6 @@ def _reduction(op: Callable, prepare: Callable[[Term], Term] = lambda x: x) -> C
     return convert
 
 
-def _without_nan(value: float) -> Callable[[Term], Term]:
-    return lambda x: x.function(nn.IsNan).choose(value, x)
-
-
 _REDUCTIONS = named("""
     sum=ReduceSum sum_axis=ReduceSum _np_sum=ReduceSum mean=ReduceMean _npi_mean=ReduceMean
     prod=ReduceProd _np_prod=ReduceProd _np_product=ReduceProd max=ReduceMax max_axis=ReduceMax
@@ -222,8 +220,8 @@ _REDUCTIONS = named("""
 rows.add({name: _reduction(op) for name, op in _REDUCTIONS.items()})
 rows.add(
     {
-        "nansum": _reduction(nn.ReduceSum, _without_nan(0.0)),
-        "nanprod": _reduction(nn.ReduceProd, _without_nan(1.0)),
+        "nansum": _reduction(nn.ReduceSum, lambda x: without_nan(x, 0.0)),
+        "nanprod": _reduction(nn.ReduceProd, lambda x: without_nan(x, 1.0)),
     }
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...common.activations import activation as activate
+from ...common.arrays import moveaxis
 from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
@@ -190,8 +191,7 @@ def batch_norm_(
     axis = n.axis("axis", 1, x.type.rank)
     if n.flag("fix_gamma", True):
         gamma = n.zeros(gamma.type.shape, gamma.type.element_type, 1)
-    order = [i for i in range(x.type.rank) if i != axis]
-    order.insert(1, axis)
+    order = moveaxis(x.type.rank, [axis], [1])
     epsilon = n.float("eps", 1e-3)
     out = batch_norm(n, n.transposed(x, *order), gamma, beta, mean, var, epsilon)
     out = n.transposed(out, *(int(i) for i in np.argsort(order)))

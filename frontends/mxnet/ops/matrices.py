@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...common import arrays
 from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
@@ -21,20 +22,16 @@ def dot(n: MxnetLayer, a: Value, b: Value) -> Value:
         b = n.transposed(b, b.type.rank - 1, *range(b.type.rank - 1))
     if a.type.rank == 0 or b.type.rank == 0:
         return n(nn.Mul(a, b))
-    if n.kind == "_np_dot" and b.type.rank > 1:
-        lead = b.type.rank - 2
-        b = n.transposed(b, lead, *range(lead), lead + 1)
+    if n.kind == "_np_dot":
+        return arrays.dot(n.term(a), n.term(b)).value
     out = _products(n, a, b, 1)
-    scalar = out.type.rank == 0 and n.kind != "_np_dot"
-    return reshape(n, out, [1]) if scalar else out
+    return out if out.type.rank else reshape(n, out, [1])
 
 
 def _products(n: MxnetLayer, a: Value, b: Value, count: int) -> Value:
     """Sums over the last dimensions of a and the first of b."""
-    left: list[Extent] = [(a, i) for i in range(a.type.rank - count)]
-    right: list[Extent] = [(b, i) for i in range(count, b.type.rank)]
-    rows_, columns = n.term(a).flattened(len(left)), n.term(b).flattened(count)
-    return (rows_ @ columns).reshape(*left, *right).value
+    first = range(a.type.rank - count, a.type.rank)
+    return arrays.tensordot(n.term(a), n.term(b), first, range(count)).value
 
 
 @rows("_npi_tensordot_int_axes")
@@ -44,14 +41,8 @@ def tensordot(n: MxnetLayer, a: Value, b: Value) -> Value:
 
 @rows("_npi_tensordot")
 def tensordot_along(n: MxnetLayer, a: Value, b: Value) -> Value:
-    summed = [
-        [axis % x.type.rank for axis in n.ints(name)]
-        for name, x in (("a_axes_summed", a), ("b_axes_summed", b))
-    ]
-    first = [i for i in range(a.type.rank) if i not in summed[0]]
-    last = [i for i in range(b.type.rank) if i not in summed[1]]
-    a, b = n.transposed(a, *first, *summed[0]), n.transposed(b, *summed[1], *last)
-    return _products(n, a, b, len(summed[0]))
+    first, second = n.axes("a_axes_summed", a.type.rank), n.axes("b_axes_summed", b.type.rank)
+    return arrays.tensordot(n.term(a), n.term(b), first, second).value
 
 
 @rows("_npi_matmul")

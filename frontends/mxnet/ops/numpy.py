@@ -2,41 +2,33 @@
 
 from __future__ import annotations
 
+from ...common import arrays
+from ...common.formulas import copysign, ldexp, nan_to_num
 from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
 # -- other shapes ----------------------------------------------------------------------------------
 
 
-def _with_rank(n: MxnetLayer, x: Value, rank: int) -> Value:
-    """x of at least so many dimensions; a vector lies along the second of three."""
-    if rank == 3 and x.type.rank in (1, 2):
-        x = unsqueezed(n, x, *[0] * (2 - x.type.rank), 2)
-    return unsqueezed(n, x, *[0] * (rank - x.type.rank))
-
-
 @rows("_np_atleast_1d", "_np_atleast_2d", "_np_atleast_3d")
 def at_least(n: MxnetLayer, *inputs: Value) -> list[Value]:
-    return [_with_rank(n, x, int(n.kind[-2])) for x in inputs]
+    return [arrays.atleast(n, x, int(n.kind[-2])) for x in inputs]
 
 
-@rows("_npi_hstack", "_npi_vstack", "_npi_dstack", "_npi_column_stack")
-def side_by_side(n: MxnetLayer, *inputs: Value) -> Value:
-    if n.kind == "_npi_column_stack":
-        columns = [unsqueezed(n, x, 1) if x.type.rank == 1 else x for x in inputs]
-        return concat(n, columns, 1)
-    axis = {"h": 1, "v": 0, "d": 2}[n.kind[5]]
-    parts = [_with_rank(n, x, {"h": 1, "v": 2, "d": 3}[n.kind[5]]) for x in inputs]
-    return concat(n, parts, min(axis, parts[0].type.rank - 1))
+rows.add(
+    {
+        "_npi_hstack": lambda n, *inputs: arrays.hstack(n, inputs),
+        "_npi_vstack": lambda n, *inputs: arrays.vstack(n, inputs),
+        "_npi_dstack": lambda n, *inputs: arrays.dstack(n, inputs),
+        "_npi_column_stack": lambda n, *inputs: arrays.column_stack(n, inputs),
+    }
+)
 
 
 @rows("_npi_rot90")
 def quarter_turns(n: MxnetLayer, x: Value) -> Value:
-    first, second = normalize_axes(n, n.ints("axes", (0, 1), 2), x.type.rank)
-    for _ in range(n.int("k", 1) % 4):
-        n.extent(x, second)
-        x = swapped(n, reversed_axes(n, x, [second]), first, second)
-    return x
+    axes = normalize_axes(n, n.ints("axes", (0, 1), 2), x.type.rank)
+    return arrays.rot90(n, x, n.int("k", 1), *axes)
 
 
 @rows("_np_diagonal", "_np_trace")
@@ -49,17 +41,12 @@ def diagonals(n: MxnetLayer, x: Value) -> Value:
 
 @rows("_npi_tril")
 def lower(n: MxnetLayer, x: Value) -> Value:
-    inside = np.tri(n.extent(x, -2), n.extent(x, -1), n.int("k", 0), dtype=np.bool_)
-    return constant(n, inside).choose(n.term(x), 0).value
+    return n(nn.Trilu(x, n.constant(n.int("k", 0), i64), upper=False))
 
 
 @rows("_npi_diff")
 def differences(n: MxnetLayer, x: Value) -> Value:
-    axis = n.axis("axis", -1, x.type.rank)
-    for _ in range(n.int("n", 1)):
-        ends = slice_axis(n, x, axis, 1, n.extent(x, axis)), slice_axis(n, x, axis, 0, -1)
-        x = n(nn.Sub(*ends))
-    return x
+    return arrays.diff(n, x, n.axis("axis", -1, x.type.rank), n.int("n", 1))
 
 
 @rows("_npi_einsum")
@@ -74,48 +61,36 @@ def sum_of_products(n: MxnetLayer, *inputs: Value) -> Value:
 def all_or_any(n: MxnetLayer, x: Value) -> Value:
     given = n.ints("axis") if n.get("axis") is not None else range(x.type.rank)
     axes = normalize_axes(n, tuple(given), x.type.rank)
-    holds = (~n.term(x).equals(0)).cast(i32) if x.type.element_type is not i1 else n.term(x)
     op = nn.ReduceMin if n.kind == "_np_all" else nn.ReduceMax
-    found = reduced(n, holds.cast(i32).value, op, axes, keep=n.flag("keepdims"))
-    return n.cast(found, i1)
+    return reduced(n, n.cast(x, i1), op, axes, keep=n.flag("keepdims"))
 
 
 @rows("_npi_nan_to_num")
 def finite(n: MxnetLayer, x: Value) -> Value:
-    term, most = n.term(x), float(np.finfo(np.float32).max)
-    high, low = (n.get(name) for name in ("posinf", "neginf"))
-    term = term.equals(np.inf).choose(most if high is None else float(high), term)
-    term = term.equals(-np.inf).choose(-most if low is None else float(low), term)
-    return term.function(nn.IsNan).choose(n.float("nan", 0.0), term).value
+    ends = (None if n.get(name) is None else n.float(name) for name in ("posinf", "neginf"))
+    return nan_to_num(n.term(x), n.float("nan", 0.0), *ends).value
 
 
 @rows("_npi_isposinf", "_npi_isneginf")
 def infinite(n: MxnetLayer, x: Value) -> Value:
-    return n.term(x).equals(np.inf if n.kind == "_npi_isposinf" else -np.inf).value
+    end = np.inf if n.kind == "_npi_isposinf" else -np.inf
+    return n.term(n.floating(x)).equals(end).value
 
 
-def _copysign(size: Term, sign: Term) -> Term:
-    size = size.function(nn.Abs)
-    return ((1.0 / sign < 0.0) | (sign < 0.0)).choose(-size, size)
-
-
-def _ldexp(x: Term, power: Term) -> Term:
-    return x * (power * float(np.log(2))).function(nn.Exp)
-
-
-_PAIRS = {"copysign": _copysign, "ldexp": _ldexp}
+_PAIRS = {"copysign": copysign, "ldexp": ldexp}
 
 
 @rows("_npi_copysign", "_npi_ldexp")
 def of_two(n: MxnetLayer, a: Value, b: Value) -> Value:
-    return _PAIRS[n.kind.removeprefix("_npi_")](
-        n.term(a), n.term(b).cast(a.type.element_type)
-    ).value
+    size = n.floating(a)
+    pair = n.term(size), n.term(n.cast(b, size.type.element_type))
+    return _PAIRS[n.kind.removeprefix("_npi_")](*pair).value
 
 
 @rows("_npi_copysign_scalar", "_npi_rcopysign_scalar", "_npi_ldexp_scalar", "_npi_rldexp_scalar")
 def of_one_and_a_number(n: MxnetLayer, x: Value) -> Value:
     name = n.kind.removeprefix("_npi_").removesuffix("_scalar")
+    x = n.floating(x)
     pair = n.term(x), n.term(n.scalar(n.float("scalar"), x))
     turned = name.startswith("r")
     return _PAIRS[name.removeprefix("r")](*(pair[::-1] if turned else pair)).value
@@ -123,11 +98,8 @@ def of_one_and_a_number(n: MxnetLayer, x: Value) -> Value:
 
 @rows("_npi_polyval")
 def polynomial(n: MxnetLayer, factors: Value, x: Value) -> Value:
-    """Horner's scheme, the highest power first."""
-    total = n.term(x) * 0.0
-    for i in range(n.extent(factors, 0)):
-        total = total * n.term(x) + n.term(factors).column(i)
-    return total.value
+    powers = [n.term(factors).column(i) for i in range(n.extent(factors, 0))]
+    return polyval(powers, n.term(x)).value
 
 
 # -- numbers and positions -------------------------------------------------------------------------
@@ -135,8 +107,8 @@ def polynomial(n: MxnetLayer, factors: Value, x: Value) -> Value:
 
 @rows("_npi_hamming", "_npi_hanning", "_npi_blackman")
 def window(n: MxnetLayer) -> Value:
-    found = getattr(np, n.kind.removeprefix("_npi_"))(n.int("M"))
-    return n.constant(found, n.element("dtype", f32))
+    name = n.kind.removeprefix("_npi_").replace("hanning", "hann")
+    return n.constant(arrays.window(name, n.int("M"), periodic=False), n.element("dtype", f32))
 
 
 @rows("_npi_logspace")
@@ -152,8 +124,7 @@ def indices(n: MxnetLayer) -> Value:
 
 @rows("_npx_nonzero")
 def places(n: MxnetLayer, x: Value) -> Value:
-    holds = n.term(x) if x.type.element_type is i1 else ~n.term(x).equals(0)
-    return n.transposed(n(nn.NonZero(holds.value)), 1, 0)
+    return n.transposed(n(nn.NonZero(n.cast(x, i1))), 1, 0)
 
 
 @rows("_ravel_multi_index", "ravel_multi_index")
@@ -167,8 +138,5 @@ def raveled(n: MxnetLayer, x: Value) -> Value:
 
 @rows("_unravel_index", "unravel_index")
 def unraveled(n: MxnetLayer, x: Value) -> Value:
-    parts, rest = [], n.term(x).cast(i64)
-    for extent in reversed(n.ints("shape")):
-        parts.insert(0, (rest % extent).spread(1, 0).value)
-        rest = rest / extent
-    return n.cast(concat(n, parts, 0), x.type.element_type)
+    parts = arrays.unravel_index(n.term(x).cast(i64), n.ints("shape"))
+    return joined([part.spread(1, 0) for part in parts], 0).cast(x.type.element_type).value

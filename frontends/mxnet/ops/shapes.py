@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
+from ...common import arrays
 from ...common.movement import slice_axis as along
 from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
@@ -206,10 +205,7 @@ def swap_axes(n: MxnetLayer, x: Value) -> Value:
 def move_axis(n: MxnetLayer, x: Value) -> Value:
     rank = x.type.rank
     source, target = ([a % rank for a in n.ints(k)] for k in ("source", "destination"))
-    order = [i for i in range(rank) if i not in source]
-    for at, axis in sorted(zip(target, source, strict=True)):
-        order.insert(at, axis)
-    return n.transposed(x, *order)
+    return n.transposed(x, *arrays.moveaxis(rank, source, target))
 
 
 @rows("depth_to_space", "space_to_depth")
@@ -283,9 +279,9 @@ def split_at(n: MxnetLayer, x: Value) -> list[Value]:
     whole, count = n.extent(x, axis), n.int("sections", 0)
     if count > 0:
         return _parts(n, split_evenly(n, x, axis, count), axis)
-    bounds = [min(v, whole) for v in n.ints("indices", (0,))] + [whole]
-    bounds = bounds if bounds[0] == 0 else [0, *bounds]
-    return _parts(n, split_into(n, x, axis, [b - a for a, b in pairwise(bounds)]), axis)
+    cuts = n.ints("indices", (0,))
+    sizes = arrays.array_split(whole, cuts[1:] if cuts[:1] == (0,) else cuts)
+    return _parts(n, split_into(n, x, axis, sizes), axis)
 
 
 def _parts(n: MxnetLayer, parts: list[Value], axis: int) -> list[Value]:
@@ -295,9 +291,7 @@ def _parts(n: MxnetLayer, parts: list[Value], axis: int) -> list[Value]:
 @rows("reverse", "flip", "_npi_flip")
 def reverse(n: MxnetLayer, x: Value) -> Value:
     axes = n.axes("axis", x.type.rank) if n.get("axis") is not None else range(x.type.rank)
-    for axis in axes:
-        x = slice_of(n, x, axis, None, None, -1)
-    return x
+    return reversed_axes(n, x, axes)
 
 
 @rows("_np_roll")
@@ -330,10 +324,7 @@ def stack(n: MxnetLayer, *inputs: Value) -> Value:
 
 @rows("tile", "_npi_tile")
 def tile(n: MxnetLayer, x: Value) -> Value:
-    repeats = n.ints("reps")
-    x = unsqueezed(n, x, *[0] * (len(repeats) - x.type.rank))
-    repeats = (1,) * (x.type.rank - len(repeats)) + repeats
-    return tiled(n, x, n.constant(np.array(repeats, np.int64)))
+    return arrays.tile(n, x, n.constant(np.array(n.ints("reps"), np.int64)))
 
 
 @rows("repeat", "_np_repeat")
@@ -341,11 +332,7 @@ def repeat(n: MxnetLayer, x: Value) -> Value:
     count = n.size("repeats")
     if n.get("axis") is None:
         x = n.term(x).flat().value
-    axis = n.axis("axis", 0, x.type.rank)
-    own = dims(x)
-    after = axis + 1
-    wide = broadcast(n, unsqueezed(n, x, after), [*own[:after], count, *own[after:]])
-    return merge(n, wide, [(i + (i > axis), i + (i >= axis) + 1) for i in range(x.type.rank)])
+    return arrays.repeat(n, x, count, n.axis("axis", 0, x.type.rank))
 
 
 @rows("Pad", "pad", "_npi_pad")

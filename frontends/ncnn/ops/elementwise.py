@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...common.formulas import log10, trunc
 from ...common.vocabulary import *
 from ..layer import NcnnLayer, rows
 
@@ -125,15 +126,11 @@ _UNARY: dict[int, Callable[[Term], Term]] = {
     1: lambda x: -x,
     4: lambda x: x * x,
     15: lambda x: 1.0 / x,
-    17: lambda x: x.function(nn.Log) * float(1 / np.log(10)),
-    19: lambda x: _truncated(x),
+    17: log10,
+    19: trunc,
     21: lambda x: x.function(nn.Exp) - 1.0,
     27: lambda x: (x + 1.0).function(nn.Log),
 }
-
-
-def _truncated(x: Term) -> Term:
-    return x.function(nn.Sign) * x.function(nn.Abs).function(nn.Floor)
 
 
 @rows("UnaryOp")
@@ -151,7 +148,7 @@ def _remainder(a: Term, b: Term) -> Term:
 
 
 def _truncated_remainder(a: Term, b: Term) -> Term:
-    return a - b * _truncated(a / b)
+    return a - b * trunc(a / b)
 
 
 def _log_add_exp(a: Term, b: Term) -> Term:

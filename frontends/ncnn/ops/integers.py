@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...common.formulas import round_half_away
 from ...common.layer import Layer
 from ...common.vocabulary import *
 from ..layer import NcnnLayer, rows
@@ -10,8 +11,7 @@ from .elementwise import activated
 
 def rounded(n: Layer, x: Value) -> Value:
     """The nearest integers from -127 to 127, halves away from 0, as i8."""
-    t = Term(n, x)
-    nearest = t.function(nn.Sign) * (t.function(nn.Abs) + 0.5).function(nn.Floor)
+    nearest = round_half_away(Term(n, x))
     return n.cast(nearest.max(-127.0).min(127.0).value, i8)
 
 

@@ -139,10 +139,7 @@ def tile(n: NcnnLayer, x: Value) -> Value:
 
 @rows("Flip")
 def flip(n: NcnnLayer, x: Value) -> Value:
-    axes = by_axes(n, x, n.ints(0))
-    if any(x.type.shape[axis] is None for axis in axes):
-        raise n.error("it needs inputs of known extents")
-    return reversed_axes(n, x, axes)
+    return reversed_axes(n, x, by_axes(n, x, n.ints(0)))
 
 
 # -- parts and surroundings ------------------------------------------------------------------------

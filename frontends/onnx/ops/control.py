@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...common.loops import Iteration, branch, mirrored, reversed_along, while_loop
+from ...common.loops import Iteration, branch, mirrored, while_loop
 from ...common.vocabulary import *
 from ..importer import Body
 from ..node import A, Node
@@ -208,7 +208,7 @@ def scan_loop(
     outs = []
     for stack, axis, reverse in zip(stacks, places, prepend, strict=True):
         axis = normalize_axis(n, axis, stack.type.rank, "scan_output_axes: axis")
-        stack = reversed_along(n, stack, 0) if reverse else stack
+        stack = reversed_axes(n, stack, [0]) if reverse else stack
         order = [*range(1, axis + 1), 0, *range(axis + 1, stack.type.rank)]
         outs.append(stack if axis == 0 else n(nn.Transpose(stack, permutation=order)))
     return [*states, *outs]

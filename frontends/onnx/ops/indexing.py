@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...common.arrays import moveaxis
 from ...common.unique import unique_rows
 from ...common.vocabulary import *
 from ..node import Node
@@ -112,6 +113,4 @@ def unique(n: Node, x: Value) -> list[Value]:
 
 def _moved(n: Node, x: Value, source: int, target: int) -> Value:
     """x with one dimension moved."""
-    order = [i for i in range(x.type.rank) if i != source]
-    order.insert(target, source)
-    return x if source == target else n(nn.Transpose(x, permutation=tuple(order)))
+    return transposed(n, x, moveaxis(x.type.rank, [source], [target]))

@@ -6,7 +6,7 @@ Source: onnxruntime's ContribOperators.md.
 from __future__ import annotations
 
 from ...common.formulas import bits_of, width_of
-from ...common.loops import Iteration, reversed_along, while_loop
+from ...common.loops import Iteration, while_loop
 from ...common.unique import unique_rows
 from ...common.vocabulary import *
 from ..node import Node
@@ -242,7 +242,7 @@ def dynamic_time_warping(n: Node, costs: Value) -> Value:
     start = [(rows - 1).value, (columns - 1).value]
     going = n.constant(True, i1)
     _, (places,) = while_loop(n, back, start, (rows + columns).value, going)
-    path = Term(n, reversed_along(n, places, 0)).transpose(1, 0)
+    path = Term(n, reversed_axes(n, places, [0])).transpose(1, 0)
     return path.cast(i32).value
 
 

@@ -9,6 +9,7 @@ from ....dialects.marks import BY_SHAPES
 from ....ir.core import Value
 from ....ir.types import TensorType, i64
 from ...common.gathering import gathered
+from ...common.movement import squeezed, unsqueezed
 from ...common.reductions import reduced
 from ...common.reshaping import expand_by, reshape_by
 from ...common.runtime_axes import assumed, axes_mask, number_of, with_ones, without
@@ -106,7 +107,7 @@ def squeeze(n: Node, x: Value, axes_operand: Value | None = None) -> Value:
     for axis in axes:
         if x.type.shape[axis] not in (1, None):
             raise n.error(f"axis {axis} has {x.type.shape[axis]} elements, expected 1")
-    return reshape(n, x, [(x, i) for i in range(rank) if i not in axes])
+    return squeezed(n, x, *axes)
 
 
 def _squeeze_ones(n: Node, x: Value) -> Value:
@@ -128,7 +129,7 @@ def _squeeze_ones(n: Node, x: Value) -> Value:
         raise n.error(f"the result is declared to have rank {kept}, the input has {x.type.rank}")
     ones = [i for i, d in enumerate(x.type.shape) if d == 1]
     if len(ones) == x.type.rank - kept:
-        return reshape(n, x, [(x, i) for i in range(x.type.rank) if i not in ones])
+        return squeezed(n, x, *ones)
     mask = n(nn.Equal(shape_of(n, x), n.constant(1, i64)))
     return without(n, x, mask, x.type.rank - kept)
 
@@ -143,10 +144,8 @@ def unsqueeze(n: Node, x: Value, axes_operand: Value | None = None) -> Value:
             axes_operand = of_length(n, axes_operand, count)
             return with_ones(n, x, axes_operand, number_of(n, axes_operand, "axes"))
         axes = n.known_ints(axes_operand, "axes")
-    rank = x.type.rank + len(axes or ())
-    new = normalize_axes(n, axes or (), rank)
-    old = iter(range(x.type.rank))
-    return reshape(n, x, [1 if i in new else (x, next(old)) for i in range(rank)])
+    new = normalize_axes(n, axes or (), x.type.rank + len(axes or ()))
+    return unsqueezed(n, x, *sorted(new))
 
 
 @converter("Shape")

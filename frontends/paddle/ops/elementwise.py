@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from ...common import bessel, special
-from ...common.formulas import floor_of_quotient
+from ...common.formulas import (
+    around,
+    copysign,
+    floor_of_quotient,
+    fmax,
+    fmin,
+    isfinite,
+    log2,
+    log10,
+    widened,
+)
 from ...common.vocabulary import *
 from ..layer import PaddleLayer, rows
 
@@ -14,11 +24,7 @@ def _unary(op: Callable[[Value], Any]) -> Callable:
 
 def _real(op: Callable[[Value], Any]) -> Callable:
     """A function of floats, which integers become."""
-    return lambda n, x: n(op(_as_float(n, x)))
-
-
-def _as_float(n: PaddleLayer, x: Value) -> Value:
-    return x if isinstance(x.type.element_type, FloatType) else n.cast(x, f32)
+    return lambda n, x: n(op(n.floating(x)))
 
 
 def _activation(name: str, *parameters: tuple[str, float]) -> Callable:
@@ -90,11 +96,7 @@ for _made, _words in (
 
 
 def _special(function: Callable[[Term], Term]) -> Callable:
-    def convert(n: PaddleLayer, x: Value) -> Value:
-        term = Term(n, _as_float(n, x))
-        return function(term.cast(f64)).cast(term.element).value
-
-    return convert
+    return lambda n, x: widened(function, Term(n, n.floating(x))).value
 
 
 rows.add(
@@ -109,11 +111,6 @@ rows.add(
         "i1e": _special(bessel.bessel_i(1, scaled=True)),
     }
 )
-
-
-def _logarithm(base: float) -> Callable:
-    factor = float(1 / np.log(base))
-    return lambda n, x: (Term(n, _as_float(n, x)).function(nn.Log) * factor).value
 
 
 rows.add(
@@ -131,8 +128,6 @@ rows.add(
         "hardshrink": _activation("hardshrink", ("threshold", 0.5)),
         "stanh": _activation("scaledtanh", ("scale_b", 1.7159), ("scale_a", 0.67)),
         "square": _formula(lambda x: x * x),
-        "log2": _logarithm(2),
-        "log10": _logarithm(10),
     }
 )
 
@@ -147,15 +142,19 @@ def hard_swish(n: PaddleLayer, x: Value) -> Value:
     return (t * (t + offset).max(0.0).min(threshold) / scale).value
 
 
-def _endless(x: Term) -> Term:
-    return x.function(nn.IsNan) | x.function(nn.IsInf)
-
-
 rows.formulas(
     {
         "gelu": lambda n, x: n(nn.Gelu(x, approximate="tanh" if n.flag("approximate") else "none")),
         "not_equal": lambda n, x, y: n(nn.Not(n(nn.Equal(*aligned(n, x, y))))),
-        "isfinite": lambda n, x: (~_endless(Term(n, _as_float(n, x)))).value,
+        "isfinite": lambda n, x: isfinite(Term(n, n.floating(x))).value,
+        "log2": lambda n, x: log2(Term(n, n.floating(x))).value,
+        "log10": lambda n, x: log10(Term(n, n.floating(x))).value,
+        "round round_": lambda n, x: around(Term(n, x), n.int("decimals")).value,
+        "copysign copysign_": lambda n, x, y: (
+            copysign(*(Term(n, n.floating(v)) for v in aligned(n, x, y))).value
+        ),
+        "fmax": lambda n, x, y: fmax(*(Term(n, v) for v in aligned(n, x, y))).value,
+        "fmin": lambda n, x, y: fmin(*(Term(n, v) for v in aligned(n, x, y))).value,
         "logical_not logical_not_": lambda n, x: n(nn.Not(n.cast(x, i1))),
         "cast cast_": lambda n, x: n.cast(x, n.element("dtype", n.element("out_dtype", f32))),
     }
@@ -271,29 +270,10 @@ def power_of(n: PaddleLayer, x: Value, y: Value) -> Value:
     return (b < 0).choose(below, a ** b.max(0)).value
 
 
-@rows("round", "round_")
-def rounded(n: PaddleLayer, x: Value) -> Value:
-    """To so many places behind the point."""
-    t = Term(n, x)
-    if isinstance(t.element, IntegerType) or not (places := n.int("decimals")):
-        return n(nn.Round(x))
-    by = 10.0 ** abs(places)
-    if places > 0:
-        return ((t * by).function(nn.Round) / by).value
-    return ((t / by).function(nn.Round) * by).value
-
-
-@rows("copysign", "copysign_")
-def copysign(n: PaddleLayer, x: Value, y: Value) -> Value:
-    a, b = (Term(n, _as_float(n, v)) for v in aligned(n, x, y))
-    size = a.function(nn.Abs)
-    return is_negative(b).choose(-size, size).value
-
-
 @rows("angle")
 def angle(n: PaddleLayer, x: Value) -> Value:
     """Of real numbers, 0 or pi."""
-    t = Term(n, _as_float(n, x))
+    t = Term(n, n.floating(x))
     found = (t < 0.0).choose(constant(n, math.pi, t.element), 0.0)
     return t.function(nn.IsNan).choose(t, found).value
 
@@ -301,14 +281,6 @@ def angle(n: PaddleLayer, x: Value) -> Value:
 @rows("masked_fill", "masked_fill_")
 def masked_fill(n: PaddleLayer, x: Value, mask: Value, fill: Value) -> Value:
     return n(nn.Where(mask, n.cast(as_scalar(n, fill), x.type.element_type), x))
-
-
-@rows("fmax", "fmin")
-def extreme(n: PaddleLayer, x: Value, y: Value) -> Value:
-    """NaN only where both are."""
-    x, y = aligned(n, x, y)
-    either = n((nn.Max if n.kind == "fmax" else nn.Min)(x, y))
-    return n(nn.Where(n(nn.IsNan(x)), y, n(nn.Where(n(nn.IsNan(y)), x, either))))
 
 
 @rows("where")

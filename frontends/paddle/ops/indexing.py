@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from ...common import arrays
+from ...common.blocks import pixel_unshuffle
+from ...common.formulas import all_of, heaviside, isfinite, trunc
 from ...common.vocabulary import *
 from ..layer import PaddleLayer, rows
 from .elementwise import aligned
@@ -106,13 +109,8 @@ def repeated(n: PaddleLayer, x: Value, repeats: Value | None = None) -> Value:
     """Each element of an axis so often, or as often as the other operand says."""
     axis = n.axis(x, n.int("axis"))
     if repeats is None:
-        count = n.int("repeats")
-        number = counting(n, extent(n, (x, axis)) * count) / count
-    else:
-        ends = Term(n, n(nn.Cumsum(n.cast(repeats, i64), axis=0)))
-        total = Term(n, n.cast(repeats, i64)).sum(0)
-        number = (counting(n, total).spread(0, 1) >= ends).cast(i64).sum(1)
-    return gathered(n, x, number.value, axis)
+        return arrays.repeat(n, x, n.int("repeats"), axis)
+    return arrays.repeat_each(n, x, repeats, axis)
 
 
 @rows("sequence_mask")
@@ -130,11 +128,14 @@ def sequence_mask(n: PaddleLayer, lengths: Value, longest: Value | None = None) 
 
 @rows("searchsorted")
 def searchsorted(n: PaddleLayer, line: Value, x: Value) -> Value:
-    """How many elements of each line are smaller, or with `right` not larger."""
-    sorted_ = Term(n, line).reshape(*dims(line)[:-1], 1, (line, -1))
-    column = Term(n, x).spread(0, 1)
-    inside = (sorted_ <= column) if n.flag("right") else (sorted_ < column)
-    number = inside.cast(i64).sum(inside.rank - 1)
+    """How many elements of each line are smaller, or with `right` not larger.
+
+    All for what is not finite.
+    """
+    value = Term(n, x)
+    number = arrays.searchsorted(Term(n, line), value, n.flag("right"))
+    if isinstance(value.element, FloatType):
+        number = isfinite(value).choose(number, extent(n, (line, line.type.rank - 1)))
     return n.cast(number.value, i32 if n.flag("out_int32") else i64)
 
 
@@ -229,12 +230,9 @@ def broadcast_all(n: PaddleLayer, values: list) -> list:
 
 @rows("pixel_unshuffle")
 def squares(n: PaddleLayer, x: Value) -> Value:
-    """Squares as channels, the channel outermost."""
-    s, (c, h, w) = n.int("downscale_factor", 1), x.type.shape[1:]
-    if c is None or h is None or w is None or s < 1 or n.text("data_format", "NCHW") != "NCHW":
-        raise n.error(f"squares of {s} in '{x.type}', expected known extents, channels first")
-    apart = Term(n, x).reshape((x, 0), c, h // s, s, w // s, s).transpose(0, 1, 3, 5, 2, 4)
-    return apart.reshape((x, 0), c * s * s, h // s, w // s).value
+    if n.text("data_format", "NCHW") != "NCHW":
+        raise n.error("squares of channels that are last are not supported")
+    return pixel_unshuffle(n, x, n.int("downscale_factor", 1))
 
 
 def _formula(make: Callable[..., Term]) -> Callable:
@@ -251,19 +249,6 @@ def _close(n: PaddleLayer, x: Term, y: Term, relative: Term, absolute: Term) -> 
     return same | both if n.flag("equal_nan") else same
 
 
-def _all(n: PaddleLayer, flags: Term) -> Term:
-    axes = tuple(range(flags.rank))
-    return flags.cast(i32).least(*axes).cast(i1)
-
-
-def _cross(n: PaddleLayer, x: Term, y: Term) -> Term:
-    axis = n.int("axis", 9)
-    axis = x.shape.index(3) if axis == 9 else axis % x.rank
-    a, b = ([t.part(axis, i, i + 1) for i in range(3)] for t in (x, y))
-    pairs = ((1, 2), (2, 0), (0, 1))
-    return joined([a[i] * b[j] - a[j] * b[i] for i, j in pairs], axis)
-
-
 def _swiglu(n: PaddleLayer, x: Term, y: Term | None = None) -> Term:
     if y is None:
         half = (x.shape[-1] or 0) // 2
@@ -272,8 +257,12 @@ def _swiglu(n: PaddleLayer, x: Term, y: Term | None = None) -> Term:
 
 
 def _heaviside(n: PaddleLayer, x: Term, y: Term) -> Term:
-    x, y = (Term(n, v) for v in aligned(n, x.value, y.value))
-    return x.equals(0).choose(y, (x > 0).cast(y.element))
+    return heaviside(*(Term(n, v) for v in aligned(n, x.value, y.value)), of_nan=0.0)
+
+
+def _cross(n: PaddleLayer, x: Term, y: Term) -> Term:
+    axis = n.int("axis", 9)
+    return arrays.cross(x, y, x.shape.index(3) if axis == 9 else axis % x.rank)
 
 
 def _logit(n: PaddleLayer, x: Term) -> Term:
@@ -292,12 +281,12 @@ def _label_smooth(n: PaddleLayer, x: Term, prior: Term | None = None) -> Term:
 
 rows.add(
     {
-        "trunc": _formula(lambda n, x: x.function(nn.Sign) * x.function(nn.Abs).function(nn.Floor)),
+        "trunc": _formula(lambda n, x: trunc(x)),
         "atan2": _formula(lambda n, y, x: atan2(y, x)),
         "lerp": _formula(lambda n, x, y, w: x + w * (y - x)),
         "isclose": _formula(_close),
-        "allclose": _formula(lambda n, *given: _all(n, _close(n, *given))),
-        "equal_all": _formula(lambda n, x, y: _all(n, x.equals(y))),
+        "allclose": _formula(lambda n, *given: all_of(_close(n, *given))),
+        "equal_all": _formula(lambda n, x, y: all_of(x.equals(y))),
         "cross": _formula(_cross),
         "heaviside": _formula(_heaviside),
         "label_smooth": _formula(_label_smooth),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...common import arrays
 from ...common import movement as family
 from ...common.vocabulary import *
 from ..layer import PaddleLayer, rows
@@ -79,10 +80,8 @@ def expand_as(n: PaddleLayer, x: Value, like: Value | None = None) -> Value:
 
 @rows("tile")
 def tile(n: PaddleLayer, x: Value, repeats: Any) -> Value:
-    counts = n.numbers(repeats, "repeats")
-    rank = max(len(counts), x.type.rank)
-    x = reshape(n, x, [*[1] * (rank - x.type.rank), *dims(x)])
-    return n(nn.Tile(x, repeats=(*[1] * (rank - len(counts)), *counts)))
+    counts = np.array(n.numbers(repeats, "repeats"), np.int64)
+    return arrays.tile(n, x, n.constant(counts))
 
 
 @rows("shape", "shape64")
@@ -178,10 +177,7 @@ def strided(n: PaddleLayer, x: Value, starts: Any, ends: Any, strides: Any) -> V
 
 @rows("flip")
 def flip(n: PaddleLayer, x: Value) -> Value:
-    axes = tuple(n.axis(x, a) for a in n.ints("axis"))
-    if any(x.type.shape[a] is None for a in axes):
-        raise n.error("it needs inputs of known extents")
-    return reversed_axes(n, x, axes)
+    return reversed_axes(n, x, [n.axis(x, a) for a in n.ints("axis")])
 
 
 @rows("roll")
@@ -264,8 +260,7 @@ def topk(n: PaddleLayer, x: Value, k: Value) -> tuple[Value, Value]:
 @rows("argsort")
 def argsort(n: PaddleLayer, x: Value) -> tuple[Value, Value]:
     axis = n.axis(x, n.int("axis", -1))
-    count = Term(n, shape_of(n, x)).column(axis, 0).value
-    return largest(n, x, count, axis, n.flag("descending"), True)
+    return ordered(n, x, axis, n.flag("descending"))
 
 
 # -- reductions ------------------------------------------------------------------------------------
@@ -374,25 +369,12 @@ def _filled(n: PaddleLayer, value: Value, shape: Value) -> Value:
 @rows("arange", "range")
 def arange(n: PaddleLayer, begin: Value, end: Value, step: Value) -> Value:
     element = n.element("dtype", begin.type.element_type)
-    terms = [n.cast(as_scalar(n, v), element) for v in (begin, end, step)]
-    known = [n.known(v) for v in terms]
-    if all(v is not None for v in known):
-        numbers = [v.item() for v in known if v is not None]
-        return n.constant(np.arange(*numbers), element)
-    return n(nn.Range(*terms, out=TensorType((None,), element)))
+    return ranged(n, *(n.cast(as_scalar(n, v), element) for v in (begin, end, step)))
 
 
 @rows("meshgrid")
 def meshgrid(n: PaddleLayer, values: list) -> list:
-    shape = [(v, 0) for v in values]
-    found = []
-    for i, value in enumerate(values):
-        ones: list[Any] = [1] * len(values)
-        ones[i] = (value, 0)
-        vector = n(nn.Concat([shape_of(n, v) for v, _ in shape], axis=0))
-        wide = reshape(n, value, ones)
-        found.append(expand_by(n, wide, vector, tuple(v.type.shape[0] for v in values)))
-    return [found]
+    return [arrays.meshgrid(n, values, "ij")]
 
 
 @rows("tril_triu")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...common import recurrent as family
+from ...common.arrays import kron
 from ...common.attention import causal
-from ...common.formulas import kron
 from ...common.loops import Iteration, branch, while_loop
 from ...common.vocabulary import *
 from ..layer import PaddleLayer, rows

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from ...common import arrays
 from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
-from .products import convolved, matmul
+from .products import convolved
 from .reductions import norm
 
 
@@ -22,38 +23,19 @@ def tensordot(
             other = Term(n, other).sum(n.axis(y, other.type.rank), keep=True).value
         elif other.type.shape[y] == 1:
             self = Term(n, self).sum(n.axis(x, self.type.rank), keep=True).value
-    sides = []
-    for x, dims in ((self, dims_self), (other, dims_other)):
-        summed = [n.axis(d, x.type.rank) for d in dims]
-        rest = [i for i in range(x.type.rank) if i not in summed]
-        sides.append((x, rest, summed))
-    (a, left, first), (b, right, second) = sides
-    shape = [*(n.size(a, i) for i in left), *(n.size(b, i) for i in right)]
-    lhs = Term(n, transposed(n, a, [*left, *first])).flattened(len(left))
-    rhs = Term(n, transposed(n, b, [*second, *right])).flattened(len(second))
-    return n.reshape(matmul(n, lhs.value, rhs.value), shape)
+    lhs, rhs = (Term(n, v) for v in n.promoted(self, other))
+    pairs = ([n.axis(d, x.rank) for d in dims] for x, dims in ((lhs, dims_self), (rhs, dims_other)))
+    return arrays.tensordot(lhs, rhs, *pairs).value
 
 
 @ROWS("aten.inner")
 def inner(n: AtenLayer, self: Value, other: Value) -> Value:
-    if self.type.rank == 0 or other.type.rank == 0:
-        return n(nn.Mul(*n.promoted(self, other)))
-    return tensordot(n, self, other, [-1], [-1])
+    return arrays.inner(*(Term(n, v) for v in n.promoted(self, other))).value
 
 
 @ROWS("aten.kron")
 def kron(n: AtenLayer, self: Value, other: Value) -> Value:
-    """Blocks of the second tensor, each times an element of the first."""
-    rank = max(self.type.rank, other.type.rank)
-    a, b = (Term(n, x).spread(rank - x.type.rank, 0) for x in n.promoted(self, other))
-    first, second = n.shape(a.value), n.shape(b.value)
-    wide = a.reshape(*(e for i in range(rank) for e in ((a.value, i), 1)))
-    tall = b.reshape(*(e for i in range(rank) for e in (1, (b.value, i))))
-    sizes = [
-        n.number((Term(n, n.as_value(p, i64)) * Term(n, n.as_value(q, i64))).value)
-        for p, q in zip(first, second, strict=True)
-    ]
-    return n.reshape((wide * tall).value, sizes)
+    return arrays.kron(*(Term(n, v) for v in n.promoted(self, other))).value
 
 
 @ROWS("aten.linalg_vecdot")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from operator import and_
 
+from ...common.arrays import WINDOWS, window
 from ...common.complexes import Pair
 from ...common.vocabulary import *
 from ..layer import AtenLayer
@@ -152,18 +153,10 @@ def eye(n: AtenLayer, n_: Any, m: Any = None, dtype: Type | None = None) -> Valu
     return n.constant(found, element)
 
 
-_WINDOWS = {"hann": (0.5, 0.5), "hamming": (0.54, 0.46), "blackman": (0.42, 0.5, 0.08)}
-"""Coefficients of cosines of 0, 1, 2 .. turns, their signs in turn."""
-
-
-@ROWS(*(f"aten.{name}_window" for name in _WINDOWS))
-def window(n: AtenLayer, window_length: Any, periodic: bool = True, dtype=None) -> Value:
-    count = n.int(window_length)
-    turn = 2 * np.pi * np.arange(count) / max(count if periodic else count - 1, 1)
-    terms = _WINDOWS[n.kind.split(".")[1].removesuffix("_window")]
-    return n.constant(
-        sum((-1) ** i * c * np.cos(i * turn) for i, c in enumerate(terms)), dtype or f32
-    )
+@ROWS(*(f"aten.{name}_window" for name in WINDOWS))
+def cosine_window(n: AtenLayer, window_length: Any, periodic: bool = True, dtype=None) -> Value:
+    name = n.kind.split(".")[1].removesuffix("_window")
+    return n.constant(window(name, n.int(window_length), periodic), dtype or f32)
 
 
 @ROWS("aten.bartlett_window", "aten.kaiser_window")

@@ -11,12 +11,10 @@ from ....ir.types import ComplexType, FloatType, IntegerType, Type, f32, f64, i1
 from ...common import formulas
 from ...common.complexes import pair
 from ...common.formulas import floor_of_quotient
-from ...common.loops import Iteration, while_loop
 from ...common.terms import Term
 from ..arguments import words
 from ..layer import AtenLayer
 from ..rows import ROWS, Row, table
-from .views import broadcast_tensors
 
 # -- functions of one tensor -----------------------------------------------------------------------
 
@@ -87,11 +85,11 @@ table(
 table(
     _term,
     "elements",
-    log2=lambda x: x.function(nn.Log) / math.log(2),
-    log10=lambda x: x.function(nn.Log) / math.log(10),
-    exp2=lambda x: 2.0**x,
-    special_exp2=lambda x: 2.0**x,
-    frac=lambda x: x - x.function(nn.Abs).function(nn.Floor) * x.function(nn.Sign),
+    log2=formulas.log2,
+    log10=formulas.log10,
+    exp2=formulas.exp2,
+    special_exp2=formulas.exp2,
+    frac=lambda x: x - formulas.trunc(x),
     log_sigmoid=lambda x: -((-x).function(nn.Softplus)),
     deg2rad=lambda x: x * (math.pi / 180),
     rad2deg=lambda x: x * (180 / math.pi),
@@ -108,36 +106,19 @@ def logit(n: AtenLayer, self: Value, eps: float | None = None) -> Value:
 
 @ROWS("aten.trunc", "aten.fix", batched="elements")
 def trunc(n: AtenLayer, self: Value) -> Value:
-    if not isinstance(self.type.element_type, FloatType):
-        return self
-    x = Term(n, self)
-    return (x.function(nn.Abs).function(nn.Floor) * x.function(nn.Sign)).value
+    return formulas.trunc(Term(n, self)).value
 
 
 @ROWS("aten.round", "aten.special_round", batched="elements")
 def round_(n: AtenLayer, self: Value, decimals: int = 0) -> Value:
     if not isinstance(self.type.element_type, FloatType):
         return self
-    scale = 10.0**decimals
-    x = Term(n, self)
-    return ((x * scale).function(nn.Round) / scale).value if decimals else n(nn.Round(self))
+    return formulas.around(Term(n, self), decimals).value
 
 
 @ROWS("aten.nan_to_num", batched="elements")
 def nan_to_num(n: AtenLayer, self: Value, nan=None, posinf=None, neginf=None) -> Value:
-    import numpy as np
-
-    from ....ir.numpy_types import type_to_numpy
-
-    if not isinstance(self.type.element_type, FloatType):
-        return self
-    most = float(np.nextafter(np.array(np.inf, type_to_numpy(self.type.element_type)), 0))
-    x = Term(n, self)
-    x = x.function(nn.IsNan).choose(nan or 0.0, x)
-    high = most if posinf is None else posinf
-    low = -most if neginf is None else neginf
-    x = x.equals(math.inf).choose(high, x)
-    return x.equals(-math.inf).choose(low, x).value
+    return formulas.nan_to_num(Term(n, self), nan, posinf, neginf).value
 
 
 # -- arithmetic ------------------------------------------------------------------------------------
@@ -215,13 +196,8 @@ def mul(n: AtenLayer, self: Any, other: Any) -> Value:
 
 @ROWS("aten.fmax", "aten.fmin", batched="elements")
 def fmax(n: AtenLayer, self: Value, other: Value) -> Value:
-    """The larger or smaller of two elements; a number where the other is none."""
     a, b = (Term(n, v) for v in n.promoted(self, other))
-    found = a.max(b) if "fmax" in n.kind else a.min(b)
-    if isinstance(a.element, FloatType):
-        found = b.function(nn.IsNan).choose(a, found)
-        found = a.function(nn.IsNan).choose(b, found)
-    return found.value
+    return (formulas.fmax if "fmax" in n.kind else formulas.fmin)(a, b).value
 
 
 @ROWS("aten.rsub", batched="elements")
@@ -365,17 +341,14 @@ def hypot(n: AtenLayer, self: Any, other: Any) -> Value:
 
 @ROWS("aten.logaddexp", "aten.logaddexp2", batched="elements")
 def logaddexp(n: AtenLayer, self: Value, other: Value) -> Value:
-    """log(exp(a) + exp(b)), or of base 2; of two equal infinities, that infinity."""
     a, b = (Term(n, v) for v in n.promoted(self, other))
-    base = math.log(2) if n.kind.split(".")[1].endswith("2") else 1.0
-    apart = a.equals(b).choose(0.0, -(a - b).function(nn.Abs))
-    return (a.max(b) + (apart * base).function(nn.Exp).function(nn.Log1p) / base).value
+    unit = math.log(2) if n.kind.split(".")[1].endswith("2") else 1.0
+    return formulas.logaddexp(a, b, unit).value
 
 
 @ROWS("aten.ldexp", batched="elements")
 def ldexp(n: AtenLayer, self: Value, other: Value) -> Value:
-    x, power = (Term(n, v) for v in n.promoted_floating(self, other))
-    return (x * 2.0**power).value
+    return formulas.ldexp(*(Term(n, v) for v in n.promoted_floating(self, other))).value
 
 
 @ROWS("aten.frexp")
@@ -399,23 +372,8 @@ def frexp(n: AtenLayer, self: Value) -> list:
 
 @ROWS("aten.gcd", "aten.lcm")
 def divisor(n: AtenLayer, self: Value, other: Value) -> Value:
-    """Euclid's algorithm, for all elements until the last one is done."""
-    a, b = (Term(n, v).function(nn.Abs) for v in broadcast_tensors(n, n.promoted(self, other)))
-
-    def unfinished(x: Term) -> Value:
-        return (x.flat().largest(0) > 0).value
-
-    def step(number: Value, flag: Value, values: list[Value]) -> Iteration:
-        x, y = (Term(n, v) for v in values)
-        rest = x % y.equals(0).choose(1, y)
-        following = [y.equals(0).choose(x, y), y.equals(0).choose(y, rest)]
-        return Iteration([v.value for v in following], going=unfinished(following[1]))
-
-    found, _ = while_loop(n, step, [a.value, b.value], None, unfinished(b))
-    greatest = Term(n, found[0])
-    if "gcd" in n.kind:
-        return greatest.value
-    return (a / greatest.max(1) * b).value
+    make = formulas.gcd if "gcd" in n.kind else formulas.lcm
+    return make(*(Term(n, v) for v in n.promoted(self, other))).value
 
 
 # -- element types and copies ----------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...common import arrays
 from ...common.vocabulary import *
 from ..layer import AtenLayer, ends_of
 from ..rows import ROWS
@@ -331,13 +332,8 @@ def bucketize(
     lhs, rhs = n.promoted(ends, self)
     if sorter is not None:
         lhs = gather(n, lhs, -1, sorter)
-    row, column = Term(n, lhs), Term(n, rhs).spread(0, 1)
-    if row.rank > 1:  # each row of numbers has boundaries of its own
-        own = [(lhs, i) for i in range(row.rank)]
-        row = row.reshape(*own[:-1], 1, own[-1])
-    below = ~(row > column) if right or side == "right" else ~(row >= column)
-    count = below.cast(i64).sum(rhs.type.rank)
-    return count.cast(IntegerType(32) if out_int32 else i64).value
+    found = arrays.searchsorted(Term(n, lhs), Term(n, rhs), right or side == "right")
+    return found.cast(IntegerType(32) if out_int32 else i64).value
 
 
 @ROWS(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from itertools import combinations, combinations_with_replacement
 
+from ...common import arrays
 from ...common.vocabulary import *
 from ..layer import AtenLayer, Size
 from ..rows import ROWS
-from .views import LAST, atleast, broadcast_tensors, unsqueeze
+from .views import LAST, broadcast_tensors, unsqueeze
 
 
 @ROWS("aten.cat", "aten.concat", "aten.concatenate", batched="joined")
@@ -53,52 +54,32 @@ def cross(n: AtenLayer, self: Value, other: Value, dim: Any = None) -> Value:
     lhs, rhs = broadcast_tensors(n, n.promoted(self, other))
     default = lhs.type.shape.index(3) if "linalg" not in n.kind and 3 in lhs.type.shape else -1
     axis = n.axis(default if dim is None else dim, lhs.type.rank)
-    one, two = (constant(n, np.array(places)) for places in ([1, 2, 0], [2, 0, 1]))
-    a, b = Term(n, lhs), Term(n, rhs)
-    first = a.gather(one, axis) * b.gather(two, axis)
-    return (first - a.gather(two, axis) * b.gather(one, axis)).value
+    return arrays.cross(Term(n, lhs), Term(n, rhs), axis).value
 
 
 @ROWS("aten._stack", "aten.stack", batched="joined")
 def stack(n: AtenLayer, tensors: list[Value], dim: int = 0) -> Value:
     parts = n.promoted(*tensors)
-    axis = n.axis(dim, parts[0].type.rank + 1)
-    return concat(n, [unsqueeze(n, x, axis) for x in parts], axis)
+    return stacked(n, parts, n.axis(dim, parts[0].type.rank + 1))
 
 
-@ROWS(*(f"aten.{name}" for name in ("hstack", "vstack", "row_stack", "column_stack", "dstack")))
-def stacked(n: AtenLayer, tensors: list[Value]) -> Value:
-    if "hstack" in n.kind:
-        return cat(n, tensors, 0 if tensors[0].type.rank == 1 else 1)
-    if "column" in n.kind:
-        return cat(n, [Term(n, x).spread(0, max(2 - x.type.rank, 0)).value for x in tensors], 1)
-    if "dstack" in n.kind:
-        return cat(n, atleast(n, tensors=tensors, least=3), 2)
-    return cat(n, [unsqueeze(n, x, 0) if x.type.rank == 1 else x for x in tensors], 0)
+_STACKS = {
+    "hstack": arrays.hstack,
+    "vstack": arrays.vstack,
+    "row_stack": arrays.vstack,
+    "dstack": arrays.dstack,
+    "column_stack": arrays.column_stack,
+}
+
+
+@ROWS(*(f"aten.{name}" for name in _STACKS))
+def side_by_side(n: AtenLayer, tensors: list[Value]) -> Value:
+    return _STACKS[n.kind.split(".")[1]](n, n.promoted(*tensors))
 
 
 @ROWS("aten.repeat", "aten.tile")
 def repeat(n: AtenLayer, self: Value, repeats: Any = None, dims: Any = None) -> Value:
-    counts = list(repeats if repeats is not None else dims)
-    lead = len(counts) - self.type.rank
-    if lead < 0:
-        counts = [1] * -lead + counts
-    for _ in range(max(lead, 0)):
-        self = unsqueeze(n, self, 0)
-    return tiled(n, self, n.vector(counts))
-
-
-def _repeated_places(n: AtenLayer, repeats: Value, output_size: Any) -> Value:
-    """Each place as often as it is repeated: how many ends an element lies behind."""
-    known = n.known(repeats)
-    if known is not None:
-        return n.constant(np.repeat(np.arange(known.size), known.reshape(-1)), i64)
-    ends = Term(n, n(nn.Cumsum(n.cast(repeats, i64), axis=0)))
-    count = ends.column((ends.shape[0] or 0) - 1, 0)
-    if output_size is not None:
-        count = Term(n, n.as_value(output_size, i64))
-    behind = counting(n, count).spread(0, 1) >= ends
-    return behind.cast(i64).sum(1).value
+    return arrays.tile(n, self, n.vector(repeats if repeats is not None else dims))
 
 
 @ROWS("aten.repeat_interleave")
@@ -110,19 +91,15 @@ def repeat_interleave(
     output_size: Any = None,
 ) -> Value:
     """Each element, or slice, as often as all are repeated, or as a tensor says; or its place."""
+    total = None if output_size is None else Term(n, n.as_value(output_size, i64))
     if self is None:
-        return _repeated_places(n, repeats, output_size)
-    if isinstance(repeats, Value) and repeats.type.rank and repeats.type.shape != (1,):
-        if dim is None:
-            self, dim = Term(n, self).flat().value, 0
-        places = _repeated_places(n, repeats, output_size)
-        return gathered(n, self, places, n.axis(dim, self.type.rank))
+        return arrays.repeated_places(n, repeats, total)
     if dim is None:
         self, dim = Term(n, self).flat().value, 0
-    axis, shape, count = n.axis(dim, self.type.rank), n.shape(self), n.int(repeats)
-    wide = n.expand(unsqueeze(n, self, axis + 1), [*shape[: axis + 1], count, *shape[axis + 1 :]])
-    size = extent(n, (self, axis)) * count
-    return n.reshape(wide, [*shape[:axis], n.number(size.value), *shape[axis + 1 :]])
+    axis = n.axis(dim, self.type.rank)
+    if isinstance(repeats, Value) and repeats.type.rank and repeats.type.shape != (1,):
+        return arrays.repeat_each(n, self, repeats, axis, total)
+    return arrays.repeat(n, self, n.int(repeats), axis)
 
 
 @ROWS("aten.pad", "aten.constant_pad_nd", batched="last")
@@ -243,10 +220,4 @@ def diff(
     """What each element is more than the one before, so many times over."""
     axis = n.axis(dim, self.type.rank)
     x = cat(n, [v for v in (prepend, self, append) if v is not None], axis)
-    for _ in range(n_):
-        later, before = slice_axis(n, x, axis, 1, LAST), slice_axis(n, x, axis, 0, -1)
-        if x.type.element_type is i1:
-            x = n(nn.Xor(later, before))
-        else:
-            x = n(nn.Sub(later, before))
-    return x
+    return arrays.diff(n, x, axis, n_)

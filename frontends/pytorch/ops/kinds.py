@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...common import formulas
 from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
@@ -19,23 +20,12 @@ def isinf(n: AtenLayer, self: Value) -> Value:
 
 @ROWS("aten.copysign", batched="elements")
 def copysign(n: AtenLayer, self: Any, other: Any) -> Value:
-    """The size of one with the sign of the other, that of zeros too."""
-    lhs, rhs = (Term(n, v) for v in n.promoted_floating(self, other))
-    size = lhs.function(nn.Abs)
-    return is_negative(rhs).choose(-size, size).value
+    return formulas.copysign(*(Term(n, v) for v in n.promoted_floating(self, other))).value
 
 
 @ROWS("aten.nextafter")
 def nextafter(n: AtenLayer, self: Value, other: Value) -> Value:
-    """The number beside one on the way to another: bits grow with the distance from zero."""
-    x, y = (Term(n, v) for v in n.promoted(self, other))
-    bits, width = bits_of(x), x.element.width  # type: ignore[attr-defined]
-    away = (y > x).equals(x > 0.0)
-    least = (y < 0.0).choose(constant(n, -(2 ** (width - 1)) + 1, bits.element), 1)
-    bits = x.equals(0.0).choose(least, away.choose(bits + 1, bits - 1))
-    found = bits.made(nn.Bitcast(bits.value, out=TensorType(bits.shape, x.element)))
-    found = x.equals(y).choose(y, found)
-    return (x.function(nn.IsNan) | y.function(nn.IsNan)).choose(math.nan, found).value
+    return formulas.nextafter(*(Term(n, v) for v in n.promoted(self, other))).value
 
 
 @ROWS("aten.isposinf", "aten.isneginf")
@@ -51,8 +41,7 @@ def isreal(n: AtenLayer, self: Value) -> Value:
 
 @ROWS("aten.isfinite", batched="elements")
 def isfinite(n: AtenLayer, self: Value) -> Value:
-    x = n.floating(self)
-    return n(nn.Not(n(nn.Or(n(nn.IsNan(x)), n(nn.IsInf(x))))))
+    return formulas.isfinite(Term(n, n.floating(self))).value
 
 
 @ROWS("aten.isin")
@@ -66,9 +55,8 @@ def isin(
     invert: bool = False,
 ) -> Value:
     one = element if elements is None else elements
-    lhs, rhs = n.promoted(one, test_element if test_elements is None else test_elements)
-    found = Term(n, lhs).spread(0, 1).equals(Term(n, rhs).flat()).cast(i64)
-    same = found.sum(lhs.type.rank) > 0
+    pair = n.promoted(one, test_element if test_elements is None else test_elements)
+    same = formulas.isin(*(Term(n, v) for v in pair))
     return (~same if invert else same).value
 
 
@@ -93,8 +81,7 @@ def signbit(n: AtenLayer, self: Value) -> Value:
 @ROWS("aten.heaviside", batched="elements")
 def heaviside(n: AtenLayer, self: Value, values: Value) -> Value:
     """0 below 0, 1 above, and at 0 a value."""
-    x, y = (Term(n, v) for v in n.promoted(self, values))
-    return x.equals(0).choose(y, (x > 0).cast(x.element)).value
+    return formulas.heaviside(*(Term(n, v) for v in n.promoted(self, values)), of_nan=0.0).value
 
 
 @ROWS("aten.isclose", "aten.allclose")
@@ -107,12 +94,8 @@ def isclose(
     equal_nan: bool = False,
 ) -> Value:
     a, b = (Term(n, v) for v in n.promoted_floating(self, other))
-    size = b.function(nn.Abs)
-    near = ((a - b).function(nn.Abs) <= size * rtol + atol) & (size < math.inf)
-    near = near | a.equals(b)
-    if equal_nan:
-        near = near | (a.function(nn.IsNan) & b.function(nn.IsNan))
-    return _everywhere(near) if "allclose" in n.kind else near.value
+    near = formulas.isclose(a, b, rtol, atol, equal_nan)
+    return (formulas.all_of(near) if "allclose" in n.kind else near).value
 
 
 @ROWS("aten.equal")
@@ -121,9 +104,4 @@ def equal(n: AtenLayer, self: Value, other: Value) -> Value:
     if self.type.shape != other.type.shape:
         return n.constant(False, i1)
     a, b = (Term(n, v) for v in n.promoted(self, other))
-    return _everywhere(a.equals(b))
-
-
-def _everywhere(holds: Term) -> Value:
-    misses = (~holds).cast(i64)
-    return misses.sum(*range(misses.rank)).equals(0).value
+    return formulas.all_of(a.equals(b)).value

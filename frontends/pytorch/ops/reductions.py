@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...common.formulas import without_nan
 from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS, Row, table
@@ -48,10 +49,8 @@ def sum_to_size(n: AtenLayer, self: Value, size: Any) -> Value:
 
 @ROWS("aten.nansum")
 def nansum(n: AtenLayer, self: Value, dim: Any = None, keepdim=False, dtype=None) -> Value:
-    if _is_float(self):
-        x = Term(n, self)
-        self = x.function(nn.IsNan).choose(0.0, x).value
-    return _reduction(nn.ReduceSum, i64)(n, self, dim, keepdim, dtype)
+    numbers = without_nan(Term(n, self), 0.0).value
+    return _reduction(nn.ReduceSum, i64)(n, numbers, dim, keepdim, dtype)
 
 
 @ROWS("aten.nanmean")

@@ -22,6 +22,7 @@ from ...common.bessel import (
     bessel_y,
     spherical_bessel_j0,
 )
+from ...common.formulas import sinc, widened
 from ...common.incomplete import incomplete_gamma
 from ...common.special import (
     digamma,
@@ -46,8 +47,7 @@ def _wide(formula: Callable[[Term], Term]) -> Row:
     """A function of floats, computed in f64."""
 
     def row(n: AtenLayer, self: Any = None, x: Any = None) -> Value:
-        x = n.floating(x if self is None else self)
-        return n.cast(formula(Term(n, n.cast(x, f64))).value, x.type.element_type)
+        return widened(formula, Term(n, n.floating(x if self is None else self))).value
 
     return row
 
@@ -83,10 +83,9 @@ def multivariate_lgamma(n: AtenLayer, self: Value, p: int) -> Value:
 def share_of_gamma(n: AtenLayer, self: Value, other: Value) -> Value:
     """The share of gamma(a)'s integral below x, or of `igammac` above it."""
     lower = n.kind.split(".")[1] in ("igamma", "special_gammainc")
-    given = n.promoted_floating(self, other)
-    a, x = (Term(n, n.cast(v, f64)) for v in broadcast_tensors(n, given))
-    found = incomplete_gamma(a, x, lower)
-    return found.cast(given[0].type.element_type).value
+    given = broadcast_tensors(n, n.promoted_floating(self, other))
+    formula = partial(incomplete_gamma, lower=lower)
+    return widened(formula, *(Term(n, v) for v in given)).value
 
 
 # -- rows ------------------------------------------------------------------------------------------
@@ -94,11 +93,6 @@ def share_of_gamma(n: AtenLayer, self: Value, other: Value) -> Value:
 
 def _entropy(x: Term) -> Term:
     return (x < 0.0).choose(-math.inf, zero_where_zero(x, -x * log(x)))
-
-
-def _sinc(x: Term) -> Term:
-    turn = x * math.pi
-    return turn.equals(0.0).choose(1.0, turn.function(nn.Sin) / turn)
 
 
 table(
@@ -115,8 +109,8 @@ table(
     digamma=digamma,
     special_digamma=digamma,
     special_psi=digamma,
-    sinc=_sinc,
-    special_sinc=_sinc,
+    sinc=sinc,
+    special_sinc=sinc,
     special_entr=_entropy,
     i0=bessel_i(0, False),
     special_i0=bessel_i(0, False),

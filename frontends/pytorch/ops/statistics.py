@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...common.scans import running
+from ...common import arrays
+from ...common.scans import logcumsumexp, running
 from ...common.unique import unique_rows
 from ...common.vocabulary import *
 from ..layer import AtenLayer, ends_of
@@ -33,18 +34,9 @@ def running_extremes(n: AtenLayer, self: Value, dim: int) -> list[Value]:
 
 
 @ROWS("aten.logcumsumexp")
-def logcumsumexp(n: AtenLayer, self: Value, dim: int) -> Value:
-    if self.type.rank == 0:
-        return self
-
-    def combine(before: Sequence[Term], here: Sequence[Term]) -> list[Term]:
-        (a,), (b,) = before, here
-        low, top = a.min(b), a.max(b)
-        apart = a.equals(b).choose(0.0, low - top)
-        return [top + apart.function(nn.Exp).function(nn.Log1p)]
-
+def running_log_of_sums(n: AtenLayer, self: Value, dim: int) -> Value:
     axis = n.axis(dim, self.type.rank)
-    return running(n, [Term(n, n.floating(self))], axis, combine)[0].value
+    return logcumsumexp(n, n.floating(self), axis) if self.type.rank else self
 
 
 @ROWS("aten.aminmax")
@@ -145,10 +137,6 @@ def segment_reduce(
 # -- order -----------------------------------------------------------------------------------------
 
 
-def _in_order(n: AtenLayer, x: Value, axis: int) -> tuple[Value, Value]:
-    return largest(n, x, extent(n, (x, axis)).value, axis, greatest=False)
-
-
 def _placed(found: Term, axis: int, keep: bool) -> Term:
     return found if keep else found.column(0, axis)
 
@@ -206,7 +194,7 @@ def nanmedian(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False)
     at = ((count - 1) / 2).max(0)
     at = at if at.rank else at.reshape(*[1] * x.rank)
     found = []
-    for v in _in_order(n, numbers.value, axis):
+    for v in ordered(n, numbers.value, axis):
         whole = [1 if i == axis else n.size(x.value, i) for i in range(x.rank)]
         rows = n.expand(at.value, whole)
         found.append(Term(n, gathered_elements(n, v, rows, axis)))
@@ -235,14 +223,14 @@ def quantile(
     last = x.rank - 1
     none = x.function(nn.IsNan)
     count = (~none).cast(i64).sum(last, keep=True)
-    ordered = Term(n, _in_order(n, none.choose(math.inf, x).value, last)[0])
+    in_order = Term(n, ordered(n, none.choose(math.inf, x).value, last)[0])
     share = Term(n, n.as_value(q, x.element))
     at = (count - 1).cast(x.element) * share.flat()
     low, high = at.function(nn.Floor), at.function(nn.Ceil)
     if interpolation in ("lower", "higher", "nearest"):
         place = {"lower": low, "higher": high, "nearest": at.function(nn.Round)}[interpolation]
         low = high = place
-    ends = [ordered.gather_elements(v.max(0.0).cast(i64), last) for v in (low, high)]
+    ends = [in_order.gather_elements(v.max(0.0).cast(i64), last) for v in (low, high)]
     found = ends[0]
     if interpolation in ("linear", "midpoint"):
         rest = at - low
@@ -281,17 +269,10 @@ def count_nonzero(n: AtenLayer, self: Value, dim: Any = None) -> Value:
 @ROWS("aten.bincount")
 def bincount(n: AtenLayer, self: Value, weights: Value | None = None, minlength: Any = 0) -> Value:
     """How often each number up to the greatest is there, or the sum of its weights."""
-    x = Term(n, n.cast(self, i64))
-    least = Term(n, n.as_value(minlength, i64))
-    none = n.as_value(-1, i64)
-    greatest = Term(n, n(nn.Concat([x.value, Term(n, none).reshape(1).value], axis=0))).largest(0)
-    size = (greatest + 1).max(least)
-    if weights is None:
-        weights = n.filled(n.constant(1, i64), n.shape(self))
-    elif not isinstance(weights.type.element_type, FloatType):
+    if weights is not None and not isinstance(weights.type.element_type, FloatType):
         weights = n.cast(weights, f64)
-    start = n.filled(n.scalar(0, weights), [n.number(size.value)])
-    return n(nn.ScatterElements(start, x.value, weights, axis=0, reduction="add"))
+    given = None if weights is None else Term(n, weights)
+    return arrays.bincount(Term(n, self), given, Term(n, n.as_value(minlength, i64))).value
 
 
 @ROWS("aten.histc")

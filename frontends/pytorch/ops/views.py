@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from ...common import complexes
+from ...common import arrays, complexes
 from ...common.runtime_axes import parts_of_sizes
 from ...common.vocabulary import *
 from ..arguments import words
@@ -99,9 +99,7 @@ def _whole(extent: Size, sizes: Sequence[Size]) -> Sequence[Size]:
 
 @ROWS("aten.unsqueeze", batched="along")
 def unsqueeze(n: AtenLayer, self: Value, dim: int) -> Value:
-    axis = n.axis(dim, self.type.rank + 1)
-    own: list[Any] = [(self, i) for i in range(self.type.rank)]
-    return reshape(n, self, [*own[:axis], 1, *own[axis:]])
+    return unsqueezed(n, self, n.axis(dim, self.type.rank + 1))
 
 
 @ROWS("aten.atleast_1d", "aten.atleast_2d", "aten.atleast_3d")
@@ -110,17 +108,14 @@ def atleast(n: AtenLayer, self: Value | None = None, tensors: Any = None, least:
     least = least or int(n.kind.split(".")[1][-2])
     if self is None:
         return [atleast(n, x, least=least) for x in tensors]
-    rank = self.type.rank
-    before = int(rank == 1) if least == 3 and rank else max(least - rank, 0)
-    x = Term(n, self).spread(before, 0)
-    return x.spread(0, max(least - x.rank, 0)).value
+    return arrays.atleast(n, self, least)
 
 
 @ROWS("aten.squeeze", batched="all")
 def squeeze(n: AtenLayer, self: Value, dim: Any = None) -> Value:
     axes = () if dim == [] else n.axes(dim, self.type.rank)
     dropped = [i for i in axes if self.type.shape[i] == 1]
-    return reshape(n, self, [(self, i) for i in range(self.type.rank) if i not in dropped])
+    return squeezed(n, self, *dropped)
 
 
 @ROWS("aten.expand", "aten.broadcast_to", batched="shape")
@@ -133,14 +128,13 @@ def expand_as(n: AtenLayer, self: Value, other: Value) -> Value:
     return n.expand(self, n.shape(other))
 
 
-@ROWS("aten.broadcast_tensors", "aten.meshgrid")
-def broadcast_tensors(n: AtenLayer, tensors: list[Value], indexing: str = "ij") -> list[Value]:
-    if "meshgrid" in n.kind:
-        count, spread = len(tensors), []
-        for i, x in enumerate(tensors):
-            at = {"xy": {0: 1, 1: 0}}.get(indexing, {}).get(i, i) if count > 1 else i
-            spread.append(Term(n, x).flat().spread(at, count - 1 - at).value)
-        tensors = spread
+@ROWS("aten.meshgrid")
+def meshgrid(n: AtenLayer, tensors: list[Value], indexing: str = "ij") -> list[Value]:
+    return arrays.meshgrid(n, tensors, indexing)
+
+
+@ROWS("aten.broadcast_tensors")
+def broadcast_tensors(n: AtenLayer, tensors: list[Value]) -> list[Value]:
     rank = max(x.type.rank for x in tensors)
     shape: list[Size] = [1] * rank
     for x in tensors:
@@ -160,10 +154,7 @@ def order_of(n: AtenLayer, name: str, rank: int, arguments: dict[str, Any]) -> l
         return [n.axis(d, rank) for d in given[0]]
     if name == "movedim":
         sides = [v if isinstance(v, list) else [v] for v in given]
-        source, target = ([n.axis(d, rank) for d in side] for side in sides)
-        rest = iter(i for i in range(rank) if i not in source)
-        places = dict(zip(target, source, strict=True))
-        return [places[i] if i in places else next(rest) for i in range(rank)]
+        return arrays.moveaxis(rank, *([n.axis(d, rank) for d in side] for side in sides))
     if name == "numpy_T":
         return order[::-1]
     if rank < 2:
@@ -193,12 +184,7 @@ ROWS.take_batches("turned", ("aten.t",))
 
 @ROWS("aten.flip", batched="along")
 def flip(n: AtenLayer, self: Value, dims: list[int]) -> Value:
-    axes = n.axes(dims, self.type.rank) if dims and 0 not in self.type.shape else ()
-    for axis in (i for i in axes if self.type.shape[i] is None):
-        size = extent(n, (self, axis))
-        self = Term(n, self).gather(size - 1 - counting(n, size), axis).value
-    known = [i for i in axes if self.type.shape[i] is not None]
-    return reversed_axes(n, self, known) if known else self
+    return reversed_axes(n, self, n.axes(dims, self.type.rank) if dims else ())
 
 
 @ROWS("aten.fliplr", "aten.flipud")
@@ -225,14 +211,7 @@ def _rolled(n: AtenLayer, x: Value, axis: int, shift: Any) -> Value:
 
 @ROWS("aten.rot90")
 def rot90(n: AtenLayer, self: Value, k: int = 1, dims: Sequence[int] = (0, 1)) -> Value:
-    a, b = (n.axis(d, self.type.rank) for d in dims)
-    order = list(range(self.type.rank))
-    order[a], order[b] = b, a
-    if k % 4 == 2:
-        return reversed_axes(n, self, (a, b))
-    if k % 4 == 1:
-        return transposed(n, reversed_axes(n, self, (b,)), order)
-    return reversed_axes(n, transposed(n, self, order), (b,)) if k % 4 else self
+    return arrays.rot90(n, self, k, *(n.axis(d, self.type.rank) for d in dims))
 
 
 # -- parts -----------------------------------------------------------------------------------------
@@ -273,10 +252,8 @@ def part_sizes(n: AtenLayer, name: str, x: Value, axis: int, given: Any, count: 
     if whole is None or isinstance(given, Value):
         return [n.number(size.value) for size in _open_sizes(n, name, x, axis, given, count)]
     if name == "tensor_split":
-        if isinstance(given, list):
-            ends = [0, *(slice(n.int(e)).indices(whole)[1] for e in given), whole]
-            return [max(b - a, 0) for a, b in pairwise(ends)]
-        return [whole // given + (i < whole % given) for i in range(n.int(given))]
+        cuts = [n.int(e) for e in given] if isinstance(given, list) else n.int(given)
+        return list(arrays.array_split(whole, cuts))
     size = -(-whole // n.int(given)) if "chunk" in name else n.int(given)
     if not size:
         return [whole]
@@ -387,14 +364,12 @@ def trace(n: AtenLayer, self: Value) -> Value:
 
 @ROWS("aten.diagflat")
 def diagflat(n: AtenLayer, self: Value, offset: int = 0) -> Value:
-    return diag_embed(n, Term(n, self).flat().value, offset)
+    return arrays.diag(n, Term(n, self).flat().value, offset)
 
 
 @ROWS("aten.diag")
 def diag(n: AtenLayer, self: Value, diagonal: int = 0) -> Value:
-    if self.type.rank == 1:
-        return diag_embed(n, self, diagonal)
-    return diagonal_(n, self, diagonal)
+    return arrays.diag(n, self, diagonal)
 
 
 @ROWS("aten.unfold")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ...common import complexes
 from ...common.complexes import great_and_ratio, magnitude, product, square_root
-from ...common.formulas import width_of
+from ...common.formulas import isfinite, width_of
 from ...common.vocabulary import *
 
 Pairs = tuple[Term, Term]
@@ -61,8 +61,8 @@ def quotient(x: Pairs, y: Pairs) -> Pairs:
     by_zero = c.equals(0.0) & d.equals(0.0)
     real, imag = by_zero.choose(a / c, real), by_zero.choose(b / c, imag)
     is_lost = real.function(nn.IsNan) & imag.function(nn.IsNan) & ~by_zero
-    above = is_lost & (_is_inf(a) | _is_inf(b)) & is_finite(c) & is_finite(d)
-    below = is_lost & (_is_inf(c) | _is_inf(d)) & is_finite(a) & is_finite(b)
+    above = is_lost & (_is_inf(a) | _is_inf(b)) & isfinite(c) & isfinite(d)
+    below = is_lost & (_is_inf(c) | _is_inf(d)) & isfinite(a) & isfinite(b)
     p, q = (above.choose(_end(v), v) for v in x)
     r, s = (below.choose(_end(v), v) for v in y)
     size = above.choose(math.inf, a.zeros())
@@ -95,18 +95,6 @@ def square(x: Term) -> Term:
 
 
 # -- functions -------------------------------------------------------------------------------------
-
-
-def round_afz(x: Term) -> Term:
-    """To the nearest integer, halves away from zero."""
-    magnitude = x.function(nn.Abs)
-    low = magnitude.function(nn.Floor)
-    up = (magnitude - low) >= 0.5
-    return up.choose(low + 1.0, low) * x.function(nn.Sign)
-
-
-def is_finite(x: Term) -> Term:
-    return x.function(nn.Abs) < math.inf
 
 
 def popcnt(x: Term) -> Term:

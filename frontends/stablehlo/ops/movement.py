@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...common.blocks import dilated
 from ...common.complexes import Pair, by_parts, split, together
-from ...common.loops import reversed_along
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
 
@@ -112,10 +112,6 @@ def transpose(n: HloLayer, x: Value) -> Value:
 @rows("stablehlo.reverse")
 @by_parts
 def reverse(n: HloLayer, x: Value) -> Value:
-    if None in x.type.shape:
-        for axis in n.op.dimensions:
-            x = reversed_along(n, x, axis)
-        return x
     return reversed_axes(n, x, n.op.dimensions)
 
 
@@ -147,7 +143,7 @@ def real_dynamic_slice(n: HloLayer, x: Value, starts: Value, ends: Value, steps:
 @by_parts
 def pad(n: HloLayer, x: Value, fill: Value) -> Value:
     op = n.op
-    x = spread(n, x, [i + 1 for i in op.interior_padding], fill)
+    x = dilated(n, x, [i + 1 for i in op.interior_padding], fill)
     return padded(n, x, op.edge_padding_low, op.edge_padding_high, fill)
 
 
@@ -156,26 +152,6 @@ def padded(n: HloLayer, x: Value, low: Any, high: Any, fill: Value | None) -> Va
     if not any(low) and not any(high):
         return x
     return n(nn.Pad(x, fill, pads=(*low, *high)))
-
-
-def spread(n: HloLayer, x: Value, steps: Any, fill: Value | None) -> Value:
-    """x with its elements so many places apart, and a value between them."""
-    for axis, step in enumerate(steps):
-        if step == 1 or x.type.shape[axis] in (0, 1):
-            continue
-        own = dims(x)
-        apart = reshape(n, x, [*own[: axis + 1], 1, *own[axis + 1 :]])
-        pads = [0] * (2 * apart.type.rank)
-        pads[apart.type.rank + axis + 1] = step - 1
-        apart = n(nn.Pad(apart, fill, pads=pads))
-        extent = n.extent(x, axis)
-        shape = list(x.type.shape)
-        shape[axis] = extent * step
-        whole = n(nn.Reshape(apart, out=TensorType(tuple(shape), x.type.element_type)))
-        cut = [0] * (2 * x.type.rank)
-        cut[x.type.rank + axis] = 1 - step
-        x = n(nn.Pad(whole, None, pads=cut))
-    return x
 
 
 @rows("stablehlo.dynamic_pad")

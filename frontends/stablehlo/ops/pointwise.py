@@ -6,7 +6,7 @@ from inspect import signature
 from operator import and_, lshift, or_, pow, sub, xor
 
 from ...common.complexes import Pair, by_parts, magnitude, pair, product, square_root, terms
-from ...common.formulas import width_of
+from ...common.formulas import cbrt, isfinite, round_half_away, width_of
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
 from . import formulas
@@ -78,8 +78,8 @@ FORMULAS: dict[str, tuple[Callable[..., Term], Callable[..., Pairs] | None]] = {
     "sqrt": (function(nn.Sqrt), square_root),
     "rsqrt": (function(nn.Rsqrt), formulas.complex_rsqrt),
     "round_nearest_even": (function(nn.Round), None),
-    "round_nearest_afz": (formulas.round_afz, None),
-    "is_finite": (formulas.is_finite, None),
+    "round_nearest_afz": (round_half_away, None),
+    "is_finite": (isfinite, None),
     "popcnt": (formulas.popcnt, None),
     "count_leading_zeros": (formulas.count_leading_zeros, None),
 }

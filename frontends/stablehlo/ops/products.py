@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from ...common.blocks import dilated
 from ...common.complexes import Pair, pair
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
-from .movement import spread
 
 
 def _bilinear(n: HloLayer, lhs: Any, rhs: Any, multiply: Any) -> Any:
@@ -108,7 +108,7 @@ def _convolved(n: HloLayer, op: Any, x: Value, weight: Value, groups: int, spati
         found = _transposed(n, x, weight, strides, dilations, apart, pads, groups)
         if found is not None:
             return found
-        x = spread(n, x, (1, 1, *apart), None)
+        x = dilated(n, x, (1, 1, *apart), None)
     if any(p < 0 for pair_ in pads for p in pair_):
         x = _cut(n, x, pads)
         pads = tuple((max(a, 0), max(b, 0)) for a, b in pads)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from ....dialects.stablehlo.reductions import pairs
 from ....ir.comprehension import combiner_identity
+from ...common.blocks import dilated
 from ...common.complexes import Pair, flat, like
 from ...common.loops import Iteration, while_loop
 from ...common.terms import extent as extent_of
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
 from .formulas import add, maximum, minimum, multiply
-from .movement import padded, spread
+from .movement import padded
 
 REDUCTIONS = named("add=ReduceSum multiply=ReduceProd maximum=ReduceMax minimum=ReduceMin")
 OF_TRUTH = named("""
@@ -221,7 +222,7 @@ def reduce_window(n: HloLayer, *inputs: Any) -> list[Any]:
     dilations, pads = op.window_dilations or ones, pairs(op.padding, rank)
     values, inits = list(inputs[:count]), list(inputs[count:])
     values = [
-        _each_with(v, i, lambda x, fill: spread(n, x, apart, fill))
+        _each_with(v, i, lambda x, fill: dilated(n, x, apart, fill))
         for v, i in zip(values, inits, strict=True)
     ]
     name = combiner(n)

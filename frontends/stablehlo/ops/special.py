@@ -23,8 +23,8 @@ _ERF_INV_FAR = (
 def erf_inv(x: Term) -> Term:
     """The number whose error function is x; two steps of Newton's method for f64."""
     w = -((1.0 - x) * (x + 1.0)).function(nn.Log)
-    near = polynomial(w - 2.5, _ERF_INV_NEAR)
-    far = polynomial(w.max(5.0).function(nn.Sqrt) - 3.0, _ERF_INV_FAR)
+    near = polyval(_ERF_INV_NEAR, w - 2.5)
+    far = polyval(_ERF_INV_FAR, w.max(5.0).function(nn.Sqrt) - 3.0)
     found = (w < 5.0).choose(near, far) * x
     if x.element is f64:
         for _ in range(2):

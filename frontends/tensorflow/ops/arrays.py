@@ -241,7 +241,7 @@ def diagonal(n: TfLayer, x: Value, k: Value | None = None, *others: Value) -> Va
     extents = [n.known_int(v, "an extent") for v in others[:2]]
     if any(d not in (-1, x.type.shape[-1]) for d in extents):
         raise n.error(f"a matrix of extents {extents} is not supported")
-    found, last = Term(n, tf.diagonal(n, x)), (x, x.type.rank - 1)
+    found, last = Term(n, on_diagonal(n, x)), (x, x.type.rank - 1)
     if len(others) < 3:
         return found.value
     return tf.on_main_diagonal(n, last, last).choose(found, Term(n, others[2])).value

@@ -13,6 +13,7 @@ from ....ir.core import Value
 from ....ir.types import ComplexType, IntegerType, TensorType, f32, i64
 from ...common import tensorflow as tf
 from ...common.complexes import Pair, exponential, is_complex, pair, product, square_root, terms
+from ...common.formulas import divide_no_nan, isfinite, trunc
 from ...common.gathering import gathered_elements
 from ...common.quantization import limits_of
 from ...common.reductions import reduced
@@ -92,8 +93,8 @@ rows.add({
     "SquaredDifference": formula(lambda x, y: (x - y) * (x - y)),
     "NotEqual": formula(lambda x, y: ~x.equals(y)),
     "Relu6": formula(lambda x: x.max(0).min(6)),
-    "IsFinite": formula(lambda x: ~(x.function(nn.IsNan) | x.function(nn.IsInf))),
-    "DivNoNan": formula(lambda x, y: y.equals(0).choose(0, x / y.equals(0).choose(1, y))),
+    "IsFinite": formula(isfinite),
+    "DivNoNan": formula(divide_no_nan),
     "MulNoNan": formula(lambda x, y: y.equals(0).choose(0, x * y)),
     "Xdivy": formula(lambda x, y: x.equals(0).choose(0, x / y)),
     "Xlogy": formula(lambda x, y: x.equals(0).choose(0, x * y.function(nn.Log))),
@@ -132,8 +133,7 @@ def rounded(n: TfLayer, x: Value) -> Value:
 def truncated_quotient(n: TfLayer, x: Value, y: Value) -> Value:
     if isinstance(x.type.element_type, IntegerType):
         return n(nn.Div(x, tf.divisor(n, y)))
-    found = Term(n, x) / Term(n, y)
-    return (found < 0).choose(found.function(nn.Ceil), found.function(nn.Floor)).value
+    return trunc(Term(n, x) / Term(n, y)).value
 
 
 @rows("Exp")

@@ -4,27 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ....dialects import nn
 from ....ir.core import Value
 from ...common import linear_algebra as algebra
 from ...common import tensorflow as tf
+from ...common.arrays import cross
 from ...common.complexes import Pair, pair, terms
 from ...common.eigenvalues import eig as general_eigen
 from ...common.shapes import merge
-from ...common.terms import Term, constant, counting, extent
+from ...common.terms import Term, counting, extent
 from ..layer import TfLayer, rows
 
-
-@rows("Cross")
-def cross(n: TfLayer, a: Value, b: Value) -> Value:
-    """The product of vectors of three elements, which are the last dimension."""
-    x, y = Term(n, a), Term(n, b)
-    after, behind = (constant(n, np.array(order)) for order in ([1, 2, 0], [2, 0, 1]))
-    axis = x.rank - 1
-    first = x.gather(after, axis) * y.gather(behind, axis)
-    return (first - x.gather(behind, axis) * y.gather(after, axis)).value
+rows.add({
+    "Cross": lambda n, a, b: cross(Term(n, a), Term(n, b), a.type.rank - 1).value,
+})  # fmt: skip
 
 
 # -- factors and systems ---------------------------------------------------------------------------

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import IntegerType, i32, i64
-from ...common import scans
 from ...common import tensorflow as tf
 from ...common.formulas import assured
 from ...common.movement import reversed_axes
+from ...common.scans import logcumsumexp
 from ...common.segments import HOW, combined_segments, count_of, segment_means
 from ...common.shapes import as_i64, as_scalar, normalize_axis
 from ...common.terms import Term, counting, extent, joined
@@ -123,11 +121,5 @@ def cumulative_logsumexp(n: TfLayer, x: Value, axis: Value) -> Value:
     place = normalize_axis(n, n.known_int(axis, "axis"), x.type.rank)
     turned = n.flag("reverse")
     given = reversed_axes(n, x, [place]) if turned else x
-    (found,) = scans.running(n, [Term(n, given)], place, _log_of_sum)
-    return reversed_axes(n, found.value, [place]) if turned else found.value
-
-
-def _log_of_sum(a: Any, b: Any) -> list[Term]:
-    (x,), (y,) = a, b
-    apart = -(x - y).function(nn.Abs)
-    return [x.max(y) + apart.function(nn.Exp).function(nn.Log1p)]
+    found = logcumsumexp(n, given, place)
+    return reversed_axes(n, found, [place]) if turned else found

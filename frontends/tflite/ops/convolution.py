@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...common.loops import reversed_along
+from ...common.blocks import dilated
 from ...common.shapes import product
 from ...common.vocabulary import *
 from ..hybrid import Rounding, rounded
@@ -256,9 +256,9 @@ def by_neighbours(n: TfliteLayer, x: Value) -> Value:
     if size < 1:
         raise n.error(f"a radius of {o.radius}")
     # nn.lrn has the odd channel behind: the channels go backwards.
-    data = reversed_along(n, channels_first(n, x), 1)
+    data = reversed_axes(n, channels_first(n, x), [1])
     found = local_response(n, data, size, o.alpha * size, o.beta, o.bias)
-    return channels_last(n, reversed_along(n, found, 1))
+    return channels_last(n, reversed_axes(n, found, [1]))
 
 
 def _blocks(op: Any) -> Any:
@@ -275,20 +275,4 @@ ROWS.add({"SPACE_TO_DEPTH": _blocks(nn.SpaceToDepth), "DEPTH_TO_SPACE": _blocks(
 @ROWS("DILATE")
 def dilate(n: TfliteLayer, x: Value, dilations: Value, value: Value) -> Value:
     """Elements with `value` between them, as many as dilations - 1."""
-    steps = n.known_ints(dilations, "dilations")
-    for axis, step in enumerate(steps):
-        if step > 1:
-            extents = [(x, i) for i in range(x.type.rank)]
-            apart = reshape(n, x, [*extents[: axis + 1], 1, *extents[axis + 1 :]])
-            pads = [0] * (2 * apart.type.rank)
-            pads[apart.type.rank + axis + 1] = step - 1
-            wide = n(nn.Pad(apart, value, pads=tuple(pads)))
-            shape = list(x.type.shape)
-            known = shape[axis]
-            if known is None:
-                raise n.error("the extents must be known")
-            shape[axis] = known * step
-            whole = n(nn.Reshape(wide, out=nn_type(x, tuple(shape))))
-            shape[axis] = known * step - step + 1
-            x = portion(n, whole, (0,) * x.type.rank, shape)
-    return x
+    return dilated(n, x, n.known_ints(dilations, "dilations"), value)

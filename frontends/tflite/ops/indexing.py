@@ -47,7 +47,7 @@ ROWS.add(
         "CUMSUM": lambda n, x, axis: tf.running(
             n, x, axis, nn.Cumsum, n.options.exclusive, n.options.reverse
         ),
-        "MATRIX_DIAG": tf.diagonal,
+        "MATRIX_DIAG": lambda n, x: on_diagonal(n, x),
         "ONE_HOT": lambda n, indices, depth, on, off: tf.one_hot(
             n, indices, depth, on, off, n.options.axis
         ),

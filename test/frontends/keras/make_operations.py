@@ -114,6 +114,20 @@ def tiles(x):
     return [keras.layers.MaxNumBoundingBoxes(3)(tiled((-3, 3), tile_grid_size=(4, 3))(x))]
 
 
+@model((3, 4), (3, 4))
+def numpy_names(x, y):
+    """What has one definition for all formats, where it is no number too."""
+    odd = ops.where(ops.abs(x) > 0.8, float("nan"), x)
+    return [
+        ops.cross(x, y, axis=1), ops.cross(x, y, axis=-2), ops.repeat(x, [2, 0, 1, 3], axis=2),
+        ops.heaviside(odd, y), ops.fmax(odd, y), ops.round(x * 100, -1), ops.rot90(x, -1, (1, 2)),
+        ops.hstack([x[0], y[0]]), ops.dstack([x[0], y[0]]), ops.vstack([x[0, 0], y[0, 0]]),
+        ops.tensordot(x, y, axes=[[-1, 0], [2, 0]]), ops.dot(x, y[0, 0]), ops.vdot(x, y),
+        ops.searchsorted(ops.sort(x[0, 0]), odd[0, 1]), ops.flip(x, axis=(1, 2)),
+        ops.searchsorted(ops.sort(x[0, 0]), odd[0, 1], side="right"), ops.trace(x, 1, 1, 2),
+    ]  # fmt: skip
+
+
 def by_numpy(folder):
     """What Keras with TensorFlow rounds, or cannot compute."""
     x, y = (keras.Input((3, 5), name=name) for name in ("x", "y"))

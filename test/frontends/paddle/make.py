@@ -436,6 +436,26 @@ class Shapes(Group):
         ]  # fmt: skip
 
 
+class Names(Group):
+    """What has one definition for all formats: of integers, of open extents, of odd numbers."""
+
+    inputs = (
+        ("x", [None, 3], "float32"), ("a", [4], "int64"), ("b", [4], "int64"), ("end", [1], "float32"),
+    )  # fmt: skip
+
+    def forward(self, x, a, b, end):
+        least = paddle.log(end * 0)
+        odd = paddle.concat([x[0], end * 0, least, -least, least - least])
+        line = paddle.to_tensor([-1.0, 0.0, 0.5])
+        return [
+            paddle.flip(x, [0, 1]), paddle.fmax(a, b), paddle.fmin(a, b), paddle.isfinite(odd),
+            paddle.searchsorted(line, odd), paddle.searchsorted(line, odd, right=True),
+            paddle.heaviside(odd, odd), paddle.copysign(odd, -odd), paddle.round(x * 100, -1),
+            *paddle.meshgrid(x[:, 0], x[0]), paddle.repeat_interleave(x, 2, 0),
+            paddle.tile(x, [2, 1, 3]), paddle.log10(x.abs()), paddle.log2(x.abs()),
+        ]  # fmt: skip
+
+
 def spread(layer: nn.Layer, random) -> None:
     """Gives weights and statistics of which results depend."""
     for name, value in layer.state_dict().items():
@@ -486,6 +506,6 @@ if __name__ == "__main__":
     FILES.mkdir(exist_ok=True)
     groups = (Elementwise, Images, Movement, Networks, Detectors, Indices, Proposals)
     groups = (*groups, *(() if OLD else (Factors,)))
-    for kind in (*groups, Quantized, Training, Corners, Shapes):
+    for kind in (*groups, Quantized, Training, Corners, Shapes, Names):
         if kind.__name__ in (sys.argv[1:] or [kind.__name__]):
             write(kind)

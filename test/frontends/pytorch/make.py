@@ -287,6 +287,18 @@ def squareplus(x: torch.Tensor, b: float) -> torch.Tensor:
 squareplus.register_fake(lambda x, b: torch.empty_like(x))
 
 
+def numpy_names(x: torch.Tensor, power: torch.Tensor) -> list[torch.Tensor]:
+    """What has one definition for all formats, where the copies were not all right."""
+    number, other = x.sum(), x.amax()
+    return [
+        torch.ldexp(x * 2.0**-130, power), torch.round(x * 1000, decimals=-2), torch.trunc(x),
+        torch.hstack([number, other]), torch.vstack([number, other]), torch.dstack([number, other]),
+        torch.column_stack([number, other]), torch.column_stack([x[0], x]), torch.rot90(x, 3),
+        torch.hann_window(1), torch.hamming_window(1, periodic=False), torch.blackman_window(6),
+        torch.cross(x, x.flip(0), dim=0), torch.kron(x, x[:2]), torch.inner(x, x[0]),
+    ]  # fmt: skip
+
+
 def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
     torch.manual_seed(0)
     r = torch.randn
@@ -318,6 +330,7 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
         "mapped": (Of(mapped), [r(3, 4), torch.tensor([[0, 2], [1, 1], [3, 0]])], None, []),
         "drawn": (Of(drawn), [torch.rand(1000)], None, []),
         "older": (Older(), [r(2, 4)], None, []),
+        "numpy_names": (Of(numpy_names), [r(3, 3), torch.tensor([140, -3, 250])], None, []),
         "quantized": (Of(quantized), [r(4, 5), r(3, 5)], None, []),
     }  # fmt: skip
     return {**single, **whole}
