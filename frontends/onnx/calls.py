@@ -16,7 +16,6 @@ from ...ir.types import NoneType, TensorType
 from ..common.order import needed_nodes
 from ..common.scope import Scope
 from .context import Context
-from .graph import function_of
 from .model import Model, domain, function_opsets
 from .registry import rows
 from .schema import find_schema
@@ -95,7 +94,7 @@ def expand_call(node: Node, *inputs: Any) -> list[Any]:
         {name: rank for name, rank in ranks if rank is not None},
         context.may_fail,
     )
-    graph = function_of(importer.model, body)
+    graph = importer.function(node, body)
     scope = Scope(graph, None, inner, depth)
     scope.values.update(zip_longest(body.input, inputs))
     wanted = [name for name, own in zip(outputs, node.outputs, strict=True) if own]

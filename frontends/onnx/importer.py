@@ -11,6 +11,7 @@ import onnx
 
 from ...dialects.builtin import ModuleOp
 from ...ir.diagnostics import NncError
+from ..common.graph import Graph
 from ..common.graph import Node as GraphNode
 from ..common.importer import Importer
 from ..common.inputs import InputChoices, constant_arrays, input_types
@@ -19,7 +20,7 @@ from ..common.scope import Scope
 from ..common.source import Source
 from .calls import check_calls, expand_call
 from .context import Context
-from .graph import graph_of
+from .graph import function_of, graph_of
 from .inputs import declared_inputs
 from .model import Model, read_model
 from .node import Node
@@ -81,6 +82,8 @@ class OnnxImporter(Importer):
         super().__init__(graph, rows, model.loc, Node, Context(model.opsets))
         self.model = model
         self.survey = Survey(model)
+        self._functions: dict[int, Graph] = {}
+        """Bodies of the model's own functions, by the identity of their protos, which it holds."""
 
     def check_operators(self) -> None:
         """Only those that are needed are, in `ordered`."""
@@ -95,6 +98,14 @@ class OnnxImporter(Importer):
         """The operator's function; else its definition or the model's own function is imported."""
         found = None if n.local is not None else self.survey.converter(n.proto, n.context)
         return found or expand_call
+
+    def function(self, n: Node, body: Any) -> Graph:
+        """The body of the function that a node calls; the model's own ones are read once."""
+        if n.local is None:
+            return function_of(self.model, body)
+        if id(body) not in self._functions:
+            self._functions[id(body)] = function_of(self.model, body)
+        return self._functions[id(body)]
 
     def may_leave_out(self, error: NncError) -> bool:
         """Whether a branch that this happens in may be left out, and fail where it is taken."""
