@@ -9,7 +9,6 @@ import numpy as np
 from onnx import ModelProto
 
 from ...frontends.onnx.cutting import CutGraph, model_tensors, with_outputs
-from ...frontends.onnx.order import used_names
 from .difference import Difference, Tolerance, differences
 from .inside import inside
 from .sides import Side, Values
@@ -79,7 +78,7 @@ class Bisection:
 
     def _inside(self, at: int) -> Culprit | None:
         """The nodes at fault in a graph inside of the node."""
-        self._need(used_names(self.graph.nodes[at]), at)
+        self._need(self.graph.used(self.graph.nodes[at]), at)
         found = inside(self.graph, at, self.values, self.reference, self._differ_on)
         if found is None:
             return None

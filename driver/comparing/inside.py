@@ -12,7 +12,6 @@ import onnx
 from onnx import helper
 
 from ...frontends.onnx.cutting import CutGraph
-from ...frontends.onnx.order import used_names
 from .sides import Side
 
 Part = tuple[onnx.ModelProto, dict[str, np.ndarray]]
@@ -46,7 +45,7 @@ def inside(
     constants = [name for name in node.input if name and name not in values]
     if constants:
         values = {**values, **reference.run(*graph.part(0, 0, constants, values))}
-    if not all(isinstance(values.get(name, _NONE), np.ndarray) for name in used_names(node)):
+    if not all(isinstance(values.get(name, _NONE), np.ndarray) for name in graph.used(node)):
         return None  # sequences are no inputs of a model
     if node.op_type == "If":
         taken = np.asarray(values[node.input[0]]).all()

@@ -20,7 +20,8 @@ from .graph import Graph, Node
 from .inputs import Input, InputChoices, constant_arrays, input_types
 from .layer import Layer
 from .order import needed_nodes
-from .rows import Rows, fault_of_call, fault_of_ranks
+from .rows import Convert, Rows, fault_of_call, fault_of_ranks
+from .scope import Body, Scope
 from .shapes import reshape
 
 MOST_LISTED = 50
@@ -31,6 +32,8 @@ class NodeLayer(Layer):
     """A node that is being imported; formats derive from it to read their attributes."""
 
     builder: Importer
+    field = ""
+    """What messages call a field before its name."""
 
     def __init__(self, importer: Importer, node: Node) -> None:
         name = node.name or next((name for name in node.outputs if name), "")
@@ -38,6 +41,14 @@ class NodeLayer(Layer):
         self.node = node
         self.kind = node.kind
         self.attributes = remembered(node.attributes)
+
+    def fault(self) -> str | None:
+        """What is wrong with the node, whatever its inputs are, or None."""
+        return None
+
+    def fault_of(self, convert: Convert, inputs: list[Any]) -> str | None:
+        """What is wrong with the inputs for this converter, or None."""
+        return fault_of_call(convert, inputs) or fault_of_ranks(inputs, True)
 
     def unread(self) -> Iterator[tuple[str, Any]]:
         """The names and values of the fields that the file gives and no converter has read."""
@@ -65,13 +76,14 @@ class Importer(Builder):
         rows: Rows,
         loc: Location,
         layer: Callable[[Any, Node], NodeLayer] = NodeLayer,
+        context: Any = None,
     ) -> None:
         super().__init__(loc)
         self.graph = graph
         self.rows = rows
         self.layer = layer
-        self._frames: list[dict[str, Any]] = [{}]
-        self._graphs: list[Graph] = [graph]
+        self.scope = Scope(graph, context=context)
+        """That of the nodes that are imported now."""
         self._states: dict[str, Value] = {}
 
     def state(self, name: str, type: TensorType) -> Value:
@@ -85,20 +97,20 @@ class Importer(Builder):
 
     def run(self, choices: InputChoices) -> ModuleOp:
         """The module. Raises NncError; operators that are missing are listed all at once."""
-        graph = self.graph
+        graph, values = self.graph, self.scope.values
         types = input_types(self, [_outer_input(one) for one in graph.inputs], choices)
         self.check_operators()
+        nodes = self.ordered(self.scope, types)
         for name, array in constant_arrays(self, types, choices.constants).items():
             del types[name]
-            self._frames[0][name] = self.constant(array, NameLoc(name, self.loc), key=name)
+            values[name] = self.constant(array, NameLoc(name, self.loc), key=name)
         for name, type in types.items():
-            self._frames[0][name] = self.argument(name, type)
+            values[name] = self.argument(name, type)
         for one in filter(lambda one: is_complex(one.type), graph.inputs):
-            self._frames[0][one.name] = split(self._interface(one.name), self._frames[0][one.name])
-        self._walk(graph)
+            values[one.name] = split(self._interface(one.name), values[one.name])
+        made = self.import_nodes(nodes, self.scope, [inner for _, inner in graph.outputs])
         pairs, outputs = set(graph.complex_outputs), []
-        for name, inner in graph.outputs:
-            value = self.lookup(inner)
+        for (name, _), value in zip(graph.outputs, made, strict=True):
             if isinstance(value, Pair):
                 pairs.add(name)
                 value = together(self._interface(name), value)
@@ -132,36 +144,43 @@ class Importer(Builder):
 
     def check_operators(self) -> None:
         """Raises one NncError that lists all nodes that cannot be imported."""
-        faults = self.faults()
-        if not faults:
-            return
-        shown = faults[:MOST_LISTED]
-        if len(faults) > MOST_LISTED:
-            shown.append(f"and {len(faults) - MOST_LISTED} more")
-        count = "a layer is" if len(faults) == 1 else f"{len(faults)} layers are"
-        raise self.error(f"{count} not supported:\n  " + "\n  ".join(shown))
+        if faults := self.faults():
+            raise self.error(listed(faults, "layer"))
 
     # -- nodes ------------------------------------------------------------------------------------
 
-    def _walk(self, graph: Graph) -> None:
-        given = {*self._frames[-1], *graph.constants}
+    def ordered(self, scope: Scope, given: Iterable[str]) -> list[Node]:
+        """The nodes of a scope's graph that are needed, operands first. Raises NncError."""
+        graph, parent = scope.graph, scope.parent
         outputs = [*(value for _, value in graph.outputs), *graph.effects]
+        known = {*given, *graph.constants}
         try:
-            nodes = needed_nodes(graph.nodes, given, outputs, self._is_outer, _View())
+            return needed_nodes(
+                graph.nodes, known, outputs, lambda name: parent is not None and name in parent
+            )
         except NncError as error:
             raise self.error(error.message) from None
-        for node in nodes:
-            self.import_node(node)
+
+    def import_nodes(
+        self, nodes: Iterable[Node], scope: Scope, outputs: Iterable[str] = ()
+    ) -> list[Any]:
+        """Insert what nodes stand for, which see the scope; the values of the outputs there."""
+        outer, self.scope = self.scope, scope
+        try:
+            for node in nodes:
+                self.import_node(node)
+            return [self.lookup(name) for name in outputs]
+        finally:
+            self.scope = outer
 
     def import_node(self, node: Node) -> None:
         """Insert what a node stands for and bind its outputs."""
         n = self.layer(self, node)
-        convert = self.rows.find(node.kind)
-        if convert is None:
-            raise n.error("not supported")
-        inputs = [self.lookup(name) if name else None for name in node.inputs]
-        fault = fault_of_call(convert, inputs) or fault_of_ranks(inputs, True)
-        if fault:
+        convert = self.converter(n)
+        if fault := n.fault():
+            raise n.error(fault)
+        inputs = [self.lookup(name, n) if name else None for name in node.inputs]
+        if fault := n.fault_of(convert, inputs):
             raise n.error(fault)
         with errors_of(n):
             results = convert(n, *inputs)
@@ -172,58 +191,73 @@ class Importer(Builder):
             if name:
                 self._bind(name, results[i] if i < len(results) else None, n, i)
 
+    def converter(self, n: Any) -> Convert:
+        """The function that imports the node. Raises NncError where there is none."""
+        found = self.rows.find(n.kind)
+        if found is None:
+            raise n.error("not supported")
+        return found
+
     def _check_read(self, n: NodeLayer) -> None:
         """Raises NncError where a field that may mean something was not read."""
         if self.rows.ignored is None:
             return
         for name, value in self.rows.ignored.refused(n.kind, n.unread()):
-            raise n.error(f"'{name}' is {reprlib.repr(value)}, which is not supported")
+            shown = reprlib.repr(value)
+            raise n.error(f"{n.field}'{name}' is {shown}, which is not supported")
 
     def _bind(self, name: str, result: Any, n: NodeLayer, i: int) -> None:
         if result is None:
             result = n.error(f"output {i} ('{name}') is not supported")
-        declared = self._graphs[-1].elements.get(name)
+        graph = self.scope.graph
+        declared = graph.elements.get(name)
         if declared is not None and isinstance(result, Value):
             result = _as_declared(n, result, declared)
-        shape = self._graphs[-1].shapes.get(name)
+        shape = graph.shapes.get(name)
         if shape is not None and isinstance(result, Value):
             result = _shaped_as_declared(n, result, shape)
-        self._frames[-1][name] = result
+        self.scope.values[name] = result
         if isinstance(result, Value) and result.name_hint is None:
             result.name_hint = identifier(name)
 
-    def lookup(self, name: str) -> Any:
-        """The value of a name; a constant is inserted when it is first used."""
-        for frame, graph in zip(reversed(self._frames), reversed(self._graphs), strict=True):
-            if name in frame:
-                if isinstance(frame[name], NncError):
-                    raise frame[name]
-                return frame[name]
-            if name in graph.constants:
-                loc = NameLoc(name, self.loc)
-                frame[name] = self.constant(graph.constants[name], loc, key=name)
-                return frame[name]
+    def lookup(self, name: str, n: Layer | None = None) -> Any:
+        """The value of a name, which `n` uses; a constant is inserted when it is first used."""
+        scope: Scope | None = self.scope
+        while scope is not None:
+            if name in scope.values:
+                found = scope.values[name]
+                if isinstance(found, NncError):
+                    raise found
+                return found
+            if name in scope.constants:
+                try:
+                    array = scope.constants[name]
+                except NncError as error:  # formats may read it now
+                    raise (n or self).error(error.message) from None
+                scope.values[name] = self.constant(array, NameLoc(name, self.loc), key=name)
+                return scope.values[name]
+            scope = scope.parent
         raise self.error(f"'{name}' is not defined")
 
-    def _is_outer(self, name: str) -> bool:
-        pairs = zip(self._frames[:-1], self._graphs[:-1], strict=True)
-        return any(name in frame or name in graph.constants for frame, graph in pairs)
-
-    def call(self, graph: Graph, arguments: Sequence[Any], n: Layer) -> list[Any]:
-        """The values of the outputs of a graph with these inputs, imported in place."""
-        if len(arguments) != len(graph.inputs):
-            raise n.error(f"{len(arguments)} inputs, expected {len(graph.inputs)}")
-        if len(self._frames) > DEEPEST:
+    def body(self, graph: Graph, n: NodeLayer, context: Any = None) -> Body:
+        """A graph inside a node, checked, to be imported in place as often as needed."""
+        scope = Scope(graph, self.scope, context, self.scope.depth + 1)
+        if scope.depth > DEEPEST:
             raise n.error(f"graphs are nested more than {DEEPEST} deep")
-        names = [value.name for value in graph.inputs]
-        self._frames.append(dict(zip(names, arguments, strict=True)))
-        self._graphs.append(graph)
-        try:
-            self._walk(graph)
-            return [self.lookup(value) for _, value in graph.outputs]
-        finally:
-            self._frames.pop()
-            self._graphs.pop()
+        return Body(n, scope, self.ordered(scope, [one.name for one in graph.inputs]))
+
+    def call(self, graph: Graph, arguments: Sequence[Any], n: NodeLayer) -> list[Any]:
+        """The values of the outputs of a graph with these inputs, imported in place."""
+        return self.body(graph, n)(*arguments)
+
+
+def listed(faults: Sequence[str], word: str, where: str = "") -> str:
+    """One message of all faults, each of a layer, a node or what else the word says."""
+    shown = list(faults[:MOST_LISTED])
+    if len(faults) > MOST_LISTED:
+        shown.append(f"and {len(faults) - MOST_LISTED} more")
+    count = f"a {word} is" if len(faults) == 1 else f"{len(faults)} {word}s are"
+    return f"{count} not supported{where}:\n  " + "\n  ".join(shown)
 
 
 def _outer_input(one: Input) -> Input:
@@ -290,34 +324,6 @@ def op_message(message: str) -> str:
     """The message of an op's verifier without the op's own name."""
     _, found, rest = message.partition("' op ")
     return rest if found else message
-
-
-class _View:
-    """How `needed_nodes` reads the nodes of a graph; see `order.NodeView`."""
-
-    def label(self, node: Node) -> str:
-        """How messages name the node."""
-        return node.label
-
-    def outputs(self, node: Node) -> Iterable[str]:
-        """The names that the node defines."""
-        return node.outputs
-
-    def used(self, node: Node) -> Iterable[str]:
-        """The names that the node uses, also inside its graphs."""
-        names = dict.fromkeys(name for name in (*node.after, *node.inputs) if name)
-        for graph in node.graphs.values():
-            names.update(dict.fromkeys(_free_names(graph)))
-        return names
-
-
-def _free_names(graph: Graph) -> list[str]:
-    """The names that a nested graph takes from around it."""
-    own = {value.name for value in graph.inputs} | set(graph.constants)
-    own |= {name for node in graph.nodes for name in node.outputs}
-    used = [name for node in graph.nodes for name in _View().used(node)]
-    used += [value for _, value in graph.outputs]
-    return [name for name in used if name not in own]
 
 
 def _all_nodes(graph: Graph) -> Iterable[Node]:

@@ -2,69 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator
 
 from ...ir.diagnostics import NncError
+from .graph import Graph, Node
 
 
-class NodeView(Protocol):
-    """How the nodes of a format are looked at."""
+def used_names(node: Node) -> list[str]:
+    """The names that a node uses, also inside its graphs, in order and without repeats."""
+    names = dict.fromkeys(name for name in (*node.after, *node.inputs) if name)
+    for graph in node.graphs.values():
+        names.update(dict.fromkeys(_free_names(graph)))
+    return list(names)
 
-    def label(self, node: Any) -> str:
-        """How messages name the node."""
-        ...
 
-    def outputs(self, node: Any) -> Iterable[str]:
-        """The names that it defines; "" for an output that nobody asks for."""
-        ...
-
-    def used(self, node: Any) -> Iterable[str]:
-        """The names that it uses, also inside its graphs."""
-        ...
+def _free_names(graph: Graph) -> list[str]:
+    """The names that a nested graph takes from around it."""
+    own = {value.name for value in graph.inputs} | set(graph.constants)
+    own |= {name for node in graph.nodes for name in node.outputs}
+    used = [name for node in graph.nodes for name in used_names(node)]
+    used += [value for _, value in graph.outputs]
+    return [name for name in used if name not in own]
 
 
 def needed_nodes(
-    nodes: Iterable[Any],
+    nodes: Iterable[Node],
     given: Iterable[str],
     outputs: Iterable[str],
-    is_outer: Callable[[str], bool],
-    view: NodeView,
-) -> list[Any]:
+    is_outer: Callable[[str], bool] = lambda name: False,
+) -> list[Node]:
     """The nodes that `outputs` depend on, each after those that it uses.
 
     `given` are the names of inputs and constants, `is_outer` tells those of the graphs
     around. Raises NncError for a name that is defined twice or nowhere, and for a cycle.
     """
-    return _Order(list(nodes), set(given), is_outer, view).run(outputs)
+    return _Order(list(nodes), set(given), is_outer).run(outputs)
 
 
 class _Order:
-    def __init__(
-        self, nodes: Sequence[Any], given: set[str], is_outer: Callable[[str], bool], view: NodeView
-    ) -> None:
-        self.nodes, self.given, self.is_outer, self.view = nodes, given, is_outer, view
+    def __init__(self, nodes: list[Node], given: set[str], is_outer: Callable[[str], bool]) -> None:
+        self.nodes, self.given, self.is_outer = nodes, given, is_outer
         self.makers: dict[str, int] = {}
-        self.order: list[Any] = []
+        self.order: list[Node] = []
         self.state: dict[int, int] = {}  # 1: its operands are being visited, 2: it is in the order
         for i, node in enumerate(nodes):
-            for name in view.outputs(node):
+            for name in node.outputs:
                 if name:
                     self._define(name, i)
 
     def _define(self, name: str, i: int) -> None:
-        label = self.view.label
         if name in self.makers:
             raise NncError(
-                f"'{name}' is defined twice: by {label(self.nodes[self.makers[name]])} "
-                f"and by {label(self.nodes[i])}"
+                f"'{name}' is defined twice: by {self.nodes[self.makers[name]].label} "
+                f"and by {self.nodes[i].label}"
             )
         if name in self.given:
-            node = label(self.nodes[i])
+            node = self.nodes[i].label
             raise NncError(f"{node} defines '{name}', which is an input or a constant already")
         self.makers[name] = i
 
-    def run(self, outputs: Iterable[str]) -> list[Any]:
+    def run(self, outputs: Iterable[str]) -> list[Node]:
         for output in outputs:
             if output in self.makers:
                 self._visit(self.makers[output])
@@ -78,7 +75,7 @@ class _Order:
 
         def enter(i: int) -> None:
             self.state[i] = 1
-            stack.append((i, iter(self.view.used(self.nodes[i]))))
+            stack.append((i, iter(used_names(self.nodes[i]))))
 
         if self.state.get(root) != 2:
             enter(root)
@@ -101,11 +98,11 @@ class _Order:
     def _check_given(self, name: str, i: int) -> None:
         if name not in self.given and not self.is_outer(name):
             raise NncError(
-                f"{self.view.label(self.nodes[i])}: input '{name}' is not defined: "
+                f"{self.nodes[i].label}: input '{name}' is not defined: "
                 "no node, input or initializer has this name"
             )
 
     def _cycle(self, path: list[int], maker: int) -> NncError:
         cycle = path[path.index(maker) :][:8]
-        names = " -> ".join(self.view.label(self.nodes[i]) for i in cycle)
+        names = " -> ".join(self.nodes[i].label for i in cycle)
         return NncError(f"the graph has a cycle: {names}")

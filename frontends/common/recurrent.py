@@ -6,7 +6,7 @@ Source: ONNX RNN-22, GRU-22, LSTM-22; formats differ in the order of their gates
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -14,9 +14,10 @@ import numpy as np
 from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import Dim, TensorType, i64
+from .activations import activation, clipped
 from .layer import Layer
 from .loops import Iteration, mirrored, while_loop
-from .movement import reversed_axes, split_into
+from .movement import column, concat, reversed_axes, split_into, stacked
 from .shapes import as_i64, broadcast, reshape
 from .terms import extent
 
@@ -25,7 +26,10 @@ MOST_UNROLLED = 32
 
 Activation = Callable[[Value], Value]
 Product = Callable[[Value, Value], Value]
+_LSTM = ("sigmoid", "tanh", "tanh")
 Step = Callable[[list[Value], Value], list[Value]]
+Cells = Callable[..., list["Outcome"]]
+"""`rnn`, `gru` or `lstm`, with the order of gates that a format has."""
 Masked = Callable[[list[Value], list[Value], Value], tuple[list[Value], Value]]
 """From the states before and after step t, and t, to the states and the output that count."""
 
@@ -40,11 +44,14 @@ class Direction:
     recurrent: Value
     """The weights of the states: [output, gates * hidden]. An output has `hidden` elements, unless
     `shrink` projects it."""
-    states: list[Value]
-    """The states before the first step: [batch, output], and for an LSTM also [batch, hidden]."""
-    activations: Sequence[Activation]
-    separate_biases: tuple[Value, Value] | None = None
-    """The biases that are added to the products of inputs, and to those of states."""
+    states: Sequence[Value | None] = (None, None)
+    """The states before the first step: [batch, output], and for an LSTM also [batch, hidden]. None
+    stands for zeros."""
+    activations: Sequence[Activation | str] = ()
+    """Functions, or names of them; by default sigmoids of gates, and tanh."""
+    biases: tuple[Value, Value] | Value | None = None
+    """The biases that are added to the products of inputs, and to those of states; or all of what
+    is added to the products of inputs."""
     backward: bool = False
     clip: float | None = None
     peepholes: dict[str, Value] | None = None
@@ -62,7 +69,27 @@ class Direction:
     @property
     def bias(self) -> Value | None:
         """The sum of both biases, or None."""
-        return None if self.separate_biases is None else add(self.n, *self.separate_biases)
+        return add(self.n, *self.biases) if isinstance(self.biases, tuple) else self.biases
+
+    def functions(self, *default: str) -> list[Activation]:
+        """The activations, by default those of these names."""
+        return [
+            partial(activation, self.n, one) if isinstance(one, str) else one
+            for one in self.activations or default
+        ]
+
+    def begun(self, x: Value, gates: int) -> list[Value]:
+        """The states before the first step, for inputs [time, batch, input].
+
+        Raises NncError where they are zeros and the weights' extents are not known.
+        """
+        found = []
+        for i, state in enumerate(self.states[: 2 if gates == 4 else 1]):
+            if state is None:  # of outputs, and of an LSTM's cells
+                size = self.n.extent(self.recurrent, i) // (gates if i else 1)
+                state = zero_state(self.n, x, size)
+            found.append(state)
+        return found
 
     def projected(self, x: Value) -> Value:
         """The product of inputs with their weights."""
@@ -87,9 +114,7 @@ class Direction:
 
     def clipped(self, x: Value) -> Value:
         """What enters an activation, limited where the network asks for it."""
-        if self.clip is None:
-            return x
-        return self.n(nn.Clip(x, self.n.scalar(-self.clip, x), self.n.scalar(self.clip, x)))
+        return x if self.clip is None else clipped(self.n, x, -self.clip, self.clip)
 
     def gates(self, x: Value, order: str, axis: int = 1) -> dict[str, Value]:
         """The parts of the gates, which lie side by side in this order."""
@@ -137,7 +162,7 @@ def rnn(n: Layer, x: Value, directions: Sequence[Direction], lengths=None) -> li
     """Plain recurrence of inputs [time, batch, input]: the state is f(x W + h R + b)."""
 
     def cell(d: Direction) -> Step:
-        (f,) = d.activations
+        (f,) = d.functions("tanh")
 
         def step(state: list[Value], projected: Value) -> list[Value]:
             recurrent = d.carried(state[0])
@@ -145,7 +170,7 @@ def rnn(n: Layer, x: Value, directions: Sequence[Direction], lengths=None) -> li
 
         return step
 
-    return _run(n, x, directions, [(cell(d), d.bias) for d in directions], lengths)
+    return _run(n, x, directions, [(cell(d), d.bias) for d in directions], lengths, 1)
 
 
 def gru(
@@ -162,18 +187,18 @@ def gru(
     `order` is that of the gates in the weights; without `reset_late` it is (r * h) Rn.
     """
     cells = [_gru_cell(n, d, order, reset_late) for d in directions]
-    return _run(n, x, directions, cells, lengths)
+    return _run(n, x, directions, cells, lengths, 3)
 
 
 def _gru_cell(n: Layer, d: Direction, order: str, late: bool) -> tuple[Step, Value | None]:
-    f, g = d.activations
+    f, g = d.functions("sigmoid", "tanh")
     parts_of = d.gates(d.recurrent, order)
     outer_order = order.replace("n", "")
     outer = n(nn.Concat([parts_of[c] for c in outer_order], axis=1))
     own: dict[str, Value] = {}
     bias = d.bias
-    if d.separate_biases is not None:
-        of_input, own = (d.gates(b, order, 0) for b in d.separate_biases)
+    if isinstance(d.biases, tuple):
+        of_input, own = (d.gates(b, order, 0) for b in d.biases)
         if late:  # all but what the reset gate scales
             sums = [of_input[c] if c == "n" else add(n, of_input[c], own[c]) for c in order]
             bias = n(nn.Concat(sums, axis=0))
@@ -191,11 +216,14 @@ def _gru_cell(n: Layer, d: Direction, order: str, late: bool) -> tuple[Step, Val
             inner = n(nn.Mul(r, add(n, products["n"], own.get("n"))))
         else:
             inner = n(nn.Matmul(n(nn.Mul(r, h)), parts_of["n"]))
-        new = g(d.clipped(add(n, parts["n"], inner)))
-        # (1 - z) * new + z * h
-        return [add(n, new, n(nn.Mul(z, n(nn.Sub(h, new)))))]
+        return [gru_state(n, z, g(d.clipped(add(n, parts["n"], inner))), h)]
 
     return step, bias
+
+
+def gru_state(n: Layer, z: Value, new: Value, h: Value) -> Value:
+    """(1 - z) * new + z * h: the state that a gate mixes of a new one and the one before."""
+    return add(n, new, n(nn.Mul(z, n(nn.Sub(h, new)))))
 
 
 def lstm(
@@ -212,37 +240,84 @@ def lstm(
     `order` is that of the gates in the weights; with `coupled`, f is 1 - i.
     """
     cells = [(_lstm_cell(n, d, order, coupled), d.bias) for d in directions]
-    return _run(n, x, directions, cells, lengths)
+    return _run(n, x, directions, cells, lengths, 4)
 
 
 def _lstm_cell(n: Layer, d: Direction, order: str, coupled: bool) -> Step:
-    f, g, last = d.activations
-
-    def looking(name: str, gate: Value, cell_state: Value | None) -> Value:
-        if d.peepholes is not None and cell_state is not None:
-            gate = add(n, gate, n(nn.Mul(d.peepholes[name], cell_state)))
-        return d.clipped(gate if d.normalize is None else d.normalize(name, gate))
-
-    def limited(x: Value, limit: float) -> Value:
-        return n(nn.Clip(x, n.scalar(-limit, x), n.scalar(limit, x))) if limit else x
+    functions = d.functions(*_LSTM)
 
     def step(state: list[Value], projected: Value) -> list[Value]:
         h, c = state
-        total = add(n, projected, d.carried(h))
-        gates = d.gates(total, order)
-        i = f(looking("i", gates["i"], c))
-        if coupled:
-            forget = n(nn.Sub(n.scalar(1, i), i))
-        else:
-            forget = f(looking("f", gates["f"], c))
-        new = n(nn.Mul(i, g(looking("g", gates["g"], None))))
-        c = limited(add(n, n(nn.Mul(forget, c)), new), d.limits[0])
-        h = n(nn.Mul(f(looking("o", gates["o"], c)), last(c)))
+        gates = d.gates(add(n, projected, d.carried(h)), order)
+
+        def gate(name: str, cell_state: Value) -> Value:
+            sum = gates[name]
+            if d.peepholes is not None and name in d.peepholes:
+                sum = add(n, sum, n(nn.Mul(d.peepholes[name], cell_state)))
+            return d.clipped(sum if d.normalize is None else d.normalize(name, sum))
+
+        h, c = lstm_states(n, gate, c, functions, coupled=coupled, limit=d.limits[0])
         if d.shrink is not None:
-            h = limited(d.shrunk(h), d.limits[1])
+            h = _limited(n, d.shrunk(h), d.limits[1])
         return [h, c]
 
     return step
+
+
+def lstm_states(
+    n: Layer,
+    gate: Callable[[str, Value], Value],
+    c: Value,
+    functions: Sequence[Activation] = (),
+    *,
+    coupled: bool = False,
+    limit: float = 0,
+) -> tuple[Value, Value]:
+    """The output and the cell state after a step.
+
+    `gate` gives what enters the activation of a gate, by its letter and the cell state that it may
+    look at. `limit` is the largest size of cell states, 0 for none.
+    """
+    f, g, last = functions or [partial(activation, n, name) for name in _LSTM]
+    i = f(gate("i", c))
+    forget = n(nn.Sub(n.scalar(1, i), i)) if coupled else f(gate("f", c))
+    new = n(nn.Mul(i, g(gate("g", c))))
+    c = _limited(n, add(n, n(nn.Mul(forget, c)), new), limit)
+    return n(nn.Mul(f(gate("o", c)), last(c))), c
+
+
+def _limited(n: Layer, x: Value, limit: float) -> Value:
+    return clipped(n, x, -limit, limit) if limit else x
+
+
+# -- layers ----------------------------------------------------------------------------------------
+
+
+def layers(
+    n: Layer,
+    x: Value,
+    states: Sequence[Value | None],
+    cells: Cells,
+    direction: Callable[[int], Direction],
+    count: int,
+    both: bool,
+    lengths: Value | None = None,
+) -> tuple[Value, list[Value]]:
+    """The outputs of the last of `count` networks, each of the outputs before; and all last states.
+
+    `direction` makes each by its number: those of a network follow each other. The first and the
+    last states are [directions, batch, hidden].
+    """
+    each, lasts = 2 if both else 1, []
+    for first in range(0, count * each, each):
+        directions = []
+        for at in range(first, first + each):
+            own = [None if s is None else column(n, s, 0, at) for s in states]
+            directions.append(replace(direction(at), states=own, backward=at > first))
+        outcomes = cells(n, x, directions, lengths)
+        x = concat(n, [one.outputs for one in outcomes], 2)
+        lasts += [one.states for one in outcomes]
+    return x, [stacked(n, one, 0) for one in zip(*lasts, strict=True)]
 
 
 # -- steps -----------------------------------------------------------------------------------------
@@ -254,6 +329,7 @@ def _run(
     directions: Sequence[Direction],
     cells: Sequence[tuple[Step, Value | None]],
     lengths: Value | Masked | None,
+    gates: int,
 ) -> list[Outcome]:
     count = x.type.shape[0]
     run = _loop if not count or count * len(directions) > MOST_UNROLLED else _unrolled
@@ -263,15 +339,17 @@ def _run(
     for d, (step, bias) in zip(directions, cells, strict=True):
         # One product for the inputs of all steps.
         projected = add(n, d.projected(x), bias)
-        outcomes.append(run(n, d, step, projected, masked))
+        outcomes.append(run(n, d.begun(x, gates), d.backward, step, projected, masked))
     return outcomes
 
 
-def _unrolled(n: Layer, d: Direction, step: Step, projected: Value, masked: Masked) -> Outcome:
+def _unrolled(
+    n: Layer, state: list[Value], backward: bool, step: Step, projected: Value, masked: Masked
+) -> Outcome:
     count = projected.type.shape[0]
     parts = split_into(n, projected, 0, [1] * count)
-    state, sequence = d.states, list(parts)
-    for t in reversed(range(count)) if d.backward else range(count):
+    sequence = list(parts)
+    for t in reversed(range(count)) if backward else range(count):
         part = reshape(n, parts[t], [(parts[t], 1), (parts[t], 2)])
         state, out = masked(state, step(state, part), n.constant(t, i64))
         sequence[t] = reshape(n, out, [1, (out, 0), (out, 1)])
@@ -279,17 +357,19 @@ def _unrolled(n: Layer, d: Direction, step: Step, projected: Value, masked: Mask
     return Outcome(whole, state)
 
 
-def _loop(n: Layer, d: Direction, step: Step, projected: Value, masked: Masked) -> Outcome:
+def _loop(
+    n: Layer, state: list[Value], backward: bool, step: Step, projected: Value, masked: Masked
+) -> Outcome:
     """`_unrolled` as a loop, whose outputs of all steps are one tensor."""
     count = extent(n, (projected, 0)).value
 
     def iteration(number: Value, flag: Value, states: list[Value]) -> Iteration:
-        t = mirrored(n, number, count) if d.backward else number
+        t = mirrored(n, number, count) if backward else number
         kept, output = masked(states, step(states, n(nn.Gather(projected, t))), t)
         return Iteration(kept, [output])
 
-    states, (sequence,) = while_loop(n, iteration, d.states, count)
-    return Outcome(reversed_axes(n, sequence, [0]) if d.backward else sequence, states)
+    states, (sequence,) = while_loop(n, iteration, state, count)
+    return Outcome(reversed_axes(n, sequence, [0]) if backward else sequence, states)
 
 
 def _masked(

@@ -35,7 +35,7 @@ class Rows:
     def __init__(self, package: str, ignored: IgnoredFields | None = None) -> None:
         self._package = f"{package}.ops"
         self.ignored = ignored
-        self._table: dict[str, Convert] = {}
+        self._table: dict[Any, Any] = {}
         self._loaded = False
 
     def __call__(self, *kinds: str) -> Callable[[Convert], Convert]:

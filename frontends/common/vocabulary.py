@@ -91,7 +91,7 @@ from .pooling import (
     sum_pooled,
     unpooled,
 )
-from .recurrent import Direction, Outcome, gru, lstm, masked_steps, rnn, zero_state
+from .recurrent import Direction, Outcome, gru, lstm, masked_steps, rnn
 from .reductions import extreme_at, largest, ordered, reduced, reduction_row, variance
 from .reshaping import expand_by, reshape_by
 from .resize import resized, resized_by_scales

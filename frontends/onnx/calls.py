@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import onnx
@@ -12,10 +13,12 @@ from ...dialects import nn
 from ...ir.core import Value
 from ...ir.diagnostics import NncError
 from ...ir.types import NoneType, TensorType
+from ..common.order import needed_nodes
+from ..common.scope import Scope
+from .context import Context
 from .model import Model, domain, function_opsets
-from .order import needed_nodes
+from .registry import rows
 from .schema import find_schema
-from .scope import Scope
 from .tensors import element_type_code
 
 if TYPE_CHECKING:
@@ -62,45 +65,45 @@ def fixed_body(node: Any, domain_name: str, opset: int) -> tuple[Any | None, boo
     return None, bool(schema.has_context_dependent_function)
 
 
-def expand_call(node: Node, local: Any | None) -> list[Any]:
+@rows.takes_any_rank
+def expand_call(node: Node, *inputs: Any) -> list[Any]:
     """The values of a node's outputs, by importing the body of the function it calls."""
-    body = local if local is not None else _body_of(node)
-    importer = node.importer
-    depth = node.scope.depth + 1
+    body = node.local if node.local is not None else _body_of(node, inputs)
+    importer, context = node.builder, node.context
+    depth = importer.scope.depth + 1
     if depth > DEEPEST:
         raise node.error(f"function calls are nested more than {DEEPEST} deep")
-    if len(node.inputs) > len(body.input) or len(node.outputs) > len(body.output):
+    if len(inputs) > len(body.input) or len(node.outputs) > len(body.output):
         raise node.error(
-            f"{len(node.inputs)} inputs and {len(node.outputs)} outputs, but function "
+            f"{len(inputs)} inputs and {len(node.outputs)} outputs, but function "
             f"'{body.name}' has {len(body.input)} and {len(body.output)}"
         )
-    if local is not None:
+    if node.local is not None:
         known = {*body.attribute, *(proto.name for proto in body.attribute_proto)}
         for name in node.given:
             if name not in known:
                 raise node.error(f"function '{body.name}' has no attribute '{name}'")
     node.attributes.read_all()
-    scope = Scope(
-        function_opsets(importer.model, body),
-        bindings=_bindings(node, body),
-        caller=node.loc,
-        call_label=node.scope.call_label or node.label,
-    )
-    scope.depth, scope.may_fail = depth, node.scope.may_fail
-    for i, name in enumerate(body.input):
-        value = node.inputs[i] if i < len(node.inputs) else None
-        scope.values[name] = value
     outputs = list(body.output)[: len(node.outputs)]
     ranks = ((name, node.declared_rank(i)) for i, name in enumerate(outputs) if node.wants(i))
-    scope.declared_ranks = {name: rank for name, rank in ranks if rank is not None}
+    inner = Context(
+        function_opsets(importer.model, body),
+        _bindings(node, body),
+        node.loc,
+        context.call_label or node.label,
+        {name: rank for name, rank in ranks if rank is not None},
+        context.may_fail,
+    )
+    graph = importer.function(node, body)
+    scope = Scope(graph, None, inner, depth)
+    scope.values.update(zip_longest(body.input, inputs))
     wanted = [name for name, own in zip(outputs, node.outputs, strict=True) if own]
     try:
-        nodes = needed_nodes(body.node, body.input, wanted, lambda name: False)
+        nodes = needed_nodes(graph.nodes, body.input, wanted)
     except NncError as error:
         raise node.error(f"in the body of function '{body.name}': {error.message}") from None
-    importer.survey.check(nodes, scope)
-    for inner in nodes:
-        importer.import_node(inner, scope)
+    importer.survey.check(nodes, inner)
+    importer.import_nodes(nodes, scope)
     return [scope.values.get(name) for name in outputs]
 
 
@@ -114,17 +117,17 @@ def _bindings(node: Node, body: Any) -> dict[str, Any]:
     return bindings | node.given
 
 
-def _body_of(node: Node) -> Any:
+def _body_of(node: Node, inputs: Sequence[Any]) -> Any:
     name = domain(node.proto.domain)
     body, depends = fixed_body(node.proto, name, node.opset)
     if body is None and depends:
-        body = _dependent_body(node)
+        body = _dependent_body(node, inputs)
     if body is None:
         raise node.error("not supported")
     return body
 
 
-def _dependent_body(node: Node) -> Any | None:
+def _dependent_body(node: Node, inputs: Sequence[Any]) -> Any | None:
     """The body for the types of these inputs."""
     schema = node.schema
     versions = [v for v in schema.context_dependent_function_opset_versions if v <= node.opset]
@@ -134,7 +137,7 @@ def _dependent_body(node: Node) -> Any | None:
     proto.CopyFrom(node.proto)
     del proto.attribute[:]
     proto.attribute.extend(node.given.values())
-    types = [_type_proto(value).SerializeToString() for value in node.inputs]
+    types = [_type_proto(value).SerializeToString() for value in inputs]
     try:
         data = schema.get_context_dependent_function_with_opset_version(
             max(versions), proto.SerializeToString(), types

@@ -12,9 +12,9 @@ import onnx.inliner
 from onnx import NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
 from ...ir.diagnostics import NncError
+from ..common.order import needed_nodes, used_names
+from .graph import node_of, subgraphs
 from .model import Model, read_model
-from .node import node_label
-from .order import needed_nodes, subgraphs, used_names
 from .tensors import TensorReader
 
 MOST_INTEGERS = 64
@@ -46,21 +46,22 @@ class CutGraph:
         sparse = {tensor.values.name for tensor in graph.sparse_initializer}
         known = {*self.inputs, *self.given, *self.initializers, *sparse}
         try:
-            order = needed_nodes(graph.node, known, self.outputs, lambda name: False)
+            nodes = (node_of(self.model, node) for node in graph.node)
+            order = [one.attributes for one in needed_nodes(nodes, known, self.outputs)]
         except NncError as error:
             raise self.model.error(error.message) from None
         varying = set(self.inputs)
         self.nodes: list[Any] = []
         self._constant: list[Any] = []
         for node in order:
-            depends = any(name in varying for name in used_names(node)) or not _is_fixed(node)
+            depends = any(name in varying for name in self.used(node)) or not _is_fixed(node)
             (self.nodes if depends else self._constant).append(node)
             if depends:
                 varying.update(name for name in node.output if name)
         self.makers = {name: i for i, one in enumerate(self.nodes) for name in one.output if name}
         self._last = {name: len(self.nodes) for name in self.outputs}
         for i, node in enumerate(self.nodes):
-            for name in used_names(node):
+            for name in self.used(node):
                 self._last[name] = max(self._last.get(name, 0), i)
 
     def frontier(self, at: int) -> list[str]:
@@ -73,7 +74,11 @@ class CutGraph:
 
     def label(self, at: int) -> str:
         """How messages name a node."""
-        return node_label(self.nodes[at])
+        return node_of(self.model, self.nodes[at]).label
+
+    def used(self, node: Any) -> list[str]:
+        """The names that a node uses, also inside its graphs."""
+        return used_names(node_of(self.model, node))
 
     @property
     def opset(self) -> int:
@@ -108,8 +113,8 @@ class CutGraph:
     ) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
         """A model of those of the nodes that the outputs need, and its inputs."""
         made = {name for node in nodes for name in node.output}
-        needed = _needed(nodes, outputs)
-        used = dict.fromkeys(name for node in needed for name in used_names(node))
+        needed = self._needed(nodes, outputs)
+        used = dict.fromkeys(name for node in needed for name in self.used(node))
         used |= dict.fromkeys(outputs)
         initializers = self.initializers
         if branch is not None:
@@ -133,6 +138,15 @@ class CutGraph:
                 self._give(name, values[name], graph, inputs)
         graph.output.extend(ValueInfoProto(name=name) for name in outputs)
         return proto, inputs
+
+    def _needed(self, nodes: Sequence[Any], outputs: Sequence[str]) -> list[Any]:
+        """Those of the nodes, in their order, that the outputs depend on."""
+        wanted, found = set(outputs), []
+        for node in reversed(nodes):
+            if any(name in wanted for name in node.output if name):
+                wanted.update(self.used(node))
+                found.append(node)
+        return found[::-1]
 
     def _give(self, name: str, value: Any, graph: Any, inputs: dict[str, np.ndarray]) -> None:
         """A value from outside: an input, or a constant where it is some integers."""
@@ -183,17 +197,6 @@ def _is_fixed(node: Any) -> bool:
         "Bernoulli",
         "Multinomial",
     )
-
-
-def _needed(nodes: Sequence[Any], outputs: Sequence[str]) -> list[Any]:
-    """Those of the nodes, in their order, that the outputs depend on."""
-    wanted = set(outputs)
-    found = []
-    for node in reversed(nodes):
-        if any(name in wanted for name in node.output if name):
-            wanted.update(used_names(node))
-            found.append(node)
-    return found[::-1]
 
 
 def _with_data(node: Any, tensors: TensorReader) -> Any:

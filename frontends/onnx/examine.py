@@ -14,12 +14,12 @@ from ...ir.diagnostics import NncError
 from ...ir.location import NameLoc
 from ...ir.types import TensorType
 from ..common.front_end import Examination, OperatorUse
+from ..common.graph import Node as GraphNode
 from ..common.inputs import InputChoices
-from .importer import Importer, Unavailable
+from .context import Context
+from .graph import subgraphs
+from .importer import OnnxImporter
 from .model import Model, domain, read_model
-from .node import Node, node_label
-from .order import subgraphs
-from .scope import Scope
 from .survey import Survey
 from .tensors import element_type
 
@@ -36,9 +36,10 @@ def examine_model(
         NncError: it is no valid model, or what is said of its inputs does not fit.
     """
     model = read_model(source)
-    examiner = _Examiner(model)
+    choices = InputChoices.of(shapes, None, constants)
+    examiner = _Examiner(model, choices)
     try:
-        module = examiner.run(InputChoices.of(shapes, None, constants))
+        module = examiner.run(choices)
         module.verify()
     except _UnknownError:
         module = None
@@ -71,54 +72,44 @@ class _UnknownError(NncError):
     """Something depends on a node that cannot be imported."""
 
 
-class _Unknown(Unavailable):
-    """An output of a node that cannot be imported, of which not even the type is known."""
-
-    def error(self) -> NncError:
-        return _UnknownError(self.message, self.node.importer.loc)
-
-
 class _Patient(Survey):
     """The examiner asks for each node by itself."""
 
-    def check(self, nodes: Iterable[Any], scope: Scope) -> None:
+    def check(self, nodes: Iterable[GraphNode], context: Context) -> None:
         """All nodes pass."""
 
 
-class _Examiner(Importer):
+class _Examiner(OnnxImporter):
     """An import that goes on behind a node that it cannot import.
 
     What such a node gives is an argument of the function where the model says its type.
     """
 
-    def __init__(self, model: Model) -> None:
-        super().__init__(model)
+    def __init__(self, model: Model, choices: InputChoices) -> None:
+        super().__init__(model, choices)
         self.survey = _Patient(model)
         self.faults: dict[str, tuple[str, str]] = {}
         """Messages, each with the operator's domain and name."""
         self.unexamined: dict[str, None] = {}
 
-    def import_node(self, proto: Any, scope: Scope) -> None:
+    def import_node(self, node: GraphNode) -> None:
         """Insert what a node stands for; where that fails, note why and stand in for it."""
-        lacking = self.survey.fault_of(proto, scope)
+        context, proto = self.scope.context, node.attributes
+        lacking = self.survey.fault_of(proto, context)
         try:
             if lacking is not None:
-                label = node_label(proto)
-                if scope.call_label:
-                    label = f"{scope.call_label}, in its body {label}"
-                raise NncError(f"{label}: not supported: {lacking}", self.loc)
-            super().import_node(proto, scope)
+                text = f"{context.place_of(node)}: not supported: {lacking}"
+                raise NncError(text, self.loc)
+            super().import_node(node)
             return
         except _UnknownError:
-            self.unexamined[f"{scope.call_label} {node_label(proto)}"] = None
+            self.unexamined[f"{context.call_label} {node.label}"] = None
         except NncError as error:
-            if scope.may_fail and lacking is None:
+            if context.may_fail and lacking is None:
                 raise
             self.faults[error.message] = domain(proto.domain), proto.op_type
-        node = Node(self, proto, scope)
-        for name in node.outputs:
-            if name:
-                scope.values[name] = self._stand_in(name, node, scope)
+        for name in filter(None, node.outputs):
+            self.scope.values[name] = self._stand_in(name)
 
     def may_leave_out(self, error: NncError) -> bool:
         """A branch that lacks an operator may not."""
@@ -130,11 +121,11 @@ class _Examiner(Importer):
             raise _UnknownError("the model cannot be imported", self.loc)
         return super().module(*arguments)
 
-    def _stand_in(self, name: str, node: Node, scope: Scope) -> Any:
-        is_main = scope.parent is None and scope.caller is None
+    def _stand_in(self, name: str) -> Any:
+        is_main = self.scope.parent is None and self.scope.context.caller is None
         type = self._types.get(name) if is_main else None
         if type is None:
-            return _Unknown(node, f"'{name}' is not known")
+            return _UnknownError(f"'{name}' is not known", self.loc)
         return self.entry.add_arg(type, NameLoc(name, self.loc))
 
     @cached_property

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from onnx import AttributeProto, helper
 
 from ...ir.diagnostics import NncError
-from ...ir.location import CallSiteLoc, Location, NameLoc
+from ...ir.location import CallSiteLoc
 from ..common.fields import Fields
-from ..common.layer import Layer
-from .schema import attribute_kind
-from .scope import Scope
+from ..common.graph import Node as GraphNode
+from ..common.importer import NodeLayer
+from ..common.rows import fault_of_call, fault_of_ranks
+from .context import Context
+from .registry import rows
+from .schema import (
+    attribute_kind,
+    fault_of_attributes,
+    fault_of_kinds,
+    fault_of_presence,
+    fault_of_signature,
+    fault_of_types,
+)
+
+if TYPE_CHECKING:
+    from .importer import OnnxImporter
 
 A: Any = AttributeProto
 _FIELDS = {
@@ -30,29 +43,75 @@ _FIELDS = {
 }
 
 
-class Node(Layer):
+class Node(NodeLayer):
     """A node that is being imported. Called with an nn op, it inserts it and gives its value."""
 
-    def __init__(self, importer: Any, proto: Any, scope: Scope) -> None:
-        super().__init__(importer, node_label(proto), _place(importer, proto, scope))
-        self.importer = importer
-        self.proto = proto
-        self.scope = scope
-        self.op_type: str = proto.op_type
-        self.given: dict[str, Any] = scope.resolve_attributes(proto)
+    builder: OnnxImporter
+    field = "attribute "
+
+    def __init__(self, importer: OnnxImporter, node: GraphNode) -> None:
+        super().__init__(importer, node)
+        proto, context = node.attributes, importer.scope.context
+        self.proto: Any = proto
+        self.context: Context = context
+        self.op_type = node.kind
+        self.kind = f"{proto.domain}.{node.kind}".removeprefix("ai.onnx.").lstrip(".")
+        self.given: dict[str, Any] = context.resolve_attributes(proto)
         self.attributes = Fields(self.given)
         """The same, which remember whether a converter has read them."""
-        self.opset = scope.opset_of(proto)
-        self.schema = scope.schema_of(proto)
-        self.inputs: list[Any] = []
-        self.outputs: list[str] = list(proto.output)
+        self.opset = context.opset_of(proto)
+        self.schema = context.schema_of(proto)
+        self.local = importer.survey.local_function(proto)
+        """The model's own function that the node calls, or None."""
+        if context.caller is not None:
+            self.loc = CallSiteLoc(self.loc, context.caller)
+
+    @property
+    def outputs(self) -> Sequence[str]:
+        """The names of the outputs; "" for one that nobody asks for."""
+        return self.node.outputs
 
     def error(self, message: str) -> NncError:
         """An error that names the model and the node (and the call it was inlined from)."""
-        label = self.label
-        if self.scope.call_label:
-            label = f"{self.scope.call_label}, in its body {label}"
-        return NncError(f"{label}: {message}", self.importer.loc)
+        return NncError(f"{self.context.place_of(self.node)}: {message}", self.builder.loc)
+
+    # -- checks -------------------------------------------------------------------------------
+
+    def fault(self) -> str | None:
+        """What the operator's declaration says against the node, or None."""
+        if self.schema is None or self.local is not None:
+            return None
+        fault = fault_of_signature(self.schema, len(self.node.inputs), len(self.node.outputs))
+        return fault or fault_of_attributes(self.schema, self.given)
+
+    def fault_of(self, convert: Callable[..., Any], inputs: list[Any]) -> str | None:
+        """What is wrong with the inputs, by the declaration where there is one, or None."""
+        if self.local is not None:
+            return None
+        if self.schema is None:
+            fault = fault_of_call(convert, inputs)
+        else:
+            fault = fault_of_presence(self.schema, inputs) or fault_of_kinds(self.schema, inputs)
+            types = [getattr(v, "type", None) for v in inputs]
+            fault = fault or fault_of_types(self.schema, types)
+        if fault or convert in rows.of_any_rank:
+            return fault
+        return fault_of_ranks(inputs, self.schema is not None)
+
+    def unread(self) -> Iterator[tuple[str, Any]]:
+        """The attributes that no converter has read, but those that say what the operator does
+        without them.
+        """
+        for name, proto in self.attributes.unread():
+            if not self._is_default(name, value := _value(proto)):
+                yield name, value
+
+    def _is_default(self, name: str, value: Any) -> bool:
+        """Whether the operator means the same without the attribute."""
+        if self.schema is None or name not in self.schema.attributes:
+            return False
+        default = self.schema.attributes[name].default_value
+        return bool(default.type) and _value(default) == value
 
     # -- attributes ---------------------------------------------------------------------------
 
@@ -114,25 +173,24 @@ class Node(Layer):
         proto = self._proto(name)
         is_sparse = proto is not None and proto.type == A.SPARSE_TENSOR
         value = self.attribute(name, A.SPARSE_TENSOR if is_sparse else A.TENSOR)
-        return None if value is None else self.importer.read_tensor(value, self)
+        try:
+            return None if value is None else self.builder.model.tensors.array(value)
+        except NncError as error:
+            raise self.error(error.message) from None
 
     def has(self, name: str) -> bool:
         return name in self.attributes
-
-    def wants(self, output: int) -> bool:
-        """Whether the output is there and named, so that somebody may use it."""
-        return output < len(self.outputs) and bool(self.outputs[output])
 
     def declared_rank(self, output: int) -> int | None:
         """The rank that the model declares for an output of a node of its main graph, if any.
 
         In the body of a function, that of the call's output, where it is one.
         """
-        if self.scope.caller is not None:
-            return self.scope.declared_ranks.get(self.outputs[output])
-        if self.scope.parent is not None:
+        if self.context.caller is not None:
+            return self.context.ranks.get(self.outputs[output])
+        if self.builder.scope.parent is not None:
             return None
-        graph = self.importer.model.proto.graph
+        graph = self.builder.model.proto.graph
         for declared in (*graph.output, *graph.value_info):
             type = declared.type.tensor_type
             if declared.name == self.outputs[output] and type.HasField("shape"):
@@ -140,19 +198,10 @@ class Node(Layer):
         return None
 
 
-def node_label(proto: Any) -> str:
-    """How messages name a node."""
-    if proto.name:
-        return f"node '{proto.name}' ({proto.op_type})"
-    first = next((name for name in proto.output if name), "")
-    return f"node of output '{first}' ({proto.op_type})"
-
-
-def _place(importer: Any, proto: Any, scope: Scope) -> Location:
-    """The node's place in the model; below it, the call that it was inlined from."""
-    first = next((name for name in proto.output if name), "")
-    own = NameLoc(f"{proto.name or first} ({proto.op_type})", importer.loc)
-    return own if scope.caller is None else CallSiteLoc(own, scope.caller)
+def _value(proto: Any) -> Any:
+    """What an attribute says, bytes as text."""
+    value = helper.get_attribute_value(proto)
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
 def _plain(value: Any) -> Any:

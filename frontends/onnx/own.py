@@ -48,18 +48,17 @@ from ...ir.location import FileLineColLoc
 from ...ir.numpy_types import numpy_to_type, type_to_numpy
 from ...ir.types import TensorType, Type, f64, i64
 from ..common.direct import operands_of, with_signature
+from ..common.graph import Graph
 from ..common.importer import op_message
+from ..common.scope import Scope
 from ..declared import digests
+from .context import Context
+from .graph import node_of
 from .node import Node
-from .registry import converter, find_converter, forget_converter
-from .scope import Scope
+from .registry import converter, rows
 
 OPSET = 18
 """The version of ONNX's operators that compositions mean, whatever the model's is."""
-
-NEWEST = 1 << 16
-"""A version of a domain that is later than all."""
-
 
 _declared: dict[tuple[str, str], str] = {}
 """The file of each operator, by domain and name."""
@@ -96,7 +95,7 @@ def operator(
             convert = _of_host(made, name, gives) if host else _of_function(made, opset)
         else:
             raise NncError(f"operator '{name}': expected an op's class or a function")
-        if find_converter(domain, op_type, NEWEST) is not None:
+        if rows.find(op_type, domain) is not None:
             by = _declared.get((domain, op_type), "nnc")
             raise NncError(f"operator '{name}' is declared already, by {by}")
         converter(op_type, domain=domain)(convert)
@@ -162,7 +161,7 @@ def _forget(file: str, module: str) -> None:
     """Undo what a file declared, which is to be declared anew."""
     sys.modules.pop(module, None)
     for key in [key for key, declared_by in _declared.items() if declared_by == file]:
-        forget_converter(*key)
+        rows.forget(*key)
         digests.pop(".".join(key), None)
         del _declared[key]
     for op in [op for op, cls in ops.ops.items() if cls.__module__ == module]:
@@ -317,9 +316,10 @@ class Composer:
     def __init__(self, n: Node, opset: int) -> None:
         self._n = n
         self._count = 0
-        opsets = {**n.scope.opsets, "": opset}
-        self._scope = Scope(opsets, caller=n.loc, call_label=n.scope.call_label or n.label)
-        self._scope.depth = n.scope.depth + 1
+        label = n.context.call_label or n.label
+        self._opsets = {**n.context.opsets, "": opset}
+        context = Context(self._opsets, caller=n.loc, call_label=label)
+        self._scope = Scope(Graph([], [], []), None, context, n.builder.scope.depth + 1)
 
     def __getattr__(self, op_type: str) -> Callable[..., Any]:
         return lambda *inputs, **attributes: self(op_type, *inputs, **attributes)
@@ -337,8 +337,9 @@ class Composer:
                 self._scope.values[names[-1]] = self._value(given, first)
         made = [f"{label}_out{i}" for i in range(outputs)]
         proto = helper.make_node(op_type, names, made, name=label, domain=domain, **attributes)
-        self._scope.opsets.setdefault(domain, 1)
-        self._n.importer.import_node(proto, self._scope)
+        self._opsets.setdefault(domain, 1)
+        importer = self._n.builder
+        importer.import_nodes([node_of(importer.model, proto)], self._scope)
         values = tuple(self._scope.values[one] for one in made)
         return values[0] if outputs == 1 else values
 

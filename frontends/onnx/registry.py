@@ -4,81 +4,66 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
-from importlib import import_module
-from pkgutil import iter_modules
-from typing import Any
+from operator import itemgetter
 
-Convert = Callable[..., Any]
+from ..common.rows import Convert, Rows
+from .unread import IGNORED
 
-_converters: dict[tuple[str, str], list[tuple[int, Convert]]] = {}
-_loaded = False
-
-
-_of_any_rank: set[Convert] = set()
+NEWEST = 1 << 16
+"""A version of a domain that is later than all."""
 
 
-def converter(
-    *op_types: str, since: int = 1, domain: str = "", any_rank: bool = False
-) -> Callable[[Convert], Convert]:
-    """Register a function that imports these operators from opset `since` on.
+class VersionedRows(Rows):
+    """Operators by domain and name, each with a function from some opsets on.
 
         @converter("Relu")
         def relu(n: Node, x: Value) -> Value:
             return n(nn.Relu(x))
 
-    It gets the node and its inputs (None for one left out) and returns its outputs: a value,
-    or a sequence with None for an optional output that it does not provide. With `any_rank` it
-    also takes tensors of which not even the rank is known.
+    A function is that of opset `since` and later ones. With `any_rank` it also takes tensors of
+    which not even the rank is known.
     """
 
-    def register(function: Convert) -> Convert:
-        for op_type in op_types:
-            versions = _converters.setdefault((domain, op_type), [])
-            assert all(version != since for version, _ in versions), op_type
-            versions.append((since, function))
-            versions.sort(key=lambda entry: entry[0])
-        if any_rank:
-            _of_any_rank.add(function)
+    def __init__(self) -> None:
+        super().__init__(__package__ or "", IGNORED)
+        self.of_any_rank: set[Convert] = set()
+
+    def __call__(
+        self, *kinds: str, since: int = 1, domain: str = "", any_rank: bool = False
+    ) -> Callable[[Convert], Convert]:
+        """Register a function that imports these operators."""
+
+        def register(function: Convert) -> Convert:
+            for kind in kinds:
+                versions = self._table.setdefault((domain, kind), [])
+                assert all(version != since for version, _ in versions), kind
+                versions.append((since, function))
+                versions.sort(key=itemgetter(0))
+            return self.takes_any_rank(function) if any_rank else function
+
+        return register
+
+    def add(self, table: Mapping[str, Convert], domain: str = "") -> None:
+        """Register converters that a family makes: `add_rows(direct("Neg Abs"))`."""
+        for kind, function in table.items():
+            self(kind, domain=domain)(function)
+
+    def takes_any_rank(self, function: Convert) -> Convert:
+        """Say that a converter also takes tensors of which not even the rank is known."""
+        self.of_any_rank.add(function)
         return function
 
-    return register
+    def find(self, kind: str, domain: str = "", opset: int = NEWEST) -> Convert | None:
+        """The converter of an operator in an opset, or None."""
+        self._load()
+        versions = self._table.get((domain, kind), ())
+        at = bisect_right(versions, opset, key=itemgetter(0))
+        return versions[at - 1][1] if at else None
+
+    def forget(self, domain: str, kind: str) -> None:
+        """Undo what was registered for an operator."""
+        self._table.pop((domain, kind), None)
 
 
-def add_rows(table: Mapping[str, Convert], domain: str = "") -> None:
-    """Register converters that a family makes: `add_rows(direct("Neg Abs"))`."""
-    for op_type, function in table.items():
-        converter(op_type, domain=domain)(function)
-
-
-def find_converter(domain: str, op_type: str, opset: int) -> Convert | None:
-    """The converter of an operator in an opset, or None."""
-    _load()
-    versions = _converters.get((domain, op_type), [])
-    at = bisect_right([version for version, _ in versions], opset)
-    return versions[at - 1][1] if at else None
-
-
-def forget_converter(domain: str, op_type: str) -> None:
-    """Undo what was registered for an operator."""
-    _converters.pop((domain, op_type), None)
-
-
-def takes_any_rank(convert: Convert) -> bool:
-    """Whether a converter takes tensors of which not even the rank is known."""
-    return convert in _of_any_rank
-
-
-def supported_operators() -> list[tuple[str, str]]:
-    """Domain and name of every operator that has a converter."""
-    _load()
-    return sorted(_converters)
-
-
-def _load() -> None:
-    global _loaded
-    if not _loaded:
-        from . import ops
-
-        for module in iter_modules(ops.__path__):
-            import_module(f"{ops.__name__}.{module.name}")
-        _loaded = True
+rows = VersionedRows()
+converter, add_rows = rows, rows.add

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ...ir.diagnostics import NncError
+from ..common.graph import Node
+from ..common.importer import listed
+from ..common.rows import Convert
 from .calls import fixed_body
+from .context import Context
 from .model import Model, domain, function_opsets
-from .node import node_label
-from .registry import Convert, find_converter
+from .registry import rows
 from .schema import find_schema, has_operator
-from .scope import Scope
-
-MOST_LISTED = 50
 
 EXPERIMENTAL = ("MeanVarianceNormalization", "ThresholdedRelu", "Upsample")
 """Operators that files have of opsets before the one that declares them for good."""
@@ -30,33 +29,27 @@ class Survey:
         """The model's own function that the node calls, or None."""
         return self.model.functions.get((domain(node.domain), node.op_type, node.overload))
 
-    def converter(self, node: Any, scope: Scope) -> Convert | None:
+    def converter(self, node: Any, context: Context) -> Convert | None:
         """The node's converter, or None: where its opset has no such operator, too."""
-        return _converter(domain(node.domain), node.op_type, scope.opset_of(node))
+        return _converter(domain(node.domain), node.op_type, context.opset_of(node))
 
-    def check(self, nodes: Iterable[Any], scope: Scope) -> None:
+    def check(self, nodes: Iterable[Node], context: Context) -> None:
         """Raises one NncError that lists all nodes that cannot be imported."""
         faults = [
-            f"{node_label(node)}: {fault}"
+            f"{node.label}: {fault}"
             for node in nodes
-            if (fault := self.fault_of(node, scope))
+            if (fault := self.fault_of(node.attributes, context))
         ]
-        if not faults:
-            return
-        shown = faults[:MOST_LISTED]
-        if len(faults) > MOST_LISTED:
-            shown.append(f"and {len(faults) - MOST_LISTED} more")
-        where = f" in the body of {scope.call_label}" if scope.call_label else ""
-        count = "a node is" if len(faults) == 1 else f"{len(faults)} nodes are"
-        message = f"{count} not supported{where}:\n  " + "\n  ".join(shown)
-        raise NncError(message, self.model.loc)
+        if faults:
+            where = f" in the body of {context.call_label}" if context.call_label else ""
+            raise self.model.error(listed(faults, "node", where))
 
-    def fault_of(self, node: Any, scope: Scope) -> str | None:
+    def fault_of(self, node: Any, context: Context) -> str | None:
         """The operator that cannot be imported, and what its body lacks; None if it can be."""
-        lacking = self._lacking_of(node, scope.opsets, ())
+        lacking = self._lacking_of(node, context.opsets, ())
         if lacking is None:
             return None
-        text = operator_text(node, scope)
+        text = operator_text(node, context)
         if lacking:
             text += f", whose body needs {', '.join(dict.fromkeys(lacking))}"
         return text
@@ -101,13 +94,13 @@ def _converter(domain_name: str, op_type: str, opset: int) -> Convert | None:
     is_declared = domain_name or find_schema("", op_type, opset) is not None
     if not is_declared and has_operator(op_type) and op_type not in EXPERIMENTAL:
         return None  # one of another opset; onnxruntime writes some of its own without a domain
-    return find_converter(domain_name, op_type, opset)
+    return rows.find(op_type, domain_name, opset)
 
 
-def operator_text(node: Any, scope: Scope) -> str:
+def operator_text(node: Any, context: Context) -> str:
     """The operator as messages name it: `Loop of ai.onnx, opset 13`."""
     name = domain(node.domain)
-    version = scope.opsets.get(name)
+    version = context.opsets.get(name)
     if version is None:
         return f"{node.op_type} of {name}, a domain that the model does not import"
     return f"{node.op_type} of {name or 'ai.onnx'}, opset {version}"

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-import reprlib
-from typing import TYPE_CHECKING, Any
-
-from onnx import helper
-
 from ..common.fields import Ignored, IgnoredFields
-
-if TYPE_CHECKING:
-    from .node import Node
 
 _OLD_BINARY = "Add And Div Equal Greater Less Mul Or Pow Sub Xor"
 
@@ -47,26 +39,3 @@ IGNORED = IgnoredFields(
     Ignored("reset_on_eos", "there is no end of a sequence", "*.NGramHashMapping", (0,)),
     Ignored("top_k", "only scores are asked for", "*.MoEGroupRouter"),
 )
-
-
-def check_read(node: Node) -> None:
-    """Raises NncError where an attribute that may mean something was not read."""
-    unread = ((name, _value(proto)) for name, proto in node.attributes.unread())
-    kind = f"{node.proto.domain}.{node.op_type}".removeprefix("ai.onnx.").lstrip(".")
-    for name, value in IGNORED.refused(kind, unread):
-        if not _is_default(node.schema, name, value):
-            raise node.error(f"attribute '{name}' is {reprlib.repr(value)}, which is not supported")
-
-
-def _value(proto: Any) -> Any:
-    """What an attribute says, bytes as text."""
-    value = helper.get_attribute_value(proto)
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-
-
-def _is_default(schema: Any, name: str, value: Any) -> bool:
-    """Whether the operator means the same without the attribute."""
-    if schema is None or name not in schema.attributes:
-        return False
-    default = schema.attributes[name].default_value
-    return bool(default.type) and _value(default) == value

@@ -160,6 +160,18 @@ def test_graphs_nested_too_deep() -> None:
         import_model(nested(120))
 
 
+def test_a_branch_with_an_input() -> None:
+    source = nested(1)
+    branch = source.graph.node[0].attribute[1].g
+    branch.input.append(helper.make_tensor_value_info("more", TensorProto.FLOAT, [2]))
+    with pytest.raises(NncError, match=r"node of output 'y' \(If\): 0 inputs, expected 1"):
+        import_model(source)
+
+
+def test_as_many_graphs_inside_each_other_as_may_be() -> None:
+    assert "nn.neg" in str(import_model(nested(100)))
+
+
 def test_a_function_that_uses_what_is_not_there() -> None:
     source = onnx.parser.parse_model(chain(1))
     source.functions[0].node[0].input[0] = "nothing"

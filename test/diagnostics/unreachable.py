@@ -6,7 +6,7 @@
 from pathlib import Path
 
 UNREACHABLE: dict[str, str] = {
-    "frontends/onnx/importer.py:Importer.lookup: '_' is not defined": "`needed_nodes` refuses a "
+    "frontends/common/importer.py:Importer.lookup: '_' is not defined": "`needed_nodes` refuses a "
     "graph that uses what nothing defines, before a node of it is imported",
     "ir/passes.py:PassManager._verify: PassError(dataclasses.replace(found, notes=(*found.notes, "
     "note)))": "a pass that makes invalid IR is a defect; none is known",

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from nnc import frontends
 from nnc.dialects import nn
-from nnc.frontends.common import blocks, gathering, movement, normalization, reductions
+from nnc.frontends.common import (
+    blocks,
+    gathering,
+    movement,
+    normalization,
+    recurrent,
+    reductions,
+)
 from nnc.frontends.common.builder import Builder
 from nnc.frontends.common.layer import Layer
 from nnc.ir.diagnostics import NncError
@@ -64,6 +72,35 @@ def test_no_format_builds_an_op_of_a_family():
             owners += ["reductions.py"] if reduces(node) else []
             place = f"{path.relative_to(ROOT)}:{node.lineno}"
             found += [f"{place}: common/{owner} has it" for owner in owners]
+    assert not found, "\n".join(found)
+
+
+FIXED_POINT = "tflite/integers/ops/lstm.py"
+"""LSTMs of integers: gates and states are of fixed point, and rounded between each two steps."""
+
+
+def builds_a_cell(function: ast.FunctionDef) -> bool:
+    """Whether a function computes gates: by their activations, or as variables of their names."""
+    parts = list(ast.walk(function))
+    ops = {ast.unparse(part) for part in parts if isinstance(part, ast.Attribute)}
+    targets = [target for p in parts if isinstance(p, ast.Assign) for target in p.targets]
+    made = {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+    called = {ast.unparse(part.func) for part in parts if isinstance(part, ast.Call)}
+    if {"z", "r"} <= made and "gru_state" not in called:
+        return True
+    return {"nn.Sigmoid", "nn.Tanh"} <= ops or {"i", "f", "o"} <= made
+
+
+def test_no_format_builds_the_cell_of_a_recurrence():
+    """Cells are `lstm`, `gru` and `rnn` of common/recurrent.py, or its steps `lstm_states` and
+    `gru_state`, with the format's order of gates, activations, weights and states.
+    """
+    found = []
+    for path in FILES:
+        name = path.relative_to(ROOT).as_posix()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and name != FIXED_POINT and builds_a_cell(node):
+                found.append(f"{name}:{node.lineno} {node.name}: common/recurrent.py has it")
     assert not found, "\n".join(found)
 
 
@@ -196,3 +233,42 @@ def test_squares_as_channels():
     np.testing.assert_array_equal(found, np.stack(wanted, 2).reshape(2, 24, 2, 2))
     with pytest.raises(NncError, match="does not divide by 3"):
         ran(lambda n, x: blocks.pixel_unshuffle(n, x, 3), X)
+
+
+def logistic(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+def layer_of_lstm(x: np.ndarray, w: np.ndarray, r: np.ndarray, backward: bool) -> np.ndarray:
+    """All steps of an LSTM whose gates lie in the order i f g o, from states of zeros."""
+    h = c = np.zeros((x.shape[1], r.shape[0]))
+    found = np.zeros((*x.shape[:2], r.shape[0]))
+    for t in reversed(range(len(x))) if backward else range(len(x)):
+        i, f, g, o = np.split(x[t] @ w + h @ r, 4, axis=1)
+        c = logistic(f) * c + logistic(i) * np.tanh(g)
+        h = found[t] = logistic(o) * np.tanh(c)
+    return found
+
+
+@pytest.mark.parametrize("steps", [3, 40])
+def test_layers_of_both_directions_from_states_of_zeros(steps):
+    """Few steps are unrolled, more are a loop."""
+    x = RNG.standard_normal((steps, 2, 5)).astype("f")
+    sizes = [(5, 12), (5, 12), (6, 12), (6, 12)]
+    weights = [RNG.standard_normal(size).astype("f") for size in sizes]
+    states = [RNG.standard_normal((3, 12)).astype("f") for _ in sizes]
+
+    def make(n: Layer, x: Value, *given: Value) -> Value:
+        def direction(at: int) -> recurrent.Direction:
+            return recurrent.Direction(n, given[at], given[4 + at])
+
+        cells = partial(recurrent.lstm, order="ifgo")
+        outputs, lasts = recurrent.layers(n, x, (None, None), cells, direction, 2, True)
+        assert [v.type.shape for v in lasts] == [(4, 2, 3)] * 2
+        return outputs
+
+    wanted = x.astype("f8")
+    for first in (0, 2):
+        pairs = [(weights[at], states[at], at > first) for at in (first, first + 1)]
+        wanted = np.concatenate([layer_of_lstm(wanted, *one) for one in pairs], 2)
+    np.testing.assert_allclose(ran(make, x, *weights, *states), wanted, 1e-4, 1e-5)

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...common import recurrent
-from ...common.recurrent import Masked
+from ...common.recurrent import Cells, Masked
 from ...common.vocabulary import *
 from ..layer import CaffeLayer, rows
 
@@ -33,8 +32,8 @@ def _continuing(n: CaffeLayer, flags: Value) -> tuple[Value, Masked]:
     return first.value, masked
 
 
-def _layer(states: int) -> Callable:
-    """A layer of so many states, which with `expose_hidden` are bottoms and tops, too."""
+def _layer(states: int, gates: int, cells: Cells) -> Callable:
+    """A layer of so many states and gates, which with `expose_hidden` are bottoms and tops, too."""
 
     def convert(n: CaffeLayer, x: Value, flags: Value, *more: Value) -> list[Value]:
         p = n.p("recurrent")
@@ -43,38 +42,29 @@ def _layer(states: int) -> Callable:
             raise n.error(f"bottoms {shape_text(x)} and {shape_text(flags)}, {hidden} outputs")
         before = [given.pop(-states + i) for i in range(states)] if p.expose_hidden else []
         static = given.pop() if given else None
-        gates = 4 if n.kind == "LSTM" else 1
         x = _matrix(n, x, 2)
         bias, at = n.blob(1, gates * hidden), 2
         if static is not None:
-            added = n(nn.Matmul(_matrix(n, static, 1), _turned(n, n.blob(2, gates * hidden, -1))))
+            weight = swapped(n, n.blob(2, gates * hidden, -1), 0, 1)
+            added = n(nn.Matmul(_matrix(n, static, 1), weight))
             bias, at = n(nn.Add(added, bias)), 3
         first, masked = _continuing(n, flags)
         begins = [reshape(n, v, [(v, 1), (v, 2)]) for v in before]
-        begins = begins or [zero_state(n, x, hidden) for _ in range(states)]
-        begins = [n(nn.Mul(v, first)) for v in begins]
-        names = (nn.Sigmoid, nn.Tanh, nn.Tanh) if gates == 4 else (nn.Tanh,)
         direction = Direction(
             n,
-            _turned(n, n.blob(0, gates * hidden, -1)),
-            _turned(n, n.blob(at, gates * hidden, hidden)),
-            begins,
-            [lambda v, op=op: n(op(v)) for op in names],
-            (bias, n.scalar(0, x)),
+            swapped(n, n.blob(0, gates * hidden, -1), 0, 1),
+            swapped(n, n.blob(at, gates * hidden, hidden), 0, 1),
+            [n(nn.Mul(v, first)) for v in begins] or (None, None),
+            biases=bias,
         )
-        run = partial(recurrent.lstm, order="ifog") if gates == 4 else recurrent.rnn
-        (found,) = run(n, x, [direction], masked)
+        (found,) = cells(n, x, [direction], masked)
         out = found.outputs
         if gates == 1:
-            weight = _turned(n, n.blob(at + 1, hidden, hidden))
+            weight = swapped(n, n.blob(at + 1, hidden, hidden), 0, 1)
             out = n(nn.Tanh(n(nn.Add(n(nn.Matmul(out, weight)), n.blob(at + 2, hidden)))))
         return [out, *(reshape(n, v, [1, (v, 0), (v, 1)]) for v in found.states)]
 
     return convert
 
 
-def _turned(n: CaffeLayer, weight: Value) -> Value:
-    return n(nn.Transpose(weight, permutation=(1, 0)))
-
-
-rows.add({"LSTM": _layer(2), "RNN": _layer(1)})
+rows.add({"LSTM": _layer(2, 4, partial(lstm, order="ifog")), "RNN": _layer(1, 1, rnn)})

@@ -15,10 +15,6 @@ def _functions(n: CoreMLLayer, **defaults: str) -> list[Activation]:
     return [function(n.text(name, default)) for name, default in defaults.items()]
 
 
-def _turned(n: CoreMLLayer, weight: Value) -> Value:
-    return transposed(n, weight, (1, 0))
-
-
 def _state(n: CoreMLLayer, x: Value, state: Value) -> Value:
     """A state for each example, where it may be one for all."""
     return broadcast(n, state, [(x, 1), (state, 1)])
@@ -72,11 +68,11 @@ def lstm_(
         directions.append(
             Direction(
                 n,
-                _turned(n, ih),
-                _turned(n, hh),
+                swapped(n, ih, 0, 1),
+                swapped(n, hh, 0, 1),
                 [state[i] for state in states],
                 functions,
-                None if b is None else (b, n.scalar(0, b)),
+                b,
                 backward=mode == "reverse" or i == 1,
                 limits=(n.float("clip", 0), 0),
                 peepholes=None if peep is None else dict(zip("ifo", peep, strict=True)),
@@ -96,10 +92,10 @@ def gru_(
     input_bias: Value | None = None,
 ) -> list[Value]:
     """Of two biases, `bias` belongs to the states where both are given."""
-    zeros = n.constant(np.zeros(weight_hh.type.shape[0] or 0), x.type.element_type)
-    pair = (bias or zeros, zeros) if input_bias is None else (input_bias, bias or zeros)
+    both = bias is not None and input_bias is not None
+    biases = (input_bias, bias) if both else bias or input_bias
     functions = _functions(n, recurrent_activation="sigmoid", activation="tanh")
-    direction = _direction(n, x, initial_h, (weight_ih, weight_hh), functions, pair)
+    direction = _direction(n, x, initial_h, (weight_ih, weight_hh), functions, biases)
     return _given(n, gru(n, x, [direction], order="rnz", reset_late=n.flag("reset_after")))
 
 
@@ -112,9 +108,8 @@ def rnn_(
     weight_hh: Value,
     bias: Value | None = None,
 ) -> list[Value]:
-    pair = None if bias is None else (bias, n.scalar(0, bias))
     weights, functions = (weight_ih, weight_hh), _functions(n, activation="tanh")
-    return _given(n, rnn(n, x, [_direction(n, x, initial_h, weights, functions, pair)]))
+    return _given(n, rnn(n, x, [_direction(n, x, initial_h, weights, functions, bias)]))
 
 
 def _direction(
@@ -123,8 +118,8 @@ def _direction(
     state: Value,
     weights: tuple[Value, Value],
     functions: Sequence[Activation],
-    biases: tuple[Value, Value] | None,
+    biases: Any,
 ) -> Direction:
     backward = n.text("direction", "forward") == "reverse"
-    ih, hh = (_turned(n, weight) for weight in weights)
+    ih, hh = (swapped(n, weight, 0, 1) for weight in weights)
     return Direction(n, ih, hh, [_state(n, x, state)], functions, biases, backward)

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...common.activations import clipped
+from ...common.recurrent import gru_state, lstm_states
 from ...common.vocabulary import *
 from ..layer import DarknetLayer, rows
 from .weighted import convolved, multiplied, options_of, weights_of
 
 Product = Callable[[str, Value], Term]
 """What weights of a name make of a value; they are taken from the file in the order of calls."""
-
-
-def _sigmoid(x: Term) -> Term:
-    return x.function(nn.Sigmoid)
 
 
 def _plain(n: DarknetLayer, x: Value, state: Value, product: Product) -> Value:
@@ -65,27 +63,26 @@ def gru(n: DarknetLayer, x: Value) -> Value:
         return Term(n, multiplied(n, value, count, "linear", part))
 
     z, r, new = (product(f"input_{c}.", x) for c in "zrh")
-    z = _sigmoid(z + product("state_z.", h))
-    r = _sigmoid(r + product("state_r.", h))
+    z = (z + product("state_z.", h)).function(nn.Sigmoid)
+    r = (r + product("state_r.", h)).function(nn.Sigmoid)
     new = new + product("state_h.", (Term(n, h) * r).value)
-    new = new.function(nn.Tanh) if n.int("tanh") else _sigmoid(new)
-    return n.leave("state", (z * Term(n, h) + (1.0 - z) * new).value)
+    new = activation(n, "tanh" if n.int("tanh") else "sigmoid", new.value)
+    return n.leave("state", gru_state(n, z.value, new, h))
 
 
 @rows("lstm")
 def lstm(n: DarknetLayer, x: Value) -> Value:
     count = n.int("output", 1)
-    h, c = (Term(n, n.state(name, TensorType((1, count), f32))) for name in ("state", "cell"))
+    h, c = (n.state(name, TensorType((1, count), f32)) for name in ("state", "cell"))
 
     def product(part: str, value: Value) -> Term:
         return Term(n, multiplied(n, value, count, "linear", part))
 
-    gates = {g: product(f"w{g}.", h.value) for g in "figo"}
-    gates = {g: gates[g] + product(f"u{g}.", x) for g in "figo"}
-    f, i, o = (_sigmoid(gates[g]) for g in "fio")
-    c = f * c + i * gates["g"].function(nn.Tanh)
-    n.leave("cell", c.value)
-    return n.leave("state", (o * c.function(nn.Tanh)).value)
+    gates = {g: product(f"w{g}.", h) for g in "figo"}
+    gates = {g: (gates[g] + product(f"u{g}.", x)).value for g in "figo"}
+    h, c = lstm_states(n, lambda gate, _: gates[gate], c)
+    n.leave("cell", c)
+    return n.leave("state", h)
 
 
 @rows("conv_lstm")
@@ -100,15 +97,13 @@ def conv_lstm(n: DarknetLayer, x: Value) -> Value:
     values = sees | {f"w{g}": h for g in "figo"} | {f"u{g}": x for g in "figo"}
     weights = {name: weights_of(n, v, how, f"{name}.") for name, v in values.items()}
 
-    def gate(letter: str, cell: Value) -> Term:
+    def gate(letter: str, cell: Value) -> Value:
         parts = {f"w{letter}": h, f"u{letter}": x, f"v{letter}": cell}
         taken = [(v, weights[part]) for part, v in parts.items() if part in weights]
         first, *rest = (Term(n, convolved(n, v, how, own)) for v, own in taken)
-        return sum(rest, first)
+        return sum(rest, first).value
 
-    f, i = (_sigmoid(gate(g, c)) for g in "fi")
-    new = f * Term(n, c) + i * gate("g", c).function(nn.Tanh)
-    out = _sigmoid(gate("o", new.value)) * new.function(nn.Tanh)
+    h, c = lstm_states(n, gate, c)
     limit = float(n.int("state_constrain", 32))
-    n.leave("cell", new.max(-limit).min(limit).value if limit else new.value)
-    return n.leave("state", out.value)
+    n.leave("cell", clipped(n, c, -limit, limit) if limit else c)
+    return n.leave("state", h)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from ...common.loops import Iteration, mirrored, while_loop
+from ...common.recurrent import lstm_states
 from ...common.vocabulary import *
 from ..functions import activated
 from ..layer import KerasLayer, layer
@@ -29,7 +31,7 @@ class Cell:
         return 2 if self.kind == "LSTM" else 1
 
     def run(
-        self, n: KerasLayer, x: Value, states: list[Value], mask: Any, backward: bool
+        self, n: KerasLayer, x: Value, states: Sequence[Value | None], mask: Any, backward: bool
     ) -> Outcome:
         """All steps of [time, batch, input]."""
         names = [self.config.get("activation", "tanh")]
@@ -37,27 +39,19 @@ class Cell:
             names.insert(0, self.config.get("recurrent_activation", "sigmoid"))
         if self.kind == "LSTM":
             names.append(names[1])
-        functions = [lambda v, name=name: activated(n, v, name) for name in names]
+        functions = [partial(activated, n, given=name) for name in names]
         kernel, recurrent, *bias = self.weights
         late = self.kind == "GRU" and bool(self.config.get("reset_after", True))
-        biases = None
-        if bias:
-            biases = self._biases(n, bias[0], late)
+        biases: Any = next(iter(bias), None)
+        if late and bias and bias[0].type.rank == 2:  # of the products of inputs, and of states
+            biases = column(n, bias[0], 0, 0), column(n, bias[0], 0, 1)
+        cells = {
+            "LSTM": partial(lstm, order="ifgo"),
+            "GRU": partial(gru, order="zrn", reset_late=late),
+            "SimpleRNN": rnn,
+        }[self.kind]
         direction = Direction(n, kernel, recurrent, states, functions, biases, backward)
-        match self.kind:
-            case "LSTM":
-                (outcome,) = lstm(n, x, [direction], mask, order="ifgo")
-            case "GRU":
-                (outcome,) = gru(n, x, [direction], mask, order="zrn", reset_late=late)
-            case _:
-                (outcome,) = rnn(n, x, [direction], mask)
-        return outcome
-
-    def _biases(self, n: KerasLayer, bias: Value, late: bool) -> tuple[Value, Value]:
-        """Of the products of inputs, and of states."""
-        if late and bias.type.rank == 2:
-            return column(n, bias, 0, 0), column(n, bias, 0, 1)
-        return bias, n(nn.Mul(bias, n.scalar(0, bias)))
+        return cells(n, x, [direction], mask)[0]
 
 
 def _cell(n: KerasLayer, kind: str, config: Mapping[str, Any], weights: list[Value]) -> Cell:
@@ -108,8 +102,7 @@ def _sequence(
     given = list(states or ())
     lasts: list[Value] = []
     for cell in cells:
-        size = cell.weights[1].type.shape[0]
-        own = [given.pop(0) if given else zero_state(n, x, size) for _ in range(cell.states)]
+        own = [given.pop(0) if given else None for _ in range(cell.states)]
         outcome = cell.run(n, x, own, chosen, backward)
         x, lasts = outcome.outputs, lasts + list(outcome.states)
     if counts is not None and late:
@@ -268,7 +261,8 @@ def conv_lstm(n: KerasLayer) -> list[Value]:
         padding=padding,
     )
     projected = reshape(n, projected, [(x, 0), (x, 1), *((projected, i - 1) for i in rest)])
-    gate, inner = n.option("recurrent_activation"), n.option("activation")
+    names = (n.option("recurrent_activation"), *[n.option("activation")] * 2)
+    functions = [partial(activated, n, given=name) for name in names]
     ones = (1,) * count
     backward = bool(n.option("go_backwards", False))
     steps_count = extent(n, (x, 0)).value
@@ -284,11 +278,8 @@ def conv_lstm(n: KerasLayer) -> list[Value]:
         h, c = states
         kept = convolution(n, h, own, strides=ones, dilations=ones, padding="SAME_UPPER")
         total = n(nn.Add(gathered(n, projected, t), kept))
-        i, f, g, o = split_into(n, total, 1, [filters] * 4)
-        i, f, o = (activated(n, v, gate) for v in (i, f, o))
-        fresh = n(nn.Mul(i, activated(n, g, inner)))
-        c = n(nn.Add(n(nn.Mul(f, c)), fresh))
-        h = n(nn.Mul(o, activated(n, c, inner)))
+        gates = dict(zip("ifgo", split_evenly(n, total, 1, 4), strict=True))
+        h, c = lstm_states(n, lambda gate, _: gates[gate], c, functions)
         if chosen is None:
             return Iteration([h, c], [h])
         kept, output = chosen(states, [h, c], t)

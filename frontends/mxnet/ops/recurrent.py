@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from ...common.recurrent import needed_lengths
+from functools import partial
+
+from ...common.recurrent import Cells, layers, needed_lengths
 from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
-_GATES = {"lstm": "ifgo", "gru": "rzn", "rnn_tanh": "h", "rnn_relu": "h"}
-"""The order of the gates in the parameters."""
+_CELLS: dict[str, tuple[int, Cells, Sequence[str]]] = {
+    "lstm": (4, partial(lstm, order="ifgo"), ()),
+    "gru": (3, partial(gru, order="rzn"), ()),
+    "rnn_tanh": (1, rnn, ()),
+    "rnn_relu": (1, rnn, ["relu"]),
+}
+"""The gates of each, and its activations, where they are not the usual ones."""
 
 
 @rows("RNN", "_npx_rnn")
 def fused(n: MxnetLayer, x: Value, parameters: Value, *states: Value) -> list[Value]:
     """Steps x [time, batch, input], states [layers * directions, batch, hidden]."""
-    mode = n.text("mode", "", *_GATES)
+    mode = n.text("mode", "", *_CELLS)
     if n.get("projection_size") is not None:
         raise n.error("attribute 'projection_size' is not supported")
     kinds = 2 if mode == "lstm" else 1
@@ -21,48 +28,31 @@ def fused(n: MxnetLayer, x: Value, parameters: Value, *states: Value) -> list[Va
         raise n.error(f"{len(states)} states, expected {kinds}")
     lengths = states[kinds] if n.flag("use_sequence_length") and len(states) > kinds else None
     lengths = lengths and needed_lengths(n, n.cast(lengths, i64), x.type.shape[0])
-    layers, directions = n.size("num_layers"), 1 + n.flag("bidirectional")
-    weights = _Weights(n, parameters, mode, n.extent(x, 2), directions)
-    finals: list[list[Value]] = [[] for _ in range(kinds)]
-    for layer in range(layers):
-        found = []
-        for d in range(directions):
-            at = layer * directions + d
-            first = [_state(n, x, s, at, weights.hidden) for s in states[:kinds]]
-            found.append(weights.direction(layer, d, first))
-        outcomes = _layer(n, mode, x, found, lengths)
-        outputs = [outcome.outputs for outcome in outcomes]
-        x = outputs[0] if len(outputs) == 1 else n(nn.Concat(outputs, axis=2))
-        for outcome in outcomes:
-            for final, state in zip(finals, outcome.states, strict=True):
-                final.append(reshape(n, state, [1, (state, 0), (state, 1)]))
-    lasts = [final[0] if len(final) == 1 else n(nn.Concat(final, axis=0)) for final in finals]
+    count, both = n.size("num_layers"), n.flag("bidirectional")
+    gates, cells, functions = _CELLS[mode]
+    weights = _Weights(n, parameters, gates, functions, n.extent(x, 2), 1 + both)
+    # Where the model leaves the batch of states open, Gluon begins with zeros.
+    is_open = 0 not in x.type.shape
+    first = [None if is_open and 0 in s.type.shape else s for s in states[:kinds]]
+    x, lasts = layers(n, x, first, cells, weights.direction, count, both, lengths)
     return [x, *lasts]
-
-
-def _layer(n: MxnetLayer, mode: str, x: Value, found: list[Direction], lengths) -> list[Outcome]:
-    if mode == "lstm":
-        return lstm(n, x, found, lengths, order=_GATES[mode])
-    if mode == "gru":
-        return gru(n, x, found, lengths, order=_GATES[mode])
-    return rnn(n, x, found, lengths)
-
-
-def _state(n: MxnetLayer, x: Value, states: Value, at: int, hidden: int) -> Value:
-    """One layer's; zeros where the model leaves the batch open, as Gluon does."""
-    if 0 in states.type.shape and 0 not in x.type.shape:
-        return zero_state(n, x, hidden)
-    part = n.part(states, 0, at, at + 1)
-    return reshape(n, part, [(part, 1), hidden])
 
 
 class _Weights:
     """The vector's parts: the weights of all layers and directions, then all their biases."""
 
-    def __init__(self, n: MxnetLayer, vector: Value, mode: str, width: int, directions: int):
-        self.n, self.vector, self.mode, self.directions = n, vector, mode, directions
+    def __init__(
+        self,
+        n: MxnetLayer,
+        vector: Value,
+        gates: int,
+        functions: Sequence[str],
+        width: int,
+        directions: int,
+    ) -> None:
+        self.n, self.vector, self.functions, self.directions = n, vector, functions, directions
         self.hidden = n.size("state_size")
-        self.gates = len(_GATES[mode]) * self.hidden
+        self.gates = gates * self.hidden
         self.widths = [width, *[directions * self.hidden] * (n.size("num_layers") - 1)]
         weights = [self.gates * (width + self.hidden) for width in self.widths]
         self.starts = [sum(weights[:i]) * directions for i in range(len(weights) + 1)]
@@ -70,27 +60,19 @@ class _Weights:
         if vector.type.shape not in ((total,), (None,)):
             raise n.error(f"the parameters are '{vector.type}', expected {total} elements")
 
-    def direction(self, layer: int, d: int, states: list[Value]) -> Direction:
+    def direction(self, number: int) -> Direction:
         """One direction of a layer."""
-        n, width = self.n, self.widths[layer]
+        n, (layer, d) = self.n, divmod(number, self.directions)
+        width = self.widths[layer]
         at = self.starts[layer] + d * self.gates * (width + self.hidden)
         split = at + self.gates * width
-        bias = self.starts[-1] + (layer * self.directions + d) * 2 * self.gates
-        own, inner = nn.Tanh, nn.Sigmoid
-        functions = {
-            "lstm": (inner, own, own),
-            "gru": (inner, own),
-            "rnn_tanh": (own,),
-            "rnn_relu": (nn.Relu,),
-        }[self.mode]
+        bias = self.starts[-1] + number * 2 * self.gates
         return Direction(
             n,
             self._matrix(at, width),
             self._matrix(split, self.hidden),
-            states,
-            [lambda x, op=op: n(op(x)) for op in functions],
-            (self._part(bias, self.gates), self._part(bias + self.gates, self.gates)),
-            backward=d == 1,
+            activations=self.functions,
+            biases=(self._part(bias, self.gates), self._part(bias + self.gates, self.gates)),
         )
 
     def _part(self, at: int, count: int) -> Value:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...common.loops import Iteration, branch, mirrored, while_loop
+from ...common.scope import Body
 from ...common.vocabulary import *
-from ..importer import Body
+from ..graph import graph_of
 from ..node import A, Node
 from ..registry import converter
 from .sequences import as_value
@@ -23,12 +26,14 @@ def if_(n: Node, condition: Value) -> list[Any]:
         name = "then_branch" if bool(known.reshape(-1)[0]) else "else_branch"
         return body(n, name)()
     branches = [body(n, name, may_fail=True) for name in ("then_branch", "else_branch")]
-    return branch(n, condition, branches, one_may_fail=n.importer.may_leave_out)
+    return branch(n, condition, branches, one_may_fail=n.builder.may_leave_out)
 
 
 def body(n: Node, attribute: str, *, may_fail: bool = False) -> Body:
     """The graph in an attribute, which is one of two where it may fail."""
-    return n.importer.import_body(n.attribute(attribute, A.GRAPH), n.scope, may_fail=may_fail)
+    graph = graph_of(n.builder.model, n.attribute(attribute, A.GRAPH))
+    context = replace(n.context, may_fail=n.context.may_fail or may_fail)
+    return n.builder.body(graph, n, context)
 
 
 @converter("Loop", any_rank=True)

@@ -22,14 +22,14 @@ def gradient(n: Node, *inputs: Value) -> list[Value | None]:
     """The derivatives of `y` by each of `xs`, at the values that these have in the graph."""
     variables, others = n.strings("xs") or (), n.strings("zs") or ()
     names = (*variables, *others)
-    found = [n.importer.lookup(name, n.scope, n) for name in names]
+    found = [n.builder.lookup(name, n) for name in names]
     if len(inputs) != len(names) or any(a is not b for a, b in zip(inputs, found, strict=False)):
         raise n.error("inputs other than the tensors that 'xs' and 'zs' name are not supported")
     for name, value in zip(variables, found, strict=False):
         if value.defined_by(nn.Constant) is not None:
             text = "what depends on it alone was computed at import, and has no derivative"
             raise n.error(f"'{name}' is a constant: {text}")
-    target = n.importer.lookup(n.string("y"), n.scope, n)
+    target = n.builder.lookup(n.string("y"), n)
     if not isinstance(target.type.element_type, FloatType):
         raise n.error(f"the target has elements of {target.type.element_type}, expected floats")
     made = derivatives(n, target, found[: len(variables)])

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...common.loops import Iteration, while_loop
+from ...common.scope import Body
 from ...common.vocabulary import *
-from ..importer import Body
 from ..node import Node
 from ..registry import converter
 from .control import body

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from ...common.loops import Iteration, while_loop
 from ...common.random import seed_of_name, uniform
+from ...common.scope import Body
 from ...common.vocabulary import *
-from ..importer import Body
 from ..inputs import value_type
 from ..node import A, Node
 from ..registry import converter

@@ -241,7 +241,7 @@ def space_to_depth(n: Node, x: Value) -> Value:
     if n.string("mode", "DCR", ("DCR", "CRD")) == "DCR":
         return n(nn.SpaceToDepth(x, block=n.int("blocksize")))
 
-    return expand_call(n, None)[0]
+    return expand_call(n, x)[0]
 
 
 @converter("ReverseSequence")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ....ir.types import Dim
 from ...common import recurrent
 from ...common.activations import TAKES_ALPHA, TAKES_BETA
-from ...common.recurrent import Activation, with_shape
+from ...common.recurrent import Activation, with_shape, zero_state
 from ...common.vocabulary import *
 from ..node import A, Node
 from ..registry import converter

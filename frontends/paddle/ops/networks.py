@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from ...common import recurrent as family
+from functools import partial
+
 from ...common.arrays import kron
 from ...common.attention import causal
 from ...common.loops import Iteration, branch, while_loop
+from ...common.recurrent import Cells, layers
 from ...common.vocabulary import *
 from ..layer import PaddleLayer, rows
 
@@ -93,16 +95,17 @@ def attention(n: PaddleLayer, q: Value, k: Value, v: Value, *rest: Any) -> list:
 
 # -- recurrence ------------------------------------------------------------------------------------
 
-_ACTIVATIONS = {
-    "LSTM": ("sigmoid", "tanh", "tanh"),
-    "GRU": ("sigmoid", "tanh"),
-    "RNN_TANH": ("tanh",),
-    "RNN_RELU": ("relu",),
+_CELLS: dict[str, tuple[Cells, Sequence[str]]] = {
+    "LSTM": (partial(lstm, order="ifgo"), ()),
+    "GRU": (partial(gru, order="rzn"), ()),
+    "RNN_TANH": (rnn, ()),
+    "RNN_RELU": (rnn, ["relu"]),
 }
+"""Each with its activations, where they are not the usual ones."""
 
 
 @rows("rnn")
-def rnn(
+def recurrence(
     n: PaddleLayer, x: Value, states: list, weights: list, lengths: Value | None = None, *rest: Any
 ) -> list:
     """Layers of one or two directions; x [time, batch, input], states [directions, batch, hidden].
@@ -110,51 +113,21 @@ def rnn(
     `weights` are those of all inputs and states, then all biases.
     """
     mode = n.text("mode", "LSTM")
-    if mode not in _ACTIVATIONS:
-        raise n.error(f"mode '{mode}', expected one of {', '.join(_ACTIVATIONS)}")
-    layers, count = n.int("num_layers", 1), 2 if n.flag("is_bidirec") else 1
-    total = layers * count
+    if mode not in _CELLS:
+        raise n.error(f"mode '{mode}', expected one of {', '.join(_CELLS)}")
+    cells, functions = _CELLS[mode]
+    count, both = n.int("num_layers", 1), n.flag("is_bidirec")
+    total = count * (2 if both else 1)
     if len(weights) != 4 * total:
         raise n.error(f"{len(weights)} weights, expected {4 * total}")
-    last: list[list[Value]] = [[] for _ in states]
-    for layer in range(layers):
-        directions = []
-        for d in range(count):
-            at = layer * count + d
-            matrices = weights[2 * at : 2 * at + 2]
-            biases = weights[2 * (total + at) : 2 * (total + at) + 2]
-            given = [Term(n, s).column(at, 0).value for s in states]
-            directions.append(_direction(n, mode, matrices, biases, given, d == 1))
-        if mode == "LSTM":
-            outcomes = family.lstm(n, x, directions, lengths, order="ifgo")
-        elif mode == "GRU":
-            outcomes = family.gru(n, x, directions, lengths, order="rzn")
-        else:
-            outcomes = family.rnn(n, x, directions, lengths)
-        x = concat(n, [o.outputs for o in outcomes], 2)
-        for o in outcomes:
-            for kept, state in zip(last, o.states, strict=True):
-                kept.append(reshape(n, state, [1, (state, 0), (state, 1)]))
-    finals = [concat(n, rows_, 0) for rows_ in last]
-    return [x, None, finals, None]
 
+    def direction(at: int) -> Direction:
+        project, recur = (swapped(n, w, 0, 1) for w in weights[2 * at : 2 * at + 2])
+        biases = weights[2 * (total + at)], weights[2 * (total + at) + 1]
+        return Direction(n, project, recur, activations=functions, biases=biases)
 
-def _direction(
-    n: PaddleLayer,
-    mode: str,
-    matrices: Sequence[Value],
-    biases: Sequence[Value],
-    states: list[Value],
-    backward: bool,
-) -> Direction:
-    of_input, of_state = (swapped(n, w, 0, 1) for w in matrices)
-
-    def made(name: str):
-        return lambda x: activation(n, name, x)
-
-    functions = [made(name) for name in _ACTIVATIONS[mode]]
-    pair = (biases[0], biases[1])
-    return Direction(n, of_input, of_state, states, functions, pair, backward=backward)
+    x, lasts = layers(n, x, states, cells, direction, count, both, lengths)
+    return [x, None, lasts, None]
 
 
 # -- control flow ----------------------------------------------------------------------------------

@@ -2,47 +2,42 @@
 
 from __future__ import annotations
 
-from ...common import recurrent
+from functools import partial
+
+from ...common.recurrent import Cells, layers
 from ...common.vocabulary import *
 from ..layer import AtenLayer
 from ..rows import ROWS
 from .views import unsqueeze
 
-Cells = Callable[[AtenLayer, Value, Sequence[Direction]], list[Outcome]]
+_CELLS: dict[str, tuple[Cells, Sequence[str]]] = {
+    "lstm": (partial(lstm, order="ifgo"), ()),
+    "gru": (partial(gru, order="rzn"), ()),
+    "rnn_tanh": (rnn, ()),
+    "rnn_relu": (rnn, ["relu"]),
+}
+"""Each with its activations, where they are not the usual ones."""
 
 
-@ROWS("aten.lstm.input")
-def lstm(n: AtenLayer, input: Value, hx: list[Value], params: list[Value], **how: Any) -> list:
-    def cells(n: AtenLayer, x: Value, directions: Sequence[Direction]) -> list[Outcome]:
-        return recurrent.lstm(n, x, directions, order="ifgo")
-
-    return _network(n, input, hx, params, cells, "sgg", **how)
-
-
-@ROWS("aten.gru.input")
-def gru(n: AtenLayer, input: Value, hx: Value, params: list[Value], **how: Any) -> list:
-    def cells(n: AtenLayer, x: Value, directions: Sequence[Direction]) -> list[Outcome]:
-        return recurrent.gru(n, x, directions, order="rzn")
-
-    return _network(n, input, [hx], params, cells, "sg", **how)
+def _direction(
+    n: AtenLayer, functions: Sequence[str], weights: Sequence[Value], has_biases: bool
+) -> Direction:
+    """The weights of inputs and states, their biases, and of an LSTM a projection."""
+    biases = (weights[2], weights[3]) if has_biases else None
+    project, recur, *shrink = (
+        swapped(n, w, 0, 1) for w in (*weights[:2], *weights[4 if has_biases else 2 :])
+    )
+    return Direction(
+        n, project, recur, activations=functions, biases=biases, shrink=next(iter(shrink), None)
+    )
 
 
-@ROWS("aten.rnn_tanh.input", "aten.rnn_relu.input")
-def rnn(n: AtenLayer, input: Value, hx: Value, params: list[Value], **how: Any) -> list:
-    functions = "g" if "tanh" in n.kind else "r"
-    return _network(n, input, [hx], params, recurrent.rnn, functions, **how)
-
-
-_FUNCTIONS = {"s": nn.Sigmoid, "g": nn.Tanh, "r": nn.Relu}
-
-
-def _network(
+@ROWS("aten.lstm.input", "aten.gru.input", "aten.rnn_tanh.input", "aten.rnn_relu.input")
+def networks(
     n: AtenLayer,
-    x: Value,
-    states: Sequence[Value],
+    input: Value,
+    hx: Any,
     params: Sequence[Value],
-    cells: Cells,
-    functions: str,
     has_biases: bool,
     num_layers: int,
     dropout: float,
@@ -53,59 +48,32 @@ def _network(
     """All steps' outputs of the last layer, and the last states of all: [layers, batch, hidden]."""
     if train and dropout:
         raise n.error("training is not supported: call model.eval() first")
-    if batch_first:
-        x = swapped(n, x, 0, 1)
-    count = 2 if bidirectional else 1
-    each = len(params) // (num_layers * count)
-    activations = [lambda v, f=_FUNCTIONS[c]: n(f(v)) for c in functions]
-    lasts: list[list[Value]] = []
-    for layer in range(num_layers):
-        directions = []
-        for d in range(count):
-            at = layer * count + d
-            own = list(params[at * each : (at + 1) * each])
-            project, recur = (swapped(n, w, 0, 1) for w in own[:2])
-            biases = (own[2], own[3]) if has_biases else None
-            shrink = swapped(n, own[-1], 0, 1) if each == (5 if has_biases else 3) else None
-            first = [column(n, s, 0, at) for s in states]
-            directions.append(
-                Direction(n, project, recur, first, activations, biases, d == 1, shrink=shrink)
-            )
-        outcomes = cells(n, x, directions)
-        x = concat(n, [o.outputs for o in outcomes], 2)
-        lasts += [o.states for o in outcomes]
-    final = [concat(n, [unsqueeze(n, s, 0) for s in one], 0) for one in zip(*lasts, strict=True)]
-    return [swapped(n, x, 0, 1) if batch_first else x, *final]
+    cells, functions = _CELLS[n.kind.split(".")[1]]
+    each = len(params) // (num_layers * (2 if bidirectional else 1))
+
+    def direction(at: int) -> Direction:
+        return _direction(n, functions, params[at * each : (at + 1) * each], has_biases)
+
+    x = swapped(n, input, 0, 1) if batch_first else input
+    states = hx if isinstance(hx, list) else [hx]
+    x, lasts = layers(n, x, states, cells, direction, num_layers, bidirectional)
+    return [swapped(n, x, 0, 1) if batch_first else x, *lasts]
 
 
-def _cell(cells: Cells, functions: str) -> Any:
+@ROWS("aten.lstm_cell", "aten.gru_cell", "aten.rnn_tanh_cell", "aten.rnn_relu_cell")
+def cell(
+    n: AtenLayer,
+    input: Value,
+    hx: Any,
+    w_ih: Value,
+    w_hh: Value,
+    b_ih: Value | None = None,
+    b_hh: Value | None = None,
+) -> Any:
     """One step of one layer."""
-
-    def row(
-        n: AtenLayer,
-        input: Value,
-        hx: Any,
-        w_ih: Value,
-        w_hh: Value,
-        b_ih: Value | None = None,
-        b_hh: Value | None = None,
-    ) -> Any:
-        states = list(hx) if isinstance(hx, list) else [hx]
-        activations = [lambda v, f=_FUNCTIONS[c]: n(f(v)) for c in functions]
-        project, recur = (swapped(n, w, 0, 1) for w in (w_ih, w_hh))
-        biases = None if b_ih is None or b_hh is None else (b_ih, b_hh)
-        direction = Direction(n, project, recur, states, activations, biases)
-        (outcome,) = cells(n, unsqueeze(n, input, 0), [direction])
-        return outcome.states
-
-    return row
-
-
-ROWS.add(
-    {
-        "aten.lstm_cell": _cell(lambda n, x, d: recurrent.lstm(n, x, d, order="ifgo"), "sgg"),
-        "aten.gru_cell": _cell(lambda n, x, d: recurrent.gru(n, x, d, order="rzn"), "sg"),
-        "aten.rnn_tanh_cell": _cell(recurrent.rnn, "g"),
-        "aten.rnn_relu_cell": _cell(recurrent.rnn, "r"),
-    }
-)
+    cells, functions = _CELLS[n.kind.split(".")[1].removesuffix("_cell")]
+    weights = [w for w in (w_ih, w_hh, b_ih, b_hh) if w is not None]
+    direction = _direction(n, functions, weights, len(weights) == 4)
+    direction.states = hx if isinstance(hx, list) else [hx]
+    (outcome,) = cells(n, unsqueeze(n, input, 0), [direction])
+    return outcome.states

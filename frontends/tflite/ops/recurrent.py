@@ -9,7 +9,7 @@ results. Floats that meet weights of 8 bits are rounded as `hybrid` says.
 
 from __future__ import annotations
 
-from ...common.recurrent import Product, add
+from ...common.recurrent import Product, add, lstm_states
 from ...common.vocabulary import *
 from ..hybrid import Rounding, rounded, row_product
 from ..layer import TfliteLayer, real
@@ -49,7 +49,7 @@ def _real(n: TfliteLayer, operands: Operands) -> list[Any]:
 
 
 def _lstm_direction(
-    n: TfliteLayer, x: Value, own: Operands, norms: Operands, backward: bool, states: Operands
+    n: TfliteLayer, own: Operands, norms: Operands, backward: bool, states: Operands
 ) -> Direction:
     """A direction of weights of inputs, of states, peepholes, biases, and a projection.
 
@@ -72,23 +72,18 @@ def _lstm_direction(
     if coupled:
         norm[0] = norm[1]
     shrink, shrink_bias = _optional(own, 15), _optional(own, 16)
-    hidden, given = inputs[1].type.shape[0], recurrent[1].type.shape[1]  # type: ignore[union-attr]
     normalize = None
     if norm[1] is not None:
         normalize = _normalization(n, dict(zip(_GATES, norm, strict=True)), biases)
     bias = n(nn.Concat(biases, axis=0))
     peepholes = {c: v for c, v in zip(_GATES, peep, strict=True) if v is not None}
-    first = [
-        zero_state(n, x, size) if state is None else state
-        for state, size in zip(states, (given, hidden), strict=True)
-    ]
     return Direction(
         n,
         swapped(n, n(nn.Concat(inputs, axis=0)), 0, 1),
         swapped(n, n(nn.Concat(recurrent, axis=0)), 0, 1),
-        first,
-        [lambda v: n(nn.Sigmoid(v)), n.activated, n.activated],
-        separate_biases=None if normalize else (bias, n.scalar(0, bias)),
+        states,
+        ["sigmoid", n.activated, n.activated],
+        None if normalize else bias,
         backward=backward,
         peepholes={"i": peepholes["f"], **peepholes} if len(peepholes) == 3 else None,
         shrink=None if shrink is None else swapped(n, shrink, 0, 1),
@@ -127,7 +122,7 @@ def sequence_lstm(n: TfliteLayer, *operands: Value | None) -> Value:
         raise n.error("diagonal recurrent weights are not supported")
     own = _real(n, operands)
     x = by_time(n, _needed(n, own, 0, "the sequence"), n.options.time_major)
-    direction = _lstm_direction(n, x, own[1:18], own[20:24], False, (None, None))
+    direction = _lstm_direction(n, own[1:18], own[20:24], False, (None, None))
     (found,) = lstm(n, x, [direction], order=_GATES)
     return n.quantized(0, by_time(n, found.outputs, n.options.time_major))
 
@@ -139,7 +134,7 @@ def bidirectional_lstm(n: TfliteLayer, *operands: Value | None) -> list[Value]:
         raise n.error("auxiliary inputs are not supported")
     x = by_time(n, _needed(n, own, 0, "the sequence"), n.options.time_major)
     directions = [
-        _lstm_direction(n, x, own[first : first + 17], (), first > 1, (None, None))
+        _lstm_direction(n, own[first : first + 17], (), first > 1, (None, None))
         for first in (1, 18)
     ]
     return _both(n, lstm(n, x, directions, order=_GATES))
@@ -160,7 +155,7 @@ def lstm_step(n: TfliteLayer, *operands: Value | None) -> list[Value | None]:
     own = _real(n, operands)
     x = _one_step(n, _needed(n, own, 0, "the input"))
     states = [_optional(own, 18), _optional(own, 19)]
-    direction = _lstm_direction(n, x, own[1:18], own[20:24], False, states)
+    direction = _lstm_direction(n, own[1:18], own[20:24], False, states)
     (found,) = lstm(n, x, [direction], order=_GATES)
     return [n.quantized(0, _last(n, found)), *_left(n, (18, 19), found.states)]
 
@@ -169,10 +164,8 @@ def _basic_lstm(n: TfliteLayer, x: Value, h: Value, w: Value, b: Value, c: Value
     """The kernel of one matrix, whose state goes in and comes out."""
     joined = n(nn.Concat([x, h], axis=1))
     total = n(nn.Add(n(nn.Matmul(joined, swapped(n, w, 0, 1))), b))
-    i, new, f, o = split_into(n, total, 1, [(total.type.shape[1] or 0) // 4] * 4)
-    i, f, o = (n(nn.Sigmoid(gate)) for gate in (i, f, o))
-    c = add(n, n(nn.Mul(f, c)), n(nn.Mul(i, n(nn.Tanh(new)))))
-    found = [n(nn.Mul(o, n(nn.Tanh(c)))), c, joined, total]
+    gates = dict(zip("igfo", split_evenly(n, total, 1, 4), strict=True))
+    found = [*lstm_states(n, lambda gate, _: gates[gate], c), joined, total]
     return [n.quantized(i, x) for i, x in enumerate(found)]
 
 
@@ -200,20 +193,16 @@ def _left(n: TfliteLayer, places: Sequence[int], states: Sequence[Value]) -> lis
 
 
 def _rnn_direction(
-    n: TfliteLayer, x: Value, own: Operands, backward: bool = False, state: Value | None = None
+    n: TfliteLayer, own: Operands, backward: bool = False, state: Value | None = None
 ) -> Direction:
     weight, recurrent, bias = (_needed(n, own, i, "a weight") for i in range(3))
-    hidden = recurrent.type.shape[0]
-    if hidden is None:
-        raise n.error("the weights' extents must be known")
-    first = zero_state(n, x, hidden) if state is None else state
     return Direction(
         n,
         swapped(n, weight, 0, 1),
         swapped(n, recurrent, 0, 1),
-        [first],
+        [state],
         [n.activated],
-        separate_biases=(bias, n.scalar(0, bias)),
+        bias,
         backward=backward,
         products=_products(n, 1),
     )
@@ -223,7 +212,7 @@ def _rnn_direction(
 def rnn_step(n: TfliteLayer, *operands: Value | None) -> list[Value]:
     own = _real(n, operands)
     x = _one_step(n, _needed(n, own, 0, "the input"))
-    (found,) = rnn(n, x, [_rnn_direction(n, x, own[1:4], state=_optional(own, 4))])
+    (found,) = rnn(n, x, [_rnn_direction(n, own[1:4], state=_optional(own, 4))])
     return [n.quantized(0, _last(n, found)), *_left(n, (4,), found.states)]
 
 
@@ -231,7 +220,7 @@ def rnn_step(n: TfliteLayer, *operands: Value | None) -> list[Value]:
 def sequence_rnn(n: TfliteLayer, *operands: Value | None) -> Value:
     own = _real(n, operands)
     x = by_time(n, _needed(n, own, 0, "the sequence"), n.options.time_major)
-    (found,) = rnn(n, x, [_rnn_direction(n, x, own[1:4])])
+    (found,) = rnn(n, x, [_rnn_direction(n, own[1:4])])
     return n.quantized(0, by_time(n, found.outputs, n.options.time_major))
 
 
@@ -241,7 +230,7 @@ def bidirectional_rnn(n: TfliteLayer, *operands: Value | None) -> list[Value]:
     if any(x is not None for x in own[9:]):
         raise n.error("auxiliary inputs are not supported")
     x = by_time(n, _needed(n, own, 0, "the sequence"), n.options.time_major)
-    directions = [_rnn_direction(n, x, own[1:4]), _rnn_direction(n, x, own[5:8], True)]
+    directions = [_rnn_direction(n, own[1:4]), _rnn_direction(n, own[5:8], True)]
     return _both(n, rnn(n, x, directions))
 
 

@@ -1,0 +1,93 @@
+"""Graphs of ONNX as those of all formats. A node's attributes are its proto."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from onnx import AttributeProto
+
+from ...ir.types import NoneType
+from ..common.graph import Graph
+from ..common.graph import Node as GraphNode
+from ..common.inputs import Input
+from .inputs import dimensions, initializers
+from .model import Model
+
+
+class ProtoNode(GraphNode):
+    """A node as messages of ONNX name it."""
+
+    @property
+    def label(self) -> str:
+        """How messages name the node."""
+        if self.name:
+            return f"node '{self.name}' ({self.kind})"
+        first = next((name for name in self.outputs if name), "")
+        return f"node of output '{first}' ({self.kind})"
+
+
+class Tensors(Mapping[str, np.ndarray]):
+    """The initializers of a graph, each read when it is asked for."""
+
+    def __init__(self, model: Model, graph: Any) -> None:
+        self._model = model
+        self._protos: dict[str, Any] = {}
+        for name, tensor in initializers(graph):
+            if name in self._protos:
+                raise model.error(f"initializer '{name}' is defined twice")
+            self._protos[name] = tensor
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._model.tensors.array(self._protos[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._protos
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._protos)
+
+    def __len__(self) -> int:
+        return len(self._protos)
+
+
+def graph_of(model: Model, proto: Any, inputs: Sequence[Input] | None = None) -> Graph:
+    """The graph; by default its inputs are of any type, as those of graphs inside nodes are.
+
+    Raises NncError where two initializers have one name.
+    """
+    if inputs is None:
+        inputs = [Input(value.name, NoneType()) for value in proto.input]
+    return Graph(
+        inputs,
+        [node_of(model, node) for node in proto.node],
+        [(value.name, value.name) for value in proto.output],
+        Tensors(model, proto),
+        dimensions(proto.output),
+    )
+
+
+def function_of(model: Model, proto: Any) -> Graph:
+    """The body of a function."""
+    inputs = [Input(name, NoneType()) for name in proto.input]
+    nodes = [node_of(model, node) for node in proto.node]
+    return Graph(inputs, nodes, [(name, name) for name in proto.output])
+
+
+def node_of(model: Model, proto: Any) -> GraphNode:
+    """The node; its graphs are named by their attributes."""
+    graphs = {}
+    for attribute in proto.attribute:
+        for i, graph in enumerate(subgraphs(attribute)):
+            graphs[f"{attribute.name}.{i}" if i else attribute.name] = graph_of(model, graph)
+    return ProtoNode(
+        proto.op_type, proto.name, list(proto.input), list(proto.output), proto, graphs
+    )
+
+
+def subgraphs(attribute: Any) -> Sequence[Any]:
+    """The graphs in an attribute."""
+    if attribute.type == AttributeProto.GRAPH:
+        return [attribute.g]
+    return attribute.graphs if attribute.type == AttributeProto.GRAPHS else ()
