@@ -43,6 +43,28 @@ def check_alignment(op: Operation, alignment: int | None) -> None:
         )
 
 
+def verify_copy(op: Operation, source: Any, target: Any) -> None:
+    """Raise where types say that a memref cannot be copied to another."""
+    if source.element_type is not target.element_type:
+        raise op.error("requires the same element type for all operands")
+    if not (isinstance(source, MemRefType) and isinstance(target, MemRefType)):
+        return
+    if source.rank != target.rank or any(
+        None not in pair and pair[0] != pair[1]
+        for pair in zip(source.shape, target.shape, strict=True)
+    ):
+        raise op.error("requires the same shape for all operands")
+
+
+def copy_elements(op: Operation, source: Any, target: Any) -> None:
+    """Copy one array to another. Raises NncError where their shapes differ."""
+    if source.shape != target.shape:
+        raise NncError(
+            f"'{op.name}': source of shape {source.shape}, target of {target.shape}", op.loc
+        )
+    target[...] = source
+
+
 class Load(Op, name="memref.load", traits=(ReadsMemory,)):
     """The element of a memref at the indices."""
 
@@ -105,24 +127,10 @@ class Copy(Op, name="memref.copy", traits=(WritesMemory,)):
     example = "memref.copy %a, %b : memref<4x?xf32> to memref<?x8xf32>"
 
     def verify_op(self) -> None:
-        source, target = self.source.type, self.target.type
-        if source.element_type is not target.element_type:
-            raise self.error("requires the same element type for all operands")
-        if not (isinstance(source, MemRefType) and isinstance(target, MemRefType)):
-            return
-        if source.rank != target.rank or any(
-            None not in pair and pair[0] != pair[1]
-            for pair in zip(source.shape, target.shape, strict=True)
-        ):
-            raise self.error("requires the same shape for all operands")
+        verify_copy(self, self.source.type, self.target.type)
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
-        source, target = operands
-        if source.shape != target.shape:
-            raise NncError(
-                f"'memref.copy': source of shape {source.shape}, target of {target.shape}", self.loc
-            )
-        target[...] = source
+        copy_elements(self, *operands)
         return []
 
 

@@ -1,0 +1,133 @@
+"""Launches of kernels, and waiting for what runs beside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ir.attributes import SymbolRefAttr
+from ...ir.constraints import AnyType, Exactly, Index
+from ...ir.core import Operation
+from ...ir.declare import (
+    Op,
+    Operand,
+    Operands,
+    OptionalOperand,
+    OptionalResult,
+    attribute,
+    instance,
+    operand,
+    operands,
+    optional_operand,
+    optional_result,
+)
+from ...ir.diagnostics import NncError
+from ...ir.types import i32
+from ..index_lists import by_field
+from .attributes import ASYNC, Token
+from .functions import CONTAINER, GPUFuncOp, GPUModuleOp
+
+
+
+class LaunchFunc(Op, name="gpu.launch_func"):
+    """Run a kernel: a grid of groups of threads, all with the same arguments.
+
+    With a token as a result, other operations may run beside it; without, the next one sees what
+    it wrote. Source: upstream gpu.launch_func.
+    """
+
+    asyncDependencies: Operands = operands(Token)  # noqa: N815
+    gridSizeX: Operand = operand(Index)  # noqa: N815
+    gridSizeY: Operand = operand(Index)  # noqa: N815
+    gridSizeZ: Operand = operand(Index)  # noqa: N815
+    blockSizeX: Operand = operand(Index)  # noqa: N815
+    blockSizeY: Operand = operand(Index)  # noqa: N815
+    blockSizeZ: Operand = operand(Index)  # noqa: N815
+    clusterSizeX: OptionalOperand = optional_operand(Index)  # noqa: N815
+    clusterSizeY: OptionalOperand = optional_operand(Index)  # noqa: N815
+    clusterSizeZ: OptionalOperand = optional_operand(Index)  # noqa: N815
+    dynamicSharedMemorySize: OptionalOperand = optional_operand(Exactly(i32, "i32"))  # noqa: N815
+    kernelOperands: Operands = operands()  # noqa: N815
+    asyncObject: OptionalOperand = optional_operand(AnyType)  # noqa: N815
+    kernel: Any = attribute(instance(SymbolRefAttr))
+    asyncToken: OptionalResult = optional_result(Token)  # noqa: N815
+
+    format = (
+        f"{ASYNC} (`<` $asyncObject^ `:` type($asyncObject) `>`)? $kernel "
+        "(`clusters` `in` ` ` `(` $clusterSizeX^ `,` $clusterSizeY `,` $clusterSizeZ `)`)? "
+        "`blocks` `in` ` ` `(` $gridSizeX `,` $gridSizeY `,` $gridSizeZ `)` "
+        "`threads` `in` ` ` `(` $blockSizeX `,` $blockSizeY `,` $blockSizeZ `)` ` ` "
+        "(` ` `dynamic_shared_memory_size` $dynamicSharedMemorySize^)? "
+        "custom<LaunchArguments>($kernelOperands, type($kernelOperands)) attr-dict"
+    )
+    example = """
+        %t = gpu.launch_func async @kernels::@f blocks in (%n, %n, %n) threads in (%n, %n, %n) args(%x : f32)
+    """
+
+    @property
+    def grid(self) -> tuple[Any, Any, Any]:
+        """How many groups there are along each axis."""
+        return self.gridSizeX, self.gridSizeY, self.gridSizeZ
+
+    @property
+    def block(self) -> tuple[Any, Any, Any]:
+        """How many threads a group has along each axis."""
+        return self.blockSizeX, self.blockSizeY, self.blockSizeZ
+
+    def verify_op(self) -> None:
+        module = _enclosing_container(self)
+        if module is None:
+            return
+        function = find_kernel(module, self.kernel)
+        if function is None:
+            raise self.error(f"kernel function '{self.kernel}' is undefined")
+        if not function.is_kernel:
+            raise self.error("kernel function is missing the 'gpu.kernel' attribute")
+        wanted = function.function_type.inputs
+        if len(wanted) != len(self.kernelOperands):
+            raise self.error(
+                f"got {len(self.kernelOperands)} kernel operands but expected {len(wanted)}"
+            )
+        for i, (type, value) in enumerate(zip(wanted, self.kernelOperands, strict=True)):
+            if type is not value.type:
+                raise self.error(f"type of function argument {i} does not match")
+
+    def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
+        given = by_field(self, operands)
+        sizes = [int(given[f"{what}Size{axis}"]) for what in ("grid", "block") for axis in "XYZ"]
+        if any(n <= 0 for n in sizes[3:]) or any(n < 0 for n in sizes[:3]):
+            raise NncError(f"'{self.name}' op: no grid of {sizes[:3]} groups of {sizes[3:]} threads")
+        function = find_kernel(frame.module, self.kernel)
+        if function is None:
+            raise NncError(f"there is no kernel '{self.kernel}' to launch")
+        frame.launch(function, tuple(sizes[:3]), tuple(sizes[3:]), given["kernelOperands"])
+        return [0] * len(self.results)
+
+
+class Wait(Op, name="gpu.wait"):
+    """Wait for what gives the tokens; with a result, a token that does. Source: upstream gpu.wait."""
+
+    asyncDependencies: Operands = operands(Token)  # noqa: N815
+    asyncToken: OptionalResult = optional_result(Token)  # noqa: N815
+
+    format = f"{ASYNC} attr-dict"
+    example = "%t = gpu.wait async"
+
+    def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
+        return [0] * len(self.results)
+
+
+def find_kernel(module: Operation, reference: SymbolRefAttr) -> GPUFuncOp | None:
+    """The function that `@module::@function` names, or None."""
+    for inner in module.regions[0].ops:
+        if isinstance(inner, GPUModuleOp) and inner.sym_name == reference.root:
+            for function in inner.body.ops:
+                if isinstance(function, GPUFuncOp) and (function.sym_name,) == reference.nested:
+                    return function
+    return None
+
+
+def _enclosing_container(op: Operation) -> Operation | None:
+    at = op.parent_op
+    while at is not None and CONTAINER not in at.attributes:
+        at = at.parent_op
+    return at
