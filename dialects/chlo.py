@@ -23,9 +23,9 @@ from ..ir.traits import Pure
 from ..ir.types import TensorType, i32
 from .op_table import FUNCTIONAL, OpTable
 from .stablehlo.attributes import COMPARISONS, DIRECTIONS
-from .words import WordAttr, word_kind
 from .stablehlo.checks import check_result
 from .stablehlo.pointwise import Pointwise, declare, rows
+from .words import WordAttr, word_kind
 
 
 @attribute_class

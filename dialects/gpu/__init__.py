@@ -1,7 +1,7 @@
 """The gpu dialect: kernels that groups of threads run, and launches of them, as upstream.
 
-`functions` are modules and kernels, `launches` run them; `ids` say where a thread stands, `together` what
-threads do in company, `memory` has the device's buffers.
+`functions` are modules and kernels, `launches` run them; `ids` say where a thread stands,
+`together` what threads do in company; `memory` has the device's buffers.
 """
 
 from ...ir.dialect import registry

@@ -18,6 +18,7 @@ from ...ir.declare import (
     operands,
     region,
 )
+from ...ir.diagnostics import Diagnostic, VerifyError
 from ...ir.location import UNKNOWN, Location
 from ...ir.symbols import symbol_name
 from ...ir.traits import (
@@ -31,7 +32,7 @@ from ...ir.traits import (
     Terminator,
 )
 from ...ir.types import FunctionType, MemRefType, Type, i64
-from .attributes import PRIVATE, WORKGROUP
+from .attributes import PRIVATE, WORKGROUP, AddressSpace
 
 KERNEL = "gpu.kernel"
 CONTAINER = "gpu.container_module"
@@ -77,8 +78,10 @@ class GPUFuncOp(Op, name="gpu.func", traits=(IsolatedFromAbove, HasParent("gpu.m
         "custom<FunctionBody>($body)"
     )
     example = """
-        gpu.func @twice(%m: memref<32xf32>) workgroup(%s : memref<32xf32, #gpu.address_space<workgroup>>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
-          gpu.return
+        gpu.module @kernels {
+          gpu.func @f() workgroup(%arg0 : memref<8xf32, #gpu.address_space<workgroup>>) kernel {
+            gpu.return
+          }
         }
     """
 
@@ -163,15 +166,16 @@ class GPUFuncOp(Op, name="gpu.func", traits=(IsolatedFromAbove, HasParent("gpu.m
         for i, (arg, type) in enumerate(zip(args, inputs, strict=False)):
             if arg.type is not type:
                 raise self.error(f"expected body region argument #{i} to be of type '{type}'")
-        for buffers, space in ((self.workgroup_buffers, WORKGROUP), (self.private_buffers, PRIVATE)):
+        for buffers, space in (
+            (self.workgroup_buffers, WORKGROUP),
+            (self.private_buffers, PRIVATE),
+        ):
             for buffer in buffers:
                 if not isinstance(buffer.type, MemRefType):
                     raise self.error("expected memref type in attribution")
                 found = buffer.type.memory_space
-                if found is not space:
-                    raise self.error(
-                        f"expected memory space {space.value} in attribution"
-                    )
+                if isinstance(found, AddressSpace) and found is not space:
+                    raise self.error(f"expected memory space {space.value} in attribution")
 
 
 class Return(Op, name="gpu.return", traits=(Pure, HasParent("gpu.func"), Terminator)):
@@ -180,7 +184,13 @@ class Return(Op, name="gpu.return", traits=(Pure, HasParent("gpu.func"), Termina
     values: Operands = operands()
 
     format = "attr-dict ($values^ `:` type($values))?"
-    example = "gpu.return"
+    example = """
+        gpu.module @kernels {
+          gpu.func @f(%arg0: f32) -> f32 {
+            gpu.return %arg0 : f32
+          }
+        }
+    """
 
     def verify_op(self) -> None:
         function = self.parent_op
@@ -188,7 +198,9 @@ class Return(Op, name="gpu.return", traits=(Pure, HasParent("gpu.func"), Termina
             return
         wanted = function.function_type.results
         if len(wanted) != len(self.values):
-            raise self.error(f"expected {len(wanted)} result operands")
+            note = Diagnostic("note", "return type declared here", function.loc)
+            message = f"'{self.name}' op expected {len(wanted)} result operands"
+            raise VerifyError(message, self.loc, [note])
         for i, (type, value) in enumerate(zip(wanted, self.values, strict=True)):
             if type is not value.type:
-                raise self.error(f"unexpected type `{value.type}' for operand #{i}")
+                raise self.error(f"unexpected type `'{value.type}'' for operand #{i}")

@@ -37,7 +37,7 @@ class _AlongAxis(Op):
 class ThreadId(_AlongAxis, name="gpu.thread_id", traits=(Pure,)):
     """The thread's place in its group along an axis."""
 
-    example = "%i = gpu.thread_id x"
+    example = "%i = gpu.thread_id  x"
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         return [frame.thread.place[self.axis]]
@@ -46,7 +46,7 @@ class ThreadId(_AlongAxis, name="gpu.thread_id", traits=(Pure,)):
 class BlockId(_AlongAxis, name="gpu.block_id", traits=(Pure,)):
     """The group's place in the grid along an axis."""
 
-    example = "%i = gpu.block_id y"
+    example = "%i = gpu.block_id  y"
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         return [frame.thread.group.place[self.axis]]
@@ -55,7 +55,7 @@ class BlockId(_AlongAxis, name="gpu.block_id", traits=(Pure,)):
 class BlockDim(_AlongAxis, name="gpu.block_dim", traits=(Pure,)):
     """How many threads a group has along an axis."""
 
-    example = "%n = gpu.block_dim x"
+    example = "%n = gpu.block_dim  x"
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         return [frame.thread.group.threads[self.axis]]
@@ -64,7 +64,7 @@ class BlockDim(_AlongAxis, name="gpu.block_dim", traits=(Pure,)):
 class GridDim(_AlongAxis, name="gpu.grid_dim", traits=(Pure,)):
     """How many groups the grid has along an axis."""
 
-    example = "%n = gpu.grid_dim x"
+    example = "%n = gpu.grid_dim  x"
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         return [frame.thread.group.groups[self.axis]]
@@ -73,7 +73,7 @@ class GridDim(_AlongAxis, name="gpu.grid_dim", traits=(Pure,)):
 class GlobalId(_AlongAxis, name="gpu.global_id", traits=(Pure,)):
     """The thread's place among all threads of the launch along an axis."""
 
-    example = "%i = gpu.global_id x"
+    example = "%i = gpu.global_id  x"
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         thread, axis = frame.thread, self.axis

@@ -27,7 +27,6 @@ from .attributes import ASYNC, Token
 from .functions import CONTAINER, GPUFuncOp, GPUModuleOp
 
 
-
 class LaunchFunc(Op, name="gpu.launch_func"):
     """Run a kernel: a grid of groups of threads, all with the same arguments.
 
@@ -60,9 +59,18 @@ class LaunchFunc(Op, name="gpu.launch_func"):
         "custom<LaunchArguments>($kernelOperands, type($kernelOperands)) attr-dict"
     )
     example = """
-        %t = gpu.launch_func async @kernels::@f blocks in (%n, %n, %n) threads in (%n, %n, %n) args(%x : f32)
-    """
-
+        module attributes {gpu.container_module} {
+          gpu.module @kernels {
+            gpu.func @f(%arg0: f32) kernel {
+              gpu.return
+            }
+          }
+          func.func @main(%arg0: index, %arg1: f32) {
+            gpu.launch_func  @kernels::@f blocks in (%arg0, %arg0, %arg0) threads in (%arg0, %arg0, %arg0)  args(%arg1 : f32)
+            return
+          }
+        }
+    """  # noqa: E501
     @property
     def grid(self) -> tuple[Any, Any, Any]:
         """How many groups there are along each axis."""
@@ -74,9 +82,16 @@ class LaunchFunc(Op, name="gpu.launch_func"):
         return self.blockSizeX, self.blockSizeY, self.blockSizeZ
 
     def verify_op(self) -> None:
-        module = _enclosing_container(self)
+        module = self._enclosing_module()
         if module is None:
             return
+        if CONTAINER not in module.attributes:
+            raise self.error(
+                f"expected the closest surrounding module to have the '{CONTAINER}' attribute"
+            )
+        kernels = find_kernels(module, self.kernel.root)
+        if kernels is None:
+            raise self.error(f"kernel container '{self.kernel.root}' is undefined")
         function = find_kernel(module, self.kernel)
         if function is None:
             raise self.error(f"kernel function '{self.kernel}' is undefined")
@@ -91,11 +106,19 @@ class LaunchFunc(Op, name="gpu.launch_func"):
             if type is not value.type:
                 raise self.error(f"type of function argument {i} does not match")
 
+    def _enclosing_module(self) -> Operation | None:
+        at = self.parent_op
+        while at is not None and at.name != "builtin.module":
+            at = at.parent_op
+        return at
+
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         given = by_field(self, operands)
         sizes = [int(given[f"{what}Size{axis}"]) for what in ("grid", "block") for axis in "XYZ"]
         if any(n <= 0 for n in sizes[3:]) or any(n < 0 for n in sizes[:3]):
-            raise NncError(f"'{self.name}' op: no grid of {sizes[:3]} groups of {sizes[3:]} threads")
+            raise NncError(
+                f"'{self.name}' op: no grid of {sizes[:3]} groups of {sizes[3:]} threads"
+            )
         function = find_kernel(frame.module, self.kernel)
         if function is None:
             raise NncError(f"there is no kernel '{self.kernel}' to launch")
@@ -104,7 +127,7 @@ class LaunchFunc(Op, name="gpu.launch_func"):
 
 
 class Wait(Op, name="gpu.wait"):
-    """Wait for what gives the tokens; with a result, a token that does. Source: upstream gpu.wait."""
+    """Wait for what gives the tokens; with a result, a token of that. Source: upstream gpu.wait."""
 
     asyncDependencies: Operands = operands(Token)  # noqa: N815
     asyncToken: OptionalResult = optional_result(Token)  # noqa: N815
@@ -116,18 +139,18 @@ class Wait(Op, name="gpu.wait"):
         return [0] * len(self.results)
 
 
-def find_kernel(module: Operation, reference: SymbolRefAttr) -> GPUFuncOp | None:
-    """The function that `@module::@function` names, or None."""
+def find_kernels(module: Operation, name: str) -> GPUModuleOp | None:
+    """The module of kernels of this name, or None."""
     for inner in module.regions[0].ops:
-        if isinstance(inner, GPUModuleOp) and inner.sym_name == reference.root:
-            for function in inner.body.ops:
-                if isinstance(function, GPUFuncOp) and (function.sym_name,) == reference.nested:
-                    return function
+        if isinstance(inner, GPUModuleOp) and inner.sym_name == name:
+            return inner
     return None
 
 
-def _enclosing_container(op: Operation) -> Operation | None:
-    at = op.parent_op
-    while at is not None and CONTAINER not in at.attributes:
-        at = at.parent_op
-    return at
+def find_kernel(module: Operation, reference: SymbolRefAttr) -> GPUFuncOp | None:
+    """The function that `@module::@function` names, or None."""
+    kernels = find_kernels(module, reference.root)
+    for function in kernels.body.ops if kernels is not None else ():
+        if isinstance(function, GPUFuncOp) and (function.sym_name,) == reference.nested:
+            return function
+    return None

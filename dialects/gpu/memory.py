@@ -20,7 +20,7 @@ from ...ir.declare import (
 )
 from ...ir.traits import AllocatesMemory, WritesMemory
 from ..index_lists import by_field
-from ..memref.access import copy_elements, verify_copy
+from ..memref.access import copy_elements, same_shape
 from ..memref.buffers import check_dynamic_sizes, new_array
 from .attributes import ASYNC, Token
 
@@ -44,7 +44,7 @@ class Alloc(Op, name="gpu.alloc", traits=(AllocatesMemory,)):
         f"{ASYNC} (`host_shared` $hostShared^)? ` ` `(` $dynamicSizes `)` "
         "(`` `[` $symbolOperands^ `]`)? attr-dict `:` type($memref)"
     )
-    example = "%m = gpu.alloc(%n) : memref<4x?xf32, #gpu.address_space<global>>"
+    example = "%m = gpu.alloc  (%n) : memref<4x?xf32, #gpu.address_space<global>>"
 
     def result_names(self) -> list[str]:
         """What upstream calls them."""
@@ -66,14 +66,14 @@ class Dealloc(Op, name="gpu.dealloc", traits=(WritesMemory,)):
     asyncToken: OptionalResult = optional_result(Token)  # noqa: N815
 
     format = f"{ASYNC} $memref attr-dict `:` type($memref)"
-    example = "gpu.dealloc %m : memref<4xf32, #gpu.address_space<global>>"
+    example = "gpu.dealloc  %m : memref<4xf32, #gpu.address_space<global>>"
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         return _tokens(self)
 
 
 class Memcpy(Op, name="gpu.memcpy", traits=(WritesMemory,)):
-    """Copy all elements of a buffer to another of the same shape, from or to the device or on it."""
+    """Copy all elements of a buffer to another of the same shape, of host or device."""
 
     asyncDependencies: Operands = operands(Token)  # noqa: N815
     dst: Operand = operand(AnyMemRef)
@@ -81,10 +81,13 @@ class Memcpy(Op, name="gpu.memcpy", traits=(WritesMemory,)):
     asyncToken: OptionalResult = optional_result(Token)  # noqa: N815
 
     format = f"{ASYNC} $dst `,` $src `:` type($dst) `,` type($src) attr-dict"
-    example = "gpu.memcpy %d, %s : memref<4xf32, #gpu.address_space<global>>, memref<4xf32>"
+    example = "gpu.memcpy  %d, %s : memref<4xf32, #gpu.address_space<global>>, memref<4xf32>"
 
     def verify_op(self) -> None:
-        verify_copy(self, self.src.type, self.dst.type)
+        if self.src.type.element_type is not self.dst.type.element_type:
+            raise self.error("arguments have incompatible element type")
+        if not same_shape(self.src.type, self.dst.type):
+            raise self.error("arguments have incompatible shape")
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         given = by_field(self, operands)
@@ -101,7 +104,7 @@ class Memset(Op, name="gpu.memset", traits=(WritesMemory,)):
     asyncToken: OptionalResult = optional_result(Token)  # noqa: N815
 
     format = f"{ASYNC} $dst `,` $value `:` type($dst) `,` type($value) attr-dict"
-    example = "gpu.memset %m, %x : memref<4xf32, #gpu.address_space<global>>, f32"
+    example = "gpu.memset  %m, %x : memref<4xf32, #gpu.address_space<global>>, f32"
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         given = by_field(self, operands)

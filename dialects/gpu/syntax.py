@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ir.attributes import IntegerAttr, StringAttr, UnitAttr
+from ...ir.attributes import IntegerAttr, UnitAttr
 from ...ir.syntax.attribute_printer import symbol_text
 from ...ir.syntax.directive import Directive, directive, listed
 from ...ir.syntax.parts import ARROW_RULES, arrow_types, chain, types_of_arrow

@@ -7,7 +7,7 @@ from typing import Any
 from ...ir.attribute_kinds import I32
 from ...ir.constraints import I1, Constraint, Exactly, Same
 from ...ir.declare import UNIT, Op, Operand, Result, attribute, operand, result
-from ...ir.diagnostics import NncError
+from ...ir.diagnostics import NncError, VerifyError
 from ...ir.types import FloatType, IntegerType, Type, VectorType, i32
 from ..vector.attributes import combine, supports
 from .attributes import REDUCTION, SHUFFLE_MODE
@@ -59,7 +59,7 @@ class Shuffle(Op, name="gpu.shuffle"):
     valid: Result = result(I1)
 
     format = "` ` $mode $value `,` $offset `,` $width attr-dict `:` type($value)"
-    example = "%r, %ok = gpu.shuffle xor %v, %i, %n : f32"
+    example = "%r, %ok = gpu.shuffle  xor %v, %i, %n : f32"
 
     def result_names(self) -> list[str]:
         """What upstream calls them."""
@@ -105,12 +105,14 @@ class SubgroupReduce(Op, name="gpu.subgroup_reduce"):
         "(`cluster` `(` `size` `=` $cluster_size^ (`,` `stride` `=` $cluster_stride^)? `)`)? "
         "attr-dict `:` functional-type(operands, results)"
     )
-    example = "%s = gpu.subgroup_reduce add %v : (f32) -> f32"
+    example = "%s = gpu.subgroup_reduce  add %v : (f32) -> f32"
 
     def verify_op(self) -> None:
         element = getattr(self.value.type, "element_type", self.value.type)
         if not supports(self.op, element):
-            raise self.error(f"`{self.op}` reduction operation is not compatible with type {element}")
+            raise VerifyError(
+                f"`{self.op}` reduction operation is not compatible with type '{element}'", self.loc
+            )
         for what in ("cluster_size", "cluster_stride"):
             number = getattr(self, what)
             if number is not None and (number <= 0 or number & (number - 1)):

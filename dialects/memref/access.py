@@ -43,17 +43,13 @@ def check_alignment(op: Operation, alignment: int | None) -> None:
         )
 
 
-def verify_copy(op: Operation, source: Any, target: Any) -> None:
-    """Raise where types say that a memref cannot be copied to another."""
-    if source.element_type is not target.element_type:
-        raise op.error("requires the same element type for all operands")
-    if not (isinstance(source, MemRefType) and isinstance(target, MemRefType)):
-        return
-    if source.rank != target.rank or any(
-        None not in pair and pair[0] != pair[1]
-        for pair in zip(source.shape, target.shape, strict=True)
-    ):
-        raise op.error("requires the same shape for all operands")
+def same_shape(one: Any, other: Any) -> bool:
+    """Whether two types of memrefs may be of one shape; of those without a rank any may."""
+    if not (isinstance(one, MemRefType) and isinstance(other, MemRefType)):
+        return True
+    return one.rank == other.rank and all(
+        None in pair or pair[0] == pair[1] for pair in zip(one.shape, other.shape, strict=True)
+    )
 
 
 def copy_elements(op: Operation, source: Any, target: Any) -> None:
@@ -127,7 +123,11 @@ class Copy(Op, name="memref.copy", traits=(WritesMemory,)):
     example = "memref.copy %a, %b : memref<4x?xf32> to memref<?x8xf32>"
 
     def verify_op(self) -> None:
-        verify_copy(self, self.source.type, self.target.type)
+        source, target = self.source.type, self.target.type
+        if source.element_type is not target.element_type:  # type: ignore[attr-defined]
+            raise self.error("requires the same element type for all operands")
+        if not same_shape(source, target):
+            raise self.error("requires the same shape for all operands")
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         copy_elements(self, *operands)

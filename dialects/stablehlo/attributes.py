@@ -25,7 +25,6 @@ from ...ir.parameters import (
     attribute_parameter,
     checked_parameter,
     parametrized,
-    word_of,
 )
 from ...ir.syntax.directive import listed
 from ...ir.syntax.number_text import float_text
