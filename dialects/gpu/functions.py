@@ -37,6 +37,8 @@ from .attributes import PRIVATE, WORKGROUP, AddressSpace
 KERNEL = "gpu.kernel"
 CONTAINER = "gpu.container_module"
 SHARED = "workgroup_attributions"
+SUBGROUP = "nn.subgroup_size"
+"""The attribute of a kernel that says how many threads a subgroup has."""
 
 
 class GPUModuleOp(

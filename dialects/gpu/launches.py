@@ -21,13 +21,14 @@ from ...ir.declare import (
     optional_result,
 )
 from ...ir.diagnostics import NncError
+from ...ir.traits import WritesMemory
 from ...ir.types import i32
 from ..index_lists import by_field
 from .attributes import ASYNC, Token
 from .functions import CONTAINER, GPUFuncOp, GPUModuleOp
 
 
-class LaunchFunc(Op, name="gpu.launch_func"):
+class LaunchFunc(Op, name="gpu.launch_func", traits=(WritesMemory,)):
     """Run a kernel: a grid of groups of threads, all with the same arguments.
 
     With a token as a result, other operations may run beside it; without, the next one sees what
@@ -71,6 +72,7 @@ class LaunchFunc(Op, name="gpu.launch_func"):
           }
         }
     """  # noqa: E501
+
     @property
     def grid(self) -> tuple[Any, Any, Any]:
         """How many groups there are along each axis."""
@@ -81,8 +83,13 @@ class LaunchFunc(Op, name="gpu.launch_func"):
         """How many threads a group has along each axis."""
         return self.blockSizeX, self.blockSizeY, self.blockSizeZ
 
+    @property
+    def first_argument(self) -> int:
+        """The number of the operand that is the kernel's first argument."""
+        return self.definition.operand_range(self, 11)[0]
+
     def verify_op(self) -> None:
-        module = self._enclosing_module()
+        module = self.enclosing_module()
         if module is None:
             return
         if CONTAINER not in module.attributes:
@@ -106,7 +113,8 @@ class LaunchFunc(Op, name="gpu.launch_func"):
             if type is not value.type:
                 raise self.error(f"type of function argument {i} does not match")
 
-    def _enclosing_module(self) -> Operation | None:
+    def enclosing_module(self) -> Operation | None:
+        """The module in which the kernel's name is looked up."""
         at = self.parent_op
         while at is not None and at.name != "builtin.module":
             at = at.parent_op

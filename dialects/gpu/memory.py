@@ -91,7 +91,7 @@ class Memcpy(Op, name="gpu.memcpy", traits=(WritesMemory,)):
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         given = by_field(self, operands)
-        copy_elements(self, given["src"], given["dst"])
+        copy_elements(self, given["src"], given["dst"], frame)
         return _tokens(self)
 
 

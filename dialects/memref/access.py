@@ -20,6 +20,7 @@ from ...ir.declare import (
     result,
 )
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.traits import ReadsMemory, WritesMemory
 from ...ir.types import MemRefType
 
@@ -52,12 +53,15 @@ def same_shape(one: Any, other: Any) -> bool:
     )
 
 
-def copy_elements(op: Operation, source: Any, target: Any) -> None:
+def copy_elements(op: Operation, source: Any, target: Any, frame: Any) -> None:
     """Copy one array to another. Raises NncError where their shapes differ."""
     if source.shape != target.shape:
         raise NncError(
             f"'{op.name}': source of shape {source.shape}, target of {target.shape}", op.loc
         )
+    everything = tuple(np.indices(source.shape, sparse=True))
+    frame.reads(op, source, everything)
+    frame.writes(op, target, everything)
     target[...] = source
 
 
@@ -85,6 +89,7 @@ class Load(Op, name="memref.load", traits=(ReadsMemory,)):
         array, *indices = operands
         at = tuple(int(i) for i in indices)
         check_bounds(self, array, at)
+        frame.reads(self, array, at)
         return [array[at]]
 
 
@@ -109,6 +114,7 @@ class Store(Op, name="memref.store", traits=(WritesMemory,)):
         value, array, *indices = operands
         at = tuple(int(i) for i in indices)
         check_bounds(self, array, at)
+        frame.writes(self, array, at)
         array[at] = value
         return []
 
@@ -130,7 +136,8 @@ class Copy(Op, name="memref.copy", traits=(WritesMemory,)):
             raise self.error("requires the same shape for all operands")
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
-        copy_elements(self, *operands)
+        source, target = operands
+        copy_elements(self, source, target, frame)
         return []
 
 
