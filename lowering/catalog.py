@@ -34,6 +34,7 @@ PASS_MODULES: dict[str, str] = {
     "infer-shapes": "..passes.nn.infer_shapes",
     "outline-kernels": "..passes.nn.outline_kernels",
     "outline-regions": "..passes.nn.outline_regions",
+    "outline-launches": "..memory.outline_launches",
     "outline-parallel": "..memory.outline_parallel",
     "prepare-weights": "..passes.nn.prepare_weights",
     "recognize-composites": "..passes.nn.recognize",

@@ -17,8 +17,8 @@ def captures(
 ) -> tuple[list[Value], list[Value]]:
     """The values from outside that the operations use, and `values`, each once and in order.
 
-    Those `given` are not asked for. First those to be passed, then those of which a copy is made: the results of operations that
-    `is_cloned` allows. What these need is among either.
+    First those to be passed, then those of which a copy is made: the results of operations that
+    `is_cloned` allows. What these need is among either. Values that are `given` are not asked for.
     """
     passed: dict[Value, None] = {}
     cloned: dict[Value, None] = {}

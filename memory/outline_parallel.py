@@ -19,7 +19,7 @@ from ..ir.types import FunctionType, MemRefType, index
 from ..targets.processor import Processor, processor_of
 from .captures import captures, is_index_arithmetic
 from .loop_work import work_of
-from .parallel_nest import ParallelNest, move_body
+from .parallel_nest import ParallelNest, move_body, unflattened
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,8 @@ def _body_function(
     inner = builder.insert(scf.For.of(begin, end, one))
     builder.insert(Return([]))
     at = Builder.at_end(inner.body_block, loop.loc)
-    places = nest.indices(at, inner.induction_var, lengths, mapping)
+    numbers = unflattened(at, inner.induction_var, lengths)
+    places = nest.counters(at, numbers, mapping)
     move_body(loop.body_block, inner.body_block, places, mapping)
     inner.body_block.append(scf.Yield())
     return function

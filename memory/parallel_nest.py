@@ -26,10 +26,12 @@ class ParallelNest:
             )
         )
 
-    def lengths(self, builder: Builder, mapping: IRMapping, first: int = 0) -> list[Value]:
-        """How many iterations each dimension has, from the `first` on."""
+    def lengths(
+        self, builder: Builder, mapping: IRMapping, first: int = 0, end: int | None = None
+    ) -> list[Value]:
+        """How many iterations the dimensions from `first` to before `end` have."""
         lengths: list[Value] = []
-        for lower, upper, step in self.bounds[first:]:
+        for lower, upper, step in self.bounds[first:end]:
             numbers = [constant_int(v) for v in (lower, upper, step)]
             if None not in numbers:
                 low, high, by = numbers
@@ -45,33 +47,44 @@ class ParallelNest:
 
     def total(self, builder: Builder) -> Value:
         """The number of all iterations."""
-        first, *rest = self.lengths(builder, IRMapping())
-        for length in rest:
-            first = builder.insert(arith.MulI(first, length)).result
-        return first
+        return product(builder, self.lengths(builder, IRMapping()))
 
-    def indices(
-        self, builder: Builder, at: Value, lengths: list[Value], mapping: IRMapping
+    def counters(
+        self, builder: Builder, numbers: Sequence[Value], mapping: IRMapping
     ) -> list[Value]:
-        """The induction variables of iteration `at` of the flat range.
-
-        `lengths` are those of all dimensions but the first.
+        """The values of the loop's counters in an iteration, of which `numbers` has the number
+        along each dimension.
         """
-        places: list[Value] = []
-        for length in reversed(lengths):
-            places.append(builder.insert(arith.RemUI(at, length)).result)
-            at = builder.insert(arith.DivUI(at, length)).result
-        places.append(at)
         found: list[Value] = []
-        for place, (lower, _, step) in zip(reversed(places), self.bounds, strict=True):
+        for number, (lower, _, step) in zip(numbers, self.bounds, strict=True):
             if constant_int(step) != 1:
                 by = _value(builder, step, mapping)
-                place = builder.insert(arith.MulI(place, by)).result
+                number = builder.insert(arith.MulI(number, by)).result
             if constant_int(lower) != 0:
                 low = _value(builder, lower, mapping)
-                place = builder.insert(arith.AddI(place, low)).result
-            found.append(place)
+                number = builder.insert(arith.AddI(number, low)).result
+            found.append(number)
         return found
+
+
+def product(builder: Builder, factors: Sequence[Value]) -> Value:
+    """The product of at least one index."""
+    result, *others = factors
+    for factor in others:
+        result = builder.insert(arith.MulI(result, factor)).result
+    return result
+
+
+def unflattened(builder: Builder, at: Value, lengths: Sequence[Value]) -> list[Value]:
+    """The numbers along each dimension of iteration `at` of all.
+
+    `lengths` are those of all dimensions but the first.
+    """
+    places: list[Value] = []
+    for length in reversed(lengths):
+        places.append(builder.insert(arith.RemUI(at, length)).result)
+        at = builder.insert(arith.DivUI(at, length)).result
+    return [at, *reversed(places)]
 
 
 def _value(builder: Builder, value: Value, mapping: IRMapping) -> Value:
