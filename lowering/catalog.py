@@ -36,6 +36,7 @@ PASS_MODULES: dict[str, str] = {
     "outline-regions": "..passes.nn.outline_regions",
     "outline-launches": "..memory.outline_launches",
     "outline-parallel": "..memory.outline_parallel",
+    "prove-kernels": "..kernels.proof.prove_kernels",
     "prepare-weights": "..passes.nn.prepare_weights",
     "recognize-composites": "..passes.nn.recognize",
     "sink-transposes": "..passes.nn.sink_transposes",

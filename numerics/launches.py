@@ -26,12 +26,6 @@ from ..ir.types import MemRefType
 from .interpreter import Access, Axes, Frame, Interpreter
 from .races import Memory
 
-SUBGROUP_SIZE = 32
-"""How many threads a subgroup has where the kernel's module does not say: as on most devices."""
-
-_ON_ITS_OWN = (
-    gpu.ThreadId, gpu.GlobalId, gpu.LaneId, gpu.SubgroupId, gpu.Shuffle, gpu.SubgroupReduce,
-)  # fmt: skip
 _MEETING = (gpu.Barrier, gpu.Shuffle, gpu.SubgroupReduce)
 
 
@@ -130,10 +124,10 @@ def launch(
     """Run a kernel. Raises NncError, with the thread, where one of them fails or races."""
     _check_sizes(kernel, groups, threads)
     ops = list(kernel.walk())
-    alone = any(isinstance(op, _ON_ITS_OWN) for op in ops)
+    alone = gpu.is_by_thread(kernel)
     meets = alone and any(isinstance(op, _MEETING) for op in ops)
     shared = Memory([args[i] for i in _written(kernel, ops)])
-    size = _subgroup_size(kernel)
+    size = gpu.subgroup_size(kernel)
     for z, y, x in itertools.product(*map(range, reversed(groups))):
         buffers = [new_array(b.type) for b in kernel.workgroup_buffers]
         # Of one that is all of its group, no other is in the way in the group's own memory.
@@ -187,11 +181,6 @@ def _check_sizes(kernel: gpu.GPUFuncOp, groups: Axes, threads: Axes) -> None:
                 f"'@{kernel.sym_name}' is made for {tuple(known)} {what}, "
                 f"but is launched with {found}"
             )
-
-
-def _subgroup_size(kernel: gpu.GPUFuncOp) -> int:
-    size = kernel.attributes.get(gpu.SUBGROUP)
-    return int(size) if size is not None else SUBGROUP_SIZE  # type: ignore[call-overload]
 
 
 @contextmanager

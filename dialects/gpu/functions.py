@@ -206,3 +206,9 @@ class Return(Op, name="gpu.return", traits=(Pure, HasParent("gpu.func"), Termina
         for i, (type, value) in enumerate(zip(wanted, self.values, strict=True)):
             if type is not value.type:
                 raise self.error(f"unexpected type `'{value.type}'' for operand #{i}")
+
+
+def subgroup_size(kernel: GPUFuncOp) -> int:
+    """How many threads a subgroup of a kernel has: as it says, or as on most devices."""
+    size = kernel.attributes.get(SUBGROUP)
+    return size.value if isinstance(size, IntegerAttr) else 32

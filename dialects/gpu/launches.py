@@ -26,6 +26,11 @@ from ...ir.types import i32
 from ..index_lists import by_field
 from .attributes import ASYNC, Token
 from .functions import CONTAINER, GPUFuncOp, GPUModuleOp
+from .ids import GlobalId, LaneId, SubgroupId, ThreadId
+from .together import Shuffle, SubgroupReduce
+
+OF_THREADS = (ThreadId, GlobalId, LaneId, SubgroupId, Shuffle, SubgroupReduce)
+"""The operations whose results differ from thread to thread."""
 
 
 class LaunchFunc(Op, name="gpu.launch_func", traits=(WritesMemory,)):
@@ -162,3 +167,12 @@ def find_kernel(module: Operation, reference: SymbolRefAttr) -> GPUFuncOp | None
         if isinstance(function, GPUFuncOp) and (function.sym_name,) == reference.nested:
             return function
     return None
+
+
+def is_by_thread(kernel: GPUFuncOp) -> bool:
+    """Whether the threads of a group do different things.
+
+    A kernel that asks for no thread's place is a tile program: what it does, a group does as a
+    whole, once.
+    """
+    return any(isinstance(op, OF_THREADS) for op in kernel.walk())

@@ -114,6 +114,8 @@ def test_example(cls):
 
 
 def results(module, subject, inputs):
-    outcome = Runner(module, NumericsOptions(max_steps=10_000_000)).interpret(subject, [x.copy() for x in inputs])
+    outcome = Runner(module, NumericsOptions(max_steps=10_000_000)).interpret(
+        subject, [x.copy() for x in inputs]
+    )
     assert outcome.error is None, outcome.error
     return outcome.values
