@@ -9,6 +9,8 @@ from ..ir.passes import PASSES, Pass
 PASS_MODULES: dict[str, str] = {
     "apply-schedules": "..kernels.apply_schedules",
     "choose-schedules": "..kernels.choose_schedules",
+    "assign-layouts": "..kernels.codegen.shares.assign_layouts",
+    "distribute-tiles": "..kernels.codegen.shares.distribute_tiles",
     "canonicalize": "..passes.canonicalize",
     "choose-algorithms": "..passes.nn.choose_algorithms",
     "choose-layouts": "..passes.nn.choose_layouts",

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...ir.attributes import SymbolRefAttr
 from ...ir.constraints import AnyType, Exactly, Index
-from ...ir.core import Operation
+from ...ir.core import Operation, Value
 from ...ir.declare import (
     Op,
     Operand,
@@ -87,6 +87,10 @@ class LaunchFunc(Op, name="gpu.launch_func", traits=(WritesMemory,)):
     def block(self) -> tuple[Any, Any, Any]:
         """How many threads a group has along each axis."""
         return self.blockSizeX, self.blockSizeY, self.blockSizeZ
+
+    def set_threads(self, along_x: Value) -> None:
+        """Launch groups of so many threads along x."""
+        self.set_operand(self.definition.operand_range(self, 4)[0], along_x)
 
     @property
     def first_argument(self) -> int:

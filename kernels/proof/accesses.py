@@ -239,7 +239,11 @@ def _barriers_in(block: Block) -> int | None:
 
 
 def is_uniform(value: Value) -> bool:
-    """Whether all threads of a group have the same value, as far as can be seen."""
+    """Whether all threads of a group have the same value, as far as can be seen.
+
+    What they read at one place they read alike: that nobody writes there meanwhile is another
+    question, which is asked too.
+    """
     seen: set[Value] = set()
     waiting = [value]
     while waiting:
@@ -250,15 +254,17 @@ def is_uniform(value: Value) -> bool:
         op = one.defining_op
         if op is None:
             owner = one.owner.parent_op  # type: ignore[attr-defined]
-            if isinstance(owner, scf.For):
-                waiting += owner.operands
-                waiting += owner.yielded
-            elif not isinstance(owner, gpu.GPUFuncOp):
-                return False
-            continue
-        if isinstance(op, gpu.OF_THREADS) or op.regions or _touches(op):
+            if isinstance(owner, gpu.GPUFuncOp):
+                continue
+            op = owner
+        if op is None or isinstance(op, gpu.OF_THREADS) or op.has_trait(WritesMemory):
+            return False
+        if op.regions and not isinstance(op, scf.For | scf.If | scf.While):
             return False
         waiting += op.operands
+        for region in op.regions:
+            for block in region.blocks:
+                waiting += block.last.operands if block.last is not None else ()
     return True
 
 

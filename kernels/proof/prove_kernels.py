@@ -81,18 +81,25 @@ class _Proof:
         """What cannot be told. Raises NncError at what is wrong."""
         for access in self.accesses:
             yield from self._inside(access)
-        shared = [a for a in self.accesses if self._is_shared(a.place.buffer)]
-        for one, other in pairs(shared):
-            if None in (one.place.flat, other.place.flat) and None in (
-                one.place.indices, other.place.indices,
-            ):  # fmt: skip
-                if one.place.buffer is other.place.buffer:
-                    yield Unknown(other.op, "its view and another's cannot be compared")
-                continue
-            if not self._is_of_group(one.place.buffer):
-                yield from self._apart(one, other, within=False)
+        buffers: dict[Value, list[Access]] = {}
+        for access in self.accesses:
+            if self._is_shared(access.place.buffer):
+                buffers.setdefault(access.place.buffer, []).append(access)
+        for buffer, accesses in buffers.items():
+            if not self._is_of_group(buffer):
+                yield from self._all_apart(accesses, within=False)
             if self.by_thread:
-                yield from self._apart(one, other, within=True)
+                yield from self._all_apart(accesses, within=True)
+
+    def _all_apart(self, accesses: list[Access], within: bool) -> Iterator[Unknown]:
+        if self.sets.are_apart(accesses, within):
+            return
+        for one, other in pairs(accesses):
+            by_indices = None not in (one.place.indices, other.place.indices)
+            if by_indices or None not in (one.place.flat, other.place.flat):
+                yield from self._apart(one, other, within)
+            else:
+                yield Unknown(other.op, "its view and another's cannot be compared")
 
     def _inside(self, access: Access) -> Iterator[Unknown]:
         found = self.sets.outside(access)

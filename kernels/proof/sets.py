@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...ir.diagnostics import NncError
-from .accesses import CHANGE, READ, Access
+from .accesses import CHANGE, READ, WRITE, Access
 from .forms import Form, Forms, number
 
 GROUPS, THREADS = ("b0", "b1", "b2"), ("t0", "t1", "t2")
@@ -32,6 +32,7 @@ class Sets:
             raise NncError("proofs need islpy: pip install 'nnc[prove]'") from None
         self._isl: Any = islpy
         self._forms = forms
+        self._pairs: dict[bool, Any] = {}
         self._maps: dict[tuple[int, bool, bool], Any] = {}
 
     def outside(self, access: Access) -> Found | None:
@@ -69,19 +70,47 @@ class Sets:
         by_indices = None not in (one.place.indices, other.place.indices)
         first, second = (self._places(access, within, by_indices) for access in (one, other))
         both = first.apply_range(second.reverse())
-        names = (*GROUPS, *THREADS)
-        here, there = list(names), [f"{n}_" for n in names]
-        if within:
-            same = " and ".join(f"{n} = {n}_" for n in GROUPS)
-            apart = " or ".join(f"{n} != {n}_" for n in THREADS)
-            condition = f"{same} and ({apart})"
-        else:
-            condition = " or ".join(f"{n} != {n}_" for n in GROUPS)
-        pairs = self._isl.Map(f"{{ [{', '.join(here)}] -> [{', '.join(there)}] : {condition} }}")
-        meeting = both.intersect(pairs.align_params(both.get_space()))
+        meeting = both.intersect(self._apart(within).align_params(both.get_space()))
         if meeting.is_empty():
             return None
         return self._pair(meeting, first, second)
+
+    def _apart(self, within: bool) -> Any:
+        """All pairs of threads of different groups, or of different threads of one."""
+        if within not in self._pairs:
+            same = " and ".join(f"{n} = {n}_" for n in GROUPS)
+            differ = " or ".join(f"{n} != {n}_" for n in (THREADS if within else GROUPS))
+            condition = f"{same} and ({differ})" if within else differ
+            here = ", ".join((*GROUPS, *THREADS))
+            there = ", ".join(f"{n}_" for n in (*GROUPS, *THREADS))
+            self._pairs[within] = self._isl.Map(f"{{ [{here}] -> [{there}] : {condition} }}")
+        return self._pairs[within]
+
+    def are_apart(self, accesses: Sequence[Access], within: bool) -> bool:
+        """Whether no two of the accesses to a buffer clash, asked of all at once."""
+        by_indices = all(access.place.indices is not None for access in accesses)
+        if not by_indices and any(access.place.flat is None for access in accesses):
+            return False
+        kinds = {
+            kind: self._union(accesses, kind, within, by_indices) for kind in (READ, WRITE, CHANGE)
+        }
+        for one, other in ((WRITE, WRITE), (WRITE, READ), (WRITE, CHANGE), (CHANGE, READ)):
+            first, second = kinds[one], kinds[other]
+            if first is None or second is None:
+                continue
+            both = first.apply_range(second.reverse())
+            if not both.intersect(self._apart(within).align_params(both.get_space())).is_empty():
+                return False
+        return True
+
+    def _union(self, accesses: Sequence[Access], kind: str, within: bool, by_indices: bool) -> Any:
+        maps = [self._places(a, within, by_indices) for a in accesses if a.kind == kind]
+        if not maps:
+            return None
+        union = maps[0]
+        for other in maps[1:]:
+            union = union.union(other)
+        return union.coalesce()
 
     def _pair(self, meeting: Any, first: Any, second: Any) -> Found:
         """One of several, and an element that both touch."""
