@@ -19,8 +19,6 @@ from .layouts import LAYOUT, Layout, balanced, in_rows, power_below
 from .links import Link, is_elementwise, is_vector, links, obstacle
 from .plain import make_plain
 
-SHARED_BYTES = 48 << 10
-
 
 @dataclass(frozen=True)
 class AssignLayouts(
