@@ -36,7 +36,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,21 +58,12 @@ from ..ir.types import (
     UnrankedTensorType,
     VectorType,
 )
+from .threads import Access, Axes, Thread
 
 if TYPE_CHECKING:
     from ..dialects.gpu import GPUFuncOp
-    from .launches import Thread
 
 OnValue = Callable[[Operation, list[Any]], None]
-Axes = tuple[int, int, int]
-
-
-class Access(Enum):
-    """How an element is touched: `CHANGE` reads and writes it in one step."""
-
-    READ = auto()
-    WRITE = auto()
-    CHANGE = auto()
 
 
 class Observer:

@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from ..ir.core import Operation
 from ..ir.diagnostics import Diagnostic, NncError
-from .interpreter import Access
-
-if TYPE_CHECKING:
-    from .launches import Thread
+from .threads import Access, Thread
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,33 @@ def is_workgroup(type: Type) -> bool:
     return space is WORKGROUP
 
 
+_PLACES = ("x", "y", "z", *(f"linear_dim_{i}" for i in range(10)))
+
+
+@attribute_class
+class ThreadMapping(EnumAttr):
+    """`#gpu.thread<x>`: a loop whose iterations are the threads along an axis."""
+
+    name: ClassVar[str] = "gpu.thread"
+    cases: ClassVar[tuple[str, ...]] = _PLACES
+
+
+@attribute_class
+class BlockMapping(EnumAttr):
+    """`#gpu.block<x>`: a loop whose iterations are the groups along an axis."""
+
+    name: ClassVar[str] = "gpu.block"
+    cases: ClassVar[tuple[str, ...]] = _PLACES
+
+
+@attribute_class
+class WarpMapping(EnumAttr):
+    """`#gpu.warp<x>`: a loop whose iterations are subgroups."""
+
+    name: ClassVar[str] = "gpu.warp"
+    cases: ClassVar[tuple[str, ...]] = _PLACES
+
+
 @attribute_class
 class TokenType(Type):
     """`!gpu.async.token`: what an operation that runs beside others gives to be waited for."""
