@@ -21,6 +21,7 @@ MODULES = (
     "memref",
     "affine",
     "llvm",
+    "gpu",
     "nn",
     "schedule",
     "stablehlo",

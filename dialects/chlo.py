@@ -22,13 +22,14 @@ from ..ir.dialect import registry
 from ..ir.traits import Pure
 from ..ir.types import TensorType, i32
 from .op_table import FUNCTIONAL, OpTable
-from .stablehlo.attributes import COMPARISONS, DIRECTIONS, Word, word_kind
+from .stablehlo.attributes import COMPARISONS, DIRECTIONS
 from .stablehlo.checks import check_result
 from .stablehlo.pointwise import Pointwise, declare, rows
+from .words import WordAttr, word_kind
 
 
 @attribute_class
-class ChloWord(Word):
+class ChloWord(WordAttr):
     """`#chlo<comparison_direction EQ>`: a word of one of the dialect's enumerations."""
 
     name: ClassVar[str] = "chlo"
@@ -97,8 +98,8 @@ OPS = OpTable(
     __name__,
     {"tensor": AnyTensor},
     {
-        "comparison_direction": word_kind("comparison_direction", *DIRECTIONS, of=ChloWord),
-        "comparison_type": word_kind("comparison_type", *COMPARISONS, of=ChloWord),
+        "comparison_direction": word_kind(ChloWord, "comparison_direction", *DIRECTIONS),
+        "comparison_type": word_kind(ChloWord, "comparison_type", *COMPARISONS),
         "i64": I64,
         "ints": INT_ARRAY,
     },

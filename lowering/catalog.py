@@ -9,6 +9,8 @@ from ..ir.passes import PASSES, Pass
 PASS_MODULES: dict[str, str] = {
     "apply-schedules": "..kernels.apply_schedules",
     "choose-schedules": "..kernels.choose_schedules",
+    "assign-layouts": "..kernels.codegen.shares.assign_layouts",
+    "distribute-tiles": "..kernels.codegen.shares.distribute_tiles",
     "canonicalize": "..passes.canonicalize",
     "choose-algorithms": "..passes.nn.choose_algorithms",
     "choose-layouts": "..passes.nn.choose_layouts",
@@ -34,7 +36,9 @@ PASS_MODULES: dict[str, str] = {
     "infer-shapes": "..passes.nn.infer_shapes",
     "outline-kernels": "..passes.nn.outline_kernels",
     "outline-regions": "..passes.nn.outline_regions",
+    "outline-launches": "..memory.outline_launches",
     "outline-parallel": "..memory.outline_parallel",
+    "prove-kernels": "..kernels.proof.prove_kernels",
     "prepare-weights": "..passes.nn.prepare_weights",
     "recognize-composites": "..passes.nn.recognize",
     "sink-transposes": "..passes.nn.sink_transposes",

@@ -10,14 +10,16 @@ from ..dialects.func import Call, Constant, FuncOp, Return
 from ..dialects.marks import IN_PLACE, KERNEL, PARALLEL, PARALLEL_BODY, POOL
 from ..ir.attributes import DictAttr, I64Attr, UnitAttr
 from ..ir.builder import Builder
-from ..ir.core import Block, IRMapping, Operation, Value
+from ..ir.core import IRMapping, Operation, Value
 from ..ir.passes import Pass, PassContext, option
 from ..ir.rewriting import constant_int
 from ..ir.symbols import symbol_name
 from ..ir.traits import ConstantLike
-from ..ir.types import FunctionType, IndexType, MemRefType, index
+from ..ir.types import FunctionType, MemRefType, index
 from ..targets.processor import Processor, processor_of
+from .captures import captures, is_index_arithmetic
 from .loop_work import work_of
+from .parallel_nest import ParallelNest, move_body, unflattened
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ class _Module:
 
     def outline(self, loop: scf.Parallel, function: FuncOp) -> None:
         """Replace the loop by a call of a new function with its body."""
-        nest = _Nest(loop)
+        nest = ParallelNest(loop)
         captured, constants = outside_values(loop)
         number = 0
         while f"{function.sym_name}_parallel_{number}" in self.names:
@@ -176,130 +178,28 @@ def _pool_of(function: FuncOp, pools: dict[FuncOp, Value]) -> Value:
 
 
 def outside_values(loop: scf.Parallel) -> tuple[list[Value], list[Value]]:
-    """The values from outside that the body uses, each once: those to be passed, and those of
-    which the body computes a copy, in order.
+    """The values from outside that the body uses: those to be passed, and those to be copied.
 
     The bounds are among the former where they are no constants.
     """
-    passed: dict[Value, None] = {}
-    cloned: dict[Value, None] = {}
-
-    def use(value: Value) -> None:
-        waiting = [value]
-        while waiting:
-            op = (last := waiting[-1]).defining_op
-            if op is None or not _is_cloned(op):
-                passed[last] = None
-            elif missing := [v for v in op.operands if v not in passed and v not in cloned]:
-                waiting += reversed(missing)
-                continue
-            else:
-                cloned[last] = None
-            waiting.pop()
-
-    for i, (lower, upper, step) in enumerate(_Nest(loop).bounds):
+    bounds = [
+        bound
+        for i, (lower, upper, step) in enumerate(ParallelNest(loop).bounds)
         # The length of the first dimension follows from the range.
-        for bound in (lower, upper, step) if i else (lower, step):
-            if constant_int(bound) is None:
-                use(bound)
-    inside = {block for op in loop.walk() for region in op.regions for block in region.blocks}
-    for op in loop.region.ops:
-        for inner in op.walk():
-            for value in inner.operands:
-                if value.parent_block not in inside:
-                    use(value)
-    return list(passed), list(cloned)
-
-
-_INDEX_ARITHMETIC = (arith.AddI, arith.SubI, arith.MulI)
+        for bound in ((lower, upper, step) if i else (lower, step))
+        if constant_int(bound) is None
+    ]
+    return captures(list(loop.region.ops), bounds, _is_cloned, loop.body_block.args)
 
 
 def _is_cloned(op: Operation) -> bool:
-    """Whether the body gets a copy of the op, as it costs less than a value passed to it.
-
-    Sums and products of indices are parts of addresses: a body that knows how they are made
-    finds those that differ by a constant.
-    """
-    if isinstance(op, _INDEX_ARITHMETIC):
-        return isinstance(op.results[0].type, IndexType)
-    return op.has_trait(ConstantLike) or isinstance(op, memref.GetGlobal)
-
-
-class _Nest:
-    """The bounds of a parallel loop."""
-
-    def __init__(self, loop: scf.Parallel) -> None:
-        self.loop = loop
-        self.rank = rank = len(loop.body_block.args)
-        operands = loop.operands
-        self.bounds = list(
-            zip(
-                operands[:rank],
-                operands[rank : 2 * rank],
-                operands[2 * rank : 3 * rank],
-                strict=True,
-            )
-        )
-
-    def lengths(self, builder: Builder, mapping: IRMapping, first: int = 0) -> list[Value]:
-        """How many iterations each dimension has, from the `first` on."""
-        lengths: list[Value] = []
-        for lower, upper, step in self.bounds[first:]:
-            numbers = [constant_int(v) for v in (lower, upper, step)]
-            if None not in numbers:
-                low, high, by = numbers
-                count = max(0, -((low - high) // by)) if by > 0 else 0  # type: ignore[operator]
-                lengths.append(builder.insert(arith.Constant.index(count)).result)
-                continue
-            low, high, by = (_value(builder, v, mapping) for v in (lower, upper, step))
-            span = builder.insert(arith.SubI(high, low)).result
-            zero = builder.insert(arith.Constant.index(0)).result
-            span = builder.insert(arith.MaxSI(span, zero)).result
-            lengths.append(builder.insert(arith.CeilDivUI(span, by)).result)
-        return lengths
-
-    def total(self, builder: Builder) -> Value:
-        """The number of all iterations."""
-        first, *rest = self.lengths(builder, IRMapping())
-        for length in rest:
-            first = builder.insert(arith.MulI(first, length)).result
-        return first
-
-    def indices(
-        self, builder: Builder, at: Value, lengths: list[Value], mapping: IRMapping
-    ) -> list[Value]:
-        """The induction variables of iteration `at` of the flat range.
-
-        `lengths` are those of all dimensions but the first.
-        """
-        places: list[Value] = []
-        for length in reversed(lengths):
-            places.append(builder.insert(arith.RemUI(at, length)).result)
-            at = builder.insert(arith.DivUI(at, length)).result
-        places.append(at)
-        found: list[Value] = []
-        for place, (lower, _, step) in zip(reversed(places), self.bounds, strict=True):
-            if constant_int(step) != 1:
-                by = _value(builder, step, mapping)
-                place = builder.insert(arith.MulI(place, by)).result
-            if constant_int(lower) != 0:
-                low = _value(builder, lower, mapping)
-                place = builder.insert(arith.AddI(place, low)).result
-            found.append(place)
-        return found
-
-
-def _value(builder: Builder, value: Value, mapping: IRMapping) -> Value:
-    """The new function's value for one of the loop: an argument or a new constant."""
-    number = constant_int(value)
-    if number is not None and mapping.values.get(value) is None:
-        mapping[value] = builder.insert(arith.Constant.index(number)).result
-    return mapping[value]
+    """Whether the body gets a copy of the op, as it costs less than a value passed to it."""
+    return is_index_arithmetic(op) or op.has_trait(ConstantLike) or isinstance(op, memref.GetGlobal)
 
 
 def _body_function(
     name: str,
-    nest: _Nest,
+    nest: ParallelNest,
     captured: Sequence[Value],
     constants: Sequence[Value],
     caller: FuncOp,
@@ -327,28 +227,11 @@ def _body_function(
     inner = builder.insert(scf.For.of(begin, end, one))
     builder.insert(Return([]))
     at = Builder.at_end(inner.body_block, loop.loc)
-    places = nest.indices(at, inner.induction_var, lengths, mapping)
-    _move_body(loop.body_block, inner.body_block, places, mapping)
+    numbers = unflattened(at, inner.induction_var, lengths)
+    places = nest.counters(at, numbers, mapping)
+    move_body(loop.body_block, inner.body_block, places, mapping)
+    inner.body_block.append(scf.Yield())
     return function
-
-
-def _move_body(source: Block, target: Block, places: Sequence[Value], mapping: IRMapping) -> None:
-    """Move the operations, their operands replaced."""
-    for arg, place in zip(source.args, places, strict=True):
-        mapping[arg] = place
-        if place.name_hint is None:
-            place.name_hint = arg.name_hint
-    known = mapping.values
-    for op in list(source):
-        if isinstance(op, scf.Reduce):
-            continue
-        op.detach()
-        target.append(op)
-        for inner in op.walk():
-            for i, value in enumerate(inner.operands):
-                if value in known:
-                    inner.set_operand(i, known[value])
-    target.append(scf.Yield())
 
 
 # -- aliasing --------------------------------------------------------------------------------------

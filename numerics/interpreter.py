@@ -20,6 +20,12 @@ and `interpret` may use of its frame:
     frame.branch(block, args)         to be returned by a terminator with successors
     frame.shared(key, make)           make(), made once for the life of the interpreter
     frame.write(text)                 prints
+    frame.reads(op, array, at), writes, changes
+                                      says which elements of a memref it is about to touch, by
+                                      indices or arrays of them; `changes` is in one step
+    frame.thread                      the thread of a launched kernel, see launches.py
+    frame.launch(kernel, groups, threads, args)
+                                      runs a kernel of the module `frame.module`
 
 A terminator without successors ends its region; it has neither method, unless being
 reached is an error.
@@ -30,7 +36,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -52,6 +58,10 @@ from ..ir.types import (
     UnrankedTensorType,
     VectorType,
 )
+from .threads import Access, Axes, Thread
+
+if TYPE_CHECKING:
+    from ..dialects.gpu import GPUFuncOp
 
 OnValue = Callable[[Operation, list[Any]], None]
 
@@ -105,6 +115,7 @@ class Interpreter:
         self._plans: dict[Block, list[_Step]] = {}
         self.storage: dict[Any, Any] = {}
         self.observer: Observer | None = None
+        self.thread: Thread | None = None
         self.symbols: dict[str, Operation] = {}
         for region in module.regions:
             for op in region.ops:
@@ -227,6 +238,44 @@ class Frame:
     def write(self, text: str) -> None:
         """Print text where the interpreter prints."""
         self.interpreter.write(text)
+
+    @property
+    def module(self) -> Operation:
+        """The module that is run."""
+        return self.interpreter.module
+
+    # -- threads of kernels ----------------------------------------------------------------------
+
+    @property
+    def thread(self) -> Thread:
+        """The thread of a kernel that runs. Raises NncError outside of a launch."""
+        thread = self.interpreter.thread
+        if thread is None:
+            raise NncError("only a kernel that is launched has threads")
+        return thread
+
+    def launch(
+        self, kernel: GPUFuncOp, groups: Axes, threads: Axes, args: Sequence[np.ndarray]
+    ) -> None:
+        """Run a kernel: so many groups of so many threads along x, y and z."""
+        from .launches import launch
+
+        launch(self.interpreter, kernel, groups, threads, args)
+
+    def reads(self, op: Operation, array: np.ndarray, at: tuple[Any, ...]) -> None:
+        """The operation is about to read these elements."""
+        if self.interpreter.thread is not None:
+            self.interpreter.thread.touch(op, array, at, Access.READ)
+
+    def writes(self, op: Operation, array: np.ndarray, at: tuple[Any, ...]) -> None:
+        """The operation is about to write these elements."""
+        if self.interpreter.thread is not None:
+            self.interpreter.thread.touch(op, array, at, Access.WRITE)
+
+    def changes(self, op: Operation, array: np.ndarray, at: tuple[Any, ...]) -> None:
+        """The operation is about to read and write these elements, each in one step."""
+        if self.interpreter.thread is not None:
+            self.interpreter.thread.touch(op, array, at, Access.CHANGE)
 
     # -- one operation ----------------------------------------------------------------------------
 

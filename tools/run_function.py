@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dialects import func, llvm
+from ..dialects import func, gpu, llvm
 from ..ir.core import Operation, Value
 from ..ir.diagnostics import NncError
 from ..ir.passes import PassManager, Pipeline
@@ -114,7 +114,7 @@ def may_be_written(value: Value, callers: tuple[Operation, ...] = ()) -> bool:
         for user, i in one.uses:
             if is_view(user):
                 waiting += [r for r in user.results if isinstance(r.type, MemRefType)]
-            elif isinstance(user, func.Call):
+            elif isinstance(user, func.Call | gpu.LaunchFunc):
                 if _callee_writes(user, i, callers):
                     return True
             elif i in buffers_written(user):
@@ -125,9 +125,16 @@ def may_be_written(value: Value, callers: tuple[Operation, ...] = ()) -> bool:
     return False
 
 
-def _callee_writes(call: func.Call, i: int, callers: tuple[Operation, ...]) -> bool:
-    callee = lookup_symbol(call, call.callee)
-    if not isinstance(callee, func.FuncOp) or callee.is_declaration or callee in callers:
+def _callee_writes(
+    call: func.Call | gpu.LaunchFunc, i: int, callers: tuple[Operation, ...]
+) -> bool:
+    if isinstance(call, gpu.LaunchFunc):
+        module = call.enclosing_module()
+        callee = gpu.find_kernel(module, call.kernel) if module is not None else None
+        i -= call.first_argument
+    else:
+        callee = lookup_symbol(call, call.callee)
+    if not isinstance(callee, func.FuncOp | gpu.GPUFuncOp) or not callee.args or callee in callers:
         return True
     return may_be_written(callee.args[i], (*callers, callee))
 

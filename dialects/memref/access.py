@@ -20,6 +20,7 @@ from ...ir.declare import (
     result,
 )
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.traits import ReadsMemory, WritesMemory
 from ...ir.types import MemRefType
 
@@ -41,6 +42,27 @@ def check_alignment(op: Operation, alignment: int | None) -> None:
             "attribute 'alignment' failed to satisfy constraint: 64-bit signless integer "
             "attribute whose value is positive and whose value is a power of two > 0"
         )
+
+
+def same_shape(one: Any, other: Any) -> bool:
+    """Whether two types of memrefs may be of one shape; of those without a rank any may."""
+    if not (isinstance(one, MemRefType) and isinstance(other, MemRefType)):
+        return True
+    return one.rank == other.rank and all(
+        None in pair or pair[0] == pair[1] for pair in zip(one.shape, other.shape, strict=True)
+    )
+
+
+def copy_elements(op: Operation, source: Any, target: Any, frame: Any) -> None:
+    """Copy one array to another. Raises NncError where their shapes differ."""
+    if source.shape != target.shape:
+        raise NncError(
+            f"'{op.name}': source of shape {source.shape}, target of {target.shape}", op.loc
+        )
+    everything = tuple(np.indices(source.shape, sparse=True))
+    frame.reads(op, source, everything)
+    frame.writes(op, target, everything)
+    target[...] = source
 
 
 class Load(Op, name="memref.load", traits=(ReadsMemory,)):
@@ -67,6 +89,7 @@ class Load(Op, name="memref.load", traits=(ReadsMemory,)):
         array, *indices = operands
         at = tuple(int(i) for i in indices)
         check_bounds(self, array, at)
+        frame.reads(self, array, at)
         return [array[at]]
 
 
@@ -91,6 +114,7 @@ class Store(Op, name="memref.store", traits=(WritesMemory,)):
         value, array, *indices = operands
         at = tuple(int(i) for i in indices)
         check_bounds(self, array, at)
+        frame.writes(self, array, at)
         array[at] = value
         return []
 
@@ -106,23 +130,14 @@ class Copy(Op, name="memref.copy", traits=(WritesMemory,)):
 
     def verify_op(self) -> None:
         source, target = self.source.type, self.target.type
-        if source.element_type is not target.element_type:
+        if source.element_type is not target.element_type:  # type: ignore[attr-defined]
             raise self.error("requires the same element type for all operands")
-        if not (isinstance(source, MemRefType) and isinstance(target, MemRefType)):
-            return
-        if source.rank != target.rank or any(
-            None not in pair and pair[0] != pair[1]
-            for pair in zip(source.shape, target.shape, strict=True)
-        ):
+        if not same_shape(source, target):
             raise self.error("requires the same shape for all operands")
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         source, target = operands
-        if source.shape != target.shape:
-            raise NncError(
-                f"'memref.copy': source of shape {source.shape}, target of {target.shape}", self.loc
-            )
-        target[...] = source
+        copy_elements(self, source, target, frame)
         return []
 
 

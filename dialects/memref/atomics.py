@@ -136,6 +136,7 @@ class AtomicRMW(Op, name="memref.atomic_rmw", traits=(WritesMemory,)):
         value, array, *indices = operands
         at = tuple(int(i) for i in indices)
         check_bounds(self, array, at)
+        frame.changes(self, array, at)
         old = array[at]
         array[at] = combine(self.kind, old, value)
         return [old]
@@ -179,6 +180,7 @@ class GenericAtomicRMW(Op, name="memref.generic_atomic_rmw", traits=(WritesMemor
         array, *indices = operands
         at = tuple(int(i) for i in indices)
         check_bounds(self, array, at)
+        frame.changes(self, array, at)
         _, (new,) = frame.run_region(self.atomic_body, [array[at]])
         array[at] = new
         return [new]

@@ -74,13 +74,14 @@ OneDimensional = Constraint(
 )
 
 
-def _check_dynamic_sizes(op: Operation, found: int, type: MemRefType) -> None:
+def check_dynamic_sizes(op: Operation, found: int, type: MemRefType) -> None:
+    """Raise unless there is a size for each extent that the type leaves open."""
     wanted = sum(d is None for d in type.shape)
     if found != wanted:
         raise op.error(f"incorrect number of dynamic sizes, has {found}, expected {wanted}")
 
 
-def _new_array(type: MemRefType, sizes: Sequence[Any]) -> Any:
+def new_array(type: MemRefType, sizes: Sequence[Any] = ()) -> Any:
     """An array of a memref type, filled with a pattern so that reads of unset elements show."""
     rest = iter(sizes)
     shape = [int(next(rest)) if d is None else d for d in type.shape]
@@ -116,7 +117,7 @@ class _AllocLike(Op):
 
     def verify_op(self) -> None:
         type = self.memref.type
-        _check_dynamic_sizes(self, len(self.dynamicSizes), type)
+        check_dynamic_sizes(self, len(self.dynamicSizes), type)
         symbols = type.layout_symbol_count
         if len(self.symbolOperands) != symbols:
             raise self.error(
@@ -126,7 +127,7 @@ class _AllocLike(Op):
         check_alignment(self, self.alignment)
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
-        return [_new_array(self.memref.type, by_field(self, operands)["dynamicSizes"])]
+        return [new_array(self.memref.type, by_field(self, operands)["dynamicSizes"])]
 
 
 class Alloc(_AllocLike, name="memref.alloc", traits=(AllocatesMemory,)):
@@ -164,7 +165,7 @@ class Realloc(Op, name="memref.realloc", traits=(AllocatesMemory, WritesMemory))
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         old = operands[0]
-        new = _new_array(self.result.type, operands[1:])
+        new = new_array(self.result.type, operands[1:])
         kept = min(len(old), len(new))
         new[:kept] = old[:kept]
         return [new]
@@ -362,7 +363,7 @@ class Global(Op, name="memref.global", traits=(Symbol,)):
         """The elements as a new array; writable unless `constant`."""
         value = self.initial_value
         if value is None or isinstance(value, UnitAttr):
-            return _new_array(self.type, ())
+            return new_array(self.type, ())
         array = np.array(value.to_numpy())
         array.flags.writeable = not self.constant
         return array

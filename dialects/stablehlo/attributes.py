@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from ...ir.attribute_kinds import AttrKind
@@ -24,52 +25,22 @@ from ...ir.parameters import (
     attribute_parameter,
     checked_parameter,
     parametrized,
-    word_of,
 )
 from ...ir.syntax.directive import listed
 from ...ir.syntax.number_text import float_text
 from ...ir.types import FloatType, TupleType, Type
+from .. import words
+from ..words import WordAttr
 
 
 @attribute_class
-class Word(Attribute):
+class Word(WordAttr):
     """`#stablehlo<precision HIGH>`: a word of one of the dialect's enumerations."""
 
-    kind: str
-    value: str
     name: ClassVar[str] = "stablehlo"
-    grammar: ClassVar[str] = '"<" BARE_ID BARE_ID ">"'
-
-    @classmethod
-    def from_syntax(cls, child: Sequence[Any]) -> Word:
-        """From what the grammar made of `<precision HIGH>`."""
-        return cls(child[0][0], child[1][0])
-
-    def parameters_text(self) -> str:
-        """What follows the dialect's name."""
-        return f"<{self.kind} {self.value}>"
 
 
-def word_kind(kind: str, *cases: str, of: Any = Word) -> AttrKind[str]:
-    """A word of an enumeration, which formats write bare."""
-
-    def read(piece: Any) -> Attribute:
-        word = word_of(piece)
-        if word not in cases:
-            raise ParameterError(f"expected one of {', '.join(cases)}; found '{word}'")
-        return of(kind, word)
-
-    def allows(a: Any) -> bool:
-        return isinstance(a, of) and a.kind == kind and a.value in cases
-
-    return AttrKind(
-        f"{kind} attribute",
-        allows,
-        lambda a: a.value,
-        lambda word: of(kind, word),
-        parameter=Parameter(read, lambda value, printer: value.value),
-    )
-
+word_kind = partial(words.word_kind, Word)
 
 DIRECTIONS = ("EQ", "NE", "GE", "GT", "LE", "LT")
 COMPARISONS = ("NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")

@@ -119,6 +119,7 @@ class Load(Op, name="vector.load", traits=(ReadsMemory,)):
         array, *indices = operands
         at = _rows(self, array, indices, self.result.type.shape)
         _inside(self, array, at)
+        frame.reads(self, array, at)
         return [array[at]]
 
 
@@ -143,6 +144,7 @@ class Store(Op, name="vector.store", traits=(WritesMemory,)):
         value, array, *indices = operands
         at = _rows(self, array, indices, value.shape)
         _inside(self, array, at)
+        frame.writes(self, array, at)
         array[at] = value
         return []
 
@@ -210,8 +212,10 @@ class MaskedLoad(_MaskedRead, name="vector.maskedload", traits=(ReadsMemory,)):
         array, *indices, mask, pass_thru = operands
         at = _rows(self, array, indices, mask.shape)
         _inside(self, array, at, mask)
+        at = tuple(p[mask] for p in at)
+        frame.reads(self, array, at)
         result = pass_thru.copy()
-        result[mask] = array[tuple(p[mask] for p in at)]
+        result[mask] = array[at]
         return [result]
 
 
@@ -228,7 +232,9 @@ class MaskedStore(_MaskedWrite, name="vector.maskedstore", traits=(WritesMemory,
         array, *indices, mask, value = operands
         at = _rows(self, array, indices, mask.shape)
         _inside(self, array, at, mask)
-        array[tuple(p[mask] for p in at)] = value[mask]
+        at = tuple(p[mask] for p in at)
+        frame.writes(self, array, at)
+        array[at] = value[mask]
         return []
 
 
@@ -271,8 +277,10 @@ class Gather(Op, name="vector.gather", traits=(ReadsMemory,)):
         array, mask = given["base"], given["mask"]
         at = _scattered(array, given["offsets"], given["indices"])
         _inside(self, array, at, mask)
+        at = tuple(p[mask] for p in at)
+        frame.reads(self, array, at)
         result = given["pass_thru"].copy()
-        result[mask] = array[tuple(p[mask] for p in at)]
+        result[mask] = array[at]
         return [result]
 
 
@@ -311,7 +319,9 @@ class Scatter(Op, name="vector.scatter", traits=(WritesMemory,)):
         _inside(self, array, at, mask)
         if self.result is not None:
             array = array.copy()
-        array[tuple(p[mask] for p in at)] = given["valueToStore"][mask]
+        at = tuple(p[mask] for p in at)
+        frame.writes(self, array, at)
+        array[at] = given["valueToStore"][mask]
         return [array] if self.result is not None else []
 
 
@@ -331,6 +341,7 @@ class ExpandLoad(_MaskedRead, name="vector.expandload", traits=(ReadsMemory,)):
         array, *indices, mask, pass_thru = operands
         at = _rows(self, array, indices, (int(mask.sum()),))
         _inside(self, array, at)
+        frame.reads(self, array, at)
         result = pass_thru.copy()
         result[mask] = array[at]
         return [result]
@@ -349,5 +360,6 @@ class CompressStore(_MaskedWrite, name="vector.compressstore", traits=(WritesMem
         array, *indices, mask, value = operands
         at = _rows(self, array, indices, (int(mask.sum()),))
         _inside(self, array, at)
+        frame.writes(self, array, at)
         array[at] = value[mask]
         return []

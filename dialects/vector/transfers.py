@@ -217,6 +217,7 @@ class TransferRead(_Transfer, name="vector.transfer_read", traits=(ReadsMemory,)
             shape: Any = self.vector_type.shape
             return [np.full(shape, padding, array.dtype)]
         at, active = self._window(given["indices"], given["mask"], array)
+        frame.reads(self, array, tuple(p[active] for p in at))
         return [np.where(active, array[at], padding).astype(array.dtype)]
 
 
@@ -278,5 +279,7 @@ class TransferWrite(_Transfer, name="vector.transfer_write", traits=(WritesMemor
             array = array.copy()
         if 0 not in array.shape:
             at, active = self._window(given["indices"], given["mask"], array)
-            array[tuple(p[active] for p in at)] = given["valueToStore"][active]
+            at = tuple(p[active] for p in at)
+            frame.writes(self, array, at)
+            array[at] = given["valueToStore"][active]
         return [array] if self.result is not None else []

@@ -41,7 +41,7 @@ def example_text(cls) -> str:
 def module_of(text: str, **options):
     """The example in a module; what it uses comes from `test.source` operations."""
     stands_alone = re.search(
-        r"^(func\.func|module|memref\.global|llvm\.(func|mlir\.global))", text, re.M
+        r"^(func\.func|module|gpu\.module|memref\.global|llvm\.(func|mlir\.global))", text, re.M
     )
     if stands_alone:
         text = f"module {{\n{indent(text, '  ')}\n}}"

@@ -16,7 +16,7 @@ from .examples import (
 
 OPS = ops_of(
     *("builtin", "func", "cf", "ub", "arith", "math", "scf"),
-    *("memref", "tensor", "vector", "linalg", "affine", "llvm"),
+    *("memref", "tensor", "vector", "linalg", "affine", "gpu", "llvm"),
 )
 
 

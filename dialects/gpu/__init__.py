@@ -1,0 +1,15 @@
+"""The gpu dialect: kernels that groups of threads run, and launches of them, as upstream.
+
+`functions` are modules and kernels, `launches` run them; `ids` say where a thread stands,
+`together` what threads do in company; `memory` has the device's buffers.
+"""
+
+from ...ir.dialect import registry
+from .attributes import *
+from .functions import *
+from .ids import *
+from .launches import *
+from .memory import *
+from .together import *
+
+registry.dialect("gpu").doc = __doc__ or ""

@@ -1,0 +1,92 @@
+"""Attributes of the gpu dialect: memory spaces, and the words of its enumerations."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import ClassVar
+
+from ...ir.attributes import Attribute, EnumAttr, attribute_class
+from ...ir.constraints import Exactly
+from ...ir.types import Type
+from ..vector.attributes import CombiningKind
+from ..words import WordAttr, word_kind
+
+
+@attribute_class
+class AddressSpace(EnumAttr):
+    """`#gpu.address_space<workgroup>`: which memory a memref lies in.
+
+    `global` is the device's, `workgroup` belongs to a group of threads, `private` to one thread.
+    """
+
+    name: ClassVar[str] = "gpu.address_space"
+    cases: ClassVar[tuple[str, ...]] = ("global", "workgroup", "private", "constant")
+
+
+GLOBAL, WORKGROUP, PRIVATE = map(AddressSpace, ("global", "workgroup", "private"))
+
+
+def is_workgroup(type: Type) -> bool:
+    """Whether values of a type are buffers that a group of threads shares."""
+    space: Attribute | None = getattr(type, "memory_space", None)
+    return space is WORKGROUP
+
+
+_PLACES = ("x", "y", "z", *(f"linear_dim_{i}" for i in range(10)))
+
+
+@attribute_class
+class ThreadMapping(EnumAttr):
+    """`#gpu.thread<x>`: a loop whose iterations are the threads along an axis."""
+
+    name: ClassVar[str] = "gpu.thread"
+    cases: ClassVar[tuple[str, ...]] = _PLACES
+
+
+@attribute_class
+class BlockMapping(EnumAttr):
+    """`#gpu.block<x>`: a loop whose iterations are the groups along an axis."""
+
+    name: ClassVar[str] = "gpu.block"
+    cases: ClassVar[tuple[str, ...]] = _PLACES
+
+
+@attribute_class
+class WarpMapping(EnumAttr):
+    """`#gpu.warp<x>`: a loop whose iterations are subgroups."""
+
+    name: ClassVar[str] = "gpu.warp"
+    cases: ClassVar[tuple[str, ...]] = _PLACES
+
+
+@attribute_class
+class TokenType(Type):
+    """`!gpu.async.token`: what an operation that runs beside others gives to be waited for."""
+
+    name: ClassVar[str] = "gpu.async.token"
+
+    def parameters_text(self) -> str:
+        """It has none."""
+        return ""
+
+
+TOKEN = TokenType()
+Token = Exactly(TOKEN, "async token type")
+ASYNC = "custom<AsyncDependencies>(type($asyncToken), $asyncDependencies)"
+"""How formats begin whose ops may run beside others."""
+
+
+@attribute_class
+class Word(WordAttr):
+    """`#gpu<dim x>`: a word of one of the dialect's enumerations."""
+
+    name: ClassVar[str] = "gpu"
+
+
+_word_kind = partial(word_kind, Word)
+
+AXES = ("x", "y", "z")
+DIMENSION = _word_kind("dim", *AXES)
+SHUFFLE_MODES = ("xor", "up", "down", "idx")
+SHUFFLE_MODE = _word_kind("shuffle_mode", *SHUFFLE_MODES)
+REDUCTION = _word_kind("all_reduce_op", *CombiningKind.cases)

@@ -1,0 +1,214 @@
+"""Modules of kernels, and kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...ir.attributes import Attribute, IntegerAttr, StringAttr, UnitAttr
+from ...ir.core import Block, BlockArgument, Region
+from ...ir.declare import (
+    FUNCTION_TYPE,
+    I32_ARRAY,
+    SYMBOL_NAME,
+    Op,
+    Operands,
+    RegionField,
+    attribute,
+    operands,
+    region,
+)
+from ...ir.diagnostics import Diagnostic, VerifyError
+from ...ir.location import UNKNOWN, Location
+from ...ir.symbols import symbol_name
+from ...ir.traits import (
+    HasParent,
+    IsolatedFromAbove,
+    NoTerminator,
+    Pure,
+    SingleBlock,
+    Symbol,
+    SymbolTable,
+    Terminator,
+)
+from ...ir.types import FunctionType, MemRefType, Type, i64
+from .attributes import PRIVATE, WORKGROUP, AddressSpace
+
+KERNEL = "gpu.kernel"
+CONTAINER = "gpu.container_module"
+SHARED = "workgroup_attributions"
+SUBGROUP = "nn.subgroup_size"
+"""The attribute of a kernel that says how many threads a subgroup has."""
+
+
+class GPUModuleOp(
+    Op,
+    name="gpu.module",
+    traits=(IsolatedFromAbove, NoTerminator, SingleBlock, Symbol, SymbolTable),
+):
+    """A module of functions for a device. Source: upstream gpu.module."""
+
+    sym_name = attribute(SYMBOL_NAME)
+    body: RegionField = region()
+
+    format = "$sym_name attr-dict-with-keyword $body"
+    example = """
+        gpu.module @kernels {
+        }
+    """
+
+    @staticmethod
+    def of(name: str, loc: Location = UNKNOWN) -> GPUModuleOp:
+        """A module without functions."""
+        return GPUModuleOp(name, Region([Block([])]), loc=loc)
+
+
+class GPUFuncOp(Op, name="gpu.func", traits=(IsolatedFromAbove, HasParent("gpu.module"), Symbol)):
+    """A function that runs on a device; a `kernel` is what a launch names.
+
+    Behind its arguments, the entry block has the buffers that each group (`workgroup`), then
+    those that each thread (`private`) has for itself. Source: upstream gpu.func.
+    """
+
+    function_type = attribute(FUNCTION_TYPE)
+    known_block_size: Any = attribute(I32_ARRAY, optional=True)
+    known_grid_size: Any = attribute(I32_ARRAY, optional=True)
+    body: RegionField = region()
+
+    format = (
+        "custom<GpuFunction>($function_type, $body) attr-dict-with-keyword "
+        "custom<FunctionBody>($body)"
+    )
+    example = """
+        gpu.module @kernels {
+          gpu.func @f() workgroup(%arg0 : memref<8xf32, #gpu.address_space<workgroup>>) kernel {
+            gpu.return
+          }
+        }
+    """
+
+    @staticmethod
+    def of(
+        name: str,
+        inputs: Sequence[Type],
+        workgroup: Sequence[Type] = (),
+        private: Sequence[Type] = (),
+        *,
+        is_kernel: bool = True,
+        known_block_size: Sequence[int] | None = None,
+        attributes: dict[str, Attribute] | None = None,
+        loc: Location = UNKNOWN,
+    ) -> GPUFuncOp:
+        """A kernel without results and with an empty entry block."""
+        own: dict[str, Attribute] = {"sym_name": StringAttr(name)}
+        if is_kernel:
+            own[KERNEL] = UnitAttr()
+        own[SHARED] = IntegerAttr(len(workgroup), i64)
+        return GPUFuncOp(
+            FunctionType(tuple(inputs), ()),
+            known_block_size,
+            body=Region([Block([*inputs, *workgroup, *private])]),
+            attributes=own | (attributes or {}),
+            loc=loc,
+        )
+
+    @property
+    def sym_name(self) -> str:
+        """The function's name."""
+        return symbol_name(self) or ""
+
+    @property
+    def is_kernel(self) -> bool:
+        """Whether launches may name it."""
+        return KERNEL in self.attributes
+
+    @property
+    def args(self) -> list[BlockArgument]:
+        """The arguments, without the buffers behind them."""
+        return self.body.blocks[0].args[: len(self.function_type.inputs)]
+
+    @property
+    def workgroup_buffers(self) -> list[BlockArgument]:
+        """The buffers that each group has."""
+        start = len(self.function_type.inputs)
+        return self.body.blocks[0].args[start : start + self._shared]
+
+    @property
+    def private_buffers(self) -> list[BlockArgument]:
+        """The buffers that each thread has."""
+        return self.body.blocks[0].args[len(self.function_type.inputs) + self._shared :]
+
+    @property
+    def _shared(self) -> int:
+        number = self.attributes.get(SHARED)
+        return number.value if isinstance(number, IntegerAttr) else 0
+
+    def verify_op(self) -> None:
+        if not self.sym_name:
+            raise self.error("requires attribute 'sym_name'")
+        if self.is_kernel and self.function_type.results:
+            raise self.error("expected void return type for kernel function")
+        for what in ("known_block_size", "known_grid_size"):
+            sizes = getattr(self, what)
+            if sizes is not None and len(sizes) != 3:
+                raise self.error(
+                    f"attribute '{what}' failed to satisfy constraint: i32 dense array attribute "
+                    "with 3 elements (if present)"
+                )
+        if not self.body.blocks:
+            raise self.error("expected body with at least one block")
+        self._verify_arguments()
+
+    def _verify_arguments(self) -> None:
+        args, inputs = self.body.blocks[0].args, self.function_type.inputs
+        if len(args) < len(inputs) + self._shared:
+            raise self.error(
+                f"expected at least {len(inputs) + self._shared} arguments to body region"
+            )
+        for i, (arg, type) in enumerate(zip(args, inputs, strict=False)):
+            if arg.type is not type:
+                raise self.error(f"expected body region argument #{i} to be of type '{type}'")
+        for buffers, space in (
+            (self.workgroup_buffers, WORKGROUP),
+            (self.private_buffers, PRIVATE),
+        ):
+            for buffer in buffers:
+                if not isinstance(buffer.type, MemRefType):
+                    raise self.error("expected memref type in attribution")
+                found = buffer.type.memory_space
+                if isinstance(found, AddressSpace) and found is not space:
+                    raise self.error(f"expected memory space {space.value} in attribution")
+
+
+class Return(Op, name="gpu.return", traits=(Pure, HasParent("gpu.func"), Terminator)):
+    """The end of a function of a device. Source: upstream gpu.return."""
+
+    values: Operands = operands()
+
+    format = "attr-dict ($values^ `:` type($values))?"
+    example = """
+        gpu.module @kernels {
+          gpu.func @f(%arg0: f32) -> f32 {
+            gpu.return %arg0 : f32
+          }
+        }
+    """
+
+    def verify_op(self) -> None:
+        function = self.parent_op
+        if not isinstance(function, GPUFuncOp):
+            return
+        wanted = function.function_type.results
+        if len(wanted) != len(self.values):
+            note = Diagnostic("note", "return type declared here", function.loc)
+            message = f"'{self.name}' op expected {len(wanted)} result operands"
+            raise VerifyError(message, self.loc, [note])
+        for i, (type, value) in enumerate(zip(wanted, self.values, strict=True)):
+            if type is not value.type:
+                raise self.error(f"unexpected type `'{value.type}'' for operand #{i}")
+
+
+def subgroup_size(kernel: GPUFuncOp) -> int:
+    """How many threads a subgroup of a kernel has: as it says, or as on most devices."""
+    size = kernel.attributes.get(SUBGROUP)
+    return size.value if isinstance(size, IntegerAttr) else 32

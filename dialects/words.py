@@ -1,0 +1,52 @@
+"""Enumerations whose attributes are printed as `#dialect<enumeration WORD>`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, TypeVar
+
+from ..ir.attribute_kinds import AttrKind
+from ..ir.attributes import Attribute, attribute_class
+from ..ir.parameters import Parameter, ParameterError, word_of
+
+
+@attribute_class
+class WordAttr(Attribute):
+    """Base of a dialect's words: `#gpu<dim x>`. A subclass sets `name`, the dialect's."""
+
+    kind: str
+    value: str
+    grammar: ClassVar[str] = '"<" BARE_ID BARE_ID ">"'
+
+    @classmethod
+    def from_syntax(cls, child: Sequence[Any]) -> WordAttr:
+        """From what the grammar made of `<dim x>`."""
+        return cls(child[0][0], child[1][0])
+
+    def parameters_text(self) -> str:
+        """What follows the dialect's name."""
+        return f"<{self.kind} {self.value}>"
+
+
+Words = TypeVar("Words", bound=WordAttr)
+
+
+def word_kind(of: type[Words], kind: str, *cases: str) -> AttrKind[str]:
+    """A word of the enumeration `kind` as a class of words prints it; formats write it bare."""
+
+    def read(piece: Any) -> Attribute:
+        word = word_of(piece)
+        if word not in cases:
+            raise ParameterError(f"expected one of {', '.join(cases)}; found '{word}'")
+        return of(kind, word)
+
+    def allows(a: Any) -> bool:
+        return isinstance(a, of) and a.kind == kind and a.value in cases
+
+    return AttrKind(
+        f"{kind} attribute",
+        allows,
+        lambda a: a.value,
+        lambda word: of(kind, word),
+        parameter=Parameter(read, lambda value, printer: value.value),
+    )

@@ -1,0 +1,1 @@
+"""From the vectors of a group to each thread's share of them."""

@@ -1,0 +1,108 @@
+"""Barriers where a thread reads or overwrites what another wrote or read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ....dialects import gpu, memref, scf
+from ....ir.core import Block, Operation, Value
+from ....ir.traits import ReadsMemory, WritesMemory
+from ....ir.types import MemRefType
+
+
+@dataclass
+class _Pending:
+    """The buffers that were read and written since the last barrier."""
+
+    reads: set[Value] = field(default_factory=set)
+    writes: set[Value] = field(default_factory=set)
+
+    def clash(self, op: Operation) -> bool:
+        """Whether an operation has to wait for what went before."""
+        reads, writes = touched(op)
+        return bool(reads & self.writes or writes & (self.reads | self.writes))
+
+    def note(self, op: Operation) -> None:
+        """What an operation touches."""
+        reads, writes = touched(op)
+        self.reads |= reads
+        self.writes |= writes
+
+    def clear(self) -> None:
+        """A barrier."""
+        self.reads.clear()
+        self.writes.clear()
+
+    def join(self, other: _Pending) -> None:
+        """What either way leaves."""
+        self.reads |= other.reads
+        self.writes |= other.writes
+
+    def copy(self) -> _Pending:
+        """As it is now."""
+        return _Pending(set(self.reads), set(self.writes))
+
+
+def place_barriers(kernel: gpu.GPUFuncOp) -> int:
+    """Put barriers into a kernel; how many."""
+    before = sum(isinstance(op, gpu.Barrier) for op in kernel.walk())
+    _block(kernel.body.blocks[0], _Pending())
+    return sum(isinstance(op, gpu.Barrier) for op in kernel.walk()) - before
+
+
+def _block(block: Block, pending: _Pending) -> None:
+    for op in list(block):
+        match op:
+            case gpu.Barrier():
+                pending.clear()
+            case scf.If() if is_of_thread(op.condition):
+                _wait(op, pending)
+            case scf.If():
+                ways = [pending.copy() for _ in op.regions]
+                for region, way in zip(op.regions, ways, strict=True):
+                    for inner in region.blocks:
+                        _block(inner, way)
+                pending.clear()
+                for way in ways:
+                    pending.join(way)
+            case scf.For() | scf.While():
+                # The second time, what an iteration leaves to the next one is known.
+                start = pending.copy()
+                for _ in range(2):
+                    for region in op.regions:
+                        for inner in region.blocks:
+                            _block(inner, pending)
+                pending.join(start)
+            case _:
+                _wait(op, pending)
+
+
+def _wait(op: Operation, pending: _Pending) -> None:
+    if pending.clash(op):
+        assert op.parent is not None
+        op.parent.insert_before(gpu.Barrier(loc=op.loc), op)
+        pending.clear()
+    pending.note(op)
+
+
+def is_of_thread(value: Value) -> bool:
+    """Whether a condition is that of a thread that acts for others."""
+    op = value.defining_op
+    while op is not None and op.operands and not isinstance(op, gpu.OF_THREADS):
+        op = op.operands[0].defining_op
+    return op is not None and isinstance(op, gpu.OF_THREADS)
+
+
+def touched(op: Operation) -> tuple[set[Value], set[Value]]:
+    """The buffers that an operation reads, and those that it writes."""
+    reads: set[Value] = set()
+    writes: set[Value] = set()
+    for inner in op.walk():
+        buffers = {memref.base_buffer(v) for v in inner.operands if isinstance(v.type, MemRefType)}
+        if inner.has_trait(ReadsMemory):
+            reads |= buffers
+        elif inner.has_trait(WritesMemory):
+            writes |= buffers
+            if isinstance(inner, memref.Copy):
+                reads |= buffers
+    return reads, writes

@@ -1,0 +1,143 @@
+"""How the layouts of an operation's operands and results hang together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ....dialects import scf, vector
+from ....ir.affine import AffineDim
+from ....ir.attributes import DenseElements
+from ....ir.core import Operation, Value
+from ....ir.lazy import np
+from ....ir.traits import ConstantLike, is_pure
+from ....ir.types import VectorType
+from .layouts import Along, Layout
+
+
+def is_vector(value: Value) -> bool:
+    """Whether threads have shares of it."""
+    return isinstance(value.type, VectorType) and value.type.rank > 0
+
+
+def is_elementwise(op: Operation) -> bool:
+    """Whether each element of its vectors is made of those at the same place."""
+    dialect = op.name.partition(".")[0]
+    if dialect not in ("arith", "math") and not isinstance(op, vector.Fma):
+        return False
+    if not is_pure(op) or op.regions:
+        return False
+    shapes = {v.type.shape for v in (*op.operands, *op.results) if isinstance(v.type, VectorType)}
+    return len(shapes) == 1 and isinstance(op.results[0].type, VectorType) and bool(op.operands)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A vector that an operation reads or makes, and how its layout follows from another value's.
+
+    It is operand `number` of the operation, or result `number`.
+
+    The dimensions of `value` are those of `like` that `dims` names, or where it has None, are
+    whole in each thread.
+    """
+
+    value: Value
+    number: int
+    like: Value
+    dims: tuple[int | None, ...]
+    is_result: bool = False
+
+    def layout(self, of: Layout) -> Layout:
+        """The layout that the operand has to have, from that of `like`."""
+        shape = self.value.type.shape  # type: ignore[attr-defined]
+        return Layout(
+            tuple(
+                of.dims[d] if d is not None else Along(extent)
+                for d, extent in zip(self.dims, shape, strict=True)
+            )
+        )
+
+
+def links(op: Operation) -> Iterator[Link]:
+    """What the layouts of an operation's operands follow from: its result's, or one another's."""
+    match op:
+        case vector.Broadcast() if is_vector(op.source):
+            source, result = op.source.type.shape, op.vector.type.shape
+            first = len(result) - len(source)
+            dims = tuple(
+                first + d if n == result[first + d] else None for d, n in enumerate(source)
+            )
+            yield Link(op.source, 0, op.vector, dims)
+        case vector.Transpose():
+            order = list(op.permutation)
+            yield Link(
+                op.vector, 0, op.results[0], tuple(order.index(d) for d in range(len(order)))
+            )
+        case vector.Contract():
+            yield from _of_product(op)
+        case vector.MultiReduction() if is_vector(op.results[0]):
+            kept = [d for d in range(op.source.type.rank) if d not in op.reduction_dims]
+            yield Link(op.results[0], 0, op.source, tuple(kept), is_result=True)
+        case vector.TransferRead() | vector.TransferWrite():
+            held = op.results[0] if isinstance(op, vector.TransferRead) else op.valueToStore
+            if op.mask is not None:
+                along = [
+                    (e.position, lane)
+                    for lane, e in enumerate(op.map.results)
+                    if isinstance(e, AffineDim)
+                ]
+                lanes = tuple(lane for _, lane in sorted(along))
+                yield Link(op.mask, list(op.operands).index(op.mask), held, lanes)
+
+
+def _of_product(op: vector.Contract) -> Iterator[Link]:
+    lhs, rhs, acc = ([e.position for e in m.map.results] for m in op.indexing_maps)
+    for number, (value, iterators) in enumerate(((op.lhs, lhs), (op.rhs, rhs))):
+        dims = tuple(acc.index(i) if i in acc else None for i in iterators)
+        yield Link(value, number, op.results[0], dims)
+
+
+_DEALT = (
+    vector.Broadcast, vector.Transpose, vector.Contract, vector.MultiReduction,
+    vector.TransferRead, vector.TransferWrite, vector.Gather, vector.Scatter, vector.MaskedLoad,
+    vector.MaskedStore, vector.CreateMask, vector.ConstantMask, vector.Step, scf.For, scf.If,
+    scf.Yield,
+)  # fmt: skip
+
+
+def obstacle(op: Operation) -> str | None:
+    """Why an operation cannot be dealt out over threads, or None."""
+    if isinstance(op, scf.Parallel):
+        return f"a '{op.name}' op within a group"
+    vectors = [v for v in (*op.operands, *op.results) if is_vector(v)]
+    if not vectors or is_elementwise(op) or op.has_trait(ConstantLike):
+        value = getattr(op, "value", None) if vectors else None
+        if isinstance(value, DenseElements) and not value.is_splat and steps_of(value) is None:
+            return "a constant whose elements do not grow evenly"
+        return None
+    if not isinstance(op, _DEALT):
+        return f"a '{op.name}' op on vectors"
+    if isinstance(op, vector.Contract) and not is_vector(op.results[0]):
+        return "a product whose result is a number"
+    return None
+
+
+def steps_of(table: DenseElements) -> tuple[int, tuple[int, ...]] | None:
+    """The first element of a vector of integers, and by how much they grow along each dimension.
+
+    None where they do not grow evenly.
+    """
+    values = table.to_numpy()
+    if values.dtype.kind not in "iu" or values.dtype.itemsize == 1 or not values.size:
+        return None
+    values = values.astype(object)
+    first = int(values.flat[0])
+    steps = []
+    for d, extent in enumerate(values.shape):
+        place = tuple(int(i == d) for i in range(values.ndim))
+        steps.append(int(values[place]) - first if extent > 1 else 0)
+    grids = np.indices(values.shape, sparse=True)
+    expected = first + sum(
+        step * grid.astype(object) for step, grid in zip(steps, grids, strict=True)
+    )
+    return (first, tuple(steps)) if np.array_equal(values, expected) else None

@@ -1,0 +1,37 @@
+"""Buffers that a kernel allocates become those of its group of threads."""
+
+from __future__ import annotations
+
+from ....dialects import gpu, memref
+from ....ir.attributes import IntegerAttr
+from ....ir.core import Value
+from ....ir.types import MemRefType, i64
+
+
+def move_to_group(kernel: gpu.GPUFuncOp) -> None:
+    """Make arguments in workgroup memory of the allocations of known size."""
+    block = kernel.body.blocks[0]
+    count = len(kernel.workgroup_buffers)
+    for op in [o for o in kernel.walk() if isinstance(o, memref.Alloca)]:
+        type = op.results[0].type
+        assert isinstance(type, MemRefType)
+        place = MemRefType(type.shape, type.element_type, type.layout, gpu.WORKGROUP)
+        buffer = block.add_arg(place)
+        buffer.name_hint = op.results[0].name_hint
+        op.results[0].replace_all_uses_with(buffer)
+        _retype(buffer)
+        op.erase()
+        count += 1
+    kernel.attributes[gpu.SHARED] = IntegerAttr(count, i64)
+
+
+def _retype(buffer: Value) -> None:
+    """Say of views of a buffer in which memory it lies."""
+    for user, _ in list(buffer.uses):
+        if not user.has_trait(memref.ViewLike):
+            continue
+        for result in user.results:
+            type = result.type
+            if isinstance(type, MemRefType):
+                result.type = MemRefType(type.shape, type.element_type, type.layout, gpu.WORKGROUP)
+                _retype(result)

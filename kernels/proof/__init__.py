@@ -1,0 +1,1 @@
+"""Proofs about kernels of a device, for all grids and open extents, by integer sets."""

@@ -1,0 +1,356 @@
+"""The accesses of a kernel to memory, each with which elements it touches in which thread and when.
+
+When is counted in barriers: two accesses by threads of one group are in no order where the same
+number of barriers went before both. A loop that has barriers in it counts them in each iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...dialects import gpu, memref, scf, vector
+from ...ir.affine import AffineDim
+from ...ir.core import Block, Operation, Value
+from ...ir.diagnostics import NncError
+from ...ir.traits import ReadsMemory, WritesMemory
+from ...ir.types import MemRefType
+from .forms import Form, Forms, is_condition, number
+from .views import Place, place_of
+
+READ, WRITE, CHANGE = "reads", "writes", "changes"
+
+
+@dataclass(frozen=True, eq=False)
+class Access:
+    """Elements of a buffer that an operation touches.
+
+    `at` has a form for each dimension of the memref that it names; `limits` their extents, or None
+    where elements outside are left out; `place` is where in which buffer. `holds` has the
+    conditions under which it happens: masks, branches, loops.
+    """
+
+    op: Operation
+    kind: str
+    at: tuple[Form, ...]
+    limits: tuple[Form, ...] | None
+    place: Place
+    holds: Form
+    barriers: Form
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether its elements are known, and not only what they are among."""
+        return self.holds.is_exact and all(form.is_exact for form in self.at)
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """An operation of which nothing can be proven, and why."""
+
+    op: Operation
+    reason: str
+
+
+@dataclass
+class Accesses:
+    """All accesses of a kernel, in order; `unknown` has the operations that are none understood."""
+
+    forms: Forms
+    found: list[Access] = field(default_factory=list)
+    unknown: list[Unknown] = field(default_factory=list)
+    _holds: Form = field(default_factory=lambda: number(0))
+    _barriers: Form = field(default_factory=lambda: number(0))
+    _parting: list[Operation] = field(default_factory=list)
+    """The branches and loops around, where threads of a group may part."""
+
+    def read(self, kernel: gpu.GPUFuncOp) -> None:
+        """Collect the accesses of a kernel. Raises NncError where threads part at a barrier."""
+        self._block(kernel.body.blocks[0])
+
+    def _block(self, block: Block) -> None:
+        for op in block:
+            match op:
+                case gpu.Barrier() | gpu.Shuffle() | gpu.SubgroupReduce():
+                    self._meet(op)
+                case scf.For():
+                    self._loop(op, [(op.lower, op.upper, op.step, op.induction_var)])
+                case scf.Parallel():
+                    rank = len(op.body_block.args)
+                    columns = [op.operands[i * rank : (i + 1) * rank] for i in range(3)]
+                    self._loop(op, list(zip(*columns, op.body_block.args, strict=True)))
+                case scf.If():
+                    self._branches(op)
+                case _:
+                    self._operation(op)
+
+    # -- control flow --------------------------------------------------------------------------
+
+    def _meet(self, op: Operation) -> None:
+        if self._parting:
+            around = self._parting[-1]
+            raise NncError(
+                f"'{op.name}' op stands where threads of a group may part: in '{around.name}', "
+                "which depends on the thread",
+                op.loc,
+            )
+        if isinstance(op, gpu.Barrier):
+            self._barriers = self._barriers.saying(f"({self._barriers.text} + 1)")
+
+    def _loop(self, op: Any, dims: Sequence[tuple[Value, Value, Value, Value]]) -> None:
+        before, holds, start = self._barriers, self._holds, self._barriers
+        per_iteration = _barriers_in(op.body_block)
+        parts = any(not is_uniform(v) for dim in dims for v in dim[:3])
+        trips = number(1)
+        for lower, upper, step, counter in dims:
+            low, high, by = (self.forms.of(v) for v in (lower, upper, step))
+            self._check_step(op, by)
+            turn = self.forms.variable("@ >= 0")
+            value = turn + low + high + by
+            if by.text.isdigit():
+                value = value.saying(f"({low.text} + {by.text}*{turn.text})")
+            else:
+                free = self.forms.variable(exact=False)
+                value = (value + free).saying(free.text)
+            value = value.given(f"{value.text} >= {low.text}", f"{value.text} < {high.text}")
+            self.forms.set(counter, value)
+            self._holds = self._holds + value
+            if per_iteration:
+                trips = self._trips(low, high, by)
+                text = f"({start.text} + {per_iteration}*{turn.text})"
+                self._barriers = (start + turn).saying(text)
+        if per_iteration is None or (per_iteration and (len(dims) > 1 or not trips.is_exact)):
+            self.unknown.append(Unknown(op, "it passes a number of barriers that is not known"))
+        if parts:
+            self._parting.append(op)
+        for other in op.body_block.args[len(dims) :]:
+            self.forms.set(other, self.forms.variable(exact=False))
+        self._block(op.body_block)
+        if parts:
+            self._parting.pop()
+        self._holds, self._barriers = holds, before
+        if per_iteration:
+            text = f"({before.text} + {per_iteration}*{trips.text})"
+            self._barriers = (before + trips).saying(text)
+
+    def _check_step(self, op: Operation, by: Form) -> None:
+        if not by.text.lstrip("-").isdigit():
+            self.unknown.append(Unknown(op, "its step is not a constant"))
+        elif int(by.text) <= 0:
+            raise NncError(f"'{op.name}' op runs with a step of {by.text}", op.loc)
+
+    def _trips(self, low: Form, high: Form, by: Form) -> Form:
+        """How often a loop runs."""
+        if not by.text.isdigit():
+            return self.forms.variable(exact=False)
+        count = f"floor(({high.text} - ({low.text}) + {int(by.text) - 1})/{by.text})"
+        some = f"({high.text}) > ({low.text}) and @ = {count}"
+        none = f"({high.text}) <= ({low.text}) and @ = 0"
+        return self.forms.variable(f"(({some}) or ({none}))") + low + high
+
+    def _branches(self, op: scf.If) -> None:
+        before, holds = self._barriers, self._holds
+        condition = self.forms.of(op.condition)
+        parts = not is_uniform(op.condition)
+        counts = []
+        if parts:
+            self._parting.append(op)
+        for number_, region in enumerate(op.regions):
+            if not region.blocks:
+                counts.append(0)
+                continue
+            if is_condition(condition):
+                text = condition.text if number_ == 0 else f"not ({condition.text})"
+                self._holds = holds + condition.given(text)
+            else:
+                self._holds = holds + self.forms.variable(exact=False)
+            self._barriers = before
+            self._block(region.blocks[0])
+            counts.append(_barriers_in(region.blocks[0]))
+        if parts:
+            self._parting.pop()
+        self._holds, self._barriers = holds, before
+        if any(counts):
+            self.unknown.append(Unknown(op, "there are barriers in its branches"))
+
+    # -- operations ----------------------------------------------------------------------------
+
+    def _operation(self, op: Operation) -> None:
+        for region in op.regions:
+            if any(_touches(inner) for one in region.ops for inner in one.walk()):
+                self.unknown.append(Unknown(op, "its regions touch memory"))
+                return
+        if not _touches(op) or isinstance(op, memref.Prefetch | memref.Dealloc):
+            return
+        of_kind = _KINDS.get(type(op))
+        if of_kind is None:
+            self.unknown.append(Unknown(op, "what it touches is not understood"))
+            return
+        for kind, buffer, at, holds, bounded in of_kind(self.forms, op):
+            if isinstance(buffer.type, MemRefType):
+                self._add(op, kind, buffer, at, holds, bounded)
+
+    def _add(
+        self,
+        op: Operation,
+        kind: str,
+        buffer: Value,
+        at: Sequence[Form],
+        holds: Form,
+        bounded: bool,
+    ) -> None:
+        found = place_of(self.forms, buffer, at)
+        if found is None:
+            self.unknown.append(Unknown(op, "a view of its buffer is not understood"))
+            return
+        limits = tuple(self.forms.extent(buffer, d) for d in range(len(at)))
+        holds = self._holds + holds
+        if not bounded:
+            for place, limit in zip(at, limits, strict=True):
+                inside = f"{place.text} >= 0", f"{place.text} < {limit.text}"
+                holds = (holds + place + limit).given(*inside)
+        access = Access(
+            op, kind, tuple(at), limits if bounded else None, found, holds, self._barriers
+        )
+        self.found.append(access)
+
+
+def _touches(op: Operation) -> bool:
+    return op.has_trait(ReadsMemory) or op.has_trait(WritesMemory)
+
+
+def _barriers_in(block: Block) -> int | None:
+    """How many barriers a block passes; None where that is not the same each time."""
+    total = 0
+    for op in block:
+        if isinstance(op, gpu.Barrier):
+            total += 1
+        for region in op.regions:
+            for inner in region.blocks:
+                nested = _barriers_in(inner)
+                if nested is None:
+                    return None
+                trips = op.trip_count() if isinstance(op, scf.For) else None
+                if nested and trips is None:
+                    return None
+                total += nested * (trips or 0)
+    return total
+
+
+def is_uniform(value: Value) -> bool:
+    """Whether all threads of a group have the same value, as far as can be seen.
+
+    What they read at one place they read alike: that nobody writes there meanwhile is another
+    question, which is asked too.
+    """
+    seen: set[Value] = set()
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        op = one.defining_op
+        if op is None:
+            owner = one.owner.parent_op  # type: ignore[attr-defined]
+            if isinstance(owner, gpu.GPUFuncOp):
+                continue
+            op = owner
+        if op is None or isinstance(op, gpu.OF_THREADS) or op.has_trait(WritesMemory):
+            return False
+        if op.regions and not isinstance(op, scf.For | scf.If | scf.While):
+            return False
+        waiting += op.operands
+        for region in op.regions:
+            for block in region.blocks:
+                waiting += block.last.operands if block.last is not None else ()
+    return True
+
+
+# -- the operations that are understood ------------------------------------------------------------
+
+_Touched = Iterator[tuple[str, Value, Sequence[Form], Form, bool]]
+
+
+def _element(kind: str, forms: Forms, op: Any) -> _Touched:
+    yield kind, op.memref, [forms.of(i) for i in op.indices], number(0), True
+
+
+def _lanes(forms: Forms, shape: Sequence[Any]) -> list[Form]:
+    return [forms.variable("@ >= 0", f"@ < {extent}") for extent in shape]
+
+
+def _masked(forms: Forms, mask: Value | None, lanes: Sequence[Form]) -> Form:
+    """The lanes that a mask lets through; the mask has their order."""
+    if mask is None:
+        return number(0)
+    op = mask.defining_op
+    form = number(0)
+    if isinstance(op, vector.CreateMask):
+        bounds = [forms.of(size) for size in op.sizes]
+    elif isinstance(op, vector.ConstantMask):
+        bounds = [number(size) for size in op.mask_dim_sizes]
+    else:
+        return forms.variable(exact=False)
+    for lane, bound in zip(lanes, bounds, strict=True):
+        form = (form + lane + bound).given(f"{lane.text} < {bound.text}")
+    return form
+
+
+def _row(kind: str, forms: Forms, op: Any, shape: Sequence[Any], mask: Value | None) -> _Touched:
+    """A vector along the last dimensions."""
+    lanes = _lanes(forms, shape)
+    at = [forms.of(i) for i in op.indices]
+    for d, lane in enumerate(lanes, len(at) - len(lanes)):
+        at[d] = (at[d] + lane).saying(f"({at[d].text} + {lane.text})")
+    yield kind, op.base, at, _masked(forms, mask, lanes), True
+
+
+def _transfer(kind: str, forms: Forms, op: Any) -> _Touched:
+    lanes = _lanes(forms, op.vector_type.shape)
+    at = [forms.of(i) for i in op.indices]
+    along: dict[int, Form] = {}
+    for lane, e in zip(lanes, op.map.results, strict=True):
+        if isinstance(e, AffineDim):
+            at[e.position] = (at[e.position] + lane).saying(
+                f"({at[e.position].text} + {lane.text})"
+            )
+            along[e.position] = lane
+    holds = _masked(forms, op.mask, [along[d] for d in sorted(along)])
+    yield kind, op.base, at, holds, all(op.bounds)
+
+
+def _anywhere(kind: str, forms: Forms, op: Any) -> _Touched:
+    """Lanes at places along the last dimension that are values."""
+    at = [forms.of(i) for i in op.offsets]
+    at[-1] = forms.variable(exact=False)
+    yield kind, op.base, at, number(0), True
+
+
+def _copied(forms: Forms, op: Any) -> _Touched:
+    rank = op.source.type.rank
+    lanes = [forms.variable("@ >= 0") for _ in range(rank)]
+    holds = number(0)
+    for d, lane in enumerate(lanes):
+        extent = forms.extent(op.source, d)
+        holds = (holds + lane + extent).given(f"{lane.text} < {extent.text}")
+    yield READ, op.source, lanes, holds, True
+    yield WRITE, op.target, lanes, holds, True
+
+
+_KINDS: dict[type[Operation], Any] = {
+    memref.Load: lambda f, op: _element(READ, f, op),
+    memref.Store: lambda f, op: _element(WRITE, f, op),
+    memref.AtomicRMW: lambda f, op: _element(CHANGE, f, op),
+    memref.GenericAtomicRMW: lambda f, op: _element(CHANGE, f, op),
+    memref.Copy: _copied,
+    vector.Load: lambda f, op: _row(READ, f, op, op.result.type.shape, None),
+    vector.Store: lambda f, op: _row(WRITE, f, op, op.valueToStore.type.shape, None),
+    vector.MaskedLoad: lambda f, op: _row(READ, f, op, op.result.type.shape, op.mask),
+    vector.MaskedStore: lambda f, op: _row(WRITE, f, op, op.valueToStore.type.shape, op.mask),
+    vector.Gather: lambda f, op: _anywhere(READ, f, op),
+    vector.Scatter: lambda f, op: _anywhere(WRITE, f, op),
+    vector.TransferRead: lambda f, op: _transfer(READ, f, op),
+    vector.TransferWrite: lambda f, op: _transfer(WRITE, f, op),
+}

@@ -1,0 +1,175 @@
+"""Questions about the accesses of a kernel as integer sets: is one outside, are two in no order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...ir.diagnostics import NncError
+from .accesses import CHANGE, READ, WRITE, Access
+from .forms import Form, Forms, number
+
+GROUPS, THREADS = ("b0", "b1", "b2"), ("t0", "t1", "t2")
+
+
+@dataclass(frozen=True)
+class Found:
+    """Something that happens: the groups and threads it happens in, and the element."""
+
+    groups: tuple[tuple[int, ...], ...]
+    threads: tuple[tuple[int, ...], ...]
+    element: tuple[int, ...]
+
+
+class Sets:
+    """The accesses of a launch as relations from groups and threads to elements."""
+
+    def __init__(self, forms: Forms) -> None:
+        try:
+            import islpy
+        except ImportError:
+            raise NncError("proofs need islpy: pip install 'nnc[prove]'") from None
+        self._isl: Any = islpy
+        self._forms = forms
+        self._pairs: dict[bool, Any] = {}
+        self._maps: dict[tuple[int, bool, bool], Any] = {}
+
+    def outside(self, access: Access) -> Found | None:
+        """A thread in which an access reaches out of its buffer."""
+        if access.limits is None:
+            return None
+        beyond = [
+            f"({at.text}) < 0 or ({at.text}) >= ({limit.text})"
+            for at, limit in zip(access.at, access.limits, strict=True)
+        ]
+        if not beyond:
+            return self._outside_buffer(access)
+        condition = "(" + " or ".join(beyond) + ")"
+        relation = self._relation(access, access.at, condition, access.limits)
+        return self._sample(relation) or self._outside_buffer(access)
+
+    def _outside_buffer(self, access: Access) -> Found | None:
+        """A thread in which an access is within its view, but this reaches out of its buffer."""
+        flat, size = access.place.flat, access.place.size
+        if flat is None or size is None:
+            return None
+        condition = f"(({flat.text}) < 0 or ({flat.text}) >= ({size.text}))"
+        return self._sample(self._relation(access, [flat], condition, [size]))
+
+    def is_as_wanted(self, access: Access) -> bool:
+        """Whether what the forms of an access ask for holds wherever it happens."""
+        forms = (access.holds, access.barriers, *access.at)
+        wanted = dict.fromkeys(w for form in forms for w in form.wanted)
+        return all(self._relation(access, access.at, f"not ({one})").is_empty() for one in wanted)
+
+    def clash(self, one: Access, other: Access, within: bool) -> Found | None:
+        """Two groups, or two threads `within` one, that touch an element in no order."""
+        if one.place.buffer is not other.place.buffer or one.kind == other.kind == CHANGE:
+            return None
+        by_indices = None not in (one.place.indices, other.place.indices)
+        first, second = (self._places(access, within, by_indices) for access in (one, other))
+        both = first.apply_range(second.reverse())
+        meeting = both.intersect(self._apart(within).align_params(both.get_space()))
+        if meeting.is_empty():
+            return None
+        return self._pair(meeting, first, second)
+
+    def _apart(self, within: bool) -> Any:
+        """All pairs of threads of different groups, or of different threads of one."""
+        if within not in self._pairs:
+            same = " and ".join(f"{n} = {n}_" for n in GROUPS)
+            differ = " or ".join(f"{n} != {n}_" for n in (THREADS if within else GROUPS))
+            condition = f"{same} and ({differ})" if within else differ
+            here = ", ".join((*GROUPS, *THREADS))
+            there = ", ".join(f"{n}_" for n in (*GROUPS, *THREADS))
+            self._pairs[within] = self._isl.Map(f"{{ [{here}] -> [{there}] : {condition} }}")
+        return self._pairs[within]
+
+    def are_apart(self, accesses: Sequence[Access], within: bool) -> bool:
+        """Whether no two of the accesses to a buffer clash, asked of all at once."""
+        by_indices = all(access.place.indices is not None for access in accesses)
+        if not by_indices and any(access.place.flat is None for access in accesses):
+            return False
+        kinds = {
+            kind: self._union(accesses, kind, within, by_indices) for kind in (READ, WRITE, CHANGE)
+        }
+        for one, other in ((WRITE, WRITE), (WRITE, READ), (WRITE, CHANGE), (CHANGE, READ)):
+            first, second = kinds[one], kinds[other]
+            if first is None or second is None:
+                continue
+            both = first.apply_range(second.reverse())
+            if not both.intersect(self._apart(within).align_params(both.get_space())).is_empty():
+                return False
+        return True
+
+    def _union(self, accesses: Sequence[Access], kind: str, within: bool, by_indices: bool) -> Any:
+        maps = [self._places(a, within, by_indices) for a in accesses if a.kind == kind]
+        if not maps:
+            return None
+        union = maps[0]
+        for other in maps[1:]:
+            union = union.union(other)
+        return union.coalesce()
+
+    def _pair(self, meeting: Any, first: Any, second: Any) -> Found:
+        """One of several, and an element that both touch."""
+        point = self._isl.Map.from_basic_map(meeting.sample())
+        here, there = point.domain(), point.range()
+        element = self._numbers(here.apply(first).intersect(there.apply(second)))
+        left, right = self._numbers(here), self._numbers(there)
+        return Found((left[:3], right[:3]), (left[3:], right[3:]), element[1:])
+
+    def _numbers(self, part: Any) -> tuple[int, ...]:
+        """The coordinates of a point of a set."""
+        point, kind = part.sample_point(), self._isl.dim_type.set
+        return tuple(
+            int(point.get_coordinate_val(kind, i).to_python()) for i in range(part.dim(kind))
+        )
+
+    def _sample(self, relation: Any) -> Found | None:
+        if relation.is_empty():
+            return None
+        point = self._isl.Map.from_basic_map(relation.sample())
+        here = point.domain()
+        place, element = self._numbers(here), self._numbers(here.apply(point))
+        return Found((place[:3],), (place[3:],), element)
+
+    def _places(self, access: Access, within: bool, by_indices: bool) -> Any:
+        key = (id(access), within, by_indices)
+        if key not in self._maps:
+            place = access.place
+            to = place.indices if by_indices else (place.flat,)
+            count = access.barriers if within else number(0)
+            self._maps[key] = self._relation(access, (count, *to))  # type: ignore[misc]
+        return self._maps[key]
+
+    def _relation(
+        self, access: Access, to: Sequence[Form], condition: str = "", used: Sequence[Form] = ()
+    ) -> Any:
+        """From the groups and threads in which an access happens to places."""
+        forms = [access.holds, *to, *used, *self._forms.grid]
+        variables = dict.fromkeys(v for form in forms for v in form.variables)
+        conditions = dict.fromkeys(c for form in forms for c in form.holds)
+        ranges = [
+            *(f"0 <= {n} < {g.text}" for n, g in zip(GROUPS, self._forms.grid, strict=True)),
+            *(f"0 <= {n} < {e}" for n, e in zip(THREADS, self._forms.threads, strict=True)),
+        ]
+        names = [f"x{i}" for i in range(len(to))]
+        equal = [f"{n} = {form.text}" for n, form in zip(names, to, strict=True)]
+        all_of = [*ranges, *conditions, *equal, *([condition] if condition else [])]
+        body = " and ".join(all_of)
+        if variables:
+            body = f"exists ({', '.join(variables)} : {body})"
+        parameters = ", ".join(self._forms.parameters.values())
+        ids = ", ".join((*GROUPS, *THREADS))
+        text = f"[{parameters}] -> {{ [{ids}] -> [{', '.join(names)}] : {body} }}"
+        return self._isl.Map(text)
+
+
+def pairs(accesses: Sequence[Access]) -> Iterator[tuple[Access, Access]]:
+    """Each two accesses, and each with itself, at least one of which does not only read."""
+    for i, one in enumerate(accesses):
+        for other in accesses[i:]:
+            if one.kind != READ or other.kind != READ:
+                yield one, other

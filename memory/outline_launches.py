@@ -1,0 +1,342 @@
+"""--outline-launches: what kernels do to buffers becomes launches of a device's kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ..dialects import arith, cf, func, gpu, memref, scf
+from ..dialects.marks import KERNEL
+from ..dialects.memref import base_buffer
+from ..ir.attributes import SymbolRefAttr, UnitAttr
+from ..ir.builder import Builder
+from ..ir.core import Block, IRMapping, Operation, Value
+from ..ir.passes import Pass, PassContext
+from ..ir.symbols import symbol_name
+from ..ir.traits import (
+    AllocatesMemory,
+    ConstantLike,
+    ReadsMemory,
+    Terminator,
+    WritesMemory,
+    is_pure,
+)
+from ..ir.types import MemRefType, VectorType
+from .captures import captures, is_index_arithmetic
+from .parallel_nest import ParallelNest, move_body, product, unflattened
+
+MODULE = "kernels"
+
+
+@dataclass(frozen=True)
+class OutlineLaunches(
+    Pass,
+    name="outline-launches",
+    anchor="builtin.module",
+    statistics={
+        "launches": "Number of launches made",
+        "host": "Number of kernels left to the host",
+    },
+):
+    """Make launches of what the functions of kernels do to buffers.
+
+    func.func private @f(%a: memref<?x64xf32>) attributes {nn.kernel} {
+      %n = memref.dim %a, %c0 : memref<?x64xf32>
+      scf.parallel (%i, %j) = (%c0, %c0) to (%n, %c64) step (%c1, %c16) { body(%i, %j, %a) }
+
+        ->
+
+    gpu.module @kernels {
+      gpu.func @f_0(%a: memref<?x64xf32>) kernel { body(block_id y, 16 * block_id x, %a) }
+    }
+    func.func private @f(%a: memref<?x64xf32>) attributes {nn.kernel} {
+      %n = memref.dim %a, %c0 : memref<?x64xf32>
+      gpu.launch_func @kernels::@f_0 blocks in (%c4, %n, %c1) threads in (%c1, %c1, %c1) args(%a)
+
+    An iteration of a parallel loop is a group, which owns the vectors of its body whole: which
+    thread has what is a later pass's matter. The last dimension counts along x. What stands
+    between parallel loops is run by one group. Sizes, allocations and control flow that depends on
+    sizes stay on the host; a function that decides them by what is in memory, or calls others,
+    stays there whole.
+    """
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        kernels = _Kernels(op)
+        for function in list(op.body_block):
+            if not isinstance(function, func.FuncOp) or KERNEL not in function.attributes:
+                continue
+            if _stays_on_host(function):
+                context.statistic("host")
+                continue
+            for block in _host_blocks(function.body.blocks[0]):
+                for part in _parts(block):
+                    kernels.launch(part, function.sym_name)
+                    context.statistic("launches")
+                _erase_copied_reads(block)
+        kernels.place()
+
+
+# -- what stays on the host ------------------------------------------------------------------------
+
+
+def _stays_on_host(function: func.FuncOp) -> bool:
+    """Whether the host has to read memory to know what comes next, or other functions run."""
+    if function.is_declaration or len(function.body.blocks) != 1:
+        return True
+    if any(isinstance(op, func.Call) for op in function.walk()):
+        return True
+    for block in _host_blocks(function.body.blocks[0]):
+        if any(_comes_from_memory(v) for v in _decided_by(block)):
+            return True
+        if any(_is_used_outside(part) for part in _parts(block)):
+            return True
+    return False
+
+
+def _host_blocks(block: Block) -> Iterator[Block]:
+    """The block, and those inside it whose loops and branches the host carries out."""
+    yield block
+    for op in block:
+        if _is_host_control(op):
+            for region in op.regions:
+                for inner in region.blocks:
+                    yield from _host_blocks(inner)
+
+
+def _is_host_control(op: Operation) -> bool:
+    """Whether it is a loop or a branch around parallel loops."""
+    if not isinstance(op, scf.For | scf.If) or op.results:
+        return False
+    return any(isinstance(inner, scf.Parallel) for inner in op.walk())
+
+
+def _decided_by(block: Block) -> Iterator[Value]:
+    """The values that the host has to know: bounds, conditions, sizes of buffers."""
+    for op in block:
+        if _is_launch(op) or _is_host_control(op) or isinstance(op, memref.Alloc):
+            yield from op.operands
+
+
+def _comes_from_memory(value: Value) -> bool:
+    """Whether a value was read from a buffer, or computed in loops that may do so."""
+    seen: set[Value] = set()
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        op = one.defining_op
+        if op is None or one in seen or isinstance(one.type, MemRefType):
+            continue
+        seen.add(one)
+        if not is_pure(op) or op.regions:
+            return True
+        waiting += op.operands
+    return False
+
+
+# -- the parts of a block that a device runs -------------------------------------------------------
+
+
+def _is_launch(op: Operation) -> bool:
+    return isinstance(op, scf.Parallel) and not op.results
+
+
+def _is_host(op: Operation) -> bool:
+    """Whether the host keeps it, and kernels make copies: it does nothing to what is in memory."""
+    if isinstance(op, cf.Assert):
+        return not _comes_from_memory(op.arg)
+    return is_pure(op) or op.has_trait(AllocatesMemory) or _is_steady_read(op)
+
+
+def _is_steady_read(op: Operation) -> bool:
+    """Whether it reads what nothing behind it in its block writes."""
+    if not op.has_trait(ReadsMemory) or op.regions:
+        return False
+    bases = {base_buffer(v) for v in op.operands if isinstance(v.type, MemRefType)}
+    later = op.next
+    while later is not None:
+        for inner in later.walk():
+            if inner.has_trait(WritesMemory) and any(
+                isinstance(v.type, MemRefType) and base_buffer(v) in bases for v in inner.operands
+            ):
+                return False
+        later = later.next
+    return True
+
+
+def _is_used_outside(part: Sequence[Operation]) -> bool:
+    """Whether an operation of another part, or the host's, needs a result of this one."""
+    inside = set(part)
+    return any(
+        _outermost(user, op.parent) not in inside
+        for op in part
+        for result in op.results
+        for user, _ in result.uses
+    )
+
+
+def _outermost(op: Operation, block: Block | None) -> Operation:
+    """The operation of a block in which an operation stands."""
+    while op.parent is not block:
+        assert op.parent_op is not None
+        op = op.parent_op
+    return op
+
+
+def _parts(block: Block) -> list[list[Operation]]:
+    """The operations of each launch of a block: a parallel loop, or what stands between them."""
+    parts: list[list[Operation]] = []
+    between: list[Operation] = []
+    made: set[Value] = set()
+
+    def close() -> None:
+        if any(not is_pure(op) for op in between):
+            parts.append(list(between))
+        between.clear()
+        made.clear()
+
+    for op in block:
+        if op.has_trait(Terminator) or isinstance(op, memref.Dealloc) or _is_host_control(op):
+            close()
+        elif _is_launch(op):
+            close()
+            parts.append([op])
+        elif not _is_host(op) or any(v in made for v in _used(op)):
+            between.append(op)
+            made.update(op.results)
+    close()
+    return parts
+
+
+def _used(op: Operation) -> Iterator[Value]:
+    for inner in op.walk():
+        yield from inner.operands
+
+
+def _erase_copied_reads(block: Block) -> None:
+    """Drop reads, and what is computed from them, that only kernels needed."""
+    for op in reversed(list(block)):
+        copied = _is_steady_read(op) or any(_comes_from_memory(v) for v in op.operands)
+        if copied and op.results and not op.regions and not any(r.uses for r in op.results):
+            op.erase()
+
+
+# -- kernels and launches --------------------------------------------------------------------------
+
+
+@dataclass
+class _Kernels:
+    """The module of kernels that comes to be."""
+
+    module: Operation
+    made: gpu.GPUModuleOp = field(init=False)
+    names: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        taken = {symbol_name(op) for op in self.module.body_block}
+        name, number = MODULE, 0
+        while name in taken:
+            name, number = f"{MODULE}_{number}", number + 1
+        self.made = gpu.GPUModuleOp.of(name)
+
+    def place(self) -> None:
+        """Put the module of kernels, if there are any, before the functions that launch them."""
+        if not self.names:
+            return
+        block = self.module.body_block
+        assert block.first is not None
+        block.insert_before(self.made, block.first)
+        self.module.attributes[gpu.CONTAINER] = UnitAttr()
+
+    def launch(self, part: Sequence[Operation], function: str) -> None:
+        """Replace a part of a function by the launch of a kernel of it."""
+        last = part[-1]
+        nest = ParallelNest(last) if isinstance(last, scf.Parallel) else None
+        passed, cloned = self._needs(part, nest)
+        name = self._name(function)
+        builder = Builder.before_op(last)
+        one = builder.insert(arith.Constant.index(1)).result
+        grid = _grid(nest, builder) if nest is not None else [one] * len(gpu.AXES)
+        builder.insert(
+            gpu.LaunchFunc(
+                [],
+                *grid,
+                *([one] * len(gpu.AXES)),
+                kernelOperands=passed,
+                kernel=SymbolRefAttr(self.made.sym_name, (name,)),
+            )
+        )
+        kernel = gpu.GPUFuncOp.of(name, [v.type for v in passed], loc=last.loc)
+        self.made.body.blocks[0].append(kernel)
+        mapping = IRMapping()
+        for value, argument in zip(passed, kernel.args, strict=True):
+            mapping[value] = argument
+            argument.name_hint = value.name_hint
+        body = Builder.at_end(kernel.body.blocks[0], last.loc)
+        for value in cloned:
+            assert value.defining_op is not None
+            if value not in mapping.values:
+                body.insert(value.defining_op.clone(mapping))
+        if nest is not None:
+            places = _places(nest, body, mapping)
+            move_body(nest.loop.body_block, kernel.body.blocks[0], places, mapping)
+            nest.loop.erase()
+        else:
+            for op in part:
+                body.insert(op.clone(mapping))
+            for op in reversed(part):
+                op.erase()
+        Builder.at_end(kernel.body.blocks[0], last.loc).insert(gpu.Return([]))
+
+    @staticmethod
+    def _needs(
+        part: Sequence[Operation], nest: ParallelNest | None
+    ) -> tuple[list[Value], list[Value]]:
+        if nest is None:
+            return captures(part, [], _is_cloned)
+        bounds = [v for lower, _, step in nest.bounds for v in (lower, step)]
+        bounds += [upper for _, upper, _ in nest.bounds[1 : _shared(nest)]]
+        body = list(nest.loop.region.ops)
+        return captures(body, bounds, _is_cloned, nest.loop.body_block.args)
+
+    def _name(self, function: str) -> str:
+        number = 0
+        while f"{function}_{number}" in self.names:
+            number += 1
+        name = f"{function}_{number}"
+        self.names.add(name)
+        return name
+
+
+def _is_cloned(op: Operation) -> bool:
+    """Whether a kernel computes its own copy: what costs little, is no number, or is a view."""
+    if isinstance(op, memref.GetGlobal):
+        return False  # Its name means nothing in the module of kernels.
+    if op.has_trait(ConstantLike) or is_index_arithmetic(op) or _is_steady_read(op):
+        return True
+    in_registers = any(isinstance(r.type, VectorType | MemRefType) for r in op.results)
+    return is_pure(op) and (in_registers or any(_comes_from_memory(r) for r in op.results))
+
+
+def _shared(nest: ParallelNest) -> int:
+    """How many dimensions, the first ones, count along the last axis."""
+    return max(1, nest.rank - len(gpu.AXES) + 1)
+
+
+def _grid(nest: ParallelNest, builder: Builder) -> list[Value]:
+    """How many groups there are along x, y and z."""
+    lengths = nest.lengths(builder, IRMapping())
+    shared = _shared(nest)
+    along = [*reversed(lengths[shared:]), product(builder, lengths[:shared])]
+    while len(along) < len(gpu.AXES):
+        along.append(builder.insert(arith.Constant.index(1)).result)
+    return along
+
+
+def _places(nest: ParallelNest, builder: Builder, mapping: IRMapping) -> list[Value]:
+    """The values of the loop's counters in a group of the grid."""
+    shared = _shared(nest)
+    axes = gpu.AXES[: nest.rank - shared + 1]
+    *plain, last = (builder.insert(gpu.BlockId(axis)).result for axis in axes)
+    lengths = nest.lengths(builder, mapping, 1, shared)
+    numbers = [*unflattened(builder, last, lengths), *reversed(plain)]
+    return nest.counters(builder, numbers, mapping)

@@ -1,0 +1,114 @@
+"""The threads of a launch, in groups: where each stands, and what it shares with others."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ..ir.core import Operation
+
+if TYPE_CHECKING:
+    from .races import Memory
+
+Axes = tuple[int, int, int]
+
+
+class Access(Enum):
+    """How an element is touched: `CHANGE` reads and writes it in one step."""
+
+    READ = auto()
+    WRITE = auto()
+    CHANGE = auto()
+
+
+class Meeting(Protocol):
+    """What lets threads wait for one another."""
+
+    def wait(self, thread: Thread, waiting: Waiting) -> Any:
+        """Wait until all that `waiting` names have come; what they give."""
+        ...
+
+
+@dataclass(eq=False)
+class Group:
+    """One group of threads, and what its threads share."""
+
+    place: Axes
+    groups: Axes
+    threads: Axes
+    subgroup_size: int
+    memories: tuple[Memory, ...] = ()
+    interval: int = 0
+    """How many barriers all threads have passed."""
+
+    @property
+    def size(self) -> int:
+        """How many threads it has."""
+        x, y, z = self.threads
+        return x * y * z
+
+
+@dataclass(eq=False)
+class Thread:
+    """One thread of a group, or all of them where they do everything together."""
+
+    group: Group
+    number: int = 0
+    is_whole_group: bool = False
+    together: Meeting | None = None
+    waiting: Waiting | None = None
+    error: BaseException | None = None
+    ended: bool = False
+    go: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
+
+    @property
+    def place(self) -> Axes:
+        """Where it stands in its group along x, y and z."""
+        x, y, _ = self.group.threads
+        return self.number % x, self.number // x % y, self.number // (x * y)
+
+    @property
+    def subgroup(self) -> int:
+        """The number of its subgroup."""
+        return self.number // self.group.subgroup_size
+
+    @property
+    def lane(self) -> int:
+        """Its place in its subgroup."""
+        return self.number % self.group.subgroup_size
+
+    def __str__(self) -> str:
+        group = f"group {self.group.place}"
+        return group if self.is_whole_group else f"thread {self.place} of {group}"
+
+    def touch(self, op: Operation, array: np.ndarray, at: tuple[Any, ...], access: Access) -> None:
+        """It reads or writes elements. Raises NncError where another thread is in the way."""
+        for memory in self.group.memories:
+            if memory.holds(array):
+                memory.touch(self, op, array, at, access)
+
+    def meet_group(self, op: Operation) -> None:
+        """Wait for all threads of the group. Raises NncError where one does not come."""
+        if self.together is not None:
+            self.together.wait(self, Waiting(op, self.group.threads))
+        else:
+            self.group.interval += 1
+
+    def meet_subgroup(self, op: Operation, value: Any) -> dict[int, Any]:
+        """The values that the threads of the subgroup give, by their places in it."""
+        assert self.together is not None
+        return self.together.wait(self, Waiting(op, self.subgroup, value))
+
+
+@dataclass(eq=False)
+class Waiting:
+    """What a thread waits at, for whom (all of the group, or a subgroup), and what it gives."""
+
+    op: Operation
+    scope: Any
+    value: Any = None
+    answer: Any = None

@@ -1,0 +1,215 @@
+"""Tile programs dealt out over threads: the same results, proven, and faults in them are found."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import numpy as np
+import pytest
+from nnc.dialects import gpu
+from nnc.ir.passes import PassContext, PassManager
+from nnc.ir.syntax.parser import parse_module
+from nnc.kernels.codegen.shares.assign_layouts import AssignLayouts
+from nnc.kernels.codegen.shares.distribute_tiles import DistributeTiles
+from nnc.kernels.codegen.shares.layouts import Along, Layout, balanced, in_rows
+from nnc.lowering.pipelines import pipeline
+from nnc.numerics.checking.running import Runner
+from nnc.numerics.interpreter import Interpreter
+from nnc.numerics.options import NumericsOptions
+
+from ..lowering.test_nn_to_linalg import OPS
+from .test_prove_kernels import BY_VALUES, judge, launched, planted, prove
+
+WHOLE = {"nn.dequantize", "nn.quantized_matmul"}
+"""Ops one of whose kernels is run by one thread of each group."""
+
+LARGE = {cls.name for cls in OPS if re.match(r"nn\.(blocked_|winograd_)", cls.name)}
+"""Ops whose examples have so many operations that two threads are enough for the interpreter."""
+
+
+def results(module, subject, inputs):
+    runner = Runner(module, NumericsOptions(max_steps=50_000_000))
+    outcome = runner.interpret(subject, [x.copy() for x in inputs])
+    assert outcome.error is None, outcome.error
+    return outcome.values
+
+
+def distribute(module, threads=128):
+    """Deal the kernels of a module out; how many were."""
+    context = PassContext()
+    AssignLayouts(threads=threads).run(module, context)
+    module.verify()
+    DistributeTiles().run(module, context)
+    module.verify()
+    counts = context.statistics.get("", {})
+    return counts.get("kernels", 0) // 2, counts.get("whole", 0)
+
+
+def kernels_of(module):
+    return [op for op in module.walk() if isinstance(op, gpu.GPUFuncOp)]
+
+
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("cls", OPS, ids=lambda cls: cls.name)
+def test_example(cls):
+    """Results of every op, from a few threads and from many, and the proof of each kernel."""
+    threads = 2 if cls.name in LARGE else (1, 8, 64, 256)[OPS.index(cls) % 4]
+    module, subject, inputs = launched(cls)
+    before = results(module, subject, inputs)
+    dealt, whole = distribute(module, threads)
+    assert dealt + whole == len(kernels_of(module))
+    assert bool(whole) == (cls.name in WHOLE)
+    for old, new in zip(before, results(module, subject, inputs), strict=True):
+        if old.dtype.kind == "f":
+            largest = np.max(np.abs(old[np.isfinite(old)]), initial=1)
+            np.testing.assert_allclose(new, old, rtol=2e-5, atol=1e-6 * largest)
+        else:
+            np.testing.assert_array_equal(new, old)
+    if cls.name not in WHOLE:
+        assert prove(module) == (cls.name not in BY_VALUES)
+
+
+# -- layouts ---------------------------------------------------------------------------------------
+
+
+def owners(layout, shape, threads):
+    """For each element, the threads that have it, by looking at all of them."""
+    found = {}
+    for t in range(threads):
+        starts = [t // a.stride % a.threads * a.each for a in layout.dims]
+        for place in np.ndindex(*layout.share):
+            at = tuple(s + p for s, p in zip(starts, place, strict=True))
+            if all(i < n for i, n in zip(at, shape, strict=True)):
+                found.setdefault(at, []).append(t)
+    return found
+
+
+SHAPES = [(1,), (5,), (16,), (97,), (1, 1), (3, 40), (64, 96), (7, 9), (2, 3, 4), (1, 33, 5)]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 32, 128])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("kind", ["balanced", "rows", "columns"])
+def test_every_element_has_owners(kind, shape, threads):
+    """Each element is somebody's, and equally many threads'."""
+    if kind == "balanced":
+        layout = balanced(shape, threads)
+    else:
+        order = range(len(shape))
+        layout = in_rows(shape, threads, list(reversed(order) if kind == "rows" else order), 4)
+    found = owners(layout, shape, threads)
+    assert set(found) == set(np.ndindex(*shape))
+    counts = {len(who) for who in found.values()}
+    assert counts == {threads // (1 << layout.bits.bit_count())}
+
+
+def test_rows_are_read_by_neighbours():
+    """128 threads of 4 elements along a row of 512; of 256, every second row."""
+    assert in_rows((4, 512), 128, [1, 0], 4).dims == (Along(4), Along(4, 128, 1))
+    assert in_rows((4, 256), 128, [1, 0], 4).dims == (Along(2, 2, 64), Along(4, 64, 1))
+    assert in_rows((4, 256), 128, [0, 1], 4).dims == (Along(4, 1, 1), Along(2, 128, 1))
+
+
+def test_products_are_as_long_as_wide():
+    assert balanced((64, 96), 128).share == (8, 6)
+    assert balanced((64, 64), 256).share == (4, 4)
+    assert balanced((1, 96), 128).share == (1, 1)
+
+
+def test_attributes_say_all():
+    layout = Layout((Along(3, 4, 8), Along(5, 8, 1)))
+    assert Layout.of(layout.attribute()) == layout
+
+
+# -- a product of tiles in workgroup memory ----------------------------------------------------------
+
+PRODUCT = """
+module attributes {{gpu.container_module}} {{
+  gpu.module @kernels {{
+    gpu.func @f(%a: memref<{m}x{k}xf32>, %b: memref<{k}x{n}xf32>, %c: memref<{m}x{n}xf32>)
+        workgroup(%s : memref<{tm}x{tk}xf32, #gpu.address_space<workgroup>>,
+                  %r : memref<{tk}x{tn}xf32, #gpu.address_space<workgroup>>) kernel {{
+      %c0 = arith.constant 0 : index
+      %tk = arith.constant {tk} : index
+      %tm = arith.constant {tm} : index
+      %tn = arith.constant {tn} : index
+      %k = arith.constant {k} : index
+      %p = arith.constant 0.0 : f32
+      %zero = arith.constant dense<0.0> : vector<{tm}x{tn}xf32>
+      %y = gpu.block_id y
+      %x = gpu.block_id x
+      %i = arith.muli %y, %tm : index
+      %j = arith.muli %x, %tn : index
+      %sum = scf.for %l = %c0 to %k step %tk iter_args(%old = %zero) -> (vector<{tm}x{tn}xf32>) {{
+        %u = vector.transfer_read %a[%i, %l], %p : memref<{m}x{k}xf32>, vector<{tm}x{tk}xf32>
+        %v = vector.transfer_read %b[%l, %j], %p : memref<{k}x{n}xf32>, vector<{tk}x{tn}xf32>
+        vector.transfer_write %u, %s[%c0, %c0] {{in_bounds = [true, true]}} : vector<{tm}x{tk}xf32>, memref<{tm}x{tk}xf32, #gpu.address_space<workgroup>>
+        vector.transfer_write %v, %r[%c0, %c0] {{in_bounds = [true, true]}} : vector<{tk}x{tn}xf32>, memref<{tk}x{tn}xf32, #gpu.address_space<workgroup>>
+        %g = vector.transfer_read %s[%c0, %c0], %p {{in_bounds = [true, true]}} : memref<{tm}x{tk}xf32, #gpu.address_space<workgroup>>, vector<{tm}x{tk}xf32>
+        %h = vector.transfer_read %r[%c0, %c0], %p {{in_bounds = [true, true]}} : memref<{tk}x{tn}xf32, #gpu.address_space<workgroup>>, vector<{tk}x{tn}xf32>
+        %new = vector.contract {{indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>}} %g, %h, %old : vector<{tm}x{tk}xf32>, vector<{tk}x{tn}xf32> into vector<{tm}x{tn}xf32>
+        scf.yield %new : vector<{tm}x{tn}xf32>
+      }}
+      vector.transfer_write %sum, %c[%i, %j] : vector<{tm}x{tn}xf32>, memref<{m}x{n}xf32>
+      gpu.return
+    }}
+  }}
+  func.func @main(%a: memref<{m}x{k}xf32>, %b: memref<{k}x{n}xf32>, %c: memref<{m}x{n}xf32>) {{
+    %c1 = arith.constant 1 : index
+    %gx = arith.constant {gx} : index
+    %gy = arith.constant {gy} : index
+    gpu.launch_func @kernels::@f blocks in (%gx, %gy, %c1) threads in (%c1, %c1, %c1) args(%a : memref<{m}x{k}xf32>, %b : memref<{k}x{n}xf32>, %c : memref<{m}x{n}xf32>)
+    return
+  }}
+}}"""
+
+
+def product_of(m, n, k, tm, tn, tk):
+    return parse_module(
+        PRODUCT.format(m=m, n=n, k=k, tm=tm, tn=tn, tk=tk, gx=-(-n // tn), gy=-(-m // tm))
+    )
+
+
+@pytest.mark.parametrize("threads", [1, 16, 64])
+@pytest.mark.parametrize(
+    "sizes",
+    [(16, 24, 8, 8, 12, 4), (7, 5, 3, 8, 8, 4), (9, 20, 6, 4, 16, 2), (8, 8, 8, 3, 5, 8)],
+    ids=str,
+)
+def test_product(sizes, threads):
+    m, n, k, *_ = sizes
+    module = product_of(*sizes)
+    distribute(module, threads)
+    rng = np.random.default_rng(1)
+    a = rng.integers(-5, 6, (m, k)).astype(np.float32)
+    b = rng.integers(-5, 6, (k, n)).astype(np.float32)
+    c = np.full((m, n), np.nan, np.float32)
+    Interpreter(module).call("main", [a, b, c])
+    np.testing.assert_array_equal(c, a @ b)
+    assert prove(module)
+    barriers = sum(isinstance(op, gpu.Barrier) for op in module.walk())
+    assert barriers == 2  # Before the tiles are overwritten, and before they are read.
+
+
+# -- planted faults --------------------------------------------------------------------------------
+
+
+@pytest.mark.sampled(12)
+@pytest.mark.parametrize(
+    "cls", [c for c in OPS if c.name not in BY_VALUES | WHOLE | LARGE], ids=lambda c: c.name
+)
+def test_planted_faults(cls):
+    """With a barrier, a number or an operand changed: what is proven runs well, and the reverse."""
+    module, subject, inputs = launched(cls)
+    distribute(module, 16)
+    PassManager(pipeline("canonicalize,cse")).run(module)
+    text = str(module)
+    rng = random.Random(cls.name)
+    barriers = [m.span() for m in re.finditer("gpu.barrier", text)]
+    for start, end in barriers[:4]:
+        judge(text[:start] + text[end:], subject, inputs)
+    for _ in range(3 if "gpu.module" in text else 0):
+        faulty = planted(text, rng)
+        if faulty is not None:
+            judge(faulty, subject, inputs)

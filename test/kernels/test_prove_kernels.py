@@ -1,0 +1,315 @@
+"""What is proven of kernels: of every op's, of hand-written ones, and of those with a fault in it.
+
+The oracle is the interpreter, which runs all threads of all groups and finds what goes wrong in
+this launch: what is proven must not go wrong in it, and what is said to go wrong must.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+
+import numpy as np
+import pytest
+from nnc.dialects import gpu
+from nnc.ir.diagnostics import NncError
+from nnc.ir.passes import PassContext, PassManager
+from nnc.ir.syntax.parser import parse_module
+from nnc.kernels.proof.prove_kernels import ProveKernels
+from nnc.lowering.pipelines import pipeline
+from nnc.numerics.checking.running import Runner
+from nnc.numerics.checking.subjects import Subject
+from nnc.numerics.options import NumericsOptions
+
+from ..lowering.running import inputs_of
+from ..lowering.test_nn_to_linalg import OPS, example_of
+from ..memory.test_outline_launches import HEAD
+from ..numerics.test_launches import STAGED, STAGED_BUFFERS, STAGED_TYPES, module_of
+
+pytest.importorskip("islpy")
+
+BY_VALUES = {
+    "nn.gather", "nn.gather_elements", "nn.gather_nd", "nn.scatter_elements", "nn.scatter_nd",
+    "nn.determinant", "nn.sort_rows", "nn.suppress", "nn.walk_trees", "nn.sum_trees",
+}  # fmt: skip
+"""Ops whose kernels read or write where a value says, or loop until one says so."""
+
+TO_LAUNCHES = (
+    "simplify-graph,make-kernels,bufferize,schedule,apply-schedules,canonicalize,cse,"
+    "outline-launches,canonicalize,cse"
+)
+
+
+def prove(module):
+    """Whether all launches are proven; raises NncError where something is wrong."""
+    context = PassContext()
+    ProveKernels().run(module, context)
+    counts = context.statistics.get("", {})
+    assert counts.get("proven", 0) + counts.get("open", 0) == sum(
+        isinstance(op, gpu.LaunchFunc) for op in module.walk()
+    )
+    return not counts.get("open")
+
+
+def launched(cls):
+    """An op's example as launches of tile programs, and how it is called."""
+    text, given, sizes = example_of(cls)
+    module = parse_module(HEAD + text + "}")
+    subject = Subject("main", module.body_block.first.function_type)
+    inputs = inputs_of(subject.type.inputs, given, sizes, seed=3)
+    PassManager(pipeline(TO_LAUNCHES)).run(module)
+    return module, subject, inputs
+
+
+def run(module, subject, inputs):
+    """What goes wrong when it is run, or None."""
+    runner = Runner(module, NumericsOptions(max_steps=10_000_000))
+    return runner.interpret(subject, [x.copy() for x in inputs]).error
+
+
+@pytest.mark.sampled(5)
+@pytest.mark.parametrize("cls", OPS, ids=lambda cls: cls.name)
+def test_examples_are_proven(cls):
+    module, _, _ = launched(cls)
+    assert prove(module) == (cls.name not in BY_VALUES)
+
+
+# -- a product in workgroup memory, thread by thread -----------------------------------------------
+
+
+def staged(text, groups=(2, 2, 1)):
+    module = module_of(text, STAGED_TYPES, groups, (4, 4, 1), STAGED_BUFFERS)
+    module.verify()
+    return module
+
+
+def test_a_staged_product_is_proven():
+    assert prove(staged(STAGED))
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (lambda t: t.replace("gpu.barrier", "", 1), "reads element .*writes between the same"),
+        (lambda t: without_last(t, "gpu.barrier"), "reads element .*writes between the same"),
+        (lambda t: t.replace("%s[%ty, %tx]", "%s[%c0, %tx]"), "writes between the same barriers"),
+        (lambda t: t.replace("%a2[%m, %n]", "%a2[%ty, %tx]"), "writes in one launch"),
+        (lambda t: t.replace("%a2[%m, %n]", "%a2[%m, %n0]"), "writes between the same barriers"),
+        (lambda t: t.replace("%a1[%ky, %n]", "%a1[%n, %ky]"), "outside of its buffer"),
+    ],
+    ids=["first barrier", "second barrier", "a shared place", "groups", "threads", "outside"],
+)
+def test_what_is_wrong_with_it(fault, said):
+    with pytest.raises(NncError, match=said):
+        prove(staged(fault(STAGED)))
+
+
+def without_last(text, word):
+    head, _, tail = text.rpartition(word)
+    return head + tail
+
+
+def test_a_pair_that_clashes_is_named():
+    """Thread (x, y) reads row y of the first buffer, which the threads of that row wrote."""
+    with pytest.raises(NncError) as caught:
+        prove(staged(without_last(STAGED, "gpu.barrier")))
+    found = re.search(
+        r"element \[(\d), (\d)\] in thread \((\d), (\d), 0\) of group (\(.*?\)), "
+        r"which thread \((\d), (\d), 0\) of group (\(.*?\))",
+        caught.value.message,
+    )
+    row, column, x, y, group, other_x, other_y, other_group = found.groups()
+    assert (row, column) == (other_y, other_x) and y == row and group == other_group
+    assert (x, y) != (other_x, other_y)
+    assert any("other access" in note.message for note in caught.value.diagnostic.notes)
+
+
+@pytest.mark.parametrize("groups", [(1, 1, 1), (3, 2, 1), (2, 3, 1)])
+def test_as_many_groups_as_there_are_results(groups):
+    """2 x 2 groups are inside; fewer too, but more reach out."""
+    if max(groups) > 2:
+        with pytest.raises(NncError, match="outside of its buffer"):
+            prove(staged(STAGED, groups))
+    else:
+        assert prove(staged(STAGED, groups))
+
+
+PARTING = """%i = gpu.thread_id x
+%seven = arith.constant 7 : index
+%first = arith.cmpi ult, %i, %seven : index
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        PARTING + "scf.if %first {\n gpu.barrier\n}",
+        "%i = gpu.thread_id x\n %c0 = arith.constant 0 : index\n %c1 = arith.constant 1 : index\n"
+        "scf.for %k = %c0 to %i step %c1 {\n gpu.barrier\n}",
+    ],
+    ids=["branch", "loop"],
+)
+def test_a_barrier_where_threads_part(body):
+    module = module_of(body, ["memref<1xf32>"], (1, 1, 1), (16, 1, 1))
+    with pytest.raises(NncError, match="stands where threads of a group may part"):
+        prove(module)
+
+
+def test_a_loop_of_unknown_length_with_barriers():
+    """Rows in turn through one workgroup buffer, however many rows there are."""
+    body = """
+    %i = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c7 = arith.constant 7 : index
+    %j = arith.subi %c7, %i : index
+    %n = memref.dim %a0, %c0 : memref<?x8xf32>
+    scf.for %k = %c0 to %n step %c1 {
+      %x = memref.load %a0[%k, %i] : memref<?x8xf32>
+      memref.store %x, %s[%i] : memref<8xf32, #gpu.address_space<workgroup>>
+      gpu.barrier
+      %y = memref.load %s[%j] : memref<8xf32, #gpu.address_space<workgroup>>
+      gpu.barrier
+      memref.store %y, %a0[%k, %i] : memref<?x8xf32>
+    }"""
+    buffers = "workgroup(%s : memref<8xf32, #gpu.address_space<workgroup>>)"
+    module = module_of(body, ["memref<?x8xf32>"], (1, 1, 1), (8, 1, 1), buffers)
+    assert prove(module)
+    once = module_of(
+        without_last(body, "gpu.barrier"), ["memref<?x8xf32>"], (1, 1, 1), (8, 1, 1), buffers
+    )
+    with pytest.raises(NncError, match="between the same barriers"):
+        prove(once)
+
+
+def test_open_extents_and_the_grid_that_follows_from_them():
+    text = """
+    module attributes {{gpu.container_module}} {{
+      gpu.module @kernels {{
+        gpu.func @f(%a: memref<?xf32>, %n: index) kernel {{
+          %c64 = arith.constant 64 : index
+          %b = gpu.block_id x
+          %t = gpu.thread_id x
+          %0 = arith.muli %b, %c64 : index
+          %i = arith.addi %0, %t : index
+          %inside = arith.cmpi ult, %i, {limit} : index
+          scf.if %inside {{
+            %x = memref.load %a[%i] : memref<?xf32>
+            %y = arith.addf %x, %x : f32
+            memref.store %y, %a[%i] : memref<?xf32>
+          }}
+          gpu.return
+        }}
+      }}
+      func.func @main(%a: memref<?xf32>) {{
+        %c0 = arith.constant 0 : index
+        %c1 = arith.constant 1 : index
+        %c2 = arith.constant 2 : index
+        %c64 = arith.constant 64 : index
+        %n = memref.dim %a, %c0 : memref<?xf32>
+        %more = arith.addi %n, %c1 : index
+        %groups = arith.ceildivui %n, %c64 : index
+        gpu.launch_func @kernels::@f blocks in (%groups, %c1, %c1)
+            threads in ({threads}, %c1, %c1) args(%a : memref<?xf32>, {given} : index)
+        return
+      }}
+    }}"""
+    assert prove(parse_module(text.format(limit="%n", given="%n", threads="%c64")))
+    with pytest.raises(NncError, match="outside of its buffer"):
+        prove(parse_module(text.format(limit="%n", given="%more", threads="%c64")))
+    doubled = text.format(limit="%n", given="%n", threads="%c64").replace("%0, %t", "%b, %t")
+    with pytest.raises(NncError, match="in one launch"):
+        prove(parse_module(doubled))
+
+
+def test_what_is_not_proven_is_said():
+    body = """%i = gpu.thread_id x
+    %at = memref.load %a0[%i] : memref<8xi64>
+    %k = arith.index_cast %at : i64 to index
+    %x = memref.load %a1[%k] : memref<8xf32>"""
+    module = module_of(body, ["memref<8xi64>", "memref<8xf32>"], (1, 1, 1), (8, 1, 1))
+    context = PassContext()
+    ProveKernels().run(module, context)
+    (remark,) = context.diagnostics
+    assert "'memref.load' op is not proven: where it reads or writes is a value" in remark.message
+    assert remark.location.line == 8
+    with pytest.raises(NncError, match="is not proven"):
+        ProveKernels(require=True).run(module, PassContext())
+
+
+# -- planted faults --------------------------------------------------------------------------------
+
+
+def planted(text, rng):
+    """The text with one change in a kernel: a constant, an axis, an operand; None if there is none."""
+    start = text.index("gpu.module")
+    end = text.index("func.func", start)
+    head, kernels, tail = text[:start], text[start:end], text[end:]
+    places = [
+        *re.finditer(r"arith\.constant (\d+) : index", kernels),
+        *re.finditer(r"gpu\.block_id  ([xyz])", kernels),
+        *re.finditer(r"arith\.(addi|muli|subi) %\w+, (%\w+) : index", kernels),
+    ]
+    if not places:
+        return None
+    place = rng.choice(places)
+    group = len(place.groups())
+    old = place[group]
+    if old.isdigit():
+        new = str(
+            rng.choice([n for n in (int(old) + 1, 2 * int(old), int(old) // 2) if n != int(old)])
+        )
+    elif old in "xyz":
+        new = rng.choice([axis for axis in "xyz" if axis != old])
+    else:
+        new = rng.choice(
+            re.findall(r"(%\w+) = (?:gpu\.block_id|arith\.constant \d+ : index)", kernels)
+        )
+    return head + kernels[: place.start(group)] + new + kernels[place.end(group) :] + tail
+
+
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("cls", [c for c in OPS if c.name not in BY_VALUES], ids=lambda c: c.name)
+def test_planted_faults(cls):
+    module, subject, inputs = launched(cls)
+    rng = random.Random(cls.name)
+    text = str(module)
+    for _ in range(6 if "gpu.module" in text else 0):  # Views and sizes are the host's.
+        faulty = planted(text, rng)
+        if faulty is None or faulty == text:
+            continue
+        judge(faulty, subject, inputs)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_planted_faults_in_a_staged_product(seed):
+    rng = random.Random(seed)
+    module = staged(STAGED)
+    subject = Subject("main", module.body_block.last.function_type)
+    inputs = [
+        np.ones((8, 12), np.float32),
+        np.ones((12, 8), np.float32),
+        np.zeros((8, 8), np.float32),
+    ]
+    text = str(module)
+    barriers = [m.span() for m in re.finditer("gpu.barrier", text)]
+    if seed % 4 == 0:
+        start, end = rng.choice(barriers)
+        text = text[:start] + text[end:]
+    judge(planted(text, rng), subject, inputs)
+
+
+def judge(text, subject, inputs):
+    """What is proven goes well when it is run, and what is said to be wrong does not."""
+    try:
+        changed = parse_module(text)
+        changed.verify()
+    except NncError:
+        return
+    wrong = run(changed, subject, inputs)
+    try:
+        fine = prove(changed)
+    except NncError as error:
+        assert wrong is not None, error
+    else:
+        assert not (fine and wrong), wrong
