@@ -8,8 +8,6 @@ from ...ir.core import Value
 from ..common.rows import Convert
 from ..declared import digests
 
-_NEWEST = 1 << 16
-
 
 def find_own(kind: str) -> Convert | None:
     """The converter of an operator that was declared, or None.
@@ -19,10 +17,10 @@ def find_own(kind: str) -> Convert | None:
     name = kind.rpartition(".")[0]
     if name not in digests:
         return None
-    from ..onnx.registry import find_converter
+    from ..onnx.registry import rows as declared
 
     domain, _, own = name.rpartition(".")
-    convert: Any = find_converter(domain, own, _NEWEST)
+    convert: Any = declared.find(own, domain)
 
     def row(n: Any, **given: Any) -> Any:
         operands = [v for v in given.values() if isinstance(v, Value) or v is None]
