@@ -46,6 +46,8 @@ class Processor(Machine):
     all that is loaded is in registers at once."""
     widest_lane: int = 8
     """Bytes of the largest elements that there is arithmetic on vectors of."""
+    integer_registers: int = 0
+    """Registers for integers where those are not the vectors'; 0 where they are."""
     issue_width: int = 6
     """Micro-operations that start in one cycle."""
     load_micro_ops: int = 1
@@ -56,6 +58,10 @@ class Processor(Machine):
         if element_bytes > self.widest_lane:
             return 1
         return max(1, self.vector_bits // (8 * element_bytes))
+
+    def registers(self, of_integers: bool) -> int:
+        """How many registers hold vectors of integers, or of floats."""
+        return (of_integers and self.integer_registers) or self.vector_registers
 
     def can_mask(self, element_bytes: int) -> bool:
         """Whether an instruction loads or stores some lanes of a vector, not one for each."""

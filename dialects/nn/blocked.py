@@ -16,7 +16,7 @@ from ...ir.diagnostics import NncError
 from ...ir.lazy import np
 from ...ir.types import TensorType
 from .base import check_length, numbers
-from .products import PACKING, ProductOp, product_body
+from .products import PACKING, ProductOp, check_factors, product_body
 from .traits import Fusion
 
 
@@ -47,14 +47,14 @@ class BlockedConvOp(ProductOp):
         x, weight = types
         if x.rank < 4 + cls.outer_rank or weight.rank != x.rank + cls.weight_rank:
             raise NncError(f"the ranks of x and weight do not fit: '{x}' and '{weight}'")
-        if x.element_type is not weight.element_type:
-            raise NncError(f"x and weight have different element types: '{x}' and '{weight}'")
+        check_factors(x, weight, attrs.packing)
         spatial = x.rank - 3 - cls.outer_rank
         scope = {
             "strides": numbers(attrs.strides, spatial, 1, "strides"),
             "dilations": numbers(attrs.dilations, spatial, 1, "dilations"),
         }
-        return cls.bind(product_body(cls.body, attrs.packing), types, scope)
+        element = cls.result_element(types, attrs)
+        return cls.bind(product_body(cls.body, attrs.packing), types, scope, result_element=element)
 
 
 class BlockedConv(BlockedConvOp, name="nn.blocked_conv"):

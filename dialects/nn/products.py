@@ -19,6 +19,7 @@ from ...ir.declare import (
 from ...ir.diagnostics import NncError
 from ...ir.lazy import np
 from ...ir.packing import PACKINGS
+from ...ir.types import IntegerType, TensorType, i32
 from .base import NnOp, numbers, one_of, tensor
 from .traits import Fusion
 from .windows import Window
@@ -31,8 +32,16 @@ class ProductOp(NnOp):
     prologue = (Fusion.MOVEMENT,)
     weight_operand = 1
 
+    @classmethod
+    def result_element(cls, types, attrs):
+        return (
+            i32 if getattr(attrs, "packing", "") == SINGLE else super().result_element(types, attrs)
+        )
 
-PACKING = one_of("none", *PACKINGS)
+
+SINGLE = "single"
+"""The packing of products of integers of 8 bits that each are multiplied as i32."""
+PACKING = one_of("none", SINGLE, *PACKINGS)
 """Of a product's operands: words of smaller integers, see `ir/packing.py`, or elements."""
 
 
@@ -43,7 +52,18 @@ def product_body(body: str | None, packing: str) -> str:
         return body
     out, _, product = body.partition(" += ")
     lhs, rhs = product.split(" * ")
+    if packing == SINGLE:
+        return f"{out} += cast({lhs}) * cast({rhs})"
     return f"{out} += dot_{packing}({lhs}, {rhs})"
+
+
+def check_factors(x: TensorType, weight: TensorType, packing: str) -> None:
+    """Raise NncError where elements of these types are not multiplied in a packing."""
+    if packing == SINGLE:
+        if not all(isinstance(t.element_type, IntegerType) for t in (x, weight)):
+            raise NncError(f"x and weight must be of integers: '{x}' and '{weight}'")
+    elif x.element_type is not weight.element_type:
+        raise NncError(f"x and weight have different element types: '{x}' and '{weight}'")
 
 
 class Matmul(ProductOp, name="nn.matmul"):

@@ -83,6 +83,10 @@ def _tile_group(host: Stage, stages: Sequence[Stage], taken: set[Stage]) -> Grou
             group.maps[stage] = alike[stage]
         elif needs or waits:
             blocked.add(stage)
+    for stage in reversed(stages[host.index + 1 :]):
+        readers = [s for s in stages[stage.index + 1 :] if depends(stage, s)]
+        if stage in alike and readers and all(s in group.maps for s in readers):
+            group.maps[stage] = alike[stage]
     _add_feeders(group, stages, taken, maps)
     return group
 

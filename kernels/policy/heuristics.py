@@ -276,7 +276,12 @@ class Heuristics(Shaping):
         shared = [l for l in outer if set(l.dims) <= rows]
         idle = [l for l in outer if not l.is_reduction and l not in shared]
         own = [l for l in outer if l.is_reduction]
-        writer.reorder([*shared, *idle, *own, *inner])
+        # Dimensions that are kept have no place in stages over all elements, which share `own`.
+        kept = [l for l in idle if l.extent == 1]
+        idle = [l for l in idle if l.extent != 1]
+        writer.reorder([*shared, *idle, *own, *kept, *inner])
+        for loop in kept:
+            writer.put(unroll, loop)
         self.unroll_all([], inner, tile)
         self.accumulate(host, [*own, *inner])
         plan = writer.plan
@@ -358,7 +363,9 @@ class Heuristics(Shaping):
                 continue
             later = (s for s in stages if s.index > stage.index)
             first = next((s for s in later if depends(stage, s)), None)
-            if first is None or first.rank != stage.rank or not self._same(stage, first, group):
+            if first is None or not self._same(stage, first, group):
+                continue
+            if first.rank != stage.rank and first is not group.host:
                 continue
             if not self._is_over_rows(stage, group):
                 continue
@@ -374,11 +381,11 @@ class Heuristics(Shaping):
 
     @staticmethod
     def _same(a: Stage, b: Stage, group: Group) -> bool:
-        """Whether two stages run over the same dimensions."""
-        return (
-            set(group.maps[a].values()) == set(group.maps[b].values())
-            and len(group.maps[a]) == a.rank
+        """Whether two stages run over the same dimensions, those of one step left out."""
+        one, other = (
+            {to for own, to in group.maps[s].items() if s.extents[own] != 1} for s in (a, b)
         )
+        return one == other and len(group.maps[a]) == a.rank
 
     # -- elementwise -------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from math import inf, prod, sqrt
 from typing import Any
 
 from ...dialects import memref
-from ...ir.types import VectorType, element_type
+from ...ir.types import IntegerType, VectorType, element_type
 from ...targets.costs import TileCosts
 from ...targets.processor import Processor
 from ..codegen.vectors.reads import is_interleaved
@@ -91,6 +91,7 @@ class TileEstimate:
         self.outputs = operands(stage.outputs)
         self.bytes = widest_element(stage)
         self.full_lanes = machine.lanes(self.bytes)
+        self.registers = machine.registers(of_integers=_makes_integers(stage))
         self.shares = shares(stage, machine.costs.operations)
         self.products = 0 if machine.has_fma else _products(stage)
         self._looks_up = any(isinstance(op, memref.Load) for op in stage.body_ops())
@@ -263,7 +264,7 @@ class TileEstimate:
         several = sum(o.count for o in self.inputs) > 1
         kept = held if early else least * several
         needed = accumulators + kept + self.costs.streaming_registers
-        spill = max(0, needed - machine.vector_registers)
+        spill = max(0, needed - self.registers)
         again = sum(o.count * self._refetch(o, tile, sizes) for o in self._read_again)
         # They overlap, the worse the more each has to do.
         work = sum(cycles**self.costs.overlap for cycles in (arithmetic, loads, again))
@@ -456,6 +457,11 @@ def widest_element(stage: Stage) -> int:
     types += [v.type for op in stage.body_ops() if op not in steps for v in op.results]
     scalars = [element_type(t) for t in types if not isinstance(t, VectorType)]
     return max((getattr(t, "byte_width", 8) for t in scalars), default=4)
+
+
+def _makes_integers(stage: Stage) -> bool:
+    """Whether what a stage computes is in registers of integers until it is stored."""
+    return all(isinstance(a.element_type, IntegerType) for a in stage.outputs)
 
 
 def _products(stage: Stage) -> int:

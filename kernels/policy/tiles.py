@@ -85,8 +85,7 @@ class TileModel(TileEstimate):
         others = [d for d in others if self.reuses(d) or self._fills_gaps(d, lane_dim)]
         pairs = [(a, b) for i, a in enumerate(others) for b in self._nearest_first(others[i + 1 :])]
         groups = pairs or [(a,) for a in others] or [()]
-        registers = self.machine.vector_registers
-        limit = registers - self.costs.streaming_registers
+        limit = self.registers - self.costs.streaming_registers
         if lane_dim is not None and stage.kinds[lane_dim] == "reduction" and self.large:
             limit = self.costs.streams  # rows that come from memory
         for along in self._factors(lane_dim, lanes, ALONG):

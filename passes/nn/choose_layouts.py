@@ -162,8 +162,8 @@ class Layouts:
         if not _is_blocked_type(element_of(conv.x)) or 0 in (*x[1:], *weight):
             return None
         C, M, groups = x[1], out[1], conv.groups
-        if words is not None:
-            return self.blocks_of_words(conv, words.packing.count, wanted)
+        if words is not None and words.count > 1:
+            return self.blocks_of_words(conv, words.count, wanted)
         if groups == 1:
             before = wanted.get(conv.x) or self.block_of(C)
             after = wanted.get(conv.out) or self.block_of(M)

@@ -56,7 +56,7 @@ class Fuse(
 
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
     limit: int = option(
-        32, help="the most ops of one kernel; 1 makes one kernel of each op", least=1
+        64, help="the most ops of one kernel; 1 makes one kernel of each op", least=1
     )
 
     def run(self, op: Operation, context: PassContext) -> None:
@@ -105,6 +105,8 @@ class Grouping:
         for op in ops:
             if op.fusion is Fusion.PRODUCT:
                 self.start(op, self._is_product_epilogue(op), self._is_prologue(op))
+        for i, members in enumerate(self.found):
+            self.found[i] = self.with_operands_of_epilogue(self.until_narrowest(members))
         # What no kernel before it writes into a padded tensor, an algorithm's first step pads.
         for i, members in enumerate(self.found):
             if members[0].fusion is Fusion.REDUCTION:
@@ -296,9 +298,55 @@ class Grouping:
                 group |= trial
                 self.taken |= trial
 
-    def grow_backward(self, group: set[Any], joins: Joins) -> None:
-        """Add ops of which the group is the only user."""
-        pending = sorted(group, key=self.order.__getitem__)
+    def until_narrowest(self, members: list[nn.NnOp]) -> list[nn.NnOp]:
+        """A product's group without the elementwise ops at its end that make its result larger.
+
+        A reduction computes them as it reads: sums of what is dequantized read 8 bits.
+        """
+        users = {*members[-1].results[0].users}
+        reduction = next(iter(users)) if len(users) == 1 else None
+        if not isinstance(reduction, nn.NnOp) or reduction.fusion is not Fusion.REDUCTION:
+            return members
+        if reduction in self.taken or not self._is_prologue(reduction)(members[-1]):
+            return members
+        end, narrowest = len(members), len(members)
+        while end > 1 and self._is_chained(members[end - 1], members[end - 2]):
+            end -= 1
+            if _width(members[end - 1]) < _width(members[narrowest - 1]):
+                narrowest = end
+        self.taken.difference_update(members[narrowest:])
+        return members[:narrowest]
+
+    @staticmethod
+    def _is_chained(op: nn.NnOp, before: nn.NnOp) -> bool:
+        """Whether an elementwise op reads what the one before it gives, and constants."""
+        rest = [v for v in op.operands if v is not before.results[0]]
+        numbers = all(v.defined_by(nn.Constant) is not None for v in rest)
+        return op.fusion is Fusion.ELEMENTWISE and len(rest) < len(op.operands) and numbers
+
+    def with_operands_of_epilogue(self, members: list[nn.NnOp]) -> list[nn.NnOp]:
+        """A product's group with the elementwise ops that only its epilogue reads.
+
+        Each element is read once, so it is computed where it is read, behind the product: a
+        shortcut that is dequantized, say, takes no memory as floats.
+        """
+        products = [op for op in members if op.fusion is Fusion.PRODUCT]
+        if len(products) != 1 or products[0].has_whole_tiles:
+            return members
+        group, (product,) = set(members), products
+        joins, own = self._is_epilogue(product), set(product.operands)
+        for op in members:
+            if op.fusion is Fusion.ELEMENTWISE:
+                self.grow_backward(group, lambda op: joins(op) and op.results[0] not in own, (op,))
+        before = group.difference(members)
+        place = dict(self.order)
+        for op in sorted(before, key=self.order.__getitem__, reverse=True):
+            place[op] = min(place[user] for user in op.results[0].users)
+        return sorted(group, key=lambda op: (place[op], op not in before, self.order[op]))
+
+    def grow_backward(self, group: set[Any], joins: Joins, last: Iterable[Any] = ()) -> None:
+        """Add ops of which the group is the only user, before all of it or before its `last`."""
+        pending = sorted(last or group, key=self.order.__getitem__)
         while pending and len(group) < self.limit:
             for operand in pending.pop().operands:
                 op = operand.defining_op
@@ -330,6 +378,12 @@ def _is_fusable(op: Operation) -> TypeGuard[nn.NnOp]:
 
 def _shape(value: Value) -> tuple[Dim, ...] | None:
     return value.type.shape if isinstance(value.type, TensorType) else None
+
+
+def _width(op: nn.NnOp) -> int:
+    """Units: bytes of an element of the result."""
+    type = op.results[0].type
+    return type.element_type.byte_width if isinstance(type, TensorType) else 0
 
 
 def _escapes(value: Value, group: set[Operation]) -> bool:

@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...dialects import nn
+from ...dialects.nn.products import SINGLE
 from ...ir.builder import Builder
-from ...ir.core import Value
+from ...ir.core import Operation, Value
 from ...ir.lazy import np
 from ...ir.packing import PACKINGS, Packing
 from ...ir.types import IntegerType, TensorType, f32, i8, i32
@@ -37,6 +38,19 @@ class Steps:
 
     x: Value
     zero: Value | None
+    moves: tuple[Operation, ...] = ()
+    """Changes of shape or order behind the subtraction, the first one first."""
+
+    def tensor(self, b: Builder) -> Value:
+        """x in the shape and order of the operand."""
+        found = self.x
+        for move in self.moves:
+            type = TensorType(shape_of(move.results[0]), element_of(found))
+            again = move.create(
+                [found, *move.operands[1:]], [type], move.attributes, move.properties
+            )
+            found = b.insert(again).results[0]
+        return found
 
     @property
     def is_signed(self) -> bool:
@@ -47,6 +61,10 @@ def steps_of(value: Value) -> Steps | None:
     """What a tensor of i32 is made of, where that is integers of 8 bits less a zero point."""
     if element_of(value) is not i32:
         return None
+    moves: list[Operation] = []
+    while (move := value.defined_by(nn.Reshape) or value.defined_by(nn.Transpose)) is not None:
+        moves.append(move)
+        value = move.operands[0]
     zero, wide = None, value
     if (moved := value.defined_by(nn.Sub)) is not None:
         wide, zero = moved.lhs, moved.rhs
@@ -56,7 +74,7 @@ def steps_of(value: Value) -> Steps | None:
     element = element_of(narrow.x) if narrow is not None else None
     if narrow is None or not isinstance(element, IntegerType) or element.width != 8:
         return None
-    return Steps(narrow.x, zero)
+    return Steps(narrow.x, zero, tuple(reversed(moves)))
 
 
 @dataclass(frozen=True)
@@ -68,23 +86,33 @@ class IntegerProduct:
     name: str
 
     @property
-    def packing(self) -> Packing:
-        return PACKINGS[self.name]
+    def packing(self) -> Packing | None:
+        """What words hold; None where each integer is multiplied for itself."""
+        return PACKINGS.get(self.name)
+
+    @property
+    def count(self) -> int:
+        """The integers in a word."""
+        return 1 if self.packing is None else self.packing.count
 
     @property
     def has_bytes(self) -> bool:
-        return self.packing.count == 4
+        return self.packing is None or self.count == 4
 
     @property
     def shift(self) -> int:
         """What is added to the operand so that its bytes are signed as the packing wants them."""
-        if not self.has_bytes or self.operand.is_signed == (self.packing.lhs.signedness != "u"):
+        if self.packing is None or not self.has_bytes:
+            return 0
+        if self.operand.is_signed == (self.packing.lhs.signedness != "u"):
             return 0
         return _MIDDLE if self.operand.is_signed else -_MIDDLE
 
     def weights(self, b: Builder, arranged: Value) -> Value:
         """Constant weights [.., K, A] as words [.., K / count, A]."""
-        count = self.packing.count
+        if self.packing is None:
+            return cast(b, arranged, i8)
+        count = self.count
         *lead, K, A = shape_of(arranged)
         apart = reshape(b, arranged, (*lead, K // count, count, A))
         rank = len(lead)
@@ -97,6 +125,8 @@ class IntegerProduct:
 
     def words(self, b: Builder, x: Value) -> Value:
         """What `aligned` and `padded` made of the operand, [.., N], as words."""
+        if self.packing is None:
+            return x
         if self.has_bytes:
             return b.insert(nn.Words(x)).result
         zero = self.operand.zero
@@ -105,7 +135,7 @@ class IntegerProduct:
 
     def aligned(self, b: Builder, x: Value) -> Value:
         """x plus the shift, in bytes of the sign that the packing wants."""
-        if not self.shift:
+        if self.packing is None or not self.shift:
             return x
         kind = self.packing.lhs if self.packing.lhs.signedness else i8
         same = b.insert(nn.Bitcast(x, out=TensorType(shape_of(x), kind))).result
@@ -173,10 +203,28 @@ def integer_matmul(product: nn.Matmul, machine: Machine) -> IntegerProduct | Non
 
 def integer_conv(conv: nn.Conv, machine: Machine) -> IntegerProduct | None:
     """How a convolution with constant weights is computed on words; None where it is not."""
-    found = integer_product(conv.x, conv.weight, machine)
-    if found is None or (conv.groups > 1 and found.weight.shape[1] % 4):
+    if conv.bias is not None and element_of(conv.bias) is not i32:
         return None
-    return found if conv.bias is None or element_of(conv.bias) is i32 else None
+    found = integer_product(conv.x, conv.weight, machine)
+    if found is not None and conv.groups > 1 and found.weight.shape[1] % 4:
+        found = None
+    if found is not None and 2 * found.weight.shape[1] > found.count:
+        return found
+    return (
+        single_product(conv, machine) if conv.groups == 1 or conv.is_depthwise else None
+    ) or found
+
+
+def single_product(conv: nn.Conv, machine: Machine) -> IntegerProduct | None:
+    """A convolution on integers that are read one by one and multiplied as i32.
+
+    Where registers hold one number each, it costs no more to read it from a byte than from four.
+    """
+    steps, numbers = steps_of(conv.x), constant_array(conv.weight)
+    if steps is None or numbers is None or not numbers.size or machine.lanes(4) > 1:
+        return None
+    fits = int(numbers.min()) >= -_MIDDLE and int(numbers.max()) < _MIDDLE
+    return IntegerProduct(steps, numbers, SINGLE) if fits else None
 
 
 def is_exact_in_floats(product: nn.Matmul) -> bool:
@@ -217,13 +265,13 @@ def pack_integer_matmul(product: nn.Matmul, found: IntegerProduct, block: int) -
     """Replace a product of integers by one of words, with weights in blocks of columns."""
     b = Builder.before_op(product)
     K, N = shape_of(product.rhs)
-    count = found.packing.count
+    count = found.count
     depth, whole = -(-K // count) * count, -(-N // block) * block
     weight = behind(b, product.rhs, (depth - K, whole - N))
     apart = reshape(b, weight, (depth, whole // block, block))
     weights = found.weights(b, b.insert(nn.Transpose(apart, (1, 0, 2))).result)
     rank = len(shape_of(product.lhs))
-    x = found.aligned(b, found.operand.x)
+    x = found.aligned(b, found.operand.tensor(b))
     x = found.padded(b, x, (*(0,) * (2 * rank - 1), depth - K))
     out = b.insert(nn.PackedMatmul(found.words(b, x), weights, packing=found.name)).result
     rows = shape_of(product.out)[:-1]
@@ -247,8 +295,9 @@ def behind(b: Builder, x: Value, counts: Sequence[int]) -> Value:
 
 def with_whole_words(conv: nn.Conv, found: IntegerProduct) -> tuple[Value, Value]:
     """The operand, of 8 bits, and the weights of a convolution, with channels that fill words."""
-    b, x, weight = Builder.before_op(conv), found.operand.x, conv.weight
-    rest = -(shape_of(weight)[1] % -found.packing.count) if conv.groups == 1 else 0
+    b, weight = Builder.before_op(conv), conv.weight
+    x = found.operand.tensor(b)
+    rest = -(shape_of(weight)[1] % -found.count) if conv.groups == 1 else 0
     rank = len(shape_of(x))
     pads = (*(0,) * (rank + 1), rest, *(0,) * (rank - 2))
     lead = (0, rest, *(0,) * (rank - 2))

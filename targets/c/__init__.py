@@ -50,6 +50,7 @@ _SCALAR = Processor(
 _CORTEX_M7 = replace(
     _SCALAR,
     vector_registers=32,
+    integer_registers=12,
     has_fma=True,
     fma_latency=5,
     has_signed_byte_products=True,  # SXTB16 and SMLAD

@@ -8,18 +8,19 @@ import numpy as np
 
 from ...artifacts.header import about as about_tensors
 from ...ir.types import FloatType, IntegerType, TensorType
-from .entry import FIRST_FAILURE, TENSOR, string
+from ...runtime.abi import FIRST_FAILURE, NO_ARGUMENT, OTHER_SHAPE
+from .entry import NO_MEMORY, TENSOR, string
 from .language import C
 
 _SIGNED = {"u8": "int8_t", "u16": "int16_t", "u32": "int32_t", "u64": "int64_t"}
 
 _STATUSES = (
     ("OK", 0, "all is well"),
-    ("NO_ARGUMENT", 1, "an argument is NULL"),
-    ("NO_MEMORY", 2, "out of memory"),
+    ("NO_ARGUMENT", NO_ARGUMENT, "an argument is NULL"),
+    ("NO_MEMORY", NO_MEMORY, "out of memory"),
     ("NO_WEIGHTS", 3, "the weights file cannot be read, or no weights are given"),
     ("OTHER_WEIGHTS", 4, "the weights file is another model's, or damaged"),
-    ("OTHER_SHAPE", 7, "an input has another shape than the model's"),
+    ("OTHER_SHAPE", OTHER_SHAPE, "an input has another shape than the model's"),
 )
 
 _HEADER = """\
@@ -150,11 +151,10 @@ def element_name(type: TensorType) -> str:
 def _listed(signature: Any) -> str:
     texts = []
     for name, kind, type, is_output in parameters(signature):
-        if type.has_static_shape:
-            texts.append(f"{'' if is_output else 'const '}{kind} *{name}")
-        else:
-            texts.append(f"{kind} **{name}" if is_output else f"const {kind} *{name}")
-            texts.append(f"{'' if is_output else 'const '}int64_t *{name}_shape")
+        const, opened = "" if is_output else "const ", not type.has_static_shape
+        texts.append(f"{const}{kind} {'**' if is_output and opened else '*'}{name}")
+        if opened:
+            texts.append(f"{const}int64_t *{name}_shape")
     return ", ".join(texts) or "void"
 
 
@@ -208,27 +208,18 @@ def call_text(signature: Any, prefix: str, inside: bool) -> str:
     """What `model.c` has behind the code: the simple call, and the meaning of statuses."""
     given, made = [], []
     counts = {False: 0, True: 0}
-    for name, _, type, is_output in parameters(signature):
+    for name, kind, type, is_output in parameters(signature):
         array = f"{'outputs' if is_output else 'inputs'}[{counts[is_output]}]"
         counts[is_output] += 1
-        static = type.has_static_shape
-        value = (
-            "NULL"
-            if is_output and not static
-            else name
-            if is_output
-            else f"(void *)(uintptr_t){name}"
-        )
-        shape = (
-            "NULL"
-            if static
-            else name + "_shape"
-            if is_output
-            else f"(int64_t *)(uintptr_t){name}_shape"
-        )
+        value, shape = name, f"{name}_shape"
+        if not is_output:
+            value, shape = f"(void *)(uintptr_t){value}", f"(int64_t *)(uintptr_t){shape}"
+        if type.has_static_shape:
+            shape = "NULL"
+        elif is_output:
+            value = "NULL"
+            made.append(f"    if (status == 0) *{name} = ({kind} *){array}.data;\n")
         given.append(f"    {array}.data = {value};\n    {array}.shape = {shape};\n")
-        if is_output and not static:
-            made.append(f"    if (status == 0) *{name} = ({element_name(type)} *){array}.data;\n")
     return _CALL.format(
         prefix=prefix,
         check="" if inside or not signature.weights_bytes else _CHECK,

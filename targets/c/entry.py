@@ -12,6 +12,7 @@ from ...dialects.marks import ARENA, FAILURES, INPUT_DIMS, INPUTS, OUTPUTS, POOL
 from ...dialects.nn.dimension_names import names_of
 from ...ir.core import Operation
 from ...ir.types import MemRefType, TensorType
+from ...runtime.abi import FIRST_FAILURE, NO_ARGUMENT, OTHER_SHAPE
 from ..source.memory import bytes_of
 from ..source.module import Text, print_module
 from .language import C
@@ -19,8 +20,8 @@ from .language import C
 _HERE = Path(__file__).parent
 WEIGHTS_HERE = "/* -- weights -- */"
 """A line of the text behind which the weights may stand."""
-FIRST_FAILURE, NO_ARGUMENT, NO_MEMORY, OTHER_SHAPE = 16, 1, 2, 7
-"""Statuses, as the runtime's libraries have them."""
+NO_MEMORY = 2
+"""The status where memory is at an end, as the runtime's libraries have it."""
 
 TENSOR = """\
 #ifndef NNC_C_TENSOR
@@ -68,6 +69,14 @@ def c_text(module: Operation, prefix: str = "nnc", pointer_bits: int = 64) -> st
     return "\n".join(part for part in parts if part)
 
 
+_SPECIAL = {
+    ARENA: ("arena", "(uint8_t *)"),
+    WEIGHTS: ("weights", "(const uint8_t *)"),
+    POOL: ("pool", ""),
+}
+"""The arguments that are no tensors of the model: what the entry calls them, and a cast."""
+
+
 def _entry(module: Operation, text: Text, prefix: str) -> Iterator[str]:
     """The functions that a program calls."""
     op = text.entry.op
@@ -82,21 +91,17 @@ def _entry(module: Operation, text: Text, prefix: str) -> Iterator[str]:
     yield from (f"    {line}" for line in _checked(op, inputs, outputs))
     rest = iter(tensors)
     for i, type in enumerate(op.function_type.inputs):
-        special = {ARENA: "arena", WEIGHTS: "weights", POOL: "pool"}
-        word = next((w for k, w in special.items() if op.arg_attribute(i, k) is not None), None)
-        if word in ("arena", "weights"):
-            if word == "weights":
-                yield "#if defined(NNC_WEIGHTS)"
-                yield "    if (!weights) weights = NNC_WEIGHTS;"
-                yield "#endif"
-            if type.num_elements:
-                yield f"    if (!{word}) return {NO_ARGUMENT};"
-        if word is not None:
-            arguments.append(
-                {"pool": "pool", "weights": "(const uint8_t *)weights"}.get(
-                    word, f"(uint8_t *){word}"
-                )
-            )
+        word, cast = next(
+            (one for k, one in _SPECIAL.items() if op.arg_attribute(i, k) is not None), ("", "")
+        )
+        if word == "weights":
+            yield "#if defined(NNC_WEIGHTS)"
+            yield "    if (!weights) weights = NNC_WEIGHTS;"
+            yield "#endif"
+        if word in ("arena", "weights") and type.num_elements:
+            yield f"    if (!{word}) return {NO_ARGUMENT};"
+        if word:
+            arguments.append(cast + word)
             continue
         array, number = next(rest)
         kind = text.entry.pointer_type(type.element_type)

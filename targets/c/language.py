@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...ir.packing import DOTS
 from ..source.language import Language
 
 _TAKEN = """
@@ -107,12 +108,18 @@ TEMPLATES = _templates() | {
     "arith.sitofp:v": "NNC_CONVERT({T}, ({I}){0})",
     "arith.uitofp:v": "NNC_CONVERT({T}, {0})",
     "arith.fptosi": "({T})s{W}_of_f{w}({0})",
+    "whole": "({T})({0} == {0} ? (int{W}_t){0} : INT{W}_MIN)",
     "arith.fptoui": "({T})uns{W}_of_f{w}({0})",
     "arith.fptosi:v": "({T})NNC_CONVERT({K}, {0})",
     "arith.fptoui:v": "NNC_CONVERT({T}, {0})",
     "convert": "NNC_CONVERT({T}, {0})",
     "shuffle": "({T})NNC_SHUFFLE({0}, {1}, {mask})",
     "bits": "nnc_bits({S}, {T}, {0})",
+    "choose": "{0} ? {1} : {2}",
+    "lanes": "({T}){{{0}}}",
+    "constant": "const {T} {name} = {0};",
+    "for": "for ({kind} {name} = {low}; {first} < {last}; {name} += {step})",
+    "forever": "for (;;)",
     "function": "static {kernel}{result} {name}({parameters})",
     "kernel": "NNC_KERNEL ",
     "restrict": "restrict ",
@@ -164,9 +171,7 @@ LANES = {
         "m[{i}] ? p[(ptrdiff_t)x[{i}] * stride] : a[{i}]",
     ),
     "maskedload": ("const {E} *p, {I} m, {T} a", "m[{i}] ? p[{i}] : a[{i}]"),
-    "dot_u8s8": ("{T} a, {T} b", "dot_u8s8(a[{i}], b[{i}])"),
-    "dot_s8": ("{T} a, {T} b", "dot_s8(a[{i}], b[{i}])"),
-    "dot_s16": ("{T} a, {T} b", "dot_s16(a[{i}], b[{i}])"),
+    **{n: ("{T} a, {T} b", f"{n}(a[{{i}}], b[{{i}}])") for n in DOTS},
 }  # fmt: skip
 
 _BODIES = {
@@ -186,6 +191,7 @@ _BODIES = {
         "const int{w}_t n = (int{w}_t)(most < 0 ? 0 : most); "
         "return steps < n;",
     ),
+    **{f"{n}_add": ("{T}", "{T} a, {T} b, {T} c", f"return {n}_{{T}}(a, b) + c;") for n in DOTS},
     "greater": ("{T}", "{T} a, {T} b", "return select_{T}(a > b, a, b);"),
     "lesser": ("{T}", "{T} a, {T} b", "return select_{T}(a < b, a, b);"),
     "least": ("{T}", "{T} a, {T} b", "return greater_{T}(b, a);"),
@@ -210,22 +216,22 @@ _BODIES = {
     ),
     "isinf": ("{I}", "{T} a", "return (a == ({E})INFINITY) | (a == -({E})INFINITY);"),
     "isfinite": ("{I}", "{T} a", "return (a - a) == (a - a);"),
-    "isnormal": ("{I}", "{T} a", "{I} m = {{ 0 }}; int i; "
-        "for (i = 0; i < {n}; i++) m[i] = isnormal(a[i]) ? -1 : 0; return m;"),
-    "reduce_add_ordered": ("{E}", "{T} a, {E} x",
-        "int i; for (i = 0; i < {n}; i++) x = x + a[i]; return x;"),
-    "reduce_mul_ordered": ("{E}", "{T} a, {E} x",
-        "int i; for (i = 0; i < {n}; i++) x = x * a[i]; return x;"),
-    "f32_of_f16": ("{W}", "{T} a", "{W} r = {{ 0 }}; int i; "
-        "for (i = 0; i < {n}; i++) r[i] = f32_of_f16(a[i]); return r;"),
+    **{f"reduce_{name}_ordered": ("{E}", "{T} a, {E} x",
+        f"int i; for (i = 0; i < {{n}}; i++) x = x {sign} a[i]; return x;")
+        for name, sign in (("add", "+"), ("mul", "*"))},
     "f32_of_bf16": ("{W}", "{T} a",
         "return ({W})(NNC_CONVERT({V}, a) << 16);"),
-    "f16_of_f32": ("{T}", "{W} a", "{T} r = {{ 0 }}; int i; "
-        "for (i = 0; i < {n}; i++) r[i] = f16_of_f32(a[i]); return r;"),
-    "bf16_of_f32": ("{T}", "{W} a", "{T} r = {{ 0 }}; int i; "
-        "for (i = 0; i < {n}; i++) r[i] = bf16_of_f32(a[i]); return r;"),
-    "odd": ("{W}", "{T} a", "{W} r = {{ 0 }}; int i; "
-        "for (i = 0; i < {n}; i++) r[i] = odd_of_f64(a[i]); return r;"),
+    **{
+        name: (result, f"{source} a", f"{result} r = {{{{ 0 }}}}; int i; "
+            f"for (i = 0; i < {{n}}; i++) r[i] = {lane}; return r;")
+        for name, result, source, lane in (
+            ("f32_of_f16", "{W}", "{T}", "f32_of_f16(a[i])"),
+            ("f16_of_f32", "{T}", "{W}", "f16_of_f32(a[i])"),
+            ("bf16_of_f32", "{T}", "{W}", "bf16_of_f32(a[i])"),
+            ("odd", "{W}", "{T}", "odd_of_f64(a[i])"),
+            ("isnormal", "{I}", "{T}", "isnormal(a[i]) ? -1 : 0"),
+        )
+    },
 }  # fmt: skip
 
 _COMBINED = {

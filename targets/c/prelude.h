@@ -183,14 +183,16 @@ NNC_INLINE uint32_t dot_u8s8(uint32_t a, uint32_t b) {
 }
 #if defined(__ARM_FEATURE_DSP) && defined(__ARM_FEATURE_SIMD32)
 #include <arm_acle.h>
-NNC_INLINE uint32_t dot_s8(uint32_t a, uint32_t b) {
+NNC_INLINE uint32_t dot_s8_add(uint32_t a, uint32_t b, uint32_t c) {
     const int32_t odd = __smlad(
-        __sxtb16((int8x4_t)(a >> 8 | a << 24)), __sxtb16((int8x4_t)(b >> 8 | b << 24)), 0);
+        __sxtb16((int8x4_t)(a >> 8 | a << 24)), __sxtb16((int8x4_t)(b >> 8 | b << 24)), (int32_t)c);
     return (uint32_t)__smlad(__sxtb16((int8x4_t)a), __sxtb16((int8x4_t)b), odd);
 }
-NNC_INLINE uint32_t dot_s16(uint32_t a, uint32_t b) {
-    return (uint32_t)__smlad((int16x2_t)a, (int16x2_t)b, 0);
+NNC_INLINE uint32_t dot_s16_add(uint32_t a, uint32_t b, uint32_t c) {
+    return (uint32_t)__smlad((int16x2_t)a, (int16x2_t)b, (int32_t)c);
 }
+NNC_INLINE uint32_t dot_s8(uint32_t a, uint32_t b) { return dot_s8_add(a, b, 0); }
+NNC_INLINE uint32_t dot_s16(uint32_t a, uint32_t b) { return dot_s16_add(a, b, 0); }
 #else
 NNC_INLINE uint32_t dot_s8(uint32_t a, uint32_t b) {
     int32_t sum = 0;
@@ -201,7 +203,10 @@ NNC_INLINE uint32_t dot_s8(uint32_t a, uint32_t b) {
 NNC_INLINE uint32_t dot_s16(uint32_t a, uint32_t b) {
     return (uint32_t)((int16_t)a * (int16_t)b) + (uint32_t)((int16_t)(a >> 16) * (int16_t)(b >> 16));
 }
+NNC_INLINE uint32_t dot_s8_add(uint32_t a, uint32_t b, uint32_t c) { return dot_s8(a, b) + c; }
+NNC_INLINE uint32_t dot_s16_add(uint32_t a, uint32_t b, uint32_t c) { return dot_s16(a, b) + c; }
 #endif
+NNC_INLINE uint32_t dot_u8s8_add(uint32_t a, uint32_t b, uint32_t c) { return dot_u8s8(a, b) + c; }
 
 /* Floats of 16 bits are kept as their bits and computed in 32. */
 NNC_INLINE float f32_of_bf16(uint16_t x) { return f32_of_u32((uint32_t)x << 16); }

@@ -64,6 +64,16 @@
 #if defined(__SSE2__)
 #define dot_s16_u32x4(a, b) ((u32x4)_mm_madd_epi16((__m128i)(a), (__m128i)(b)))
 #endif
+#if defined(__AVX512VNNI__)
+#define dot_u8s8_add_u32x16(a, b, c) ((u32x16)_mm512_dpbusd_epi32((__m512i)(c), (__m512i)(a), (__m512i)(b)))
+#endif
+#if defined(__AVX512VNNI__) && defined(__AVX512VL__)
+#define dot_u8s8_add_u32x8(a, b, c) ((u32x8)_mm256_dpbusd_epi32((__m256i)(c), (__m256i)(a), (__m256i)(b)))
+#define dot_u8s8_add_u32x4(a, b, c) ((u32x4)_mm_dpbusd_epi32((__m128i)(c), (__m128i)(a), (__m128i)(b)))
+#elif defined(__AVXVNNI__)
+#define dot_u8s8_add_u32x8(a, b, c) ((u32x8)_mm256_dpbusd_avx_epi32((__m256i)(c), (__m256i)(a), (__m256i)(b)))
+#define dot_u8s8_add_u32x4(a, b, c) ((u32x4)_mm_dpbusd_avx_epi32((__m128i)(c), (__m128i)(a), (__m128i)(b)))
+#endif
 #if defined(__F16C__)
 #define f32_of_f16_u16x8(a) ((f32x8)_mm256_cvtph_ps((__m128i)(a)))
 #define f16_of_f32_u16x8(a) ((u16x8)_mm256_cvtps_ph((__m256)(a), 0))
@@ -100,4 +110,7 @@
 #define sqrt_f32x4(a) ((f32x4)vsqrtq_f32((float32x4_t)(a)))
 #define roundeven_f32x4(a) ((f32x4)vrndnq_f32((float32x4_t)(a)))
 #define floor_f32x4(a) ((f32x4)vrndmq_f32((float32x4_t)(a)))
+#if defined(__ARM_FEATURE_DOTPROD)
+#define dot_s8_add_u32x4(a, b, c) ((u32x4)vdotq_s32((int32x4_t)(c), (int8x16_t)(a), (int8x16_t)(b)))
+#endif
 #endif

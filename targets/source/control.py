@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack
 
 from ...dialects import cf, func, memref, scf
 from ...dialects.marks import PARALLEL
 from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import NncError
-from ...ir.types import IndexType, Type
+from ...ir.types import IndexType
 from .memory import grouped
 from .printer import FunctionPrinter, states
 from .printing import stripped
@@ -17,121 +18,89 @@ from .printing import stripped
 
 @states(scf.For)
 def _for(p: FunctionPrinter, op: scf.For) -> None:
-    block, carried = op.body_block, op._operands[3:]
-    inits = [t for v in carried for t in p.flat(v)]
-    names = p.variables(block.args[1:], "sum", inits)
-    counter = block.args[0]
-    loop(p, counter, [p.text_of(v) for v in op._operands[:3]], counter.type)
-    p.nested(block)
-    _yield(p, names, block)
-    _results(p, op, names)
+    block = op.body_block
+    names = p.variables(block.args[1:], "sum", p.all_flat(op._operands[3:]))
+    with loop(p, block.args[0], [p.text_of(v) for v in op._operands[:3]]):
+        p.block(block)
+        p.assign(names, block.last._operands)  # type: ignore[union-attr]
+    p.bind_all(op.results, names)
 
 
-def loop(p: FunctionPrinter, counter: Value, bounds: Sequence[str], type: Type) -> None:
-    """The head of a counted loop."""
+def loop(p: FunctionPrinter, counter: Value, bounds: Sequence[str]) -> AbstractContextManager[None]:
+    """The body of a counted loop."""
     hint = counter.name_hint
     name = p.fresh(hint if hint and not re.match(r"arg\d|\d", hint) else "i")
     p.values[counter] = name
-    kind = p.language.type(type)
     low, high, step = map(stripped, bounds)
-    compared = (name, high)
+    type, first, last = counter.type, name, high
     if not isinstance(type, IndexType):
         signed = p.language.scalars[f"i{p.language.bits(type)}"]
-        compared = (f"({signed}){name}", f"({signed}){grouped(high)}")
-    p.line(f"for ({kind} {name} = {low}; {compared[0]} < {compared[1]}; {name} += {step}) {{")
-
-
-def _yield(p: FunctionPrinter, names: Sequence[str], block: Block) -> None:
-    p.depth += 1
-    p.assign(names, block.last._operands)  # type: ignore[union-attr]
-    p.depth -= 1
-    p.line("}")
-
-
-def _results(p: FunctionPrinter, op: Operation, names: Sequence[str]) -> None:
-    """Bind results to variables."""
-    at = 0
-    for result in op.results:
-        count = len(p.flat_types(result.type))
-        p.bind_flat(result, names[at : at + count])
-        at += count
+        first, last = p.cast(name, signed), p.cast(grouped(high), signed)
+    words = {"kind": p.language.type(type), "name": name, "low": low, "step": step}
+    return p.braces(p.language.templates["for"].format(first=first, last=last, **words))
 
 
 @states(scf.Parallel)
 def _parallel(p: FunctionPrinter, op: scf.Parallel) -> None:
     """Nested loops, one iteration after the other."""
     rank = len(op.body_block.args)
-    names = p.variables(
-        op.results, "total", [t for v in op._operands[3 * rank :] for t in p.flat(v)]
-    )
-    for i, arg in enumerate(op.body_block.args):
-        bounds = [p.text_of(op._operands[i + part * rank]) for part in range(3)]
-        loop(p, arg, bounds, arg.type)
-        p.depth += 1
-    p.block(op.body_block)
-    last = op.body_block.last
-    for i, region in enumerate(last.regions if last is not None else ()):
-        inner = region.blocks[0]
-        p.bind_flat(inner.args[0], [names[i]])
-        p.bind_flat(inner.args[1], p.flat(last._operands[i]))  # type: ignore[union-attr]
-        p.block(inner)
-        p.assign([names[i]], inner.last._operands)  # type: ignore[union-attr]
-    for _ in range(rank):
-        p.depth -= 1
-        p.line("}")
+    names = p.variables(op.results, "total", p.all_flat(op._operands[3 * rank :]))
+    with ExitStack() as loops:
+        for i, arg in enumerate(op.body_block.args):
+            bounds = [p.text_of(op._operands[i + part * rank]) for part in range(3)]
+            loops.enter_context(loop(p, arg, bounds))
+        p.block(op.body_block)
+        last = op.body_block.last
+        for i, region in enumerate(last.regions if last is not None else ()):
+            inner = region.blocks[0]
+            p.bind_flat(inner.args[0], [names[i]])
+            p.bind_flat(inner.args[1], p.flat(last._operands[i]))  # type: ignore[union-attr]
+            p.block(inner)
+            p.assign([names[i]], inner.last._operands)  # type: ignore[union-attr]
 
 
 @states(scf.While)
 def _while(p: FunctionPrinter, op: scf.While) -> None:
     before, after = (region.blocks[0] for region in op.regions)
-    names = p.variables(before.args, "state", [t for v in op._operands for t in p.flat(v)])
+    names = p.variables(before.args, "state", p.all_flat(op._operands))
     passed = p.variables(op.results, "found", None)
-    p.line("for (;;) {")
-    p.nested(before)
     condition = before.last
     assert isinstance(condition, scf.Condition)
-    p.depth += 1
-    p.assign(passed, condition._operands[1:])
-    p.line(f"if (!{grouped(p.text_of(condition._operands[0]))}) break;")
-    at = 0
-    for arg in after.args:
-        count = len(p.flat_types(arg.type))
-        p.bind_flat(arg, passed[at : at + count])
-        at += count
-    p.depth -= 1
-    p.nested(after)
-    _yield(p, names, after)
+    with p.braces(p.language.templates["forever"]):
+        p.block(before)
+        p.assign(passed, condition._operands[1:])
+        p.line(f"if (!{grouped(p.text_of(condition._operands[0]))}) break;")
+        p.bind_all(after.args, passed)
+        p.block(after)
+        p.assign(names, after.last._operands)  # type: ignore[union-attr]
 
 
 @states(scf.If)
 def _if(p: FunctionPrinter, op: scf.If) -> None:
     names = p.variables(op.results, "chosen", None)
-    p.line(f"if ({stripped(p.text_of(op._operands[0]))}) {{")
-    for i, region in enumerate(r for r in op.regions if r.blocks):
-        if i:
-            p.line("} else {")
-        p.nested(region.blocks[0])
-        if op.results:
-            p.depth += 1
-            p.assign(names, region.blocks[0].last._operands)  # type: ignore[union-attr]
-            p.depth -= 1
-    p.line("}")
+    head = f"if ({stripped(p.text_of(op._operands[0]))})"
+    for region in (r for r in op.regions if r.blocks):
+        with p.braces(head):
+            _chosen(p, names, region.blocks[0])
+        head = "else"
+
+
+def _chosen(p: FunctionPrinter, names: Sequence[str], block: Block) -> None:
+    """A block that gives variables their values at its end."""
+    p.block(block)
+    if names:
+        p.assign(names, block.last._operands)  # type: ignore[union-attr]
 
 
 @states(scf.IndexSwitch)
 def _switch(p: FunctionPrinter, op: scf.IndexSwitch) -> None:
     names = p.variables(op.results, "chosen", None)
-    p.line(f"switch ({stripped(p.text_of(op._operands[0]))}) {{")
     default, *cases = op.regions
-    for label, region in [*zip(op.cases, cases, strict=True), (None, default)]:
-        p.line("default: {" if label is None else f"case {label}: {{")
-        p.nested(region.blocks[0])
-        p.depth += 1
-        p.assign(names, region.blocks[0].last._operands)  # type: ignore[union-attr]
-        p.line("break;")
-        p.depth -= 1
-        p.line("}")
-    p.line("}")
+    with p.braces(f"switch ({stripped(p.text_of(op._operands[0]))})"):
+        for label, region in [*zip(op.cases, cases, strict=True), (None, default)]:
+            with p.braces("default:" if label is None else f"case {label}:"):
+                _chosen(p, names, region.blocks[0])
+                p.line("break;")
 
 
 @states(scf.ExecuteRegion, memref.AllocaScope)
@@ -160,7 +129,7 @@ def _return(p: FunctionPrinter, op: func.Return) -> None:
 
 @states(func.Call)
 def _call(p: FunctionPrinter, op: func.Call) -> None:
-    arguments = [stripped(t) for v in op._operands for t in p.flat(v)]
+    arguments = [stripped(t) for t in p.all_flat(op._operands)]
     names = p.variables(op.results, "made", None)
     arguments += [f"&{name}" for name in names]
     callee, fails = p.facts.names[op.callee], op.callee in p.facts.failing
@@ -183,5 +152,5 @@ def _call(p: FunctionPrinter, op: func.Call) -> None:
         p.line(text)
         return
     status = p.fresh("status")
-    p.line(f"const int32_t {status} = {text}")
+    p.constant("int32_t", status, text.removesuffix(";"))
     p.fail("", op, status)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 from ...dialects import arith, func, memref
@@ -154,6 +156,16 @@ class FunctionPrinter(Printing):
             return [buffer.pointer, *map(str, parts_of(value.type, buffer))]
         return [self.mask(value, 32) if self.is_mask(value.type) else str(self.values[value])]
 
+    def all_flat(self, values: Sequence[Value]) -> list[str]:
+        """The texts of what represents several values."""
+        return [text for value in values for text in self.flat(value)]
+
+    def bind_all(self, values: Sequence[Value], texts: Sequence[str]) -> None:
+        """Say what represents several values, in order."""
+        rest = iter(texts)
+        for value in values:
+            self.bind_flat(value, list(islice(rest, len(self.flat_types(value.type)))))
+
     def bind_flat(self, value: Value, texts: Sequence[str]) -> None:
         """Say what represents a value."""
         if isinstance(value.type, MemRefType):
@@ -167,11 +179,8 @@ class FunctionPrinter(Printing):
 
     def bind_names(self, value: Value, hint: str) -> list[str]:
         """New names for what represents a value."""
-        parts = [""] if not isinstance(value.type, MemRefType) else None
-        if parts is None:
-            count = len(self.flat_types(value.type)) - 1
-            parts = ["", *(f"_{i}" for i in range(count))]
-        names = [self.fresh(hint + part) for part in parts]
+        count = len(self.flat_types(value.type)) - 1
+        names = [self.fresh(hint + part) for part in ("", *(f"_{i}" for i in range(count)))]
         self.bind_flat(value, names)
         return names
 
@@ -181,13 +190,29 @@ class FunctionPrinter(Printing):
         """Append a line."""
         self.lines.append("    " * self.depth + text)
 
+    @contextmanager
+    def braces(self, head: str) -> Iterator[None]:
+        """Lines within braces behind the head of a loop, say; `else` follows what was closed."""
+        if head == "else":
+            self.lines.pop()
+            head = "} else"
+        self.line(head + " {")
+        self.depth += 1
+        yield
+        self.depth -= 1
+        self.line("}")
+
+    def constant(self, kind: str, name: str, text: str) -> None:
+        """Declare a name for what an expression gives."""
+        self.line(self.language.templates["constant"].format(stripped(text), T=kind, name=name))
+
     def declare(self, value: Value, expression: str) -> str:
         """A new name for a value that an expression gives."""
         type, mask = value.type, self.widths.get(value, 32)
         name = self.fresh(
             value.name_hint if value.name_hint and not value.name_hint.isdigit() else "v"
         )
-        self.line(f"const {self.language.type(type, mask)} {name} = {stripped(expression)};")
+        self.constant(self.language.type(type, mask), name, expression)
         self.values[value] = name
         return name
 
@@ -207,7 +232,7 @@ class FunctionPrinter(Printing):
 
     def assign(self, names: Sequence[str], values: Sequence[Value]) -> None:
         """Give variables new values, all at once."""
-        texts = [stripped(t) for v in values for t in self.flat(v)]
+        texts = [stripped(t) for t in self.all_flat(values)]
         pairs = [(n, t) for n, t in zip(names, texts, strict=True) if n != t]
         changed = {n for n, _ in pairs}
         types = [t for v in values for t in self.flat_types(v.type)]
@@ -237,12 +262,6 @@ class FunctionPrinter(Printing):
             if op is last and not isinstance(op, func.Return):
                 return
             self.operation(op)
-
-    def nested(self, block: Block) -> None:
-        """The same, indented."""
-        self.depth += 1
-        self.block(block)
-        self.depth -= 1
 
     def operation(self, op: Operation) -> None:
         """One operation. Raises PassError for one that has no form."""

@@ -75,7 +75,7 @@ class Printing:
         wanted = self.language.vector(f"i{bits}", count)
         if constant is not None:
             lanes = ", ".join("-1" if n else "0" for n in elements_of(constant))
-            return f"(({wanted}){{{lanes}}})"
+            return f"({self.language.templates['lanes'].format(lanes, T=wanted)})"
         text = grouped(self.values[value])
         if self.widths.get(value, 32) == bits:
             return text
@@ -91,6 +91,24 @@ class Printing:
         """The short name of elements, `u8` of truth values."""
         return self.language.stored(element_of(type)).replace("i", "u")
 
+    def lane_bits(self, type: Type) -> int:
+        """The bits of an element in memory."""
+        return int(self.short(type)[1:])
+
+    def cast(self, text: str, kind: str) -> str:
+        """An operand as another type, by its name."""
+        return self.language.templates["cast"].format(text, T=kind)
+
+    def chosen(self, test: str, yes: str, no: str) -> str:
+        """One of two operands."""
+        return self.language.templates["choose"].format(test, yes, no)
+
+    def lanes(self, type: Type, texts: Sequence[str]) -> str:
+        """A vector of so many scalars, or the scalar itself where it is one."""
+        if len(texts) == 1:
+            return texts[0]
+        return self.language.templates["lanes"].format(", ".join(texts), T=self.vector_type(type))
+
     def vector_type(self, type: Type, letter: str = "") -> str:
         """The name of a vector type, or of integers `i` or `u` as wide as its elements."""
         short = self.short(type)
@@ -103,7 +121,7 @@ class Printing:
         type, args = op.results[0].type, [self.text_of(v) for v in op._operands]
         source = op._operands[0].type if op._operands else type
         if self.is_mask(type) and not self.is_mask(source):
-            self.widths[op.results[0]] = int(self.short(source)[1:])
+            self.widths[op.results[0]] = self.lane_bits(source)
         return self.computed(
             name or op.name, args, source, type, any(v in self.wild for v in op._operands), op
         )
@@ -144,16 +162,18 @@ class Printing:
         if template.startswith("@"):
             return self.call(template[1:], source, *args)
         bits = self.language.bits(element)
+        signed, unsigned = (
+            self.vector_type(source, letter)
+            if count > 1
+            else self.language.scalars.get(f"{letter}{bits}", "")
+            for letter in "iu"
+        )
         return template.format(
             *args,
             T=self.language.type(type),
             S=self.language.type(source),
-            I=self.vector_type(source, "i")
-            if count > 1
-            else self.language.scalars.get(f"i{bits}", ""),
-            U=self.vector_type(source, "u")
-            if count > 1
-            else self.language.scalars.get(f"u{bits}", ""),
+            I=signed,
+            U=unsigned,
             K=self.vector_type(type, "i") if lanes_of(type) > 1 and not self.is_mask(type) else "",
             w=bits,
             W=self.language.bits(element_of(type)),
@@ -187,6 +207,11 @@ def with_element(type: Type, kind: str) -> Type:
     """The type with floats of a kind as elements."""
     element = FloatType(kind)
     return VectorType(type.shape, element) if isinstance(type, VectorType) else element
+
+
+def of_integers(type: Type, bits: int) -> VectorType:
+    """A vector type's shape with integers of so many bits."""
+    return VectorType(type.shape, IntegerType(bits))  # type: ignore[attr-defined]
 
 
 def stripped(text: str) -> str:

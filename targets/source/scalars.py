@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...dialects import arith, memref
+from ...dialects import arith, memref, packed
 from ...ir.attributes import DenseElements
 from ...ir.core import Operation, Value
 from ...ir.types import FloatType, IndexType, IntegerType, VectorType
@@ -40,11 +40,9 @@ def literals(p: Printing, values: Sequence[Any], type: VectorType) -> str:
     """A vector of numbers."""
     element = IntegerType(64) if isinstance(type.element_type, IndexType) else type.element_type
     texts = [p.language.literal(v, element) for v in values]
-    if lanes_of(type) == 1:
-        return texts[0]
-    if len(set(texts)) == 1:
+    if len(texts) > 1 and len(set(texts)) == 1:
         return p.call("splat", type, texts[0])
-    return f"({p.vector_type(type)}){{{', '.join(texts)}}}"
+    return p.lanes(type, texts)
 
 
 @prints("ub.poison")
@@ -52,9 +50,9 @@ def _poison(p: Printing, op: Operation) -> Any:
     type = op.results[0].type
     if p.is_mask(type):
         p.widths[op.results[0]] = 32
-        return f"({p.language.vector('i32', lanes_of(type))}){{0}}"
+        return p.language.templates["lanes"].format(0, T=p.language.vector("i32", lanes_of(type)))
     if lanes_of(type) > 1:
-        return f"({p.vector_type(type)}){{0}}"
+        return p.language.templates["lanes"].format(0, T=p.vector_type(type))
     return 0 if isinstance(type, IndexType) else "0"
 
 
@@ -62,6 +60,8 @@ def _poison(p: Printing, op: Operation) -> Any:
 def _sum(p: Printing, op: Operation) -> Any:
     a, b = (p.values[v] for v in op._operands)
     wild = any(v in p.wild for v in op._operands)
+    if isinstance(op, arith.AddI) and (found := _dot_and_sum(p, op)) is not None:
+        return found
     if not isinstance(op.results[0].type, IndexType) or (wild and not isinstance(a, int)):
         return p.from_table(op)
     return plus(a, b) if isinstance(op, arith.AddI) else times(a, b)
@@ -74,7 +74,7 @@ def _dim(p: Printing, op: memref.Dim) -> Any:
         return sizes[at]
     found = str(sizes[-1])
     for i, size in reversed(list(enumerate(sizes[:-1]))):
-        found = f"({grouped(at)} == {i} ? {size} : {found})"
+        found = f"({p.chosen(f'{grouped(at)} == {i}', str(size), found)})"
     return found
 
 
@@ -126,7 +126,7 @@ def _cmpi(p: Printing, op: arith.CmpI) -> str:
         p.widths[op.results[0]] = bits
         cast = p.language.vector(f"u{bits}", lanes_of(type)) if predicate[0] == "u" else ""
     elif lanes_of(type) > 1:
-        p.widths[op.results[0]] = int(p.short(type)[1:])
+        p.widths[op.results[0]] = p.lane_bits(type)
         cast = p.vector_type(type, "i") if predicate[0] == "s" else ""
     elif isinstance(element, IndexType):
         cast = p.language.scalars["size"] if predicate[0] == "u" else ""
@@ -134,7 +134,9 @@ def _cmpi(p: Printing, op: arith.CmpI) -> str:
         cast = p.language.scalars[f"i{p.language.bits(element)}"] if predicate[0] == "s" else ""
         if element is IntegerType(1):
             a, b, cast = (b, a, "") if cast else (a, b, "")
-    return f"({cast}){a} {sign} ({cast}){b}" if cast else f"{a} {sign} {b}"
+    if cast:
+        a, b = p.cast(a, cast), p.cast(b, cast)
+    return f"{a} {sign} {b}"
 
 
 @prints("arith.select")
@@ -144,7 +146,8 @@ def _select(p: Printing, op: arith.Select) -> Any:
     if isinstance(p.values[a], Buffer):
         test = p.text_of(condition)
         one, other = p.values[a], p.values[b]
-        chosen = lambda x, y: x if x == y else f"({test} ? {grouped(x)} : {grouped(y)})"  # noqa: E731
+        choice = lambda x, y: f"({p.chosen(test, grouped(x), grouped(y))})"  # noqa: E731
+        chosen = lambda x, y: x if x == y else choice(x, y)  # noqa: E731
         pairs = (zip(getattr(one, k), getattr(other, k), strict=True) for k in ("sizes", "strides"))
         return Buffer(
             chosen(one.pointer, other.pointer), *(tuple(chosen(*x) for x in y) for y in pairs)
@@ -157,14 +160,14 @@ def _select(p: Printing, op: arith.Select) -> Any:
     if lanes_of(condition.type) > 1:
         if (extreme := _extreme(p, op)) is not None:
             return extreme
-        bits = int(p.short(result.type)[1:])
+        bits = p.lane_bits(result.type)
         return p.call("select", result.type, p.mask(condition, bits), p.text_of(a), p.text_of(b))
     if p.is_mask(result.type):
         p.widths[result] = 32
-        return f"{p.text_of(condition)} ? {p.mask(a, 32)} : {p.mask(b, 32)}"
+        return p.chosen(p.text_of(condition), p.mask(a, 32), p.mask(b, 32))
     if a in p.wild or b in p.wild:
         p.wild.add(result)
-    return f"{p.text_of(condition)} ? {p.text_of(a)} : {p.text_of(b)}"
+    return p.chosen(*map(p.text_of, op._operands))
 
 
 def _extreme(p: Printing, op: arith.Select) -> str | None:
@@ -249,7 +252,22 @@ def _number_cast(p: Printing, op: Operation) -> str:
         double = with_element(type, "f64")
         exact = p.computed(op.name, [text], kind, double)
         return p.narrowed(p.computed("odd", [exact], double, with_element(type, "f32")), type)
+    if isinstance(op, arith.FPToSI) and lanes_of(kind) == 1 and _has_whole(source, type):
+        return p.computed("whole", [text], kind, type)
     return p.computed(op.name, [text], kind, type)
+
+
+def _has_whole(value: Value, type: IntegerType) -> bool:
+    """Whether a float lies between limits that the type has, or is NaN."""
+    limits: dict[type[Operation], float] = {}
+    while isinstance(op := value.defining_op, arith.MaximumF | arith.MinimumF):
+        value, limit = op._operands
+        if (number := _number(limit)) is None:
+            return False
+        limits.setdefault(op.__class__, number)
+    low, high = limits.get(arith.MaximumF), limits.get(arith.MinimumF)
+    most = float(1 << (type.width - 1))
+    return low is not None and high is not None and -most <= low <= high < most
 
 
 @prints("arith.extui", "arith.extsi", "arith.trunci", "arith.index_cast", "arith.index_castui")
@@ -262,32 +280,30 @@ def _integer_cast(p: Printing, op: Operation) -> Any:
     signed = op.name in ("arith.extsi", "arith.index_cast")
     convert = p.language.templates["convert"]
     if p.is_mask(kind):
-        bits = int(p.short(type)[1:])
-        return f"({p.vector_type(type)}){'' if signed else '-'}{p.mask(source, bits)}"
+        bits = p.lane_bits(type)
+        return p.cast(f"{'' if signed else '-'}{p.mask(source, bits)}", p.vector_type(type))
     if p.is_mask(type):
-        p.widths[result] = int(p.short(kind)[1:])
+        p.widths[result] = p.lane_bits(kind)
         low = p.computed("arith.andi", [text, p.call("splat", kind, "1")], kind, kind)
-        return f"-({p.vector_type(kind, 'i')})({low})"
+        return f"-{p.cast(f'({low})', p.vector_type(kind, 'i'))}"
     if count > 1:
         if p.vector_type(kind) == p.vector_type(type):
             return text
         if not signed:
             return convert.format(text, T=p.vector_type(type))
-        same = convert.format(f"({p.vector_type(kind, 'i')}){text}", T=p.vector_type(type, "i"))
-        return f"({p.vector_type(type)}){same}"
+        same = convert.format(p.cast(text, p.vector_type(kind, "i")), T=p.vector_type(type, "i"))
+        return p.cast(same, p.vector_type(type))
     if isinstance(type, IndexType):
         p.wild.add(result)
         if isinstance(p.values[source], int):
             return p.values[source]
     if element_of(kind) is IntegerType(1):
-        return f"({p.language.type(type)}){'-' if signed else ''}{text}"
+        return p.cast(f"{'-' if signed else ''}{text}", p.language.type(type))
     if element_of(type) is IntegerType(1):
         return f"({text} & 1) != 0"
-    bits = p.language.bits(element_of(kind))
-    sign = (
-        f"({p.language.scalars[f'i{bits}']})" if signed and not isinstance(kind, IndexType) else ""
-    )
-    return f"({p.language.type(type)}){sign}{text}"
+    if signed and not isinstance(kind, IndexType):
+        text = p.cast(text, p.language.scalars[f"i{p.language.bits(element_of(kind))}"])
+    return p.cast(text, p.language.type(type))
 
 
 @prints("arith.bitcast", "vector.bitcast")
@@ -297,7 +313,7 @@ def _bitcast(p: Printing, op: Operation) -> Any:
         return p.values[source]
     text = p.text_of(source)
     if lanes_of(type) > 1 and lanes_of(source.type) > 1:
-        return f"({p.vector_type(type)}){text}"
+        return p.cast(text, p.vector_type(type))
     one, other = p.short(source.type), p.short(type)
     if lanes_of(type) == lanes_of(source.type):
         return text if one == other else f"{other}_of_{one}({stripped(text)})"
@@ -306,7 +322,16 @@ def _bitcast(p: Printing, op: Operation) -> Any:
 
 
 @prints("packed.dot")
-def _dot(p: Printing, op: Any) -> str:
-    a, b = (p.text_of(v) for v in op._operands)
-    name, type = f"dot_{op.packing}", op.results[0].type
-    return p.call(name, type, a, b) if lanes_of(type) > 1 else f"{name}({a}, {b})"
+def _dot(p: Printing, op: packed.Dot, *more: str) -> str:
+    texts, type = [*map(p.text_of, op._operands), *more], op.results[0].type
+    name = f"dot_{op.packing}{'_add' if more else ''}"
+    return p.call(name, type, *texts) if lanes_of(type) > 1 else f"{name}({', '.join(texts)})"
+
+
+def _dot_and_sum(p: Printing, op: arith.AddI) -> str | None:
+    """A product of words that only a sum reads, together with that, as processors have it."""
+    for made, other in (op._operands, op._operands[::-1]):
+        dot = made.defined_by(packed.Dot)
+        if dot is not None and made.has_one_use:
+            return _dot(p, dot, p.text_of(other))
+    return None

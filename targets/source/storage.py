@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 from ...dialects import arith, math, memref, vector
@@ -36,7 +37,7 @@ def _masked_store(p: FunctionPrinter, op: vector.MaskedStore) -> None:
     if lanes_of(type) == 1:
         p.line(f"if ({p.text_of(op.mask)}) {grouped(at)}[0] = {p.text_of(op.valueToStore)};")
         return
-    mask = p.mask(op.mask, int(p.short(type)[1:]))
+    mask = p.mask(op.mask, p.lane_bits(type))
     p.line(p.call("maskedstore", type, at, mask, as_stored(p, op.valueToStore)) + ";")
 
 
@@ -46,9 +47,10 @@ def _scatter(p: FunctionPrinter, op: vector.Scatter) -> None:
     stride = p.values[op.base].strides[-1]
     for i in range(lanes_of(type)):
         lane = f"[{i}]" if lanes_of(type) > 1 else ""
-        bits = int(p.short(type)[1:])
+        bits = p.lane_bits(type)
         test = (p.mask(op.mask, bits) if lane else p.text_of(op.mask)) + lane
-        place = f"({p.language.scalars['index']}){p.text_of(op.indices)}{lane} * {grouped(stride)}"
+        index = p.cast(f"{p.text_of(op.indices)}{lane}", p.language.scalars["index"])
+        place = f"{index} * {grouped(stride)}"
         p.line(f"if ({test}) {grouped(base)}[{place}] = {as_stored(p, op.valueToStore)}{lane};")
 
 
@@ -120,16 +122,13 @@ def _copy(p: FunctionPrinter, op: memref.Copy) -> None:
             bytes = p.language.templates["product"].format(bytes, stripped(str(size)))
         p.line(p.language.templates["move"].format(target.pointer, source.pointer, bytes))
         return
-    indices = [p.fresh("i") for _ in source.sizes]
-    kind = p.language.scalars["index"]
-    for index, size in zip(indices, source.sizes, strict=True):
-        p.line(f"for ({kind} {index} = 0; {index} < {size}; {index} += 1) {{")
-        p.depth += 1
-    one, other = (f"{grouped(b.pointer)}[{offset(b, indices)}]" for b in (target, source))
-    p.line(f"{one} = {other};")
-    for _ in indices:
-        p.depth -= 1
-        p.line("}")
+    indices, kind = [p.fresh("i") for _ in source.sizes], p.language.scalars["index"]
+    with ExitStack() as loops:
+        for name, size in zip(indices, source.sizes, strict=True):
+            words = {"kind": kind, "name": name, "low": 0, "first": name, "last": size, "step": 1}
+            loops.enter_context(p.braces(p.language.templates["for"].format(**words)))
+        one, other = (f"{grouped(b.pointer)}[{offset(b, indices)}]" for b in (target, source))
+        p.line(f"{one} = {other};")
 
 
 @states(memref.Reshape)
@@ -141,7 +140,7 @@ def _reshape(p: FunctionPrinter, op: memref.Reshape) -> None:
         if extent is None:
             name = p.fresh("extent")
             kind = p.language.scalars["index"]
-            p.line(f"const {kind} {name} = ({kind}){grouped(shape.pointer)}[{i}];")
+            p.constant(kind, name, p.cast(f"{grouped(shape.pointer)}[{i}]", kind))
         sizes.append(name)
     p.values[op.results[0]] = Buffer(p.values[op.source].pointer, tuple(sizes), row_major(sizes))
 
@@ -174,7 +173,7 @@ def _extended_sum(p: FunctionPrinter, op: arith.AddUIExtended) -> None:
     type = op.results[0].type
     total = p.declare(op.results[0], p.computed("arith.addi", [a, b], type, type))
     if p.is_mask(op.results[1].type):
-        p.widths[op.results[1]] = int(p.short(type)[1:])
+        p.widths[op.results[1]] = p.lane_bits(type)
     p.declare(op.results[1], f"{total} < {a}")
 
 

@@ -11,7 +11,16 @@ from ...ir.core import Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.types import FloatType, IndexType, IntegerType, VectorType
 from .memory import grouped, moved, offset, times
-from .printing import Printing, element_of, is_half, lanes_of, prints, stripped, with_element
+from .printing import (
+    Printing,
+    element_of,
+    is_half,
+    lanes_of,
+    of_integers,
+    prints,
+    stripped,
+    with_element,
+)
 from .scalars import literals
 
 # -- vectors -----------------------------------------------------------------------------------
@@ -23,9 +32,9 @@ def _broadcast(p: Printing, op: vector.Broadcast) -> str:
     text = p.text_of(source) if lanes_of(source.type) == 1 else f"{p.text_of(source)}[0]"
     if p.is_mask(type):
         p.widths[op.results[0]] = 32
-        return p.call("splat", VectorType(type.shape, IntegerType(32)), f"-(uint32_t){text}").join(
-            (f"({p.language.vector('i32', lanes_of(type))})", "")
-        )
+        number = f"-{p.cast(text, p.language.scalars['u32'])}"
+        found = p.call("splat", of_integers(type, 32), number)
+        return p.cast(found, p.language.vector("i32", lanes_of(type)))
     if lanes_of(type) == 1 or lanes_of(source.type) == lanes_of(type):
         return p.text_of(source)
     return p.call("splat", type, text)
@@ -87,7 +96,7 @@ def _shuffle(p: Printing, op: vector.Shuffle) -> str:
     parts = [a if first == 1 else f"{a}[{i}]" for i in range(first)]
     parts += [b if second == 1 else f"{b}[{i}]" for i in range(second)]
     chosen = ["0" if i < 0 else parts[i] for i in op.mask]
-    return chosen[0] if len(chosen) == 1 else f"({p.vector_type(type)}){{{', '.join(chosen)}}}"
+    return p.lanes(type, chosen)
 
 
 @prints("vector.interleave")
@@ -95,7 +104,7 @@ def _interleave(p: Printing, op: vector.Interleave) -> str:
     a, b, size = p.text_of(op.lhs), p.text_of(op.rhs), lanes_of(op.lhs.type)
     type = op.results[0].type
     if size == 1:
-        return f"({p.vector_type(type)}){{{a}, {b}}}"
+        return p.lanes(type, [a, b])
     return shuffled(p, type, a, b, [i for k in range(size) for i in (k, size + k)], op.lhs.type)
 
 
@@ -117,14 +126,13 @@ def _insert_slice(p: Printing, op: vector.InsertStridedSlice) -> str:
         return new
     part = lambda i: new if count == 1 else f"{new}[{i - first}]"  # noqa: E731
     lanes = [part(i) if first <= i < first + count else f"{old}[{i}]" for i in range(size)]
-    return f"({p.vector_type(op.dest.type)}){{{', '.join(lanes)}}}"
+    return p.lanes(op.dest.type, lanes)
 
 
 @prints("vector.from_elements")
 def _from_elements(p: Printing, op: Operation) -> str:
     texts = [stripped(p.text_of(v)) for v in op._operands]
-    type = op.results[0].type
-    return texts[0] if lanes_of(type) == 1 else f"({p.vector_type(type)}){{{', '.join(texts)}}}"
+    return p.lanes(op.results[0].type, texts)
 
 
 @prints("vector.step")
@@ -146,17 +154,16 @@ def _create_mask(p: Printing, op: Operation) -> str:
         raise NncError(f"masks of higher rank, {result.type}, are to be taken apart before")
     bits = mask_bits(p, result)
     p.widths[result] = bits
-    lanes = VectorType(result.type.shape, IntegerType(bits))
-    return p.call("first", lanes, str(bounds[0]))
+    return p.call("first", of_integers(result.type, bits), str(bounds[0]))
 
 
 def mask_bits(p: Printing, value: Value) -> int:
     """The width that the first user of a vector of truth values wants."""
     for user in value.users:
         if isinstance(user, vector.MaskedLoad | vector.Gather) or user.name == "arith.select":
-            return int(p.short(user.results[0].type)[1:])
+            return p.lane_bits(user.results[0].type)
         if isinstance(user, vector.MaskedStore | vector.Scatter):
-            return int(p.short(user.valueToStore.type)[1:])
+            return p.lane_bits(user.valueToStore.type)
     return 32
 
 
@@ -181,8 +188,8 @@ def _reduction(p: Printing, op: vector.Reduction) -> str:
     word = COMBINED[kind] if not floats else COMBINED_FLOATS.get(kind, COMBINED[kind])
     if isinstance(type, VectorType) and p.is_mask(type):
         bits = p.widths.get(op.vector, 32)
-        lanes = VectorType(type.shape, IntegerType(bits))
-        mask = f"({p.vector_type(lanes)}){p.mask(op.vector, bits)}"
+        lanes = of_integers(type, bits)
+        mask = p.cast(p.mask(op.vector, bits), p.vector_type(lanes))
         found = f"({p.call(name, lanes, mask)} & 1) != 0"
         return found if acc is None else p.computed(word, [acc, f"({found})"], element, element)
     if lanes_of(type) > 1:
@@ -229,7 +236,7 @@ def _load(p: Printing, op: memref.Load) -> str:
     text, type = f"{grouped(base)}[{at}]", op.results[0].type
     if isinstance(type, IndexType):
         p.wild.add(op.results[0])
-        return f"({p.language.type(type)}){text}"
+        return p.cast(text, p.language.type(type))
     return f"({text} & 1) != 0" if type is IntegerType(1) else text
 
 
@@ -249,23 +256,24 @@ def _as_read(p: Printing, op: Operation, text: str) -> str:
     if not p.is_mask(type):
         return text
     p.widths[op.results[0]] = 8
-    bytes = VectorType(type.shape, IntegerType(8))
-    return f"-({p.vector_type(bytes, 'i')})({text} & {p.call('splat', bytes, '1')})"
+    bytes = of_integers(type, 8)
+    lowest = f"({text} & {p.call('splat', bytes, '1')})"
+    return "-" + p.cast(lowest, p.vector_type(bytes, "i"))
 
 
 def as_stored(p: Printing, value: Value) -> str:
     """A vector as memory has it, truth values as bytes of 0 and 1."""
     if not p.is_mask(value.type):
         return p.text_of(value)
-    return f"({p.language.vector('u8', lanes_of(value.type))})-{p.mask(value, 8)}"
+    return p.cast(f"-{p.mask(value, 8)}", p.language.vector("u8", lanes_of(value.type)))
 
 
 @prints("vector.maskedload")
 def _masked_load(p: Printing, op: vector.MaskedLoad) -> str:
     type, at = op.results[0].type, pointer(p, op.base, op.indices)
     if lanes_of(type) == 1:
-        return f"{p.text_of(op.mask)} ? {grouped(at)}[0] : {p.text_of(op.pass_thru)}"
-    mask = p.mask(op.mask, int(p.short(type)[1:]))
+        return p.chosen(p.text_of(op.mask), f"{grouped(at)}[0]", p.text_of(op.pass_thru))
+    mask = p.mask(op.mask, p.lane_bits(type))
     return _as_read(p, op, p.call("maskedload", type, at, mask, as_stored(p, op.pass_thru)))
 
 
@@ -275,18 +283,9 @@ def _gather(p: Printing, op: vector.Gather) -> str:
     stride = p.values[op.base].strides[-1]
     if lanes_of(type) == 1:
         place = times(p.values[op.indices], stride)
-        return f"{p.text_of(op.mask)} ? {grouped(base)}[{place}] : {p.text_of(op.pass_thru)}"
-    mask = p.mask(op.mask, int(p.short(type)[1:]))
+        return p.chosen(p.text_of(op.mask), f"{grouped(base)}[{place}]", p.text_of(op.pass_thru))
+    mask = p.mask(op.mask, p.lane_bits(type))
     index = p.vector_type(op.indices.type, "i")
-    places = f"({index}){p.text_of(op.indices)}"
-    text = p.call(
-        "gather",
-        type,
-        base,
-        places,
-        str(stride),
-        mask,
-        as_stored(p, op.pass_thru),
-        index=index.partition("x")[0],
-    )
-    return _as_read(p, op, text)
+    arguments = (base, p.cast(p.text_of(op.indices), index), str(stride), mask)
+    kept, short = as_stored(p, op.pass_thru), index.partition("x")[0]
+    return _as_read(p, op, p.call("gather", type, *arguments, kept, index=short))

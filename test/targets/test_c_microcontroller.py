@@ -103,6 +103,15 @@ def image_net(quantized: bool) -> onnx.ModelProto:
 NETWORKS = {"keywords": (keyword_spotter, (1, 1, 49, 10)), "images": (image_net, (1, 3, 32, 32))}
 
 
+MOST_RAM = {
+    ("keywords", False): 81_000,
+    ("keywords", True): 21_000,
+    ("images", False): 224_000,
+    ("images", True): 60_000,
+}
+"""Units: bytes. Two or three activations, with zeros around those that a convolution reads."""
+
+
 def written(model: onnx.ModelProto, x: np.ndarray, results: int, folder: Path) -> list[Path]:
     """The files of a program that runs a model once."""
     module = run_stages(load_module(model), target="c-cortex-m7")
@@ -113,14 +122,14 @@ def written(model: onnx.ModelProto, x: np.ndarray, results: int, folder: Path) -
     return [folder / "model.c", HERE / "start.c"]
 
 
-def sizes(image: Path) -> str:
-    """What a program takes in flash and RAM, the stack left out."""
+def sizes(image: Path) -> tuple[int, int]:
+    """The bytes that a program takes in flash and in RAM, the stack left out."""
     found = lief.parse(str(image))
     assert isinstance(found, lief.ELF.Binary)
     sections = [one for one in found.sections if lief.ELF.Section.FLAGS.ALLOC in one.flags_list]
     flash = sum(one.size for one in sections if one.type != lief.ELF.Section.TYPE.NOBITS)
     ram = sum(one.size for one in sections if one.virtual_address >= 0x20000000)
-    return f"{flash} bytes of flash, {ram} of RAM"
+    return flash, ram
 
 
 @pytest.mark.emulated
@@ -146,5 +155,7 @@ def test_networks(name, quantized, compiler, tmp_path):
     assert len(bits) == want.size, done.stdout + done.stderr
     found = np.array([int(b, 16) for b in bits], np.uint32).view(np.float32)
     kind = "int8" if quantized else "f32"
-    print(f"{name}, {kind}, {compiler}: {sizes(image)}")
+    flash, ram = sizes(image)
+    print(f"{name}, {kind}, {compiler}: {flash} bytes of flash, {ram} of RAM")
+    assert ram <= MOST_RAM[name, quantized]
     np.testing.assert_allclose(found, want, rtol=2e-5, atol=2e-6)

@@ -194,3 +194,88 @@ func.func @small_image(%x: tensor<1x2x34x34x16xf32>, %u: tensor<36x2x2x16x16xf32
   %2 = nn.winograd_output %1 : (tensor<36x2x1x8x8x16xf32>) -> tensor<1x2x32x32x16xf32>
   return %2 : tensor<1x2x32x32x16xf32>
 }
+
+// -----
+
+// What only the epilogue reads is computed there, behind the product: a shortcut that is
+// dequantized takes no memory as floats.
+
+// CHECK-LABEL: func.func @shortcut
+// CHECK:         nn.kernel
+// CHECK-NEXT:      nn.constant
+// CHECK-NEXT:      nn.matmul
+// CHECK-NEXT:      nn.cast
+// CHECK-NEXT:      nn.mul
+// CHECK-NEXT:      nn.add
+// CHECK-NEXT:      nn.yield
+// CHECK-NOT:     nn.kernel
+func.func @shortcut(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>, %q: tensor<4x2xi8>) -> tensor<4x2xf32> {
+  %scale = nn.constant dense<0.5> : tensor<f32>
+  %0 = nn.cast %q : (tensor<4x2xi8>) -> tensor<4x2xf32>
+  %1 = nn.mul %0, %scale : (tensor<4x2xf32>, tensor<f32>) -> tensor<4x2xf32>
+  %2 = nn.matmul %a, %b : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  %3 = nn.add %2, %1 : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>
+  return %3 : tensor<4x2xf32>
+}
+
+// -----
+
+// What the product itself reads as well stays in memory.
+
+// CHECK-LABEL: func.func @read_twice
+// CHECK:         %[[CAST:.*]] = nn.kernel
+// CHECK-NEXT:      nn.cast
+// CHECK-NEXT:      nn.yield
+// CHECK:         nn.kernel (%{{.*}} = %[[CAST]]
+// CHECK-NEXT:      nn.matmul
+// CHECK-NEXT:      nn.add
+// CHECK-NEXT:      nn.yield
+func.func @read_twice(%q: tensor<4x4xi8>, %b: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = nn.cast %q : (tensor<4x4xi8>) -> tensor<4x4xf32>
+  %1 = nn.matmul %0, %b : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = nn.add %1, %0 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %2 : tensor<4x4xf32>
+}
+
+// -----
+
+// A reduction dequantizes what it reads: the product's kernel ends where its result is narrowest.
+
+// CHECK-LABEL: func.func @narrowest
+// CHECK:         %[[Q:.*]] = nn.kernel
+// CHECK-NEXT:      nn.matmul
+// CHECK-NEXT:      nn.cast
+// CHECK-NEXT:      nn.yield
+// CHECK:         nn.kernel (%{{.*}} = %[[Q]])
+// CHECK-NEXT:      nn.constant
+// CHECK-NEXT:      nn.cast
+// CHECK-NEXT:      nn.mul
+// CHECK-NEXT:      nn.reduce_sum
+// CHECK-NEXT:      nn.yield
+func.func @narrowest(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>) -> tensor<4x1xf32> {
+  %scale = nn.constant dense<0.5> : tensor<f32>
+  %0 = nn.matmul %a, %b : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  %1 = nn.cast %0 : (tensor<4x2xf32>) -> tensor<4x2xi8>
+  %2 = nn.cast %1 : (tensor<4x2xi8>) -> tensor<4x2xf32>
+  %3 = nn.mul %2, %scale : (tensor<4x2xf32>, tensor<f32>) -> tensor<4x2xf32>
+  %4 = nn.reduce_sum %3 {axes = array<i64: 1>, keep_dims = true} : (tensor<4x2xf32>) -> tensor<4x1xf32>
+  return %4 : tensor<4x1xf32>
+}
+
+// -----
+
+// Floats are as wide at the end as before: the chain stays with the product.
+
+// CHECK-LABEL: func.func @as_wide
+// CHECK:         nn.kernel
+// CHECK-NEXT:      nn.matmul
+// CHECK-NEXT:      nn.relu
+// CHECK-NEXT:      nn.yield
+// CHECK:         nn.kernel
+// CHECK-NEXT:      nn.reduce_sum
+func.func @as_wide(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>) -> tensor<4x1xf32> {
+  %0 = nn.matmul %a, %b : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  %1 = nn.relu %0 : (tensor<4x2xf32>) -> tensor<4x2xf32>
+  %2 = nn.reduce_sum %1 {axes = array<i64: 1>, keep_dims = true} : (tensor<4x2xf32>) -> tensor<4x1xf32>
+  return %2 : tensor<4x1xf32>
+}
