@@ -90,12 +90,17 @@ class LaunchFunc(Op, name="gpu.launch_func", traits=(WritesMemory,)):
 
     def set_threads(self, along_x: Value) -> None:
         """Launch groups of so many threads along x."""
-        self.set_operand(self.definition.operand_range(self, 4)[0], along_x)
+        self.set_operand(self._first_of("blockSizeX"), along_x)
 
     @property
     def first_argument(self) -> int:
         """The number of the operand that is the kernel's first argument."""
-        return self.definition.operand_range(self, 11)[0]
+        return self._first_of("kernelOperands")
+
+    def _first_of(self, name: str) -> int:
+        """The number of the first operand of a field."""
+        part = next(part for part in self.definition.operands if part.name == name)
+        return self.definition.operand_range(self, part.position)[0]
 
     def verify_op(self) -> None:
         module = self.enclosing_module()

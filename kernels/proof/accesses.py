@@ -16,6 +16,7 @@ from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.traits import ReadsMemory, WritesMemory
 from ...ir.types import MemRefType
+from ..model.uniform import is_uniform
 from .forms import Form, Forms, is_condition, number
 from .views import Place, place_of
 
@@ -236,36 +237,6 @@ def _barriers_in(block: Block) -> int | None:
                     return None
                 total += nested * (trips or 0)
     return total
-
-
-def is_uniform(value: Value) -> bool:
-    """Whether all threads of a group have the same value, as far as can be seen.
-
-    What they read at one place they read alike: that nobody writes there meanwhile is another
-    question, which is asked too.
-    """
-    seen: set[Value] = set()
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if one in seen:
-            continue
-        seen.add(one)
-        op = one.defining_op
-        if op is None:
-            owner = one.owner.parent_op  # type: ignore[attr-defined]
-            if isinstance(owner, gpu.GPUFuncOp):
-                continue
-            op = owner
-        if op is None or isinstance(op, gpu.OF_THREADS) or op.has_trait(WritesMemory):
-            return False
-        if op.regions and not isinstance(op, scf.For | scf.If | scf.While):
-            return False
-        waiting += op.operands
-        for region in op.regions:
-            for block in region.blocks:
-                waiting += block.last.operands if block.last is not None else ()
-    return True
 
 
 # -- the operations that are understood ------------------------------------------------------------

@@ -50,7 +50,7 @@ def kernels_of(module):
     return [op for op in module.walk() if isinstance(op, gpu.GPUFuncOp)]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("cls", OPS, ids=lambda cls: cls.name)
 def test_example(cls):
     """Results of every op, from a few threads and from many, and the proof of each kernel."""
@@ -171,6 +171,7 @@ def product_of(m, n, k, tm, tn, tk):
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("threads", [1, 16, 64])
 @pytest.mark.parametrize(
     "sizes",
@@ -195,7 +196,7 @@ def test_product(sizes, threads):
 # -- planted faults --------------------------------------------------------------------------------
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize(
     "cls", [c for c in OPS if c.name not in BY_VALUES | WHOLE | LARGE], ids=lambda c: c.name
 )

@@ -67,7 +67,7 @@ def run(module, subject, inputs):
     return runner.interpret(subject, [x.copy() for x in inputs]).error
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("cls", OPS, ids=lambda cls: cls.name)
 def test_examples_are_proven(cls):
     module, _, _ = launched(cls)
@@ -268,7 +268,7 @@ def planted(text, rng):
     return head + kernels[: place.start(group)] + new + kernels[place.end(group) :] + tail
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("cls", [c for c in OPS if c.name not in BY_VALUES], ids=lambda c: c.name)
 def test_planted_faults(cls):
     module, subject, inputs = launched(cls)
@@ -281,6 +281,7 @@ def test_planted_faults(cls):
         judge(faulty, subject, inputs)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(40))
 def test_planted_faults_in_a_staged_product(seed):
     rng = random.Random(seed)

@@ -8,6 +8,7 @@ from ....dialects import gpu, memref, scf
 from ....ir.core import Block, Operation, Value
 from ....ir.traits import ReadsMemory, WritesMemory
 from ....ir.types import MemRefType
+from ...model.uniform import is_uniform
 
 
 @dataclass
@@ -55,7 +56,7 @@ def _block(block: Block, pending: _Pending) -> None:
         match op:
             case gpu.Barrier():
                 pending.clear()
-            case scf.If() if is_of_thread(op.condition):
+            case scf.If() if not is_uniform(op.condition):  # One thread acts for others.
                 _wait(op, pending)
             case scf.If():
                 ways = [pending.copy() for _ in op.regions]
@@ -83,14 +84,6 @@ def _wait(op: Operation, pending: _Pending) -> None:
         op.parent.insert_before(gpu.Barrier(loc=op.loc), op)
         pending.clear()
     pending.note(op)
-
-
-def is_of_thread(value: Value) -> bool:
-    """Whether a condition is that of a thread that acts for others."""
-    op = value.defining_op
-    while op is not None and op.operands and not isinstance(op, gpu.OF_THREADS):
-        op = op.operands[0].defining_op
-    return op is not None and isinstance(op, gpu.OF_THREADS)
 
 
 def touched(op: Operation) -> tuple[set[Value], set[Value]]:
