@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from ..ir.attributes import Attribute, IntegerAttr, attribute_class
+from ..ir.attributes import Attribute, EnumAttr, IntegerAttr, attribute_class
 from ..ir.constraints import Exactly
 from ..ir.core import Operation, Region
 from ..ir.declare import (
@@ -42,6 +42,7 @@ from ..ir.declare import (
     Result,
     Results,
     attribute,
+    instance,
     operand,
     operands,
     region,
@@ -50,6 +51,14 @@ from ..ir.declare import (
 )
 from ..ir.traits import HasParent, IsolatedFromAbove, NoTerminator, SingleBlock
 from ..ir.types import Type
+
+
+@attribute_class
+class GroupAxis(EnumAttr):
+    """`#schedule.groups<x>`: the axis of a device's grid along which groups count."""
+
+    name: ClassVar[str] = "schedule.groups"
+    cases: ClassVar[tuple[str, ...]] = ("x", "y", "z")
 
 
 @attribute_class
@@ -204,6 +213,19 @@ class Parallel(Op, name="schedule.parallel", traits=(_INSIDE,)):
 
     format = "$loop attr-dict"
     example = "schedule.parallel %l"
+
+
+class Bind(Op, name="schedule.bind", traits=(_INSIDE,)):
+    """Each iteration of the loop is a group of threads of a device, counted along an axis.
+
+    The loop must be outermost, or directly inside another such one.
+    """
+
+    loop: Operand = operand(Loop)
+    axis: str = attribute(instance(GroupAxis))  # type: ignore[assignment]
+
+    format = "$loop `to` `groups` `` $axis attr-dict"
+    example = "schedule.bind %l to groups<x>"
 
 
 class Vectorize(Op, name="schedule.vectorize", traits=(_INSIDE,)):

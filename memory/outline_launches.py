@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ..dialects import arith, cf, func, gpu, memref, scf
 from ..dialects.marks import KERNEL
 from ..dialects.memref import base_buffer
-from ..ir.attributes import SymbolRefAttr, UnitAttr
+from ..ir.attributes import ArrayAttr, SymbolRefAttr, UnitAttr
 from ..ir.builder import Builder
 from ..ir.core import Block, IRMapping, Operation, Value
 from ..ir.passes import Pass, PassContext
@@ -54,7 +54,8 @@ class OutlineLaunches(
       gpu.launch_func @kernels::@f_0 blocks in (%c4, %n, %c1) threads in (%c1, %c1, %c1) args(%a)
 
     An iteration of a parallel loop is a group, which owns the vectors of its body whole: which
-    thread has what is a later pass's matter. The last dimension counts along x. What stands
+    thread has what is a later pass's matter. The last dimension counts along x, unless the loop
+    has a `mapping`, as `schedule.bind` gives it. What stands
     between parallel loops is run by one group. Sizes, allocations and control flow that depends on
     sizes stay on the host; a function that decides them by what is in memory, or calls others,
     stays there whole.
@@ -294,7 +295,8 @@ class _Kernels:
         if nest is None:
             return captures(part, [], _is_cloned)
         bounds = [v for lower, _, step in nest.bounds for v in (lower, step)]
-        bounds += [upper for _, upper, _ in nest.bounds[1 : _shared(nest)]]
+        if _axes(nest) is None:
+            bounds += [upper for _, upper, _ in nest.bounds[1 : _shared(nest)]]
         body = list(nest.loop.region.ops)
         return captures(body, bounds, _is_cloned, nest.loop.body_block.args)
 
@@ -317,6 +319,15 @@ def _is_cloned(op: Operation) -> bool:
     return is_pure(op) and (in_registers or any(_comes_from_memory(r) for r in op.results))
 
 
+def _axes(nest: ParallelNest) -> list[str] | None:
+    """The axis of each dimension, where the loop's mapping says it."""
+    mapping = nest.loop.attributes.get(gpu.MAPPING)
+    entries = list(mapping.elements) if isinstance(mapping, ArrayAttr) else []
+    axes = [entry.value for entry in entries if isinstance(entry, gpu.BlockMapping)]
+    is_whole = len(axes) == nest.rank == len(set(axes)) and set(axes) <= set(gpu.AXES)
+    return axes if is_whole else None
+
+
 def _shared(nest: ParallelNest) -> int:
     """How many dimensions, the first ones, count along the last axis."""
     return max(1, nest.rank - len(gpu.AXES) + 1)
@@ -325,6 +336,10 @@ def _shared(nest: ParallelNest) -> int:
 def _grid(nest: ParallelNest, builder: Builder) -> list[Value]:
     """How many groups there are along x, y and z."""
     lengths = nest.lengths(builder, IRMapping())
+    if (axes := _axes(nest)) is not None:
+        found = dict(zip(axes, lengths, strict=True))
+        one = builder.insert(arith.Constant.index(1)).result
+        return [found.get(axis, one) for axis in gpu.AXES]
     shared = _shared(nest)
     along = [*reversed(lengths[shared:]), product(builder, lengths[:shared])]
     while len(along) < len(gpu.AXES):
@@ -334,6 +349,9 @@ def _grid(nest: ParallelNest, builder: Builder) -> list[Value]:
 
 def _places(nest: ParallelNest, builder: Builder, mapping: IRMapping) -> list[Value]:
     """The values of the loop's counters in a group of the grid."""
+    if (chosen := _axes(nest)) is not None:
+        ids = [builder.insert(gpu.BlockId(axis)).result for axis in chosen]
+        return nest.counters(builder, ids, mapping)
     shared = _shared(nest)
     axes = gpu.AXES[: nest.rank - shared + 1]
     *plain, last = (builder.insert(gpu.BlockId(axis)).result for axis in axes)

@@ -35,6 +35,10 @@ def is_workgroup(type: Type) -> bool:
 _PLACES = ("x", "y", "z", *(f"linear_dim_{i}" for i in range(10)))
 
 
+MAPPING = "mapping"
+"""The attribute of a loop that says, for each dimension, what its iterations are."""
+
+
 @attribute_class
 class ThreadMapping(EnumAttr):
     """`#gpu.thread<x>`: a loop whose iterations are the threads along an axis."""

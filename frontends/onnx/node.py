@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from onnx import AttributeProto, helper
@@ -25,9 +25,6 @@ from .schema import (
     fault_of_types,
 )
 
-if TYPE_CHECKING:
-    from .importer import OnnxImporter
-
 A: Any = AttributeProto
 _FIELDS = {
     A.INT: "i",
@@ -46,10 +43,11 @@ _FIELDS = {
 class Node(NodeLayer):
     """A node that is being imported. Called with an nn op, it inserts it and gives its value."""
 
-    builder: OnnxImporter
+    builder: Any
+    """The import of the model that the node is part of: an `OnnxImporter`, which needs this file."""
     field = "attribute "
 
-    def __init__(self, importer: OnnxImporter, node: GraphNode) -> None:
+    def __init__(self, importer: Any, node: GraphNode) -> None:
         super().__init__(importer, node)
         proto, context = node.attributes, importer.scope.context
         self.proto: Any = proto

@@ -11,17 +11,21 @@ class Binding:
 
     `name` is what messages call such a loop. Iterations `in_tile` are elements of an
     n-dimensional vector, so that no loop remains; those `in_lanes` lie along its last dimension.
-    Those that are `at_once` may run at the same time.
+    Those that are `at_once` may run at the same time; with an `axis`, they are groups of a device
+    that count along it.
     """
 
     name: str
     in_tile: bool = False
     in_lanes: bool = False
     at_once: bool = False
+    axis: str = ""
 
 
 SERIAL = Binding("for")
 """One after the other, as every loop starts."""
 PARALLEL = Binding("parallel", at_once=True)
+GROUPS = {axis: Binding(f"bound to groups along {axis}", at_once=True, axis=axis) for axis in "xyz"}
+"""The iterations are groups of threads of a device."""
 UNROLLED = Binding("unrolled", in_tile=True)
 VECTORIZED = Binding("vectorized", in_tile=True, in_lanes=True)

@@ -142,6 +142,9 @@ def check_stage(plan: Plan, stage: Stage) -> None:
 
 def _check_parallel(stage: Stage, order: list[Loop], fault) -> None:
     leading = True
+    at_once = [loop for loop in order if loop.at_once]
+    if len({bool(loop.binding.axis) for loop in at_once}) > 1:
+        raise fault("a loop is parallel beside one that is bound to groups")
     for loop in order:
         if loop.at_once:
             if not leading:

@@ -7,6 +7,8 @@ from itertools import islice
 from math import prod
 
 from ....dialects import arith, scf
+from ....dialects.gpu.attributes import MAPPING, BlockMapping
+from ....ir.attributes import ArrayAttr
 from ....ir.core import Block as IRBlock
 from ....ir.core import BlockArgument, Operation, Region, Value
 from ....ir.types import index
@@ -274,6 +276,9 @@ class Emission:
             _name(value, one)
         columns = [[code.as_value(b[i]) for b in bounds] for i in range(3)]
         op = code.put(scf.Parallel(*columns, [], Region([block])))
+        axes = [one.loops[0].binding.axis for one in nodes]
+        if all(axes):
+            op.attributes[MAPPING] = ArrayAttr(tuple(map(BlockMapping, axes)))
         inners = [inner] + [lambda iv, n=n: n.loops[0].step for n in nodes[1:]]
         self._body(op, nodes, block, list(block.args), inners, written)
         block.append(scf.Reduce([], []))
