@@ -44,7 +44,7 @@ class Node(NodeLayer):
     """A node that is being imported. Called with an nn op, it inserts it and gives its value."""
 
     builder: Any
-    """The import of the model that the node is part of: an `OnnxImporter`, which needs this file."""
+    """The import that the node is part of: an `OnnxImporter`, which needs this file."""
     field = "attribute "
 
     def __init__(self, importer: Any, node: GraphNode) -> None:
