@@ -9,6 +9,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["compare", "disturbed", "instructions", "mca", "targets", "web"])
 def test_a_missing_file(name: str, tmp_path: Path):
     missing = tmp_path / "missing.onnx"

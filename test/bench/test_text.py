@@ -55,6 +55,7 @@ def test_graphs_go_all_the_way_down(graph: str) -> None:
         assert print_op(parse_module(again), generic=True) == again
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("task", ["generic", "custom", "rewrite", "memory", "scaling"])
 def test_a_measurement(task: str, tmp_path) -> None:
     path = tmp_path / "in.mlir"

@@ -54,7 +54,7 @@ def through(mlir_opt: str, cls, from_generic: bool, *options: str) -> str:
     return through_mlir_opt(mlir_opt, text, *options)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(12)
 @pytest.mark.mlir_opt
 @pytest.mark.parametrize("cls", OPS, ids=lambda cls: cls.name)
 def test_mlir_opt_agrees(cls, mlir_opt):

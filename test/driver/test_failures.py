@@ -306,7 +306,7 @@ def identifier(case):
     )
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("case", GOOD, ids=identifier)
 def test_legal_sizes_and_indices(case, compiled, peers, lowered):
     name, *inputs = case

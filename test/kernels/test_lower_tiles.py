@@ -40,7 +40,7 @@ def check(kernel, found, wanted):
             np.testing.assert_allclose(a, b, rtol=kernel.tolerance, atol=kernel.tolerance)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", KERNELS)
 def test_lowered_tiles_compute_the_same(name, target):

@@ -63,7 +63,7 @@ def leftovers(module):
     ]
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(27)
 @pytest.mark.parametrize("name", [name for name in KERNELS if name not in LARGE])
 def test_plain_loops(name):
     kernel = KERNELS[name]()

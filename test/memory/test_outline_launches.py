@@ -94,7 +94,7 @@ def test_more_dimensions_than_axes(low, by):
     np.testing.assert_array_equal(y, wanted)
 
 
-@pytest.mark.sampled(24)
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("cls", OPS, ids=lambda cls: cls.name)
 def test_example(cls):
     """The example of every op: the same bits as from loops, by launches alone."""

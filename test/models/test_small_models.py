@@ -127,6 +127,7 @@ def staged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return write_stages(folder / "model.onnx", folder / "stages"), inputs, expected(model, inputs)
 
 
+@pytest.mark.thorough
 def test_every_stage_ends_in_the_same_numbers(staged, tmp_path: Path) -> None:
     """Each stage's file through nn-opt with the remaining stages, then run."""
     from nnc.lowering.pipelines import DEFAULT, stages_of

@@ -473,6 +473,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "name, plant, text, passes, function, op",
     CASES,

@@ -149,6 +149,7 @@ def check(model) -> None:
         assert (got.shape, got.dtype, got.tobytes()) == (want.shape, want.dtype, want.tobytes())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["lstm", "quantized", "forest"])
 def test_networks(name, build):
     check(NETWORKS[name]())
