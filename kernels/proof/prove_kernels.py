@@ -34,7 +34,8 @@ class ProveKernels(
     - Every access is inside its buffer.
 
     What is wrong is an error that names both threads and the element. What cannot be proven, since
-    places are values, say, is named in a remark: `--nn-run` on data finds it. Nothing changes.
+    places are values, say, is named in a remark: `nn-run` finds it on data. Nothing changes. Needs
+    islpy: `pip install 'nnc[prove]'`.
     """
 
     require: bool = option(False, help="what cannot be proven is an error too")
