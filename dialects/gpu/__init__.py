@@ -13,3 +13,4 @@ from .memory import *
 from .together import *
 
 registry.dialect("gpu").doc = __doc__ or ""
+registry.dialect("gpu").is_subset = True  # matrices, graphics and asynchronous groups are not here

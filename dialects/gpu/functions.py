@@ -8,6 +8,8 @@ from typing import Any
 from ...ir.attributes import Attribute, IntegerAttr, StringAttr, UnitAttr
 from ...ir.core import Block, BlockArgument, Region
 from ...ir.declare import (
+    ANY,
+    ARRAY,
     FUNCTION_TYPE,
     I32_ARRAY,
     SYMBOL_NAME,
@@ -49,9 +51,13 @@ class GPUModuleOp(
     """A module of functions for a device. Source: upstream gpu.module."""
 
     sym_name = attribute(SYMBOL_NAME)
+    targets: Any = attribute(ARRAY, optional=True)
+    offloadingHandler: Any = attribute(ANY, optional=True)  # noqa: N815
     body: RegionField = region()
 
-    format = "$sym_name attr-dict-with-keyword $body"
+    format = (
+        "$sym_name custom<ModuleTargets>($offloadingHandler, $targets) attr-dict-with-keyword $body"
+    )
     example = """
         gpu.module @kernels {
         }
@@ -60,7 +66,7 @@ class GPUModuleOp(
     @staticmethod
     def of(name: str, loc: Location = UNKNOWN) -> GPUModuleOp:
         """A module without functions."""
-        return GPUModuleOp(name, Region([Block([])]), loc=loc)
+        return GPUModuleOp(name, body=Region([Block([])]), loc=loc)
 
 
 class GPUFuncOp(Op, name="gpu.func", traits=(IsolatedFromAbove, HasParent("gpu.module"), Symbol)):
@@ -71,12 +77,14 @@ class GPUFuncOp(Op, name="gpu.func", traits=(IsolatedFromAbove, HasParent("gpu.m
     """
 
     function_type = attribute(FUNCTION_TYPE)
+    arg_attrs: Any = attribute(ARRAY, optional=True)
+    res_attrs: Any = attribute(ARRAY, optional=True)
     known_block_size: Any = attribute(I32_ARRAY, optional=True)
     known_grid_size: Any = attribute(I32_ARRAY, optional=True)
     body: RegionField = region()
 
     format = (
-        "custom<GpuFunction>($function_type, $body) attr-dict-with-keyword "
+        "custom<GpuFunction>($function_type, $arg_attrs, $res_attrs, $body) attr-dict-with-keyword "
         "custom<FunctionBody>($body)"
     )
     example = """
@@ -106,7 +114,7 @@ class GPUFuncOp(Op, name="gpu.func", traits=(IsolatedFromAbove, HasParent("gpu.m
         own[SHARED] = IntegerAttr(len(workgroup), i64)
         return GPUFuncOp(
             FunctionType(tuple(inputs), ()),
-            known_block_size,
+            known_block_size=known_block_size,
             body=Region([Block([*inputs, *workgroup, *private])]),
             attributes=own | (attributes or {}),
             loc=loc,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ir.attributes import IntegerAttr, UnitAttr
+from ...ir.attributes import ArrayAttr, DictAttr, IntegerAttr, UnitAttr
 from ...ir.syntax.attribute_printer import symbol_text
 from ...ir.syntax.directive import Directive, directive, listed
-from ...ir.syntax.parts import ARROW_RULES, arrow_types, chain, types_of_arrow
+from ...ir.syntax.parts import ARROW_RULES, arrow_types, chain, dict_text, types_of_arrow
 from ...ir.types import FunctionType, i64
 from .attributes import TOKEN
 from .functions import KERNEL, SHARED
@@ -28,15 +28,15 @@ def _pairs(child: Any) -> tuple[list[Any], list[Any]]:
 class GpuFunction(Directive):
     """`@f(%x: f32) -> f32 workgroup(%a : memref<..>) private(%b : memref<..>) kernel`
 
-    Arguments: $function_type, $body. Name, kind and buffers are attributes that it does not
-    declare, as upstream.
+    Arguments: $function_type, $arg_attrs, $res_attrs, $body. Name, kind and buffers are
+    attributes that it does not declare, as upstream.
     """
 
     fragment = 'SYMBOL "(" arguments ")" arrow_types workgroup private kernel'
     rules = {  # noqa: RUF012
         "arguments": "| argument_list",
         "argument_list": 'argument | argument_list "," argument',
-        "argument": 'VALUE ":" TYPE [location]',
+        "argument": 'VALUE ":" TYPE dict_opt [location]',
         "workgroup": '| "workgroup" "(" typed_values ")"',
         "private": '| "private" "(" typed_values ")"',
         "kernel": '| "kernel" -> given',
@@ -50,16 +50,20 @@ class GpuFunction(Directive):
             yield "attribute", name
 
     def read(self, child: Any, state: Any) -> None:
-        function_type, body = self.names
+        function_type, arg_attrs, _, body = self.names
         symbol, arguments, arrow, workgroup, private, kernel = child
         given = [item for (item,) in listed(arguments[0], 1)] if arguments else []
-        inputs = tuple(type for _, type, _ in given)
+        inputs = tuple(type for _, type, _, _ in given)
+        if any(entries for _, _, entries, _ in given):
+            found = (DictAttr(tuple((entries or {}).items())) for _, _, entries, _ in given)
+            state.properties[arg_attrs] = ArrayAttr(tuple(found))
         state.properties[function_type] = FunctionType(inputs, tuple(types_of_arrow(arrow)))
         buffers = []
         for found in (workgroup, private):
             names, types = _pairs(found[0]) if found else ([], [])
             buffers.append([(name, type, None) for name, type in zip(names, types, strict=True)])
-        state.entry_args[body] = [*given, *buffers[0], *buffers[1]]
+        named = [(name, type, location) for name, type, _, location in given]
+        state.entry_args[body] = [*named, *buffers[0], *buffers[1]]
         state.attributes["sym_name"] = state.symbol_name(symbol)
         state.attributes[SHARED] = IntegerAttr(len(buffers[0]), i64)
         if kernel:
@@ -67,7 +71,11 @@ class GpuFunction(Directive):
 
     def write(self, op: Any, printer: Any) -> None:
         type = op.function_type
-        text = ", ".join(printer.argument(argument) for argument in op.args)
+        parts = (
+            printer.argument(arg, dict_text(op.arg_attrs, i, printer.alias_reader()))
+            for i, arg in enumerate(op.args)
+        )
+        text = ", ".join(parts)
         head = f" {symbol_text(op.sym_name)}({text})"
         head += arrow_types(printer, type.results, bare_single=True)
         for word, buffers in (("workgroup", op.workgroup_buffers), ("private", op.private_buffers)):
@@ -118,3 +126,30 @@ class AsyncDependencies(Directive):
         if dependencies:
             words.append(f"[{printer.values(dependencies)}]")
         printer.out.append(f" {' '.join(words)}")
+
+
+@directive("ModuleTargets")
+class ModuleTargets(Directive):
+    """`<handler> [#target, #target]`: what a module is for; both may be absent.
+
+    Arguments: $offloadingHandler, $targets.
+    """
+
+    fragment = "handler targets"
+    rules = {  # noqa: RUF012
+        "handler": '| "<" attribute ">"',
+        "targets": '| "[" attributes "]"',
+    }
+
+    def read(self, child: Any, state: Any) -> None:
+        for name, found in zip(self.names, child, strict=True):
+            if found:
+                value = found[0]
+                is_list = isinstance(value, list | tuple)
+                state.properties[name] = ArrayAttr(tuple(value)) if is_list else value
+
+    def write(self, op: Any, printer: Any) -> None:
+        handler, targets = (op.properties.get(name) for name in self.names)
+        text = f"<{printer.attribute(handler)}>" if handler is not None else ""
+        text += f" {printer.attribute(targets)}" if targets is not None else ""
+        printer.out.append(text)
