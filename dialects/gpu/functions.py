@@ -165,6 +165,9 @@ class GPUFuncOp(Op, name="gpu.func", traits=(IsolatedFromAbove, HasParent("gpu.m
                 )
         if not self.body.blocks:
             raise self.error("expected body with at least one block")
+        size = self.attributes.get(SUBGROUP)
+        if size is not None and not (isinstance(size, IntegerAttr) and size.value > 0):
+            raise self.error(f"attribute '{SUBGROUP}' is a number of threads, above 0")
         self._verify_arguments()
 
     def _verify_arguments(self) -> None:

@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 from nnc.dialects import gpu
+from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext, PassManager
 from nnc.ir.syntax.parser import parse_module
 from nnc.kernels.codegen.shares.assign_layouts import AssignLayouts
@@ -120,6 +121,27 @@ def test_products_are_as_long_as_wide():
 def test_attributes_say_all():
     layout = Layout((Along(3, 4, 8), Along(5, 8, 1)))
     assert Layout.of(layout.attribute()) == layout
+
+
+@pytest.mark.parametrize("wrong", ["8, 0, 1", "8, 3, 1", "8, 1", "2, 2, 1", "8, 1, 64"])
+def test_a_layout_that_no_threads_can_have(wrong):
+    module = product_of(8, 8, 8, 8, 8, 8)
+    AssignLayouts(threads=4).run(module, PassContext())
+    text = re.sub(r"array<i64: \d+, \d+, \d+>", f"array<i64: {wrong}>", str(module), count=1)
+    with pytest.raises(NncError, match=r"has a .nn\.layout. that is none of its results"):
+        DistributeTiles().run(parse_module(text), PassContext())
+
+
+@pytest.mark.parametrize("size", ["3, 1, 1", "4, 2, 1"])
+def test_groups_that_are_not_dealt_to(size):
+    """Other numbers of threads than a power of two along x leave the kernel as it is."""
+    text = str(product_of(8, 8, 8, 8, 8, 8)).replace(
+        "kernel {", f"kernel attributes {{known_block_size = array<i32: {size}>}} {{"
+    )
+    module = parse_module(text)
+    before = str(kernels_of(module)[0])
+    distribute(module)
+    assert str(kernels_of(module)[0]) == before
 
 
 # -- a product of tiles in workgroup memory ----------------------------------------------------------

@@ -15,7 +15,7 @@ from ....ir.core import Block, Operation, Value
 from ....ir.passes import Pass, PassContext, option
 from ....ir.traits import ConstantLike
 from ....ir.types import MemRefType
-from .layouts import LAYOUT, Layout, balanced, in_rows, power_below
+from .layouts import LAYOUT, Layout, balanced, in_rows, is_count_of_threads, power_below
 from .links import Link, is_elementwise, is_vector, links, obstacle
 from .plain import make_plain
 
@@ -56,6 +56,10 @@ class AssignLayouts(
         most = power_below(self.threads)
         for kernel in [k for k in op.walk() if isinstance(k, gpu.GPUFuncOp)]:
             if gpu.is_by_thread(kernel) or any(LAYOUT in o.attributes for o in kernel.walk()):
+                continue
+            size = kernel.known_block_size
+            if size is not None and not is_count_of_threads(size):
+                context.statistic("whole")
                 continue
             make_plain(kernel)
             if any(obstacle(inner) for inner in kernel.walk()):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ....dialects import gpu
+from ....ir.attributes import ArrayAttr
 from ....ir.core import Operation
 from ....ir.passes import Pass, PassContext
 from .barriers import place_barriers
-from .layouts import LAYOUT
-from .links import is_vector
+from .layouts import LAYOUT, is_count_of_threads, is_layout_of
+from .links import is_vector, obstacle
 from .shares import Shares
 from .workgroup_memory import move_to_group
 
@@ -46,17 +47,30 @@ class DistributeTiles(
 
     def run(self, op: Operation, context: PassContext) -> None:
         for kernel in [k for k in op.walk() if isinstance(k, gpu.GPUFuncOp)]:
-            if kernel.known_block_size is None or gpu.is_by_thread(kernel):
+            size = kernel.known_block_size
+            if size is None or not is_count_of_threads(size) or gpu.is_by_thread(kernel):
                 continue
-            _check_layouts(kernel)
+            if any(obstacle(inner) for inner in kernel.walk()):
+                continue
+            _check_layouts(kernel, size[0])
             Shares(kernel).distribute()
             move_to_group(kernel)
             context.statistic("barriers", place_barriers(kernel))
             context.statistic("kernels")
 
 
-def _check_layouts(kernel: gpu.GPUFuncOp) -> None:
-    """Raise where a vector has no layout."""
+def _check_layouts(kernel: gpu.GPUFuncOp, threads: int) -> None:
+    """Raise where a vector has no layout, or none that its threads can have."""
     for op in kernel.walk():
-        if LAYOUT not in op.attributes and any(is_vector(v) for v in op.results):
+        if not any(is_vector(v) for v in op.results):
+            continue
+        found = op.attributes.get(LAYOUT)
+        if found is None:
             raise op.error(f"has no '{LAYOUT}'; assign-layouts gives it one")
+        entries = found.elements if isinstance(found, ArrayAttr) else ()
+        if len(entries) != len(op.results) or not all(
+            is_layout_of(entry, v.type.shape, threads)  # type: ignore[attr-defined]
+            for entry, v in zip(entries, op.results, strict=True)
+            if is_vector(v)
+        ):
+            raise op.error(f"has a '{LAYOUT}' that is none of its results over {threads} threads")

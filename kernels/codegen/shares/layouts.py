@@ -81,6 +81,27 @@ class Layout:
         return Layout(tuple(Along(*a.values) for a in attribute.elements))  # type: ignore[attr-defined]
 
 
+def is_count_of_threads(size: Sequence[int]) -> bool:
+    """Whether groups of this size along x, y and z can be dealt to: a power of two along x."""
+    along_x, *others = size
+    return along_x > 0 and power_below(along_x) == along_x and all(n == 1 for n in others)
+
+
+def is_layout_of(attribute: object, shape: Sequence[int], threads: int) -> bool:
+    """Whether an attribute, which a text may have, is a layout of a vector over so many threads."""
+    if not isinstance(attribute, ArrayAttr) or len(attribute.elements) != len(shape):
+        return False
+    for entry, extent in zip(attribute.elements, shape, strict=True):
+        if not isinstance(entry, DenseArrayAttr) or len(entry.values) != 3:
+            return False
+        each, count, stride = (int(value) for value in entry.values)
+        if min(each, count, stride) < 1 or each * count < extent or count * stride > threads:
+            return False
+        if power_below(count) != count or power_below(stride) != stride:
+            return False
+    return True
+
+
 def layouts_of(op: Operation) -> list[Layout | None]:
     """The layouts of an operation's results, None for those that are no vectors."""
     found = op.attributes.get(LAYOUT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ....dialects import scf, vector
+from ....dialects import memref, scf, vector
 from ....ir.affine import AffineDim
 from ....ir.attributes import DenseElements
 from ....ir.core import Operation, Value
@@ -109,6 +109,8 @@ def obstacle(op: Operation) -> str | None:
     """Why an operation cannot be dealt out over threads, or None."""
     if isinstance(op, scf.Parallel):
         return f"a '{op.name}' op within a group"
+    if isinstance(op, memref.Alloca) and op.operands:
+        return "a buffer of the group whose size is not known"
     vectors = [v for v in (*op.operands, *op.results) if is_vector(v)]
     if not vectors or is_elementwise(op) or op.has_trait(ConstantLike):
         value = getattr(op, "value", None) if vectors else None
