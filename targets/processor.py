@@ -53,6 +53,10 @@ class Processor(Machine):
     load_micro_ops: int = 1
     """How many of them the load of a vector is."""
 
+    @property
+    def program(self) -> Processor:
+        return self
+
     def lanes(self, element_bytes: int) -> int:
         """Elements in a full vector; 1 where there is no arithmetic on vectors of them."""
         if element_bytes > self.widest_lane:
@@ -107,9 +111,11 @@ class Processor(Machine):
 def processor_of(op: Operation, name: str | None = None) -> Processor:
     """The processor that an operation's module is for, found as `target_of` does.
 
-    Raises NncError where it is for another kind of machine.
+    For a device it is what one of its threads looks like. Raises NncError where the module is for
+    another kind of machine.
     """
     found = target_of(op, name)
-    if not isinstance(found.machine, Processor):
+    processor = found.machine.program
+    if processor is None:
         raise NncError(f"the module is for '{found.name}', which is no processor", op.loc)
-    return found.machine
+    return processor

@@ -1,0 +1,76 @@
+"""Descriptions of devices that run groups of threads: GPUs, and what OpenCL makes look like one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .machine import Machine, Memory
+from .processor import Processor
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupMachine(Machine):
+    """A device whose cores run groups of threads, each group with memory of its own.
+
+    A core is what NVIDIA calls a multiprocessor, OpenCL a compute unit, AMD a workgroup processor.
+    Units: bytes, threads, cycles of a core; bandwidths in bytes per cycle of one core.
+    """
+
+    thread: Processor
+    """What one thread looks like to a compiler: the vectors it loads at once, its registers, its
+    arithmetic. Its caches are not looked at."""
+    subgroup: int
+    """Threads that step together (warp, wavefront); 1 where there is no such thing."""
+    group_threads: int
+    """Threads that a group may have."""
+    core_threads: int
+    """Threads that are at home on a core at once, of all its groups."""
+    core_groups: int
+    """Groups that are at home on a core at once."""
+    core_registers: int
+    """Registers of 32 bits of a core, which its threads share."""
+    thread_registers: int
+    """Registers of 32 bits that one thread may have."""
+    units: float
+    """Multiply-adds in f32 that a core starts in a cycle."""
+    workgroup_bytes: int
+    """Memory that one group may have for itself (shared, local, threadgroup memory)."""
+    core_workgroup_bytes: int
+    """The same of a core, which its groups share."""
+    workgroup_bandwidth: float
+    banks: int = 32
+    """Words of 4 bytes that workgroup memory hands out at once; threads of a subgroup that want
+    two of one bank wait for each other."""
+    l2_bytes: int
+    l2_bandwidth: float
+    memory_bytes: int
+    launch_microseconds: float
+    """From one launch to the next that waits for it."""
+    copy_bandwidth: float
+    """Between the host's memory and the device's. Units: gigabytes per second."""
+    latency: int = 500
+    """Cycles until what is read from memory is there."""
+
+    @property
+    def program(self) -> Processor:
+        return self.thread
+
+    def lanes(self, element_bytes: int) -> int:
+        """1: threads have their elements side by side, so no layout has to gather them."""
+        return 1
+
+    @property
+    def multiply_adds(self) -> float:
+        return self.units
+
+    @property
+    def nearest_memory(self) -> Memory:
+        return Memory(self.workgroup_bytes, self.workgroup_bandwidth)
+
+    @property
+    def private_memory(self) -> Memory:
+        return Memory(self.core_workgroup_bytes, self.workgroup_bandwidth)
+
+    @property
+    def shared_memory(self) -> Memory:
+        return Memory(self.l2_bytes, self.l2_bandwidth)
