@@ -22,6 +22,8 @@ PASS_MODULES: dict[str, str] = {
     "keep-packed": "..passes.nn.keep_packed",
     "lower-tiles": "..kernels.codegen.vectors.lower_tiles",
     "lower-to-linalg": ".nn_to_linalg",
+    "place-buffers": "..memory.place_buffers",
+    "call-device": "..memory.call_device",
     "mark-in-place": "..kernels.mark_in_place",
     "plan-memory": "..memory.plan_memory",
     "remove-dead-values": "..passes.dead_code",

@@ -6,11 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..dialects import arith, cf, func, gpu, memref, scf
-from ..dialects.marks import KERNEL
+from ..dialects.marks import IN_PLACE, KERNEL
 from ..dialects.memref import base_buffer
-from ..ir.attributes import ArrayAttr, SymbolRefAttr, UnitAttr
+from ..ir.attributes import (
+    ArrayAttr,
+    Attribute,
+    DictAttr,
+    IntegerAttr,
+    SymbolRefAttr,
+    UnitAttr,
+)
 from ..ir.builder import Builder
-from ..ir.core import Block, IRMapping, Operation, Value
+from ..ir.core import Block, BlockArgument, IRMapping, Operation, Value
 from ..ir.passes import Pass, PassContext
 from ..ir.symbols import symbol_name
 from ..ir.traits import (
@@ -21,7 +28,9 @@ from ..ir.traits import (
     WritesMemory,
     is_pure,
 )
-from ..ir.types import MemRefType, VectorType
+from ..ir.types import MemRefType, VectorType, i64
+from ..targets.attribute import target_of
+from ..targets.groups import GroupMachine
 from .captures import captures, is_index_arithmetic
 from .parallel_nest import ParallelNest, move_body, product, unflattened
 
@@ -267,6 +276,7 @@ class _Kernels:
             )
         )
         kernel = gpu.GPUFuncOp.of(name, [v.type for v in passed], loc=last.loc)
+        self._mark(kernel, passed)
         self.made.body.blocks[0].append(kernel)
         mapping = IRMapping()
         for value, argument in zip(passed, kernel.args, strict=True):
@@ -300,6 +310,18 @@ class _Kernels:
         body = list(nest.loop.region.ops)
         return captures(body, bounds, _is_cloned, nest.loop.body_block.args)
 
+    def _mark(self, kernel: gpu.GPUFuncOp, passed: Sequence[Value]) -> None:
+        """Say of a kernel which buffers may be the same, and how many threads step together."""
+        bases = [base_buffer(v) for v in passed if isinstance(v.type, MemRefType)]
+        if len(set(bases)) == len(bases):
+            kernel.attributes[KERNEL] = UnitAttr()
+        marks = [_mark_of(base_buffer(v)) for v in passed]
+        if any(marks):
+            kernel.arg_attrs = ArrayAttr(tuple(DictAttr(mark) for mark in marks))
+        machine = target_of(self.module).machine
+        if isinstance(machine, GroupMachine):
+            kernel.attributes[gpu.SUBGROUP] = IntegerAttr(machine.subgroup, i64)
+
     def _name(self, function: str) -> str:
         number = 0
         while f"{function}_{number}" in self.names:
@@ -307,6 +329,15 @@ class _Kernels:
         name = f"{function}_{number}"
         self.names.add(name)
         return name
+
+
+def _mark_of(base: Value) -> tuple[tuple[str, Attribute], ...]:
+    """What a kernel's argument says where the function's own may be the same as another one."""
+    function = base.owner.parent_op if isinstance(base, BlockArgument) else None
+    if not isinstance(function, func.FuncOp):
+        return ()
+    is_marked = function.arg_attribute(base.index, IN_PLACE) is not None  # type: ignore[attr-defined]
+    return ((IN_PLACE, UnitAttr()),) if is_marked else ()
 
 
 def _is_cloned(op: Operation) -> bool:

@@ -29,6 +29,28 @@ POOL_SYMBOLS = (POOL_CREATE, POOL_DESTROY)
 PARALLEL_FOR = "nnc_parallel_for"
 POOL_COUNTS = "nnc_pool_counts"
 
+DEVICE_MAIN = "nnc_device_main"
+"""What `nnc_run` of a program for a device is called in its own code: the device's host calls it
+when it is ready."""
+DEVICE_ARENA = "nnc_device_arena"
+DEVICE_CONSTANT = "nnc_device_constant"
+DEVICE_COPY = "nnc_device_copy"
+DEVICE_GIVE = "nnc_device_give"
+DEVICE_LAUNCH = "nnc_device_launch"
+DEVICE_TAKE = "nnc_device_take"
+DEVICE_CODE = "nnc_device_code"
+DEVICE_KERNELS = "nnc_device_kernels"
+"""Text: for each kernel a line with its name, the threads of a group, and a letter for each part of
+its arguments: `a` an address, `w` a word of 64 bits, `1`, `2`, `4`, `8` so many bytes."""
+DEVICE_WEIGHTS_BYTES = "nnc_device_weights_bytes"
+DEVICE_CLOSE = "nnc_device_close"
+DEVICE_MESSAGE = "nnc_device_message"
+DEVICE_SYMBOLS = (
+    DEVICE_MAIN, DEVICE_ARENA, DEVICE_CONSTANT, DEVICE_COPY, DEVICE_GIVE, DEVICE_LAUNCH,
+    DEVICE_TAKE, DEVICE_CODE, DEVICE_KERNELS, DEVICE_WEIGHTS_BYTES,
+)  # fmt: skip
+"""What the code of a program for a device and the device's host have for each other."""
+
 FIRST_FAILURE = 16
 """The status of `nnc_run` where the first check of the program fails, by 1 more for each other one.
 Smaller ones are for what is around the code, such as a library's context."""

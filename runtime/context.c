@@ -7,8 +7,8 @@
    SUM and WEIGHTED_SUM (the checksum of the weights, see checksum.h), INSIDE (whether they are part
    of the library), PREPARED_BYTES (of weights that are made
    by the code, or 0), PREPARE_ARENA_BYTES (what making them needs), HEAP_BYTES (of the arena, at its
-   start, for memory that stays from run to run, or 0), FAILURES (whether a run can fail), and
-   LEVELS where the code is that of levels.c. */
+   start, for memory that stays from run to run, or 0), FAILURES (whether a run can fail), DEVICE
+   (whether it runs on a device, see device.h), and LEVELS where the code is that of levels.c. */
 #define _DEFAULT_SOURCE /* madvise, MAP_ANONYMOUS */
 #include <stddef.h>
 #include <stdint.h>
@@ -47,6 +47,11 @@ extern void NAME(_reuse)(void *, void *, size_t);
 #if FAILURES
 extern const char *NAME(_failure)(int32_t);
 #endif
+#if DEVICE
+extern const char *NAME(_device_message)(int32_t);
+extern void NAME(_device_enter)(void);
+extern void NAME(_device_leave)(void);
+#endif
 #if PARALLEL
 extern void *NAME(_pool_create)(int32_t);
 extern void NAME(_pool_destroy)(void *);
@@ -78,6 +83,9 @@ PUBLIC const char *NAME(_message)(int32_t status) {
     const char *failure = NULL;
 #if FAILURES
     failure = NAME(_failure)(status);
+#endif
+#if DEVICE
+    if (!failure) failure = NAME(_device_message)(status);
 #endif
     return failure ? failure : "unknown status";
 }
@@ -157,6 +165,9 @@ static void leave_weights(void) {
 
 PUBLIC void NAME(_destroy)(context *made) {
     if (!made) return;
+#if DEVICE
+    NAME(_device_leave)();
+#endif
 #if PARALLEL
     if (made->pool) NAME(_pool_destroy)(made->pool);
 #endif
@@ -180,6 +191,9 @@ PUBLIC int32_t NAME(_create)(context **result, const char *weights, int32_t thre
     context *made = allocate(sizeof *made);
     if (!made) return NO_MEMORY;
     *made = (context){NULL, NULL, allocate(ARENA_BYTES ? ARENA_BYTES : 64), NULL};
+#if DEVICE
+    NAME(_device_enter)();
+#endif
     int32_t status = made->arena ? OK : NO_MEMORY;
 #if HEAP_BYTES
     if (!status) memset(made->arena, 0, HEAP_BYTES);

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ir.diagnostics import NncError
 from ..ir.types import TensorType
 from .abi import (
     PREPARE,
@@ -105,6 +106,10 @@ class Executable(Model):
             return arrays
         finally:
             self._frames.append(frame)
+
+    def _failed(self, status: int, inputs: Sequence[np.ndarray]) -> NncError:
+        said = self._code.message(status)
+        return NncError(said) if said else super()._failed(status, inputs)
 
     def _frame(self) -> _Frame:
         """A frame that no other call uses, to be given back to `_frames`."""

@@ -58,6 +58,12 @@ class LinkedCode(Protocol):
         """The address of an exported function."""
         ...
 
+    def message(self, status: int) -> str | None:
+        """What a status means that is not the program's own but of what runs it, such as a device;
+        None where it says nothing.
+        """
+        return None
+
 
 class CodeOwner(Protocol):
     """What a program asks of what its code was made for: every target has it."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..runtime.model import Model
     from ..runtime.program import LinkedCode, Program
 
-FAMILIES = ("x86", "aarch64", "armv7", "riscv", "power", "wasm", "c")
+FAMILIES = ("x86", "aarch64", "armv7", "riscv", "power", "wasm", "c", "opencl")
 """The packages and modules here that hold targets, loaded when a name is looked for in them."""
 
 HOST = "host"
@@ -83,6 +83,13 @@ class Target(ABC):
     @abstractmethod
     def emit(self, module: Operation, symbols: Symbols, timed: Timed = untimed) -> bytes:
         """The code of a module behind the last stage. Raises NncError."""
+
+    @property
+    def caller(self) -> Target:
+        """What the code is for that callers call and that launches kernels: the target itself, but
+        for devices.
+        """
+        return self
 
     def here(self) -> Target:
         """The target, with the numbers of this machine where its name stands for that."""

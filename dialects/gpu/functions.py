@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...ir.attributes import Attribute, IntegerAttr, StringAttr, UnitAttr
+from ...ir.attributes import Attribute, DictAttr, IntegerAttr, StringAttr, UnitAttr
 from ...ir.core import Block, BlockArgument, Region
 from ...ir.declare import (
     ANY,
@@ -34,6 +34,7 @@ from ...ir.traits import (
     Terminator,
 )
 from ...ir.types import FunctionType, MemRefType, Type, i64
+from .. import func
 from .attributes import PRIVATE, WORKGROUP, AddressSpace
 
 KERNEL = "gpu.kernel"
@@ -135,6 +136,11 @@ class GPUFuncOp(Op, name="gpu.func", traits=(IsolatedFromAbove, HasParent("gpu.m
         """The arguments, without the buffers behind them."""
         return self.body.blocks[0].args[: len(self.function_type.inputs)]
 
+    def arg_attribute(self, i: int, name: str) -> Attribute | None:
+        """An attribute of an argument."""
+        found = self.arg_attrs[i] if self.arg_attrs is not None else None
+        return found.get(name) if isinstance(found, DictAttr) else None
+
     @property
     def workgroup_buffers(self) -> list[BlockArgument]:
         """The buffers that each group has."""
@@ -217,6 +223,18 @@ class Return(Op, name="gpu.return", traits=(Pure, HasParent("gpu.func"), Termina
         for i, (type, value) in enumerate(zip(wanted, self.values, strict=True)):
             if type is not value.type:
                 raise self.error(f"unexpected type `'{value.type}'' for operand #{i}")
+
+
+FunctionWithCode = func.FuncOp | GPUFuncOp
+
+
+def functions_with_code(module: Any) -> Iterator[FunctionWithCode]:
+    """The functions of a module that have a body, its devices' included."""
+    for op in module.body_block:
+        if isinstance(op, GPUModuleOp):
+            yield from (inner for inner in op.body.blocks[0] if isinstance(inner, GPUFuncOp))
+        elif isinstance(op, func.FuncOp) and not op.is_declaration:
+            yield op
 
 
 def subgroup_size(kernel: GPUFuncOp) -> int:

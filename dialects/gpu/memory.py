@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...ir.attributes import Attribute
 from ...ir.constraints import AnyMemRef, Index, element_of
+from ...ir.core import Value
 from ...ir.declare import (
     UNIT,
     Op,
@@ -19,10 +21,23 @@ from ...ir.declare import (
     result,
 )
 from ...ir.traits import AllocatesMemory, WritesMemory
+from ...ir.types import MemRefType
 from ..index_lists import by_field
 from ..memref.access import copy_elements, same_shape
+from ..memref.aliasing import ViewLike
 from ..memref.buffers import check_dynamic_sizes, new_array
 from .attributes import ASYNC, Token
+
+
+def set_space(buffer: Value, space: Attribute) -> None:
+    """Say of a buffer, and of what is a view of it, in which memory it lies."""
+    type = buffer.type
+    buffer.type = MemRefType(type.shape, type.element_type, type.layout, space)
+    for user, _ in list(buffer.uses):
+        if user.has_trait(ViewLike):
+            for result in user.results:
+                if isinstance(result.type, MemRefType):
+                    set_space(result, space)
 
 
 def _tokens(op: Any) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...dialects import func, llvm, memref
+from ...dialects import func, gpu, llvm, memref
 from ...dialects.marks import ENTRY, FAILURES, IN_PLACE, KERNEL, PARALLEL_BODY, USED_WEIGHTS
 from ...ir.attributes import ArrayAttr, Attribute, StringAttr, UnitAttr
 from ...ir.core import Operation
@@ -72,7 +72,7 @@ class ModuleLowering:
             match op:
                 case func.FuncOp() | memref.Global():
                     made.append(self._lower_symbol(op))
-                case llvm.Func() | llvm.Global():
+                case llvm.Func() | llvm.Global() | gpu.GPUModuleOp():
                     op.detach()
                     made.append(op)
                 case _:

@@ -14,7 +14,7 @@ from ...ir.core import Operation
 from ...ir.types import MemRefType, TensorType
 from ...runtime.abi import FIRST_FAILURE, NO_ARGUMENT, OTHER_SHAPE
 from ..source.memory import bytes_of
-from ..source.module import Text, print_module
+from ..source.module import Text, numbers_text, print_module
 from .language import C
 
 _HERE = Path(__file__).parent
@@ -49,7 +49,7 @@ def c_text(module: Operation, prefix: str = "nnc", pointer_bits: int = 64) -> st
     """A module behind the `vectors` stage as C. Raises NncError."""
     language = replace(C, pointer_bits=pointer_bits, needed={})
     text = print_module(module, language)
-    prelude = (_HERE / "prelude.h").read_text()
+    prelude = (_HERE / "prelude.h").read_text() + numbers_text()
     heap = (_HERE / "heap.h").read_text() if text.uses_heap else ""
     vectors = (_HERE / "vectors.h").read_text() if text.types else ""
     parts = [
@@ -104,7 +104,7 @@ def _entry(module: Operation, text: Text, prefix: str) -> Iterator[str]:
             arguments.append(cast + word)
             continue
         array, number = next(rest)
-        kind = text.entry.pointer_type(type.element_type)
+        kind = text.entry.pointer_type(type)
         arguments.append(f"({kind}){array}[{number}].data")
         arguments += [
             f"(ptrdiff_t){array}[{number}].shape[{k}]"

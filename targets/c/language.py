@@ -99,6 +99,9 @@ TEMPLATES = _templates() | {
     "arith.mulsi_extended:v": "@mulhsi",
     "arith.mului_extended:v": "@mulhui",
     "cast": "({T}){0}",
+    "recast": "({T}){0}",
+    "lane": "{0}[{1}]",
+    "any_lane": "{0}[{1}]",
     "cast:v": "NNC_CONVERT({T}, {0})",
     "odd": "odd_of_f64({0})",
     "odd:v": "@odd",
@@ -234,7 +237,7 @@ _BODIES = {
     },
 }  # fmt: skip
 
-_COMBINED = {
+COMBINED = {
     "add": "a + b", "mul": "a * b", "and": "a & b", "or": "a | b", "xor": "a ^ b",
     "minnumf": "minnum_{T}(a, b)", "maxnumf": "maxnum_{T}(a, b)",
     "minimumf": "minimum_{T}(a, b)", "maximumf": "maximum_{T}(a, b)",
@@ -247,7 +250,7 @@ def _halves(kind: str, count: int) -> str:
     text, half = "{T} b; ", count // 2
     while half:
         order = ", ".join(str((i + half) % count) for i in range(count))
-        text += f"b = ({{T}})NNC_SHUFFLE(a, a, {order}); a = {_COMBINED[kind]}; "
+        text += f"b = ({{T}})NNC_SHUFFLE(a, a, {order}); a = {COMBINED[kind]}; "
         half //= 2
     return text + "return a[0];"
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ...ir.diagnostics import NncError
+from ...runtime.program import LinkedCode
 
 _THREADS = Path(__file__).parent / "threads.c"
 _USUAL = """
@@ -35,7 +36,7 @@ def compiler() -> tuple[str, ...]:
     return (sys.executable, "-m", "ziglang", "cc") if find_spec("ziglang") else ()
 
 
-class LoadedText:
+class LoadedText(LinkedCode):
     """A library of C text; `[name]` is an address."""
 
     def __init__(self, library: ctypes.CDLL) -> None:

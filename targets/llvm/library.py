@@ -74,8 +74,12 @@ def write_binary(
     path: Path,
     options: ArtifactOptions,
     timed: Timed = untimed,
+    sources: Sequence[Path] = (),
 ) -> list[Path]:
-    """Write an object file or library, and the files beside it; returns them, `path` first."""
+    """Write an object file or library, and the files beside it; returns them, `path` first.
+
+    `sources` is C text that a library gets beside the model's code and its context.
+    """
     library = path.suffix != ".o"
     inside = library and options.weights != "beside"
     if inside and program.weights.size > _INSIDE_LIMIT:
@@ -110,7 +114,7 @@ def write_binary(
         made: Sequence[Part] | Path = (program.code,)
         if library:
             with timed("Link"):
-                link = _Link(target, program, options.prefix, inside, stamp, sums)
+                link = _Link(target, program, options.prefix, inside, stamp, sums, sources)
                 made = link.into(folder, path.name)
             imports = made.with_suffix(".lib")
             if imports.exists():
@@ -132,12 +136,14 @@ class _Link:
     inside: bool
     stamp: bytes
     sums: Sums
+    sources: Sequence[Path] = ()
 
     def into(self, folder: Path, name: str) -> Path:
         """The library of this name, in the folder."""
         tools, program = self.target.toolchain(), self.program
         codes = {level_of(one).name: one.code for one in program.levels} or {"model": program.code}
         sources = [RUNTIME / "context.c", *([RUNTIME / "levels.c"] if program.levels else [])]
+        sources += self.sources
         objects = []
         for part, code in codes.items():
             objects.append(folder / f"{self.prefix}_{part}.o")
@@ -170,6 +176,7 @@ class _Link:
             "PREPARE_ARENA_BYTES": str(found.prepare_arena_bytes),
             "HEAP_BYTES": str(found.heap_bytes),
             "FAILURES": str(int(bool(found.failures))),
+            "DEVICE": str(int(bool(self.sources))),
         }
         if self.program.levels:
             defines["LEVELS"] = _rows(self.program)

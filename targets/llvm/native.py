@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...dialects.marks import SCALAR_LOOPS
 from ...ir.diagnostics import NncError
 from ...ir.timing import Timed, untimed
+from ...runtime.program import LinkedCode
 from ..base import host
 from .apart import interruptible
 from .target import LlvmTarget
@@ -198,7 +199,7 @@ def _jit() -> binding.LLJIT:
 
 
 @dataclass
-class LoadedCode:
+class LoadedCode(LinkedCode):
     """Object code linked into this process; unloaded when it is no longer referenced."""
 
     addresses: dict[str, int]

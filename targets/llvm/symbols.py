@@ -5,11 +5,19 @@ from __future__ import annotations
 import re
 
 from ...artifacts.options import DEFAULT_PREFIX
-from ...runtime.abi import FAILURE, PARALLEL_FOR, PREPARE, RELEASE, REUSE, RUN
+from ...runtime.abi import (
+    DEVICE_SYMBOLS,
+    FAILURE,
+    PARALLEL_FOR,
+    PREPARE,
+    RELEASE,
+    REUSE,
+    RUN,
+)
 from ...runtime.threads import POOL_SYMBOLS
 from ..base import Symbols
 
-_EXPORTED = (RUN, RELEASE, REUSE, FAILURE, PREPARE, PARALLEL_FOR, *POOL_SYMBOLS)
+_EXPORTED = (RUN, RELEASE, REUSE, FAILURE, PREPARE, PARALLEL_FOR, *POOL_SYMBOLS, *DEVICE_SYMBOLS)
 
 
 def renamed(text: str, symbols: Symbols) -> str:

@@ -294,11 +294,11 @@ class LlvmTarget(Target):
 
 
 def llvm_target_of(op: Operation, name: str | None = None) -> LlvmTarget:
-    """The target of an operation's module, as `target_of` finds it, that has to be one of these.
+    """The target of an operation's module, as `target_of` finds it, or what calls that device.
 
     Raises NncError.
     """
-    found = target_of(op, name)
+    found = target_of(op, name).caller
     if not isinstance(found, LlvmTarget):
         raise NncError(f"the module is for '{found.name}', whose code LLVM does not make", op.loc)
     return found

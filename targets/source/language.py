@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...ir.diagnostics import NncError
-from ...ir.types import FloatType, IndexType, IntegerType, Type, VectorType
+from ...ir.types import FloatType, IndexType, IntegerType, MemRefType, Type, VectorType
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,11 @@ class Language:
     pointer_bits: int = 64
     needed: dict[str, str] = field(default_factory=dict)
     """The types of vectors and the functions on them that a program uses: name and text."""
+
+    spaces: Mapping[Any, str] = field(default_factory=dict)
+    """By memory space, what stands before the type of what a pointer points to."""
+    ends_in_f: bool = True
+    """Whether names of functions on floats of 32 bits end in `f`."""
 
     # -- names -------------------------------------------------------------------------------
 
@@ -55,6 +60,14 @@ class Language:
             case FloatType() if type.byte_width <= 8:
                 return 8 * type.byte_width
         raise NncError(f"type {type} has no form in {self.name}")
+
+    def ending(self, bits: int) -> str:
+        """What names of functions on floats of so many bits end in."""
+        return "f" if bits == 32 and self.ends_in_f else ""
+
+    def space(self, type: MemRefType) -> str:
+        """What stands before the type of a buffer's elements."""
+        return self.spaces.get(type.memory_space, "")
 
     def element(self, type: Type) -> str:
         """The short name of a scalar: `f32`, `u8` of integers and of what is kept as its bits."""
@@ -86,7 +99,7 @@ class Language:
             width = int(element[1:]) // 8
             size = width << (count - 1).bit_length()
             self.needed[name] = self.constants["type"].format(
-                T=name, E=self.scalars[element], bytes=size
+                T=name, E=self.scalars[element], bytes=size, n=size // width
             )
         return name
 
@@ -103,7 +116,7 @@ class Language:
                 "U": self.vector(f"u{bits}", count),
                 "W": self.vector("f32", count),
                 "V": self.vector("u32", count),
-                "F": "f" if bits == 32 else "",
+                "F": self.ending(bits),
                 "X": self.vector(index, count) if index else "",
                 "n": count,
                 "used": bits // 8 * count,

@@ -129,7 +129,7 @@ def bytes_of(type: Type) -> int:
 def view(op: Any, source: Buffer, mixed: Any, cast: Any) -> Buffer | None:
     """What an operation that looks at a buffer in another way makes; None for other operations.
 
-    `mixed` gives text of mixed lists, `cast` a pointer of the element type.
+    `mixed` gives text of mixed lists, `cast` a pointer to elements of a buffer's type.
     """
     type = op.results[0].type
     match op:
@@ -138,7 +138,7 @@ def view(op: Any, source: Buffer, mixed: Any, cast: Any) -> Buffer | None:
             sizes = mixed(_sizes(type, op.sizes))
             whole = isinstance(shift, int) and shift % width == 0
             at = source.pointer if whole else moved(source.pointer, shift)
-            pointer = at if type.element_type is IntegerType(8) else cast(at, type.element_type)
+            pointer = at if type.element_type is IntegerType(8) else cast(at, type)
             pointer = moved(pointer, shift // width) if whole else pointer
             return Buffer(pointer, tuple(sizes), row_major(sizes))
         case memref.SubView():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from ...dialects import func, memref
 from ...dialects.marks import ENTRY, PARALLEL_BODY
@@ -14,6 +15,11 @@ from . import control, scalars, storage, vectors  # noqa: F401 - they fill table
 from .facts import Facts
 from .language import Language
 from .printer import FunctionPrinter
+
+
+def numbers_text() -> str:
+    """What C and its kin have of arithmetic as the dialects mean it."""
+    return (Path(__file__).parent / "numbers.h").read_text()
 
 
 @dataclass

@@ -130,7 +130,7 @@ class FunctionPrinter(Printing):
         if isinstance(type, MemRefType):
             beside = self.language.scalars["index"] + " "
             return [
-                self.pointer_type(type.element_type),
+                self.pointer_type(type),
                 *[beside] * len(parts_of(type, _blank(type))),
             ]
         if str(type) == "!llvm.ptr":
@@ -141,13 +141,13 @@ class FunctionPrinter(Printing):
         """The same of an argument; its elements are constant where it is only read."""
         types = self.flat_types(arg.type)
         if isinstance(arg.type, MemRefType):
-            types[0] = self.pointer_type(arg.type.element_type, self.facts.reads.only(arg))
+            types[0] = self.pointer_type(arg.type, self.facts.reads.only(arg))
         return types
 
-    def pointer_type(self, element: Type, constant: bool = False) -> str:
-        """A pointer to elements, perhaps constant ones."""
-        name = self.language.scalars[self.language.stored(element)]
-        return f"{'const ' if constant else ''}{name} *"
+    def pointer_type(self, type: MemRefType, constant: bool = False) -> str:
+        """A pointer to a buffer's elements, perhaps constant ones."""
+        name = self.language.scalars[self.language.stored(type.element_type)]
+        return f"{self.language.space(type)}{'const ' if constant else ''}{name} *"
 
     def flat(self, value: Value) -> list[str]:
         """The texts of what represents a value; truth values of vectors in lanes of 32 bits."""
@@ -292,7 +292,7 @@ class FunctionPrinter(Printing):
             return False
         if found.pointer != source.pointer:
             name = self.fresh(result.name_hint or "view")
-            kind = self.pointer_type(result.type.element_type, constant)
+            kind = self.pointer_type(result.type, constant)
             self.line(f"{kind}const {name} = {found.pointer};")
             found = Buffer(name, found.sizes, found.strides)
         self.values[op.results[0]] = found

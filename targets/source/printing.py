@@ -96,8 +96,14 @@ class Printing:
         return int(self.short(type)[1:])
 
     def cast(self, text: str, kind: str) -> str:
-        """An operand as another type, by its name."""
-        return self.language.templates["cast"].format(text, T=kind)
+        """An operand as another type, by its name; of a vector the bits as they are."""
+        name = "cast" if kind in self.language.scalars.values() else "recast"
+        return self.language.templates[name].format(text, T=kind)
+
+    def lane(self, text: str, i: int | str) -> str:
+        """An element of a vector, whose number is known or text that says it."""
+        name = "lane" if isinstance(i, int) else "any_lane"
+        return self.language.templates[name].format(text, i)
 
     def chosen(self, test: str, yes: str, no: str) -> str:
         """One of two operands."""
@@ -177,7 +183,7 @@ class Printing:
             K=self.vector_type(type, "i") if lanes_of(type) > 1 and not self.is_mask(type) else "",
             w=bits,
             W=self.language.bits(element_of(type)),
-            F="f" if bits == 32 else "",
+            F=self.language.ending(bits),
         )
 
     def logic_bits(self, op: Operation) -> int:

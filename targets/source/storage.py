@@ -45,26 +45,27 @@ def _masked_store(p: FunctionPrinter, op: vector.MaskedStore) -> None:
 def _scatter(p: FunctionPrinter, op: vector.Scatter) -> None:
     type, base = op.valueToStore.type, pointer(p, op.base, op.offsets)
     stride = p.values[op.base].strides[-1]
+    is_single, bits = lanes_of(type) == 1, p.lane_bits(type)
+    lane = lambda text, i: text if is_single else p.lane(text, i)  # noqa: E731
     for i in range(lanes_of(type)):
-        lane = f"[{i}]" if lanes_of(type) > 1 else ""
-        bits = p.lane_bits(type)
-        test = (p.mask(op.mask, bits) if lane else p.text_of(op.mask)) + lane
-        index = p.cast(f"{p.text_of(op.indices)}{lane}", p.language.scalars["index"])
-        place = f"{index} * {grouped(stride)}"
-        p.line(f"if ({test}) {grouped(base)}[{place}] = {as_stored(p, op.valueToStore)}{lane};")
+        test = lane(p.text_of(op.mask) if is_single else p.mask(op.mask, bits), i)
+        index = p.cast(lane(p.text_of(op.indices), i), p.language.scalars["index"])
+        place, value = f"{index} * {grouped(stride)}", lane(as_stored(p, op.valueToStore), i)
+        p.line(f"if ({test}) {grouped(base)}[{place}] = {value};")
 
 
 @states(memref.Prefetch)
 def _prefetch(p: FunctionPrinter, op: memref.Prefetch) -> None:
     at = pointer(p, op.memref, op.indices)
-    p.line(p.language.templates["prefetch"].format(at, int(op.isWrite), op.localityHint))
+    if template := p.language.templates["prefetch"]:
+        p.line(template.format(at, int(op.isWrite), op.localityHint))
 
 
 @states(memref.GetGlobal)
 def _get_global(p: FunctionPrinter, op: memref.GetGlobal) -> None:
     type, name = op.results[0].type, p.facts.names[op.symbol]
     if not p.facts.reads.only(op.results[0]):
-        name = f"({p.pointer_type(type.element_type)}){name}"
+        name = f"({p.pointer_type(type)}){name}"
     p.values[op.results[0]] = Buffer(name, type.shape, row_major(type.shape))
 
 
@@ -79,7 +80,7 @@ def _alloc(p: FunctionPrinter, op: Any) -> None:
     for size in sizes:
         bytes = words["product"].format(bytes, stripped(str(size)))
     name = p.fresh(op.results[0].name_hint or "buffer")
-    kind = p.pointer_type(type.element_type)
+    kind = p.pointer_type(type)
     p.line(f"{kind}const {name} = ({kind.strip()}){words['take'].format(bytes)};")
     p.fail(name, op)
     p.values[op.results[0]] = Buffer(name, sizes, row_major(sizes))
@@ -164,7 +165,7 @@ def _deinterleave(p: FunctionPrinter, op: vector.Deinterleave) -> None:
 def _to_elements(p: FunctionPrinter, op: vector.ToElements) -> None:
     text, single = p.text_of(op._operands[0]), lanes_of(op._operands[0].type) == 1
     for i, result in enumerate(op.results):
-        p.values[result] = text if single else f"{text}[{i}]"
+        p.values[result] = text if single else p.lane(text, i)
 
 
 @states(arith.AddUIExtended)

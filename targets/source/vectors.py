@@ -29,7 +29,7 @@ from .scalars import literals
 @prints("vector.broadcast")
 def _broadcast(p: Printing, op: vector.Broadcast) -> str:
     type, source = op.results[0].type, op.source
-    text = p.text_of(source) if lanes_of(source.type) == 1 else f"{p.text_of(source)}[0]"
+    text = p.text_of(source) if lanes_of(source.type) == 1 else p.lane(p.text_of(source), 0)
     if p.is_mask(type):
         p.widths[op.results[0]] = 32
         number = f"-{p.cast(text, p.language.scalars['u32'])}"
@@ -52,8 +52,8 @@ def _extract(p: Printing, op: vector.Extract) -> str:
         return _only_one(source, text)
     at = [p.values[v] if isinstance(v, Value) else v for v in position(op)]
     if p.is_mask(source.type):
-        return f"{text}[{at[0]}] != 0"
-    return f"{text}[{at[0]}]"
+        return f"{p.lane(text, at[0])} != 0"
+    return p.lane(text, at[0])
 
 
 def _only_one(source: Value, text: str) -> str:
@@ -79,10 +79,10 @@ def shuffled(
     """Elements of two vectors of one type, by number, as a vector of a type."""
     name, size = p.vector_type(type), lanes_of(source)
     if len(mask) == 1:
-        return f"{a if mask[0] < size else b}[{mask[0] % size}]"
+        return p.lane(a if mask[0] < size else b, mask[0] % size)
     return p.language.templates["shuffle"].format(
         a, b, T=name, mask=", ".join(map(str, mask)), lanes=", ".join(
-            "0" if i < 0 else f"{a if i < size else b}[{i % size}]" for i in mask
+            "0" if i < 0 else p.lane(a if i < size else b, i % size) for i in mask
         )
     )  # fmt: skip
 
@@ -93,8 +93,8 @@ def _shuffle(p: Printing, op: vector.Shuffle) -> str:
     first, second = lanes_of(op.v1.type), lanes_of(op.v2.type)
     if first == second and first > 1:
         return shuffled(p, type, a, b, op.mask, op.v1.type)
-    parts = [a if first == 1 else f"{a}[{i}]" for i in range(first)]
-    parts += [b if second == 1 else f"{b}[{i}]" for i in range(second)]
+    parts = [a if first == 1 else p.lane(a, i) for i in range(first)]
+    parts += [b if second == 1 else p.lane(b, i) for i in range(second)]
     chosen = ["0" if i < 0 else parts[i] for i in op.mask]
     return p.lanes(type, chosen)
 
@@ -124,8 +124,8 @@ def _insert_slice(p: Printing, op: vector.InsertStridedSlice) -> str:
     count, size = lanes_of(op.valueToStore.type), lanes_of(op.dest.type)
     if size == 1:
         return new
-    part = lambda i: new if count == 1 else f"{new}[{i - first}]"  # noqa: E731
-    lanes = [part(i) if first <= i < first + count else f"{old}[{i}]" for i in range(size)]
+    part = lambda i: new if count == 1 else p.lane(new, i - first)  # noqa: E731
+    lanes = [part(i) if first <= i < first + count else p.lane(old, i) for i in range(size)]
     return p.lanes(op.dest.type, lanes)
 
 

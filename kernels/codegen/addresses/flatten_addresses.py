@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ....dialects import func, memref, vector
+from ....dialects import gpu, memref, vector
 from ....ir.core import Block, Operation, Value
 from ....ir.passes import Pass, PassContext
 from ....ir.types import MemRefType
@@ -32,15 +32,14 @@ class FlattenAddresses(
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
-        for function in op.regions[0].ops:
-            if isinstance(function, func.FuncOp) and not function.is_declaration:
-                context.statistic("accesses", _Flattening(function).run())
+        for function in gpu.functions_with_code(op):
+            context.statistic("accesses", _Flattening(function).run())
 
 
 class _Flattening:
     """One function whose accesses become flat, block by block."""
 
-    def __init__(self, function: func.FuncOp) -> None:
+    def __init__(self, function: gpu.FunctionWithCode) -> None:
         self.function = function
         self.code = Walk(function.body.blocks[0], Forms())
         self.count = 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from ....dialects import arith, func, memref, ub, vector
+from ....dialects import arith, gpu, memref, ub, vector
 from ....ir.core import Block, Operation, Value
 from ....ir.passes import Pass, PassContext
 from ....ir.traits import Pure, Terminator
@@ -45,12 +45,11 @@ class ForwardStores(
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
-        for function in op.regions[0].ops:
-            if isinstance(function, func.FuncOp) and not function.is_declaration:
-                found = _Forwarding(function)
-                found.run()
-                context.statistic("loads", found.loads_gone)
-                context.statistic("stores", found.contents.stores_gone)
+        for function in gpu.functions_with_code(op):
+            found = _Forwarding(function)
+            found.run()
+            context.statistic("loads", found.loads_gone)
+            context.statistic("stores", found.contents.stores_gone)
 
 
 class _Known(Contents):
@@ -75,7 +74,7 @@ class _Known(Contents):
 class _Forwarding:
     """One function, block by block."""
 
-    def __init__(self, function: func.FuncOp) -> None:
+    def __init__(self, function: gpu.FunctionWithCode) -> None:
         self.function = function
         self.effects = Effects(function)
         self.places = Places(self.effects)

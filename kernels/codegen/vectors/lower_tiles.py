@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ....dialects import func, scf, vector
+from ....dialects import gpu, scf, vector
 from ....ir.core import Block, Operation, Region, Value
 from ....ir.passes import Pass, PassContext, option
 from ....ir.traits import Terminator
@@ -47,21 +47,22 @@ class LowerTiles(
 
     def run(self, op: Operation, context: PassContext) -> None:
         target = processor_of(op, self.target)
-        for function in op.regions[0].ops:
-            if isinstance(function, func.FuncOp) and not function.is_declaration:
-                take_off_masks(function)
-                ops = list(function.walk())
-                types = {v.type for o in ops for v in (*o.results, *o._operands)}
-                vectors = [t for t in types if isinstance(t, VectorType)]
-                if vectors and not any(t.scalable for t in vectors):
-                    _Lowering(function, target, ops).run()
-                    context.statistic("functions")
+        for function in gpu.functions_with_code(op):
+            take_off_masks(function)
+            ops = list(function.walk())
+            types = {v.type for o in ops for v in (*o.results, *o._operands)}
+            vectors = [t for t in types if isinstance(t, VectorType)]
+            if vectors and not any(t.scalable for t in vectors):
+                _Lowering(function, target, ops).run()
+                context.statistic("functions")
 
 
 class _Lowering:
     """One function that is being lowered, block by block."""
 
-    def __init__(self, function: func.FuncOp, target: Processor, ops: Sequence[Operation]) -> None:
+    def __init__(
+        self, function: gpu.FunctionWithCode, target: Processor, ops: Sequence[Operation]
+    ) -> None:
         self.function = function
         widths = Widths(target)
         for op in ops:

@@ -1,0 +1,1 @@
+"""Devices: targets whose kernels run on other chips than the program that launches them."""

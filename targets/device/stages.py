@@ -1,0 +1,45 @@
+"""The stages behind the schedule of devices, up to what their kernels are printed from."""
+
+from __future__ import annotations
+
+from ...ir.stages import stage
+
+LAUNCHES = stage(
+    "launches",
+    "the host's program of launches and copies; kernels as tile programs, which a group runs whole",
+    "apply-schedules",
+    ("canonicalize", "sizes that are known become part of kernels"),
+    "outline-launches",
+    ("place-buffers", "before plan-memory, which has an arena for each memory"),
+    "plan-memory",
+    "canonicalize",
+    "cse",
+)
+SHARES = stage(
+    "shares",
+    "each thread's share of the kernels' vectors, barriers where they are needed",
+    "assign-layouts",
+    "distribute-tiles",
+    "canonicalize",
+    "cse",
+)
+THREADS = stage(
+    "threads",
+    "the same with vectors that registers hold, flat addresses, and arithmetic for functions",
+    "lower-tiles",
+    ("forward-stores", "while subscripts tell rows apart"),
+    ("flatten-addresses", "after vectors, which know neighbours by their subscripts"),
+    "expand-math",
+    "canonicalize",
+    "cse",
+)
+HOST = stage(
+    "host",
+    "the llvm dialect around the kernels",
+    "outline-parallel",
+    ("call-device", "when nothing looks into buffers any more"),
+    "canonicalize",
+    "cse",
+    "lower-to-llvm",
+)
+STAGES = (LAUNCHES, SHARES, THREADS, HOST)

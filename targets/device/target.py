@@ -1,0 +1,143 @@
+"""A device with a host: kernels in its own code, inside of a library with the usual interface."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...artifacts.options import ArtifactOptions, FileKind
+from ...dialects import gpu
+from ...dialects.marks import WEIGHTS_BYTES
+from ...ir.attributes import IntegerAttr
+from ...ir.core import Operation
+from ...ir.diagnostics import NncError
+from ...ir.stages import Stage
+from ...ir.timing import Timed, untimed
+from ...runtime.abi import DEVICE_CODE, DEVICE_KERNELS, DEVICE_MAIN, DEVICE_WEIGHTS_BYTES, RUN
+from ..base import Symbols, Target, host
+from ..groups import GroupMachine
+from ..llvm.target import LlvmTarget
+from .stages import STAGES
+
+if TYPE_CHECKING:
+    from ...runtime.program import LinkedCode, Program
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceTarget(Target):
+    """Kernels for groups of threads; what launches them is code of this machine's processor."""
+
+    machine: GroupMachine
+    policy: str = "processor"
+
+    @property
+    @abstractmethod
+    def code_suffix(self) -> str:
+        """The suffix of files that hold the kernels alone."""
+
+    @property
+    @abstractmethod
+    def source(self) -> Path:
+        """The C text by which a program calls the device, see `device.h`."""
+
+    @abstractmethod
+    def code_of(self, kernels: Operation) -> tuple[str, list[str]]:
+        """The code of kernels, and for each a line as `DEVICE_KERNELS` has them."""
+
+    @property
+    def caller(self) -> LlvmTarget:
+        found = host()
+        assert isinstance(found, LlvmTarget)
+        return found
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        return STAGES
+
+    @property
+    def files(self) -> Mapping[str, FileKind]:
+        library = FileKind(holds_weights=True)
+        found = {self.caller.library: library, ".a": library}
+        return found | {self.code_suffix: FileKind(is_text=True)}
+
+    # -- code --------------------------------------------------------------------------------
+
+    def emit(self, module: Operation, symbols: Symbols, timed: Timed = untimed) -> bytes:
+        from ..llvm.ir import llvm_ir
+        from ..llvm.symbols import renamed
+
+        with timed("Kernels"):
+            code, rows = self._kernels(module)
+        with timed("LLVM IR"):
+            around = module.clone()
+            for op in list(around.body_block):
+                if isinstance(op, gpu.GPUModuleOp):
+                    op.erase()
+            text = llvm_ir(around).replace(f"@{RUN}(", f"@{DEVICE_MAIN}(")
+            table = "".join(f"{row}\n" for row in rows)
+            text += _constant(DEVICE_CODE, code) + _constant(DEVICE_KERNELS, table)
+            text += f"@{DEVICE_WEIGHTS_BYTES} = hidden constant i64 {_weights_bytes(module)}\n"
+            text = renamed(text, symbols)
+        with timed("LLVM"):
+            return self.caller.object_of(text, timed)
+
+    def text(self, module: Operation, suffix: str) -> str:
+        return self._kernels(module)[0]
+
+    def _kernels(self, module: Operation) -> tuple[str, list[str]]:
+        texts, rows = [], []
+        for op in module.body_block:
+            if isinstance(op, gpu.GPUModuleOp):
+                text, found = self.code_of(op)
+                texts.append(text)
+                rows += found
+        return "\n".join(texts), rows
+
+    # -- what the user takes away, and what runs it --------------------------------------------
+
+    def check_file(self, path: Path, options: ArtifactOptions) -> None:
+        from ..llvm.library import check_bindings
+
+        if not options.bindings:
+            super().check_file(path, options)
+        check_bindings(self.caller, options)
+        if path.suffix != self.code_suffix:
+            self.caller.toolchain()
+
+    def file_in(self, path: Path, options: ArtifactOptions) -> Path:
+        return self.caller.file_in(path, options)
+
+    def write(
+        self, program: Program, path: Path, options: ArtifactOptions, timed: Timed = untimed
+    ) -> list[Path]:
+        from ..llvm.library import write_binary
+
+        return write_binary(self.caller, program, path, options, timed, (self.source,))
+
+    def obstacle(self) -> str | None:
+        try:
+            self.caller.toolchain()
+        except NncError as error:
+            return error.message
+        return None
+
+    def load(self, code: bytes, exports: tuple[str, ...]) -> LinkedCode:
+        self.check_runs_here()
+        from .running import load_device_code
+
+        return load_device_code(self, code)
+
+
+def _weights_bytes(module: Operation) -> int:
+    found = module.attributes.get(WEIGHTS_BYTES)
+    return found.value if isinstance(found, IntegerAttr) else 0
+
+
+def _constant(name: str, text: str) -> str:
+    """A constant of LLVM IR with the bytes of text and a zero."""
+    data = text.encode() + b"\0"
+    plain = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in data)
+    return f'\n@{name} = hidden constant [{len(data)} x i8] c"{plain}"\n'

@@ -1,0 +1,22 @@
+#pragma OPENCL FP_CONTRACT OFF
+#if defined(cl_khr_fp64)
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#else
+#define NNC_NO_F64
+#endif
+typedef char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long int64_t;
+typedef uchar uint8_t;
+typedef ushort uint16_t;
+typedef uint uint32_t;
+typedef ulong uint64_t;
+#define NNC_INLINE inline __attribute__((always_inline, unused))
+
+/* The bits of floats. */
+#define u32_of_f32(x) as_uint(x)
+#define f32_of_u32(x) as_float(x)
+#define u64_of_f64(x) as_ulong(x)
+#define f64_of_u64(x) as_double(x)
+

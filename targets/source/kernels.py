@@ -1,0 +1,127 @@
+"""Kernels of a device as source text, in languages with memory spaces and ids of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...dialects import gpu
+from ...dialects.marks import IN_PLACE, KERNEL
+from ...ir.core import Value
+from ...ir.diagnostics import PassError
+from ...ir.location import node_of
+from ...ir.types import IndexType, MemRefType, i1
+from . import control, scalars, storage, vectors  # noqa: F401 - they fill tables
+from .facts import Facts
+from .language import Language
+from .memory import Buffer, from_parts, open_parts, row_major
+from .printer import FunctionPrinter, states, without_unused
+from .printing import Printing, prints
+
+
+class KernelPrinter(FunctionPrinter):
+    """The text of one kernel.
+
+    A buffer comes as the start of the memory that it lies in and its place there in bytes, since
+    not every device lets a host point into memory.
+    """
+
+    op: gpu.GPUFuncOp  # type: ignore[assignment]
+
+    def __init__(self, language: Language, facts: Facts, op: gpu.GPUFuncOp) -> None:
+        super().__init__(language, facts, op)  # type: ignore[arg-type]
+        self.kinds = ""
+        """A letter for each part of the arguments, as `DEVICE_KERNELS` has them."""
+
+    def text(self) -> str:
+        """The whole kernel."""
+        op, words = self.op, self.language.templates
+        if len(op.body.blocks) > 1:
+            raise PassError(f"branches between blocks have no form in {self.language.name}", op.loc)
+        parameters = [text for i, arg in enumerate(op.args) for text in self._parameters(i, arg)]
+        for kind, buffers in (("workgroup", op.workgroup_buffers), ("local", op.private_buffers)):
+            for buffer in buffers:
+                self._own(kind, buffer)
+        self.first = len(self.lines)
+        self.block(op.body.blocks[0])
+        size = op.known_block_size
+        threads = int(size[0]) if size is not None else 1
+        head = words["kernel"].format(
+            name=self.name, parameters=", ".join(parameters), threads=threads
+        )
+        self.row = f"{self.name} {threads} {self.kinds}"
+        node = node_of(op.loc)
+        above = f"/* {node.replace('*/', '* /')} */\n" if node else ""
+        return "\n".join([above + head + " {", *without_unused(self.lines), "}", ""])
+
+    def _parameters(self, number: int, arg: Value) -> Iterator[str]:
+        """How an argument is declared, whose names are bound."""
+        words, hint = self.language.templates, arg.name_hint or f"arg{number}"
+        if not isinstance(arg.type, MemRefType):
+            self.kinds += "w" if isinstance(arg.type, IndexType) else str(_bytes(arg.type))
+            (name,) = self.bind_names(arg, hint)
+            yield f"{self.language.type(arg.type)} {name}"
+            return
+        own = KERNEL in self.op.attributes and self.op.arg_attribute(number, IN_PLACE) is None
+        name, start, at = self.fresh(hint), self.fresh(f"{hint}_memory"), self.fresh(f"{hint}_at")
+        kind = self.pointer_type(arg.type, self.facts.reads.only(arg))
+        yield words["memory"].format(name=start, restrict=words["restrict"] if own else "")
+        yield words["place"].format(name=at)
+        self.line(words["buffer"].format(name=name, kind=kind, memory=start, at=at))
+        sizes = [self.fresh(f"{hint}_{what}{axis}") for what, axis in open_parts(arg.type)]
+        yield from (f"{self.language.scalars['index']} {size}" for size in sizes)
+        self.kinds += "a" + "w" * len(sizes)
+        self.values[arg] = from_parts(arg.type, name, sizes)
+
+    def _own(self, kind: str, value: Value) -> None:
+        """Declare a buffer of the group's or of the thread's."""
+        type = value.type
+        name = self.fresh(value.name_hint or kind)
+        element = self.language.scalars[self.language.stored(type.element_type)]
+        count = max(1, type.num_elements)
+        self.line(self.language.templates[kind].format(kind=element, name=name, count=count))
+        self.values[value] = Buffer(name, type.shape, row_major(type.shape))
+
+
+def _bytes(type: Any) -> int:
+    """Bytes of a scalar argument; a truth value comes as an int."""
+    return 4 if type is i1 else type.byte_width
+
+
+def print_kernels(module: gpu.GPUModuleOp, language: Language) -> tuple[str, list[str]]:
+    """The text of a module's kernels, and for each a line that says what a host gives it.
+
+    Raises PassError.
+    """
+    facts = Facts(module, language)
+    printers = [
+        KernelPrinter(language, facts, op)
+        for op in module.body_block
+        if isinstance(op, gpu.GPUFuncOp)
+    ]
+    texts = [printer.text() for printer in printers]
+    return "\n".join(texts), [printer.row for printer in printers]
+
+
+@prints(
+    "gpu.thread_id", "gpu.block_id", "gpu.block_dim", "gpu.grid_dim", "gpu.global_id",
+    "gpu.lane_id", "gpu.subgroup_id", "gpu.num_subgroups", "gpu.subgroup_size",
+)  # fmt: skip
+def _id(p: Printing, op: Any) -> str:
+    text = p.language.templates[op.name].format(axis=getattr(op, "axis", 0))
+    return p.cast(text, p.language.scalars["index"])
+
+
+@states(gpu.Barrier)
+def _barrier(p: FunctionPrinter, op: gpu.Barrier) -> None:
+    p.line(p.language.templates["gpu.barrier"])
+
+
+@states(gpu.Shuffle)
+def _shuffle(p: FunctionPrinter, op: gpu.Shuffle) -> None:
+    value, offset = p.text_of(op.value), p.text_of(op.offset)
+    text = p.language.templates[f"gpu.shuffle {op.mode}"].format(value, offset)
+    p.declare(op.shuffleResult, text)
+    if op.valid.uses:
+        raise PassError("whether a thread is there has no form in source text", op.loc)
+    p.values[op.valid] = "true"
