@@ -66,8 +66,8 @@ class OutlineLaunches(
     thread has what is a later pass's matter. The last dimension counts along x, unless the loop
     has a `mapping`, as `schedule.bind` gives it. What stands
     between parallel loops is run by one group. Sizes, allocations and control flow that depends on
-    sizes stay on the host; a function that decides them by what is in memory, or calls others,
-    stays there whole.
+    sizes stay on the host; a function that decides them by what is in memory, calls others, or
+    checks something stays there whole.
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
@@ -93,7 +93,7 @@ def _stays_on_host(function: func.FuncOp) -> bool:
     """Whether the host has to read memory to know what comes next, or other functions run."""
     if function.is_declaration or len(function.body.blocks) != 1:
         return True
-    if any(isinstance(op, func.Call) for op in function.walk()):
+    if any(isinstance(op, func.Call | cf.Assert) for op in function.walk()):
         return True
     for block in _host_blocks(function.body.blocks[0]):
         if any(_comes_from_memory(v) for v in _decided_by(block)):

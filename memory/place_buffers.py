@@ -195,7 +195,7 @@ class _Placing:
             used = [v for v in op.operands if v in on_device]
             if not used or not self._is_of_host(op):
                 continue
-            if op.results and is_erasable(op):
+            if op.results and not op.has_used_results and is_erasable(op):
                 op.erase()
                 continue
             if isinstance(op, memref.Copy) and self._copied(op):

@@ -43,6 +43,7 @@ _TEMPLATES = TEMPLATES | {
     ),
     "memory": "__global uchar *{restrict}{name}",
     "place": "const ulong {name}",
+    "word": "const long {name}",
     "buffer": "{kind}const {name} = ({kind})({memory} + {at});",
     "workgroup": "__local {kind} {name}[{count}] __attribute__((aligned(64)));",
     "local": "__private {kind} {name}[{count}];",
@@ -118,6 +119,8 @@ def _body(name: str, words: dict[str, Any]) -> str:
     """A function on vectors, or a macro where it touches memory, of whichever space."""
     lanes, full = words["n"], words["full"]
     each = [{"i": i, "s": f"s{i:x}"} for i in range(lanes)]
+    if name in ("as", "convert"):
+        return ""  # The type has brought them.
     whole = lanes & (lanes - 1) == 0
     if name == "load" and whole:
         return f"#define {full}(p) vload{lanes}(0, p)\n"

@@ -60,7 +60,10 @@ class KernelPrinter(FunctionPrinter):
         if not isinstance(arg.type, MemRefType):
             self.kinds += "w" if isinstance(arg.type, IndexType) else str(_bytes(arg.type))
             (name,) = self.bind_names(arg, hint)
-            yield f"{self.language.type(arg.type)} {name}"
+            is_index = isinstance(arg.type, IndexType)
+            yield words["word"].format(name=name) if is_index else (
+                f"const {self.language.type(arg.type)} {name}"
+            )
             return
         own = KERNEL in self.op.attributes and self.op.arg_attribute(number, IN_PLACE) is None
         name, start, at = self.fresh(hint), self.fresh(f"{hint}_memory"), self.fresh(f"{hint}_at")
@@ -69,7 +72,7 @@ class KernelPrinter(FunctionPrinter):
         yield words["place"].format(name=at)
         self.line(words["buffer"].format(name=name, kind=kind, memory=start, at=at))
         sizes = [self.fresh(f"{hint}_{what}{axis}") for what, axis in open_parts(arg.type)]
-        yield from (f"{self.language.scalars['index']} {size}" for size in sizes)
+        yield from (words["word"].format(name=size) for size in sizes)
         self.kinds += "a" + "w" * len(sizes)
         self.values[arg] = from_parts(arg.type, name, sizes)
 
