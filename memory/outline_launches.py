@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..dialects import arith, cf, func, gpu, memref, scf
-from ..dialects.marks import KERNEL
+from ..dialects.marks import KERNEL, THREADS
 from ..dialects.memref import base_buffer
 from ..ir.attributes import ArrayAttr, SymbolRefAttr, UnitAttr
 from ..ir.builder import Builder
@@ -268,6 +268,8 @@ class _Kernels:
         )
         kernel = gpu.GPUFuncOp.of(name, [v.type for v in passed], loc=last.loc)
         self.made.body.blocks[0].append(kernel)
+        if nest is not None and THREADS in nest.loop.attributes:
+            kernel.attributes[THREADS] = nest.loop.attributes[THREADS]
         mapping = IRMapping()
         for value, argument in zip(passed, kernel.args, strict=True):
             mapping[value] = argument

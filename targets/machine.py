@@ -56,7 +56,8 @@ class Machine(ABC):
     @property
     def program(self) -> Processor | None:
         """What runs one program of it, with vectors and registers: a processor itself, or a thread
-        of a device; None where it has no such thing."""
+        of a device; None where it has no such thing.
+        """
         return None
 
     @abstractmethod
