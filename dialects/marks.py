@@ -26,6 +26,10 @@ both parts of complex numbers. Only there if some output is complex to the model
 KERNEL = "nn.kernel"
 """Of a function whose operations are computed together."""
 
+THREADS = "nn.threads"
+"""Of a parallel loop whose iterations are groups of a device, and of the kernel that it becomes:
+how many threads a group has."""
+
 IN_PLACE = "nn.in_place"
 """Of an argument of a kernel that may be the same buffer as another argument."""
 ARENA = "nn.arena"

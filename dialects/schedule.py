@@ -228,6 +228,25 @@ class Bind(Op, name="schedule.bind", traits=(_INSIDE,)):
     example = "schedule.bind %l to groups<x>"
 
 
+class Threads(Op, name="schedule.threads", traits=(_INSIDE,)):
+    """Each iteration of the loop is done by a group of so many threads of a device.
+
+    The loop must be the outermost one that is bound to groups, or parallel; the ones directly
+    inside belong to the same groups. All groups run the same code: where a group's share of a loop
+    is more than is left of it, what is beyond is masked.
+    """
+
+    loop: Operand = operand(Loop)
+    threads = attribute(I64)
+
+    format = "$threads `of` $loop attr-dict"
+    example = "schedule.threads 128 of %l"
+
+    def verify_op(self) -> None:
+        if self.threads < 1:
+            raise self.error(f"expects at least one thread, found {self.threads}")
+
+
 class Vectorize(Op, name="schedule.vectorize", traits=(_INSIDE,)):
     """The iterations of the loop become the lanes of vectors.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..dialects import arith, cf, func, gpu, memref, scf
-from ..dialects.marks import IN_PLACE, KERNEL
+from ..dialects.marks import IN_PLACE, KERNEL, THREADS
 from ..dialects.memref import base_buffer
 from ..ir.attributes import (
     ArrayAttr,
@@ -278,6 +278,8 @@ class _Kernels:
         kernel = gpu.GPUFuncOp.of(name, [v.type for v in passed], loc=last.loc)
         self._mark(kernel, passed)
         self.made.body.blocks[0].append(kernel)
+        if nest is not None and THREADS in nest.loop.attributes:
+            kernel.attributes[THREADS] = nest.loop.attributes[THREADS]
         mapping = IRMapping()
         for value, argument in zip(passed, kernel.args, strict=True):
             mapping[value] = argument

@@ -267,6 +267,24 @@ class ForestCosts:
 
 
 @dataclass(frozen=True)
+class GroupCosts:
+    """Which tiles groups of a device's threads get. Nothing of it is measured yet: each is what
+    tuned kernels of others have, or follows from how threads are started.
+    """
+
+    vectors: int = 4
+    """Vectors that a thread moves at most where nothing is used twice."""
+    side: int = 8
+    """Elements along one side of a thread's share of a product, at most: 8 x 8 have 64 sums for 16
+    elements read, as in the kernels of CUTLASS and BLIS for devices."""
+    registers_filled: float = 0.6
+    """Part of a thread's registers that its share may take; the rest is for addresses and what is
+    on its way."""
+    group_cycles: int = 200
+    """What a group takes before it reads anything: starting it, its place, its addresses."""
+
+
+@dataclass(frozen=True)
 class RunCosts:
     """What a run takes where nothing else runs, for `nnc check`; no choice depends on it."""
 
@@ -291,4 +309,5 @@ class Costs:
     algorithms: AlgorithmCosts = field(default_factory=AlgorithmCosts)
     batches: BatchCosts = field(default_factory=BatchCosts)
     forests: ForestCosts = field(default_factory=ForestCosts)
+    groups: GroupCosts = field(default_factory=GroupCosts)
     runs: RunCosts = field(default_factory=RunCosts)

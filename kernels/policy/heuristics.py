@@ -340,8 +340,7 @@ class Heuristics(Shaping):
         inner: list[Loop] = []
         if own and lanes_inside and not unvectorizable(stage):
             own = self.collapse_run(stage, own)
-            fixed = frozenset(d for d in range(stage.rank) if all(d not in l.dims for l in own))
-            tile = TileModel(stage, self.machine, fixed, own).best()
+            tile = self.own_tile(stage, own)
             plain, inner = self.split_tile(stage, own, tile)
             self.unroll_all([], inner, tile)
         else:
@@ -353,6 +352,11 @@ class Heuristics(Shaping):
         self.accumulate(stage, [l for l in (*plain, *inner) if l.is_reduction])
         writer.put(fuse, stage, at)
         return plain[-1] if plain else None
+
+    def own_tile(self, stage: Stage, own: list[Loop]) -> Tile:
+        """The tile of a stage along the loops that it does not share."""
+        fixed = frozenset(d for d in range(stage.rank) if all(d not in l.dims for l in own))
+        return TileModel(stage, self.machine, fixed, own).best()
 
     def absorbed(self, group: Group) -> dict[Stage, Stage]:
         """Elementwise stages that are computed inside the loops of the next one that reads them."""

@@ -8,8 +8,9 @@ from math import prod
 
 from ....dialects import gpu, memref, scf, vector
 from ....dialects.arith import Constant
+from ....dialects.marks import THREADS
 from ....ir.affine import AffineDim
-from ....ir.attributes import ArrayAttr, UnitAttr
+from ....ir.attributes import ArrayAttr, IntegerAttr, UnitAttr
 from ....ir.builder import Builder
 from ....ir.core import Block, Operation, Value
 from ....ir.passes import Pass, PassContext, option
@@ -117,9 +118,12 @@ class _Kernel:
         return value
 
     def _threads(self, ops: list[Operation]) -> int:
-        """Those that the kernel says, else as many as have two elements of the largest vector."""
+        """What the kernel or its schedule says, else two elements of the largest vector each."""
         if self.kernel.known_block_size is not None:
             return int(self.kernel.known_block_size[0])
+        wanted = self.kernel.attributes.get(THREADS)
+        if isinstance(wanted, IntegerAttr) and wanted.value > 0:
+            return power_below(wanted.value)
         sizes = [prod(v.type.shape) for op in ops for v in op.results if is_vector(v)]  # type: ignore[attr-defined]
         sizes += [
             prod(op.valueToStore.type.shape) for op in ops if isinstance(op, vector.TransferWrite)

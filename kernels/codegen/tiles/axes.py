@@ -7,7 +7,7 @@ four copies of sixteen lanes are an axis of 64.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ....ir.core import Value
@@ -69,11 +69,14 @@ def vector_type(axes: Sequence[Axis], element: Type) -> Type:
     return VectorType(shape_of(axes), element) if axes else element
 
 
-def axes_of(loops: Sequence[Loop], extent: Callable[[Loop], Number]) -> list[Axis]:
+def axes_of(
+    loops: Sequence[Loop], extent: Callable[[Loop], Number], masked: Collection[Loop] = ()
+) -> list[Axis]:
     """The axes that loops make, unrolled or vectorized and innermost.
 
     They are in the order of the loops, which is that of the code they become; partial results
-    come first and the lanes last. Copies of one element are left out.
+    come first and the lanes last. Copies of one element are left out. The axes of `masked` loops
+    are as long as they may get, however many of their values there are.
     """
     chains: dict[Loop, list[list[Loop]]] = {}
     wanted = set(loops)
@@ -84,7 +87,7 @@ def axes_of(loops: Sequence[Loop], extent: Callable[[Loop], Number]) -> list[Axi
             runs[-1].append(loop)
         else:
             runs.append([loop])
-    found = [_axis(run, extent) for runs in chains.values() for run in runs]
+    found = [_axis(run, extent, masked) for runs in chains.values() for run in runs]
     place = {loop: i for i, loop in enumerate(loops)}
     axes = [a for a in found if a.size != 1 or a.is_lane]
     axes.sort(key=lambda a: (a.is_lane, not a.accumulates, place[a.first]))  # type: ignore[index]
@@ -112,7 +115,7 @@ def _accumulates(loop: Loop) -> bool:
     return loop.is_reduction and (loop.partial or loop.in_lanes)
 
 
-def _axis(run: list[Loop], extent: Callable[[Loop], Number]) -> Axis:
+def _axis(run: list[Loop], extent: Callable[[Loop], Number], masked: Collection[Loop]) -> Axis:
     first, last = run[0], run[-1]
     is_lane = last.in_lanes
     lanes = power_of_two(last.extent) if is_lane else 0  # type: ignore[arg-type]
@@ -127,7 +130,8 @@ def _axis(run: list[Loop], extent: Callable[[Loop], Number]) -> Axis:
         size = size if not isinstance(size, int) else -(-size // step)
         active, size = (None if size == whole else size), whole
     elif not isinstance(size, int):
-        active, size = size, max(lanes, 1)
+        is_whole = first.span in masked and isinstance(first.extent, int)
+        active, size = size, -(-first.extent // step) if is_whole else max(lanes, 1)  # type: ignore[operator]
     else:
         size = -(-size // step)
     return Axis(first.root, step, size, active, is_lane, lanes, accumulates, first)

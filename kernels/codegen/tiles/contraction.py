@@ -40,7 +40,7 @@ class Contractions:
     def factors(self, stage: Stage) -> tuple[Factor, Factor] | None:
         """The factors, or None for another body."""
         if stage not in self._factors:
-            self._factors[stage] = _factors_of(stage)
+            self._factors[stage] = factors_of(stage)
         return self._factors[stage]
 
     def applies(self, stage: Stage, loops: Sequence[Loop]) -> bool:
@@ -69,7 +69,7 @@ class Contractions:
         factors = self.factors(stage)
         if factors is None or not self._fits(factors, axes):
             return None
-        if any(a.active is not None and not a.is_lane for a in axes):
+        if any(a.active is not None and a.is_reduction for a in axes):
             return None
         parallel = [a for a in axes if not a.is_reduction]
         steps = [a for a in axes if a.is_reduction] or self._unit(stage, factors)
@@ -121,7 +121,8 @@ def _arranged(place: Place) -> list[Axis]:
     return sorted(place.axes, key=lambda a: (a.is_lane, a.is_reduction))
 
 
-def _factors_of(stage: Stage) -> tuple[Factor, Factor] | None:
+def factors_of(stage: Stage) -> tuple[Factor, Factor] | None:
+    """What a stage multiplies and adds up; None where its body is another."""
     if stage.combiners != ["add"] or stage.outputs[0].coefficients is None:
         return None
     total = stage.combiner_op(0)

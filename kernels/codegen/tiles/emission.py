@@ -8,10 +8,11 @@ from math import prod
 
 from ....dialects import arith, scf
 from ....dialects.gpu.attributes import MAPPING, BlockMapping
-from ....ir.attributes import ArrayAttr
+from ....dialects.marks import THREADS
+from ....ir.attributes import ArrayAttr, IntegerAttr
 from ....ir.core import Block as IRBlock
 from ....ir.core import BlockArgument, Operation, Region, Value
-from ....ir.types import index
+from ....ir.types import i64, index
 from ....targets.processor import Processor
 from ...model.lanes import unvectorizable
 from ...model.nest import Node, is_tile
@@ -44,6 +45,10 @@ class Emission:
         self.tiles = Tiles(code, self.memory, bodies, Contractions(code, self.memory, bodies, plan))
         self.positions = {stage: Position(stage) for stage in plan.stages}
         self.extents: dict[Loop, Number] = {}
+        self.masked: set[Loop] = set()
+        """Shares of groups of threads, of which what is left may be less."""
+        self.masks = False
+        """Whether groups mask what is beyond, in the nest that is being written."""
         self.active: dict[Stage, Accumulation] = {}
         self.temporaries = Temporaries(code, self.coordinates, views)
         self._buffers: dict[Node, tuple[frozenset[Value], frozenset[Value]]] = {}
@@ -58,6 +63,7 @@ class Emission:
         for stage in [root] if isinstance(root, Stage) else root.stages():
             for loop in self.plan.roots[stage]:
                 self.extents[loop] = code.size(loop.extent)
+        self.masks = _has_groups(root)
         self.children([root])
         self.memory.flush()
         code.scope = code.entry
@@ -128,7 +134,9 @@ class Emission:
         """A loop over whole steps, then the remainder."""
         lead = node.loops[0]
         extent, step = self.extent(lead), lead.step
-        if isinstance(extent, int):
+        if self.masks and lead.at_once:
+            self.loop(node, 0, extent, step, self.share(node))
+        elif isinstance(extent, int):
             full, rest = divmod(extent, step)
             if full == 1:
                 self.once(node, 0, step)
@@ -140,6 +148,15 @@ class Emission:
             self.loop(node, 0, extent, 1, lambda iv: 1)
         else:
             self.dynamic(node, extent, step)
+
+    def share(self, node: Node) -> Callable[[Value], Number]:
+        """How much of a loop each group has: whole steps, or masked ones at its end."""
+        code, lead = self.code, node.loops[0]
+        extent, step = self.extent(lead), lead.step
+        if lead.rest is None or (isinstance(extent, int) and extent % step == 0):
+            return lambda iv: step
+        self.masked.update(loop.rest for loop in node.loops if loop.rest is not None)
+        return lambda iv: code.minimum(step, code.binary(arith.SubI, code.as_value(extent), iv))
 
     def dynamic(self, node: Node, extent: Value, step: int) -> None:
         """A loop over whole steps, then the remainder, with an extent known only at run time."""
@@ -279,7 +296,10 @@ class Emission:
         axes = [one.loops[0].binding.axis for one in nodes]
         if all(axes):
             op.attributes[MAPPING] = ArrayAttr(tuple(map(BlockMapping, axes)))
-        inners = [inner] + [lambda iv, n=n: n.loops[0].step for n in nodes[1:]]
+        threads = max(one.threads for node in nodes for one in node.loops)
+        if threads:
+            op.attributes[THREADS] = IntegerAttr(threads, i64)
+        inners = [inner, *map(self.share, nodes[1:])]
         self._body(op, nodes, block, list(block.args), inners, written)
         block.append(scf.Reduce([], []))
 
@@ -287,7 +307,7 @@ class Emission:
         match node.children:
             case [Node() as below] if below.at_once:
                 extent = self.extents.get(below.loops[0].span)
-                if extent is not None and below.loops[0].step == 1:
+                if extent is not None and (below.loops[0].step == 1 or self.masks):
                     return below
                 if isinstance(extent, int) and extent % below.loops[0].step == 0:
                     return below
@@ -377,7 +397,7 @@ class Emission:
 
     def _points(self, at: Position, head, tail, every) -> Iterator[tuple[Position, list[Axis]]]:
         if not head:
-            axes = axes_of(tail, self.extent)
+            axes = axes_of(tail, self.extent, self.masked)
             if all(axis.size for axis in axes):
                 yield at, axes
             return
@@ -399,6 +419,13 @@ def _name(value: BlockArgument, node: Node) -> None:
     """Give an induction variable the name that the schedule gives the loop."""
     if node.loops[0].name:
         value.name_hint = node.loops[0].name
+
+
+def _has_groups(root: Node | Stage) -> bool:
+    """Whether groups of threads do the iterations, and can mask all that they do."""
+    if isinstance(root, Stage) or not any(loop.threads for loop in root.loops):
+        return False
+    return not any(unvectorizable(stage) for stage in root.stages())
 
 
 def _stems_from(loop: Loop, whole: Loop | None) -> bool:

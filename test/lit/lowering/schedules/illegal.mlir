@@ -525,3 +525,23 @@ schedule.for @sum {
   schedule.bind %io to groups<x>
   schedule.parallel %ii
 }
+
+// -----
+
+func.func private @sum(%x: memref<6x20xf32>, %y: memref<6xf32>) attributes {nn.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<6x20xf32>) outs(%y : memref<6xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %a, %acc : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+schedule.for @sum {
+^bb0(%s: !schedule.stage):
+  %i, %j = schedule.loops 2 of %s
+  %io, %ii = schedule.split %i by 2
+  schedule.bind %io to groups<y>
+  schedule.bind %ii to groups<x>
+  // expected-error @+1 {{the loop is not the outermost one of those that groups share}}
+  schedule.threads 32 of %ii
+}

@@ -1,0 +1,143 @@
+"""The tiles that groups of a device's threads may have: few that fit; the best is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, product
+from math import prod
+
+from .group_costs import GroupEstimate, GroupTile
+
+
+class GroupTiles(GroupEstimate):
+    """The tiles of one stage that are looked at, and the best of them."""
+
+    def best(self, lanes: Sequence[int] | None = None) -> GroupTile:
+        """The tile of the least cost, with its lanes along one of these dimensions."""
+        chosen = GroupTile(None)
+        if lanes is None:
+            summed = [] if self._reuses() else self.summed_dims()
+            lanes = [*self.lane_dims(), *summed]
+        for lane_dim in lanes:
+            for sizes, threads in self.candidates(lane_dim):
+                found = self.estimated(lane_dim, sizes, threads)
+                if found.cycles < chosen.cycles:
+                    chosen = found
+        return chosen if chosen.lane_dim is not None else self.estimated(None, {}, 1)
+
+    def shared_by(self, threads: int) -> GroupTile:
+        """The tile that so many threads have, along rows that are read or written side by side."""
+        lanes = [*self.summed_dims(), *self.lane_dims()]
+        if not lanes:
+            return GroupTile(None)
+        sizes = self._filled(lanes[0], threads * self.costs.vectors * self.width)
+        return GroupTile(lanes[0], {lanes[0]: sizes[lanes[0]]}, threads)
+
+    def lane_dims(self) -> list[int]:
+        """The dimensions along which neighbours are written, or read, side by side."""
+        able = [d for d in self.parallel if self.extents[d] > 1]
+        written = [d for d in able if any(o.strides[d] == 1 for o in self.outputs)]
+        return written or [d for d in able if any(o.strides[d] == 1 for o in self.inputs)] or able
+
+    def summed_dims(self) -> list[int]:
+        """Reductions along which a group has partial results side by side."""
+        stage = self.stage
+        if not stage.is_reassociable:
+            return []
+        return [
+            d for d in self.reductions
+            if self.extents[d] > 1 and d not in stage.indexed_dims
+            and any(o.strides[d] == 1 for o in self.inputs)
+        ]  # fmt: skip
+
+    def candidates(self, lane_dim: int) -> Iterator[tuple[dict[int, int], int]]:
+        """Sizes along dimensions, and how many threads share them."""
+        if self.stage.kinds[lane_dim] == "reduction" or not self._reuses():
+            for threads in self._threads():
+                for vectors in self._powers(1, self.costs.vectors):
+                    yield self._filled(lane_dim, threads * vectors * self.width), threads
+            return
+        for sizes in self._blocks(lane_dim):
+            for threads in self._threads():
+                if self._fits(sizes, threads):
+                    yield sizes, threads
+
+    def _threads(self) -> list[int]:
+        machine = self.machine
+        return list(self._powers(machine.subgroup, machine.group_threads))
+
+    @staticmethod
+    def _powers(least: int, most: int) -> Iterator[int]:
+        while least <= most:
+            yield least
+            least *= 2
+
+    def _reuses(self) -> bool:
+        return self.stage.has_reduction and any(map(self._is_shared, self.inputs))
+
+    # -- what is used once -------------------------------------------------------------------
+
+    def _filled(self, lane_dim: int, elements: int) -> dict[int, int]:
+        """So many elements, neighbours first: those of the results, or of rows to be summed up."""
+        if self.stage.kinds[lane_dim] == "reduction":
+            return {lane_dim: self._even(self.extents[lane_dim], elements)}
+        others = [d for d in reversed(self.parallel) if d != lane_dim]
+        across = [
+            d for d in others
+            if any(o.strides[d] == 1 and o.strides[lane_dim] for o in self.inputs)
+        ]  # fmt: skip
+        sizes: dict[int, int] = {}
+        line = max(1, self.machine.line_bytes // self.bytes)
+        if across and self.extents[lane_dim] > 1:
+            # A block whose rows are lines on both sides.
+            elements = max(elements, line)
+            wide = min(self.extents[across[0]], line, max(1, elements // line))
+            sizes[across[0]] = wide
+        for d in (lane_dim, *others):
+            if d not in sizes:
+                left = max(1, elements // max(1, prod(sizes.values())))
+                sizes[d] = self._even(self.extents[d], left)
+                if sizes[d] < self.extents[d]:
+                    break
+        return {d: n for d, n in sizes.items() if n > 1 or d == lane_dim}
+
+    @staticmethod
+    def _even(extent: int, most: int) -> int:
+        """All of an extent, or parts of it: a power of two of them, or `most` elements each."""
+        if extent <= most:
+            return extent
+        count = -(-extent // most)
+        return extent // count if extent % count == 0 else most
+
+    # -- what is used again ------------------------------------------------------------------
+
+    def _blocks(self, lane_dim: int) -> Iterator[dict[int, int]]:
+        """Blocks of results along the lanes and up to two other dimensions."""
+        able = [d for d in self.parallel if d != lane_dim and self.extents[d] > 1]
+        useful = [d for d in able if self._shares_along(d)]
+        most = self.machine.group_threads * self.costs.side**2
+        seen: set[tuple[tuple[int, int], ...]] = set()
+        for dims in (*combinations(useful, 2), *((d,) for d in useful), ()):
+            sides = [self._sides(lane_dim), *map(self._sides, dims)]
+            for chosen in product(*sides):
+                sizes = dict(zip((lane_dim, *dims), chosen, strict=True))
+                sizes = {d: n for d, n in sizes.items() if n > 1 or d == lane_dim}
+                key = tuple(sorted(sizes.items()))
+                if key not in seen and prod(chosen) <= most:
+                    seen.add(key)
+                    yield sizes
+
+    def _shares_along(self, dim: int) -> bool:
+        return any(o.strides[dim] == 0 or o.slides(dim) for o in self.inputs)
+
+    def _sides(self, dim: int) -> list[int]:
+        """Powers of two up to an extent, and all of it where that is little more."""
+        extent = self.extents[dim]
+        most = self.costs.side * self.machine.subgroup
+        most = max(most, self.costs.side * self.width)
+        found = [n for n in self._powers(1, most) if n < extent]
+        return [*found, extent] if extent <= most else found
+
+    def _fits(self, sizes: Mapping[int, int], threads: int) -> bool:
+        elements = prod(sizes.values())
+        return threads <= elements <= threads * self.costs.side**2

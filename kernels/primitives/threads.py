@@ -1,0 +1,25 @@
+"""So many threads of a device do an iteration of a loop together.
+
+    parallel i in 0..N                  groups i in 0..N, each of 128 threads
+        body(i .. i + 16)         ->        body(i .. min(i + 16, N)), the rest masked
+
+Legal for a loop that is parallel or bound to groups. In the plan, the number is the outermost such
+loop's; those directly inside are of the same groups. A group whose share is more than is left has
+the code of all others, and masks what is beyond.
+"""
+
+from __future__ import annotations
+
+from ...dialects import schedule
+from ..model.legality import illegal
+from ..model.plan import Loop, Plan
+from .primitive import check_alive, primitive
+
+
+@primitive(schedule.Threads)
+def threads(plan: Plan, op: schedule.Threads, loop: Loop) -> None:
+    """Say how many threads a group has."""
+    check_alive(loop, op)
+    if not loop.at_once or plan.order[loop.stage][0] is not loop:
+        raise illegal(op, "the loop is not the outermost one of those that groups share")
+    loop.threads = op.threads

@@ -1,0 +1,124 @@
+"""Schedules for devices: every op's kernels and open ones, dealt out and proven; what tiles they get."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+from nnc.dialects.marks import THREADS
+from nnc.ir.passes import PassContext, PassManager
+from nnc.ir.syntax.parser import parse_module
+from nnc.kernels.codegen.shares.assign_layouts import AssignLayouts
+from nnc.kernels.codegen.shares.distribute_tiles import DistributeTiles
+from nnc.lowering.pipelines import pipeline
+from nnc.numerics.checking.running import Runner
+from nnc.numerics.checking.subjects import Subject
+from nnc.numerics.options import NumericsOptions
+from nnc.targets import base
+
+from ..lowering.running import inputs_of
+from ..lowering.test_nn_to_linalg import OPS, example_of
+from ..targets import devices
+from .test_distribute_tiles import LARGE, kernels_of
+from .test_prove_kernels import BY_VALUES, prove
+
+TO_SCHEDULES = "simplify-graph,make-kernels,bufferize,mark-in-place,choose-schedules"
+TO_LAUNCHES = "apply-schedules,canonicalize,cse,outline-launches,canonicalize,cse"
+
+
+@pytest.fixture(autouse=True)
+def _devices(monkeypatch):
+    monkeypatch.setitem(sys.modules, "nnc.targets.devices", devices)
+    monkeypatch.setattr(base, "FAMILIES", (*base.FAMILIES, "devices"))
+
+
+def for_device(name, text):
+    """A module with this text for a device, and how its function `main` is called."""
+    module = parse_module(f'module attributes {{nnc.target = "{name}"}} {{ {text} }}')
+    return module, Subject("main", module.body_block.first.function_type)
+
+
+def results(module, subject, inputs):
+    runner = Runner(module, NumericsOptions(max_steps=50_000_000))
+    outcome = runner.interpret(subject, [x.copy() for x in inputs])
+    assert outcome.error is None, outcome.error
+    return outcome.values
+
+
+def schedule(module, threads=None):
+    """Make kernels of threads of a module; `threads` are used instead of those of the schedules."""
+    PassManager(pipeline(TO_SCHEDULES)).run(module)
+    PassManager(pipeline(TO_LAUNCHES)).run(module)
+    for kernel in kernels_of(module):
+        if threads is not None:
+            kernel.attributes.pop(THREADS, None)
+    AssignLayouts(threads=threads or 256).run(module, PassContext())
+    DistributeTiles().run(module, PassContext())
+    module.verify()
+
+
+def check(module, subject, inputs, threads=None):
+    """The same results before and after."""
+    before = results(module, subject, inputs)
+    schedule(module, threads)
+    for old, new in zip(before, results(module, subject, inputs), strict=True):
+        if old.dtype.kind == "f":
+            largest = np.max(np.abs(old[np.isfinite(old)]), initial=1)
+            np.testing.assert_allclose(new, old, rtol=3e-5, atol=2e-6 * largest)
+        else:
+            np.testing.assert_array_equal(new, old)
+
+
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("cls", OPS, ids=lambda cls: cls.name)
+def test_example(cls):
+    """Every op on one of the devices: results, and the proof of each kernel."""
+    text, given, sizes = example_of(cls)
+    module, subject = for_device(("t4", "pocl")[OPS.index(cls) % 2], text)
+    inputs = inputs_of(subject.type.inputs, given, sizes, seed=3)
+    check(module, subject, inputs, 2 if cls.name in LARGE else None)
+    assert prove(module) == (cls.name not in BY_VALUES)
+
+
+OPEN = {
+    "elementwise": """
+      func.func @main(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+        %y = nn.tanh %x : (tensor<?x?xf32>) -> tensor<?x?xf32>
+        return %y : tensor<?x?xf32>
+      }""",
+    "rows": """
+      func.func @main(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+        %y = nn.softmax %x {axis = 1 : i64} : (tensor<?x?xf32>) -> tensor<?x?xf32>
+        return %y : tensor<?x?xf32>
+      }""",
+    "columns": """
+      func.func @main(%x: tensor<?x?xf32>) -> tensor<?xf32> {
+        %y = nn.reduce_sum %x {axes = array<i64: 0>} : (tensor<?x?xf32>) -> tensor<?xf32>
+        return %y : tensor<?xf32>
+      }""",
+    "transposed": """
+      func.func @main(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+        %y = nn.transpose %x {permutation = array<i64: 1, 0>} : (tensor<?x?xf32>) -> tensor<?x?xf32>
+        return %y : tensor<?x?xf32>
+      }""",
+    "product": """
+      func.func @main(%x: tensor<?x?xf32>) -> tensor<?x?xf32> {
+        %t = nn.transpose %x {permutation = array<i64: 1, 0>} : (tensor<?x?xf32>) -> tensor<?x?xf32>
+        %y = nn.matmul %x, %t : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+        return %y : tensor<?x?xf32>
+      }""",
+}
+"""Kernels whose extents only the run tells."""
+
+
+@pytest.mark.sampled(12)
+@pytest.mark.parametrize("shape", [(1, 1), (0, 5), (5, 0), (3, 33), (7, 130), (70, 9)], ids=str)
+@pytest.mark.parametrize("device", ["t4", "pocl"])
+@pytest.mark.parametrize("name", OPEN)
+def test_open_extents(name, device, shape):
+    """Groups at the edges mask what is beyond."""
+    module, subject = for_device(device, OPEN[name])
+    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    check(module, subject, [x], threads=4)
+    assert prove(module)
