@@ -22,6 +22,7 @@ from ..ir.traits import (
     is_pure,
 )
 from ..ir.types import MemRefType, VectorType
+from ..kernels.codegen.shares.workgroup_memory import is_of_group, move_to_group
 from .captures import captures, is_index_arithmetic
 from .parallel_nest import ParallelNest, move_body, product, unflattened
 
@@ -145,7 +146,8 @@ def _is_host(op: Operation) -> bool:
     """Whether the host keeps it, and kernels make copies: it does nothing to what is in memory."""
     if isinstance(op, cf.Assert):
         return not _comes_from_memory(op.arg)
-    return is_pure(op) or op.has_trait(AllocatesMemory) or _is_steady_read(op)
+    allocates = op.has_trait(AllocatesMemory) and not is_of_group(op)
+    return is_pure(op) or allocates or _is_steady_read(op)
 
 
 def _is_steady_read(op: Operation) -> bool:
@@ -287,6 +289,8 @@ class _Kernels:
             for op in reversed(part):
                 op.erase()
         Builder.at_end(kernel.body.blocks[0], last.loc).insert(gpu.Return([]))
+        if any(map(is_of_group, kernel.walk())):
+            move_to_group(kernel, is_of_group)
 
     @staticmethod
     def _needs(

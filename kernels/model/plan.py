@@ -115,6 +115,20 @@ class Ahead:
     passes: int = 0
 
 
+@dataclass(frozen=True)
+class Cached:
+    """How a group keeps an operand in its own memory: each iteration of a loop copies its part.
+
+    Dimension i of the copy is dimension `order[i]` of the operand. With several buffers, it is
+    copied so many iterations less one ahead.
+    """
+
+    at: Loop
+    order: tuple[int, ...]
+    buffers: int
+    location: Location
+
+
 class Plan:
     """The loops of all stages of a kernel, in order, and which stages share loops."""
 
@@ -125,6 +139,8 @@ class Plan:
         self.inlined: list[Stage] = []
         self.prefetched: dict[Access, Ahead] = {}
         """Operands that are asked for before they are read."""
+        self.cached: dict[Access, Cached] = {}
+        """Operands that groups keep in their own memory."""
         self.roots: dict[Stage, list[Loop]] = {}
         self.order: dict[Stage, list[Loop]] = {}
         self.sharing: dict[Stage, Sharing] = {}

@@ -22,6 +22,7 @@ from ..code import Code, Scope, make
 from .accumulators import Accumulation
 from .axes import Axis, Number, axes_of
 from .bodies import Bodies
+from .caches import Caches
 from .contraction import Contractions
 from .memory import Memory
 from .places import Coordinates, Position
@@ -46,6 +47,7 @@ class Emission:
         self.extents: dict[Loop, Number] = {}
         self.active: dict[Stage, Accumulation] = {}
         self.temporaries = Temporaries(code, self.coordinates, views)
+        self.caches = Caches(plan, code, self.memory, self.positions, self.extents)
         self._buffers: dict[Node, tuple[frozenset[Value], frozenset[Value]]] = {}
 
     def nest(self, root: Node | Stage, before: Operation) -> None:
@@ -200,7 +202,10 @@ class Emission:
                 self.extents[loop.rest] = inner
             self.positions[loop.stage].offsets[loop] = offset
         heap = self.temporaries.enter(node)
+        made = self.caches.enter([node])
+        self.caches.begin(node)
         self.children(node.children)
+        self.caches.leave(made)
         if heap:
             self.memory.flush()
             self.temporaries.leave(heap)
@@ -242,7 +247,9 @@ class Emission:
         if node.at_once:
             self.parallel(node, lower, upper, step, inner, written)
         else:
+            self.caches.start(node, lower, upper, step, inner)
             self.for_loop(node, lower, upper, step, inner, written)
+            self.caches.stop(node)
         self.memory.forget(written)
 
     def for_loop(self, node, lower, upper, step, inner, written) -> None:
@@ -310,8 +317,14 @@ class Emission:
                     self.extents[loop.rest] = extent
                 self.positions[loop.stage].values[loop] = value
         heap = self.temporaries.enter(nodes[-1])
+        made = self.caches.enter(nodes, nodes[0].at_once)
+        for node in nodes:
+            self.caches.begin(node)
         self.children(nodes[-1].children)
         self.memory.flush()
+        for node in nodes:
+            self.caches.end(node)
+        self.caches.leave(made)
         self.temporaries.leave(heap)
         for node in nodes:
             for loop in node.loops:
@@ -326,15 +339,18 @@ class Emission:
 
     def buffers(self, node: Node) -> tuple[frozenset[Value], frozenset[Value]]:
         """The buffers that a subtree touches, and those that it writes."""
-        if node in self._buffers:
-            return self._buffers[node]
+        if node not in self._buffers:
+            self._buffers[node] = self._used(node)
+        touched, written = self._buffers[node]
+        return touched, written | self.caches.filled_in(node)
+
+    def _used(self, node: Node) -> tuple[frozenset[Value], frozenset[Value]]:
         base = self.coordinates.base
         touched, written = set(), set()
         for stage in node.stages():
             touched.update(base(a.value) for a in stage.accesses if not a.is_scalar)
             written.update(base(a.value) for a in stage.outputs)
-        self._buffers[node] = frozenset(touched), frozenset(written)
-        return self._buffers[node]
+        return frozenset(touched), frozenset(written)
 
     # -- stages --------------------------------------------------------------------------------
 
