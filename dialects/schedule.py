@@ -277,6 +277,20 @@ class Accumulate(Op, name="schedule.accumulate", traits=(_INSIDE,)):
     example = "schedule.accumulate %k"
 
 
+class Rfactor(Named, name="schedule.rfactor", traits=(_INSIDE,)):
+    """Let each iteration of a reduction's loop have results of its own; a new stage adds them up.
+
+    The loop then counts as none of the reduction: groups may share its iterations. All other loops
+    of the reduction must be inside it and accumulate.
+    """
+
+    loop: Operand = operand(Loop)
+    combined: Result = result(Stage)
+
+    format = "$loop attr-dict"
+    example = "%sum = schedule.rfactor %k"
+
+
 class Fuse(Op, name="schedule.fuse", traits=(_INSIDE,)):
     """Compute a stage inside a loop of another: what belongs to one iteration of the loop.
 

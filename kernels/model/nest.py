@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from ...dialects.memref import base_buffer
 from ...ir.diagnostics import Diagnostic
 from .cached import check_cached
+from .factored import check_factored
 from .legality import IllegalScheduleError, illegal
 from .plan import Loop, Plan
 from .stages import Access, Stage
@@ -86,6 +87,7 @@ def build_nest(plan: Plan) -> list[Node | Stage]:
         paths[stage] = path
     _check_dependences(plan, paths)
     check_cached(plan)
+    check_factored(plan)
     _sort_children(roots, plan)
     return roots
 

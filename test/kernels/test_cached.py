@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from nnc.dialects import gpu
+from nnc.ir.syntax.parser import parse_module
+from nnc.kernels.codegen.shares.barriers import place_barriers
 
 from .scheduled_kernels import (
     LAUNCHES,
+    SHARES,
     arrays,
     at_level,
     check,
@@ -97,3 +101,36 @@ def test_buffers_are_the_groups():
         "memref<2x2x7x11xf32, #gpu.address_space<workgroup>>, "
         "memref<2x2x3x3x4xf32, #gpu.address_space<workgroup>>"
     )
+
+
+def test_one_barrier_in_each_iteration():
+    """With two buffers, what is written is not what is read: one barrier, two with one buffer."""
+    for name, barriers in (("one buffer", 2), ("two", 1)):
+        text = str(at_level(product(12, 16, 24, VARIANTS[name]), SHARES, 4))
+        body = text[
+            text.index("scf.for") : text.index("vector.transfer_write", text.index("scf.yield %"))
+        ]
+        assert body.count("gpu.barrier") == barriers
+
+
+def test_slots_of_threads_are_not_told_apart():
+    """Thread t writes slot t % 2 and reads slot (t + 1) % 2, which another one writes."""
+    text = """
+    gpu.module @kernels {
+      gpu.func @f(%a: memref<4xf32>) workgroup(%s : memref<2xf32, #gpu.address_space<workgroup>>) kernel {
+        %c1 = arith.constant 1 : index
+        %c2 = arith.constant 2 : index
+        %t = gpu.thread_id x
+        %next = arith.addi %t, %c1 : index
+        %i = arith.remui %t, %c2 : index
+        %j = arith.remui %next, %c2 : index
+        %x = memref.load %a[%t] : memref<4xf32>
+        memref.store %x, %s[%i] : memref<2xf32, #gpu.address_space<workgroup>>
+        %y = memref.load %s[%j] : memref<2xf32, #gpu.address_space<workgroup>>
+        memref.store %y, %a[%t] : memref<4xf32>
+        gpu.return
+      }
+    }"""
+    module = parse_module(text)
+    (kernel,) = (op for op in module.walk() if isinstance(op, gpu.GPUFuncOp))
+    assert place_barriers(kernel) == 1

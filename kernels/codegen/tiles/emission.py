@@ -201,6 +201,7 @@ class Emission:
             if loop.rest is not None:
                 self.extents[loop.rest] = inner
             self.positions[loop.stage].offsets[loop] = offset
+            self.number_part(loop, offset)
         heap = self.temporaries.enter(node)
         made = self.caches.enter([node])
         self.caches.begin(node)
@@ -211,6 +212,19 @@ class Emission:
             self.temporaries.leave(heap)
         for loop in node.loops:
             del self.positions[loop.stage].offsets[loop]
+
+    def number_part(self, loop: Loop, at: Number) -> None:
+        """Say where the results of an iteration go, if it has its own."""
+        if not loop.is_factored:
+            return
+        if isinstance(at, int):
+            part: Number = at // loop.step
+        elif loop.step == 1:
+            part = at
+        else:
+            part = self.code.binary(arith.DivUI, at, self.code.index(loop.step))
+        for out in loop.stage.outputs:
+            self.coordinates.slots[out] = part
 
     def unrolled(self, node: Node) -> None:
         """The iterations one after the other, where there are loops inside."""
@@ -316,6 +330,7 @@ class Emission:
                 if loop.rest is not None:
                     self.extents[loop.rest] = extent
                 self.positions[loop.stage].values[loop] = value
+                self.number_part(loop, value)
         heap = self.temporaries.enter(nodes[-1])
         made = self.caches.enter(nodes, nodes[0].at_once)
         for node in nodes:
