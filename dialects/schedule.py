@@ -209,6 +209,32 @@ class Reorder(Op, name="schedule.reorder", traits=(_INSIDE,)):
     example = "schedule.reorder %j, %i"
 
 
+class Order(Named, name="schedule.order", traits=(_INSIDE,)):
+    """Run through two adjacent loops in blocks of so many iterations of the first one.
+
+        for m in 0..M                for mo in 0..M step 8
+            for n in 0..N   ->           for n in 0..N
+                body(m, n)                   for mi in 0..min(8, M - mo)
+                                                 body(mo + mi, n)
+
+    Groups that run one after the other then share operands in a cache. The first loop may be the
+    outer half of a split.
+    """
+
+    first: Operand = operand(Loop)
+    second: Operand = operand(Loop)
+    factor = attribute(I64)
+    outer: Result = result(Loop)
+    inner: Result = result(Loop)
+
+    format = "$first `,` $second `in` `blocks` `of` $factor attr-dict"
+    example = "%o, %i = schedule.order %m, %n in blocks of 8"
+
+    def verify_op(self) -> None:
+        if self.factor < 1:
+            raise self.error(f"expects blocks of at least 1, found {self.factor}")
+
+
 class Parallel(Op, name="schedule.parallel", traits=(_INSIDE,)):
     """The iterations of the loop run on all cores. The loop must be outermost, or directly
     inside another parallel one.
@@ -223,7 +249,8 @@ class Parallel(Op, name="schedule.parallel", traits=(_INSIDE,)):
 class Bind(Op, name="schedule.bind", traits=(_INSIDE,)):
     """Each iteration of the loop is a group of threads of a device, counted along an axis.
 
-    The loop must be outermost, or directly inside another such one.
+    Several loops along one axis count as one there, the last of which runs fastest. Each must be
+    outermost, or directly inside another one.
     """
 
     loop: Operand = operand(Loop)

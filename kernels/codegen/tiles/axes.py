@@ -20,6 +20,15 @@ Number = int | Value
 """An extent during emission: known, or a value."""
 
 
+Inner = int | Callable[[Value], Number]
+"""What one iteration of a loop gives the inner half as its extent: known, or by its counter."""
+
+
+def inner_extent(inner: Inner, counter: Value) -> Number:
+    """The extent that the iteration at a value of the counter gives."""
+    return inner if isinstance(inner, int) else inner(counter)
+
+
 @dataclass(frozen=True)
 class Axis:
     """`size` values of a loop's dimension, `step` apart; `active` of them count if it is set."""

@@ -6,7 +6,7 @@ writes after that, so that the elements are on their way meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ....dialects import arith, memref, vector
@@ -19,7 +19,7 @@ from ...model.nest import Node
 from ...model.plan import Cached, Loop, Plan
 from ...model.stages import Access, Linear
 from ..code import Code
-from .axes import Number
+from .axes import Inner, Number, inner_extent
 from .branches import Branch
 from .memory import Memory
 from .places import Position
@@ -40,7 +40,7 @@ class _Ahead:
     lower: Number
     upper: Number
     step: int
-    inner: Callable[[Value], Number]
+    inner: Inner
     read: dict[Access, tuple[Value, _Part]] = field(default_factory=dict)
     """What an iteration has read and not written yet."""
 
@@ -159,9 +159,7 @@ class Caches:
 
     # -- a loop of iterations ------------------------------------------------------------------
 
-    def start(
-        self, node: Node, lower: Number, upper: Number, step: int, inner: Callable[[Value], Number]
-    ) -> None:
+    def start(self, node: Node, lower: Number, upper: Number, step: int, inner: Inner) -> None:
         """Copy for the first iterations of a loop that copies ahead from now on."""
         accesses = [a for a in self._at(node) if self.plan.cached[a].buffers > 1]
         for loop in dict.fromkeys(self.plan.cached[a].at for a in accesses):
@@ -182,24 +180,21 @@ class Caches:
         for access in self._at(node):
             self._running.pop(self.plan.cached[access].at, None)
 
-    def _copy(self, accesses: Sequence[Access], first: Number, inner: Callable, slot: int) -> None:
+    def _copy(self, accesses: Sequence[Access], first: Number, inner: Inner, slot: int) -> None:
         """Copy what the iteration at a value of the loop needs."""
         due = [(access, *self._read_at(access, first, inner)) for access in accesses]
         for access, value, part in due:
             self._write(access, value, part, slot)
 
-    def _read_at(self, access: Access, value: Number, inner: Callable) -> tuple[Value, _Part]:
+    def _read_at(self, access: Access, value: Number, inner: Inner) -> tuple[Value, _Part]:
         """What the iteration at a value of the loop needs."""
         at = self.plan.cached[access].at
         position: Position = self.positions[access.stage]
         kept = dict(position.values), dict(position.offsets), dict(self.extents)
-        position.values.pop(at, None)
-        if isinstance(value, int):
-            position.offsets[at] = value
-        else:
-            position.values[at] = value
+        position.remove(at)
+        position.put(at, value)
         if at.rest is not None:
-            self.extents[at.rest] = inner(self.code.as_value(value))
+            self.extents[at.rest] = inner_extent(inner, self.code.as_value(value))
         found = self._read(access)
         position.values, position.offsets = kept[0], kept[1]
         self.extents.clear()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from math import prod
 
@@ -20,7 +20,7 @@ from ...model.stages import Stage
 from ...model.steps import remainders
 from ..code import Code, Scope, make
 from .accumulators import Accumulation
-from .axes import Axis, Number, axes_of
+from .axes import Axis, Inner, Number, axes_of, inner_extent
 from .bodies import Bodies
 from .caches import Caches
 from .contraction import Contractions
@@ -135,11 +135,11 @@ class Emission:
             if full == 1:
                 self.once(node, 0, step)
             elif full:
-                self.loop(node, 0, full * step, step, lambda iv: step)
+                self.loop(node, 0, full * step, step, step)
             if rest:
                 self.once(node, full * step, rest)
         elif lead.rest is None:
-            self.loop(node, 0, extent, 1, lambda iv: 1)
+            self.loop(node, 0, extent, 1, 1)
         else:
             self.dynamic(node, extent, step)
 
@@ -148,6 +148,9 @@ class Emission:
         code = self.code
         granules = [g for loop in node.loops if (g := self.granule(loop)) is not None]
         granule = min(granules, default=None)
+        if granule is None and node.at_once and _are_blocks(node.loops[0]):
+            self.blocks(node, extent, step)
+            return
         if granule is None:  # plain loops inside adapt to any extent
             self.loop(
                 node, 0, extent, step,
@@ -156,7 +159,7 @@ class Emission:
             return
         whole = code.binary(arith.DivUI, extent, code.index(step))
         main = code.multiply(whole, step)
-        self.loop(node, 0, main, step, lambda iv: step)
+        self.loop(node, 0, main, step, step)
         if granule > 1 and self._can_mask(node):
             self.loop(
                 node, main, extent, granule,
@@ -168,8 +171,15 @@ class Emission:
             rest = code.binary(arith.SubI, extent, code.as_value(main))
             count = code.binary(arith.DivUI, rest, code.index(inner))
             end = code.add(main, code.multiply(count, inner)) if inner > 1 else extent
-            self.loop(node, main, end, inner, lambda iv, inner=inner: inner)
+            self.loop(node, main, end, inner, inner)
             main = end
+
+    def blocks(self, node: Node, extent: Value, step: int) -> None:
+        """A loop over blocks of iterations that run at once: whole blocks, then what is left."""
+        code = self.code
+        main = code.multiply(code.binary(arith.DivUI, extent, code.index(step)), step)
+        self.loop(node, 0, main, step, step)
+        self.once(node, main, code.binary(arith.SubI, extent, code.as_value(main)))
 
     def _can_mask(self, node: Node) -> bool:
         """Whether the machine can leave lanes of all that a loop reads, computes and writes."""
@@ -195,12 +205,11 @@ class Emission:
         last = inside[-1]
         return last.extent if last.in_lanes else 1  # type: ignore[return-value]
 
-    def once(self, node: Node, offset: int, inner: Number) -> None:
+    def once(self, node: Node, offset: Number, inner: Number) -> None:
         """One iteration, in line."""
+        self._give(node, inner)
         for loop in node.loops:
-            if loop.rest is not None:
-                self.extents[loop.rest] = inner
-            self.positions[loop.stage].offsets[loop] = offset
+            self.positions[loop.stage].put(loop, offset)
             self.number_part(loop, offset)
         heap = self.temporaries.enter(node)
         made = self.caches.enter([node])
@@ -211,7 +220,7 @@ class Emission:
             self.memory.flush()
             self.temporaries.leave(heap)
         for loop in node.loops:
-            del self.positions[loop.stage].offsets[loop]
+            self.positions[loop.stage].remove(loop)
 
     def number_part(self, loop: Loop, at: Number) -> None:
         """Say where the results of an iteration go, if it has its own."""
@@ -250,9 +259,7 @@ class Emission:
 
     # -- scf -----------------------------------------------------------------------------------
 
-    def loop(
-        self, node: Node, lower: Number, upper: Number, step: int, inner: Callable[[Value], Number]
-    ) -> None:
+    def loop(self, node: Node, lower: Number, upper: Number, step: int, inner: Inner) -> None:
         """A loop as an operation; `inner` tells the inner half's extent."""
         if upper == lower:
             return
@@ -288,10 +295,12 @@ class Emission:
         """A parallel loop, together with those directly inside that have no remainder."""
         code = self.code
         nodes, bounds = [node], [(lower, upper, step)]
+        self._give(node, inner if isinstance(inner, int) else None)
         while (below := self._parallel_below(nodes[-1])) is not None:
             extent = self.extent(below.loops[0])
             nodes.append(below)
             bounds.append((0, extent, below.loops[0].step))
+            self._give(below, below.loops[0].step)
         block = IRBlock([index] * len(nodes))
         for value, one in zip(block.args, nodes, strict=True):
             _name(value, one)
@@ -300,9 +309,17 @@ class Emission:
         axes = [one.loops[0].binding.axis for one in nodes]
         if all(axes):
             op.attributes[MAPPING] = ArrayAttr(tuple(map(BlockMapping, axes)))
-        inners = [inner] + [lambda iv, n=n: n.loops[0].step for n in nodes[1:]]
+        inners = [inner, *(n.loops[0].step for n in nodes[1:])]
         self._body(op, nodes, block, list(block.args), inners, written)
         block.append(scf.Reduce([], []))
+
+    def _give(self, node: Node, extent: Number | None) -> None:
+        """Say how large the inner halves are in an iteration, or that it is not known yet."""
+        for loop in node.loops:
+            if loop.rest is not None and extent is None:
+                self.extents.pop(loop.rest, None)
+            elif loop.rest is not None and extent is not None:
+                self.extents[loop.rest] = extent
 
     def _parallel_below(self, node: Node) -> Node | None:
         match node.children:
@@ -325,10 +342,8 @@ class Emission:
         for value in block.args:
             code.depths[value] = code.scope.depth
         for node, value, inner in zip(nodes, values, inners, strict=True):
-            extent = inner(value)
+            self._give(node, inner_extent(inner, value))
             for loop in node.loops:
-                if loop.rest is not None:
-                    self.extents[loop.rest] = extent
                 self.positions[loop.stage].values[loop] = value
                 self.number_part(loop, value)
         heap = self.temporaries.enter(nodes[-1])
@@ -430,6 +445,12 @@ def _name(value: BlockArgument, node: Node) -> None:
     """Give an induction variable the name that the schedule gives the loop."""
     if node.loops[0].name:
         value.name_hint = node.loops[0].name
+
+
+def _are_blocks(loop: Loop) -> bool:
+    """Whether what is in an iteration of a loop runs at once, too."""
+    rest = loop.rest
+    return rest is not None and (rest if rest.parts is None else rest.parts[0]).at_once
 
 
 def _stems_from(loop: Loop, whole: Loop | None) -> bool:

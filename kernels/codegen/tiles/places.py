@@ -25,6 +25,18 @@ class Position:
         self.offsets: dict[Loop, int] = {}
         """The values of loops that are written out, or have one iteration."""
 
+    def put(self, loop: Loop, at: int | Value) -> None:
+        """Stand at a value of a loop."""
+        if isinstance(at, int):
+            self.offsets[loop] = at
+        else:
+            self.values[loop] = at
+
+    def remove(self, loop: Loop) -> None:
+        """Leave a loop."""
+        self.offsets.pop(loop, None)
+        self.values.pop(loop, None)
+
     def copy(self) -> Position:
         """This point, while the original goes on."""
         point = Position(self.stage)
