@@ -37,7 +37,7 @@ class ChooseSchedules(
 
     def run(self, op: Operation, context: PassContext) -> None:
         target = target_of(op, self.target)
-        machine, policy = target.machine.program, policy_of(target.policy)
+        machine, policy = target.machine, policy_of(target.policy)
         existing = schedule.schedules(op)
         for function in list(op.regions[0].ops):
             if not isinstance(function, func.FuncOp) or not function.regions[0].blocks:

@@ -29,6 +29,7 @@ from ..ir.traits import (
     is_pure,
 )
 from ..ir.types import MemRefType, VectorType, i64
+from ..kernels.codegen.shares.workgroup_memory import is_of_group, move_to_group
 from ..targets.attribute import target_of
 from ..targets.groups import GroupMachine
 from .captures import captures, is_index_arithmetic
@@ -64,10 +65,10 @@ class OutlineLaunches(
 
     An iteration of a parallel loop is a group, which owns the vectors of its body whole: which
     thread has what is a later pass's matter. The last dimension counts along x, unless the loop
-    has a `mapping`, as `schedule.bind` gives it. What stands
+    has a `mapping`, as `schedule.bind` gives it. Workgroup buffers become the kernel's. What stands
     between parallel loops is run by one group. Sizes, allocations and control flow that depends on
-    sizes stay on the host; a function that decides them by what is in memory, calls others, or
-    checks something stays there whole.
+    sizes stay on the host; a function that decides them by what is in memory, or calls others,
+    stays there whole.
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
@@ -93,7 +94,7 @@ def _stays_on_host(function: func.FuncOp) -> bool:
     """Whether the host has to read memory to know what comes next, or other functions run."""
     if function.is_declaration or len(function.body.blocks) != 1:
         return True
-    if any(isinstance(op, func.Call | cf.Assert) for op in function.walk()):
+    if any(isinstance(op, func.Call) for op in function.walk()):
         return True
     for block in _host_blocks(function.body.blocks[0]):
         if any(_comes_from_memory(v) for v in _decided_by(block)):
@@ -154,7 +155,8 @@ def _is_host(op: Operation) -> bool:
     """Whether the host keeps it, and kernels make copies: it does nothing to what is in memory."""
     if isinstance(op, cf.Assert):
         return not _comes_from_memory(op.arg)
-    return is_pure(op) or op.has_trait(AllocatesMemory) or _is_steady_read(op)
+    allocates = op.has_trait(AllocatesMemory) and not is_of_group(op)
+    return is_pure(op) or allocates or _is_steady_read(op)
 
 
 def _is_steady_read(op: Operation) -> bool:
@@ -299,6 +301,8 @@ class _Kernels:
             for op in reversed(part):
                 op.erase()
         Builder.at_end(kernel.body.blocks[0], last.loc).insert(gpu.Return([]))
+        if any(map(is_of_group, kernel.walk())):
+            move_to_group(kernel, is_of_group)
 
     @staticmethod
     def _needs(
@@ -307,8 +311,7 @@ class _Kernels:
         if nest is None:
             return captures(part, [], _is_cloned)
         bounds = [v for lower, _, step in nest.bounds for v in (lower, step)]
-        if _axes(nest) is None:
-            bounds += [upper for _, upper, _ in nest.bounds[1 : _shared(nest)]]
+        bounds += [nest.bounds[d][1] for dims in _by_axis(nest).values() for d in dims[1:]]
         body = list(nest.loop.region.ops)
         return captures(body, bounds, _is_cloned, nest.loop.body_block.args)
 
@@ -352,42 +355,41 @@ def _is_cloned(op: Operation) -> bool:
     return is_pure(op) and (in_registers or any(_comes_from_memory(r) for r in op.results))
 
 
-def _axes(nest: ParallelNest) -> list[str] | None:
-    """The axis of each dimension, where the loop's mapping says it."""
+def _axes(nest: ParallelNest) -> list[str]:
+    """The axis of each dimension: as the loop's mapping says, else the last one's is x."""
     mapping = nest.loop.attributes.get(gpu.MAPPING)
     entries = list(mapping.elements) if isinstance(mapping, ArrayAttr) else []
     axes = [entry.value for entry in entries if isinstance(entry, gpu.BlockMapping)]
-    is_whole = len(axes) == nest.rank == len(set(axes)) and set(axes) <= set(gpu.AXES)
-    return axes if is_whole else None
+    if len(axes) == nest.rank and set(axes) <= set(gpu.AXES):
+        return axes
+    last = len(gpu.AXES) - 1
+    return [gpu.AXES[min(nest.rank - 1 - d, last)] for d in range(nest.rank)]
 
 
-def _shared(nest: ParallelNest) -> int:
-    """How many dimensions, the first ones, count along the last axis."""
-    return max(1, nest.rank - len(gpu.AXES) + 1)
+def _by_axis(nest: ParallelNest) -> dict[str, list[int]]:
+    """The dimensions that count along each axis, the last of which runs fastest."""
+    axes = _axes(nest)
+    found = {axis: [d for d, own in enumerate(axes) if own == axis] for axis in gpu.AXES}
+    return {axis: dims for axis, dims in found.items() if dims}
 
 
 def _grid(nest: ParallelNest, builder: Builder) -> list[Value]:
     """How many groups there are along x, y and z."""
     lengths = nest.lengths(builder, IRMapping())
-    if (axes := _axes(nest)) is not None:
-        found = dict(zip(axes, lengths, strict=True))
-        one = builder.insert(arith.Constant.index(1)).result
-        return [found.get(axis, one) for axis in gpu.AXES]
-    shared = _shared(nest)
-    along = [*reversed(lengths[shared:]), product(builder, lengths[:shared])]
-    while len(along) < len(gpu.AXES):
-        along.append(builder.insert(arith.Constant.index(1)).result)
-    return along
+    along = {
+        axis: product(builder, [lengths[d] for d in dims]) for axis, dims in _by_axis(nest).items()
+    }
+    if len(along) == len(gpu.AXES):
+        return [along[axis] for axis in gpu.AXES]
+    one = builder.insert(arith.Constant.index(1)).result
+    return [along.get(axis, one) for axis in gpu.AXES]
 
 
 def _places(nest: ParallelNest, builder: Builder, mapping: IRMapping) -> list[Value]:
     """The values of the loop's counters in a group of the grid."""
-    if (chosen := _axes(nest)) is not None:
-        ids = [builder.insert(gpu.BlockId(axis)).result for axis in chosen]
-        return nest.counters(builder, ids, mapping)
-    shared = _shared(nest)
-    axes = gpu.AXES[: nest.rank - shared + 1]
-    *plain, last = (builder.insert(gpu.BlockId(axis)).result for axis in axes)
-    lengths = nest.lengths(builder, mapping, 1, shared)
-    numbers = [*unflattened(builder, last, lengths), *reversed(plain)]
-    return nest.counters(builder, numbers, mapping)
+    numbers: dict[int, Value] = {}
+    for axis, dims in _by_axis(nest).items():
+        at = builder.insert(gpu.BlockId(axis)).result
+        lengths = [n for d in dims[1:] for n in nest.lengths(builder, mapping, d, d + 1)]
+        numbers.update(zip(dims, unflattened(builder, at, lengths), strict=True))
+    return nest.counters(builder, [numbers[d] for d in range(nest.rank)], mapping)

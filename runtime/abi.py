@@ -41,11 +41,15 @@ DEVICE_TAKE = "nnc_device_take"
 DEVICE_CODE = "nnc_device_code"
 DEVICE_KERNELS = "nnc_device_kernels"
 """Text: for each kernel a line with its name, the threads of a group, and a letter for each part of
-its arguments: `a` an address, `w` a word of 64 bits, `1`, `2`, `4`, `8` so many bytes."""
+its arguments: `a` an address, `w` a word of 64 bits, `1`, `2`, `4`, `8` so many bytes, `s` where
+it writes the number of a check that does not hold."""
 DEVICE_WEIGHTS_BYTES = "nnc_device_weights_bytes"
 DEVICE_CLOSE = "nnc_device_close"
 DEVICE_MESSAGE = "nnc_device_message"
+DEVICE_CHECKS = "nnc_device_checks"
+"""Text: for each check in a kernel a line that says what does not hold."""
 DEVICE_SYMBOLS = (
+    DEVICE_CHECKS,
     DEVICE_MAIN, DEVICE_ARENA, DEVICE_CONSTANT, DEVICE_COPY, DEVICE_GIVE, DEVICE_LAUNCH,
     DEVICE_TAKE, DEVICE_CODE, DEVICE_KERNELS, DEVICE_WEIGHTS_BYTES,
 )  # fmt: skip

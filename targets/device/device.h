@@ -17,7 +17,8 @@
 #define HIDDEN __attribute__((visibility("hidden")))
 #define SHIFT 40
 
-enum { OK = 0, NO_DEVICE = 8, DEVICE_FAILED, DEVICE_MEMORY, DEVICE_CODE, DEVICE_LIMIT };
+enum { OK = 0, NO_DEVICE = 8, DEVICE_FAILED, DEVICE_MEMORY, DEVICE_CODE, DEVICE_LIMIT,
+       FIRST_CHECK = 1 << 24 };
 
 typedef void *memory;
 
@@ -33,13 +34,14 @@ static int32_t wait_for_all(void);
 typedef struct {
     char *name;
     size_t threads;
-    const char *kinds; /* a letter for each argument: a an address, w a word, 1 2 4 8 so many bytes */
+    const char *kinds; /* a letter for each argument: a an address, w a word, 1 2 4 8 so many bytes, s the status */
     void *handle;
 } kernel;
 static int32_t start(const kernel *one, const size_t *grid, const uint64_t *words);
 
 extern const char NAME(_device_code)[] HIDDEN;
 extern const char NAME(_device_kernels)[] HIDDEN;
+extern const char NAME(_device_checks)[] HIDDEN;
 extern const uint64_t NAME(_device_weights_bytes) HIDDEN;
 extern int32_t NAME(_device_main)(const void *, void *, void *, const void *, void *) HIDDEN;
 
@@ -83,6 +85,7 @@ static struct {
     size_t kernel_count, block_count, constant_room, constant_count;
     block *blocks; /* the first is the arena */
     constant *constants;
+    memory status; /* of the checks in kernels, where there are any */
 } state;
 static char state_message[512];
 
@@ -124,6 +127,8 @@ static void close_state(void) {
     for (i = 0; i < state.block_count; i++) {
         if (state.blocks[i].handle) free_memory(state.blocks[i].handle);
     }
+    if (state.status) free_memory(state.status);
+    state.status = NULL;
     if (state.is_open) close_device();
     free(state.blocks);
     free(state.constants);
@@ -141,6 +146,7 @@ static int32_t open_state(void) {
     status = read_kernels();
     if (!status) status = open_device();
     state.is_open = 1;
+    if (!status && *NAME(_device_checks)) status = new_memory(sizeof(int32_t), &state.status);
     if (status) close_state();
     return status;
 }
@@ -272,6 +278,18 @@ HIDDEN void NAME(_device_launch)(int32_t number, size_t x, size_t y, size_t z, c
     if (!state.fault && x && y && z) fail(start(&state.kernels[number], grid, words));
 }
 
+/* Sets the status of the checks in kernels, or takes what they have written. */
+static void reset_checks(void) {
+    const int32_t none = 0;
+    if (state.status) fail(copy_in(state.status, 0, &none, sizeof none));
+}
+
+static void take_checks(void) {
+    int32_t found = 0;
+    if (state.status && !state.fault) fail(copy_out(&found, state.status, 0, sizeof found));
+    if (found > 0) fail(FIRST_CHECK + found - 1);
+}
+
 /* Runs the model: one caller at a time. */
 __attribute__((visibility("default"))) int32_t NAME(_run)(
     const void *inputs, void *outputs, void *arena, const void *weights, void *pool) {
@@ -282,7 +300,9 @@ __attribute__((visibility("default"))) int32_t NAME(_run)(
     if (!status) {
         state.fault = OK;
         state.weights = weights;
+        reset_checks();
         status = NAME(_device_main)(inputs, outputs, arena, weights, pool);
+        take_checks();
         if (!state.fault) fail(wait_for_all());
         if (state.fault) status = state.fault;
         for (i = 1; i < state.block_count; i++) if (state.blocks[i].taken == 1) state.blocks[i].taken = 0;
@@ -312,6 +332,13 @@ __attribute__((visibility("default"))) void NAME(_device_close)(void) {
 }
 
 __attribute__((visibility("default"))) const char *NAME(_device_message)(int32_t status) {
+    static char text[512];
+    const char *line = NAME(_device_checks);
+    for (; status > FIRST_CHECK && *line; status--) line += strcspn(line, "\n") + 1;
+    if (status == FIRST_CHECK && *line) {
+        snprintf(text, sizeof text, "%.*s", (int)strcspn(line, "\n"), line);
+        return text;
+    }
     switch (status) {
     case NO_DEVICE: return state_message[0] ? state_message : NO_DEVICE_MESSAGE;
     case DEVICE_FAILED: return state_message[0] ? state_message : "the device failed";

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,10 +16,18 @@ from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.stages import Stage
 from ...ir.timing import Timed, untimed
-from ...runtime.abi import DEVICE_CODE, DEVICE_KERNELS, DEVICE_MAIN, DEVICE_WEIGHTS_BYTES, RUN
+from ...runtime.abi import (
+    DEVICE_CHECKS,
+    DEVICE_CODE,
+    DEVICE_KERNELS,
+    DEVICE_MAIN,
+    DEVICE_WEIGHTS_BYTES,
+    RUN,
+)
 from ..base import Symbols, Target, host
 from ..groups import GroupMachine
 from ..llvm.target import LlvmTarget
+from ..source.kernels import Kernels
 from .stages import STAGES
 
 if TYPE_CHECKING:
@@ -31,7 +39,7 @@ class DeviceTarget(Target):
     """Kernels for groups of threads; what launches them is code of this machine's processor."""
 
     machine: GroupMachine
-    policy: str = "processor"
+    policy: str = "groups"
 
     @property
     @abstractmethod
@@ -44,8 +52,8 @@ class DeviceTarget(Target):
         """The C text by which a program calls the device, see `device.h`."""
 
     @abstractmethod
-    def code_of(self, kernels: Operation) -> tuple[str, list[str]]:
-        """The code of kernels, and for each a line as `DEVICE_KERNELS` has them."""
+    def code_of(self, kernels: Operation) -> Kernels:
+        """The code of a module of kernels."""
 
     @property
     def caller(self) -> LlvmTarget:
@@ -70,31 +78,30 @@ class DeviceTarget(Target):
         from ..llvm.symbols import renamed
 
         with timed("Kernels"):
-            code, rows = self._kernels(module)
+            kernels = self._kernels(module)
         with timed("LLVM IR"):
             around = module.clone()
             for op in list(around.body_block):
                 if isinstance(op, gpu.GPUModuleOp):
                     op.erase()
             text = llvm_ir(around).replace(f"@{RUN}(", f"@{DEVICE_MAIN}(")
-            table = "".join(f"{row}\n" for row in rows)
-            text += _constant(DEVICE_CODE, code) + _constant(DEVICE_KERNELS, table)
+            text += _constant(DEVICE_CODE, kernels.text)
+            text += _constant(DEVICE_KERNELS, _lines(kernels.rows))
+            text += _constant(DEVICE_CHECKS, _lines(kernels.checks))
             text += f"@{DEVICE_WEIGHTS_BYTES} = hidden constant i64 {_weights_bytes(module)}\n"
             text = renamed(text, symbols)
         with timed("LLVM"):
             return self.caller.object_of(text, timed)
 
     def text(self, module: Operation, suffix: str) -> str:
-        return self._kernels(module)[0]
+        return self._kernels(module).text
 
-    def _kernels(self, module: Operation) -> tuple[str, list[str]]:
-        texts, rows = [], []
-        for op in module.body_block:
-            if isinstance(op, gpu.GPUModuleOp):
-                text, found = self.code_of(op)
-                texts.append(text)
-                rows += found
-        return "\n".join(texts), rows
+    def _kernels(self, module: Operation) -> Kernels:
+        """The code of all kernels of a module, of which `outline-launches` makes one module."""
+        found = [op for op in module.body_block if isinstance(op, gpu.GPUModuleOp)]
+        if len(found) > 1:
+            raise NncError("the kernels of a program have to be in one module", found[1].loc)
+        return self.code_of(found[0]) if found else Kernels("", [], [])
 
     # -- what the user takes away, and what runs it --------------------------------------------
 
@@ -129,6 +136,10 @@ class DeviceTarget(Target):
         from .running import load_device_code
 
         return load_device_code(self, code)
+
+
+def _lines(texts: Sequence[str]) -> str:
+    return "".join(f"{text.replace(chr(10), ' ')}\n" for text in texts)
 
 
 def _weights_bytes(module: Operation) -> int:

@@ -10,6 +10,7 @@ from ..costs import Costs
 from ..device.target import DeviceTarget
 from ..groups import GroupMachine
 from ..processor import Processor
+from ..source.kernels import Kernels
 
 _HERE = Path(__file__).parent
 
@@ -26,10 +27,10 @@ class OpenClTarget(DeviceTarget):
     def source(self) -> Path:
         return _HERE / "opencl.c"
 
-    def code_of(self, kernels: Operation) -> tuple[str, list[str]]:
-        from .language import opencl_text
+    def code_of(self, kernels: Operation) -> Kernels:
+        from .language import opencl_kernels
 
-        return opencl_text(kernels)
+        return opencl_kernels(kernels)
 
 
 def host() -> None:
@@ -45,7 +46,7 @@ _THREAD = Processor(
     loads_per_cycle=1,
     load_bytes_per_cycle=16,
     has_fma=True,
-    has_masks=False,
+    has_masks=True,
     has_broadcast_operands=True,
     widest_lane=8,
     issue_width=2,

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...dialects import gpu
 from ..c.language import COMBINED, LANES, RESERVED, SCALARS, TEMPLATES
-from ..source.kernels import print_kernels
+from ..source.kernels import Kernels, print_kernels
 from ..source.language import Language
 from ..source.module import numbers_text
 
@@ -44,6 +44,8 @@ _TEMPLATES = TEMPLATES | {
     "memory": "__global uchar *{restrict}{name}",
     "place": "const ulong {name}",
     "word": "const long {name}",
+    "status": "__global int *{name}",
+    "failed": "*{0} = {1}; return;",
     "buffer": "{kind}const {name} = ({kind})({memory} + {at});",
     "workgroup": "__local {kind} {name}[{count}] __attribute__((aligned(64)));",
     "local": "__private {kind} {name}[{count}];",
@@ -205,9 +207,10 @@ OPENCL_C = Language(
 )
 
 
-def opencl_text(kernels: Any) -> tuple[str, list[str]]:
-    """The text of a module of kernels, and a row for each. Raises PassError."""
+def opencl_kernels(kernels: Any) -> Kernels:
+    """A module of kernels as text. Raises PassError."""
     language = replace(OPENCL_C, needed={})
-    text, rows = print_kernels(kernels, language)
+    found = print_kernels(kernels, language)
     prelude = (Path(__file__).parent / "prelude.h").read_text() + numbers_text()
-    return "\n".join((prelude, "".join(language.needed.values()), text)), rows
+    text = "\n".join((prelude, "".join(language.needed.values()), found.text))
+    return replace(found, text=text)

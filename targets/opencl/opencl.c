@@ -182,6 +182,8 @@ static int32_t start(const kernel *one, const size_t *grid, const uint64_t *word
             if (!found) return DEVICE_FAILED;
             status = cl.SetKernelArg(one->handle, number++, sizeof found->handle, &found->handle);
             if (!status) status = cl.SetKernelArg(one->handle, number++, sizeof at, &at);
+        } else if (*kind == 's') {
+            status = cl.SetKernelArg(one->handle, number++, sizeof state.status, &state.status);
         } else {
             const size_t bytes = *kind == 'w' ? 8 : (size_t)(*kind - '0');
             status = cl.SetKernelArg(one->handle, number++, bytes, words); /* little-endian */

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from ...dialects import gpu
 from ...dialects.marks import IN_PLACE, KERNEL
-from ...ir.core import Value
+from ...ir.core import Operation, Value
 from ...ir.diagnostics import PassError
 from ...ir.location import node_of
 from ...ir.types import IndexType, MemRefType, i1
 from . import control, scalars, storage, vectors  # noqa: F401 - they fill tables
 from .facts import Facts
 from .language import Language
-from .memory import Buffer, from_parts, open_parts, row_major
+from .memory import Buffer, from_parts, grouped, open_parts, row_major
 from .printer import FunctionPrinter, states, without_unused
 from .printing import Printing, prints
 
@@ -28,10 +29,15 @@ class KernelPrinter(FunctionPrinter):
 
     op: gpu.GPUFuncOp  # type: ignore[assignment]
 
-    def __init__(self, language: Language, facts: Facts, op: gpu.GPUFuncOp) -> None:
+    def __init__(
+        self, language: Language, facts: Facts, op: gpu.GPUFuncOp, checks: list[str]
+    ) -> None:
         super().__init__(language, facts, op)  # type: ignore[arg-type]
         self.kinds = ""
         """A letter for each part of the arguments, as `DEVICE_KERNELS` has them."""
+        self.status = self.fresh("status")
+        self.checks = checks
+        self.has_checks = False
 
     def text(self) -> str:
         """The whole kernel."""
@@ -44,6 +50,9 @@ class KernelPrinter(FunctionPrinter):
                 self._own(kind, buffer)
         self.first = len(self.lines)
         self.block(op.body.blocks[0])
+        if self.has_checks:
+            self.kinds += "s"
+            parameters.append(words["status"].format(name=self.status))
         size = op.known_block_size
         threads = int(size[0]) if size is not None else 1
         head = words["kernel"].format(
@@ -61,8 +70,10 @@ class KernelPrinter(FunctionPrinter):
             self.kinds += "w" if isinstance(arg.type, IndexType) else str(_bytes(arg.type))
             (name,) = self.bind_names(arg, hint)
             is_index = isinstance(arg.type, IndexType)
-            yield words["word"].format(name=name) if is_index else (
-                f"const {self.language.type(arg.type)} {name}"
+            yield (
+                words["word"].format(name=name)
+                if is_index
+                else (f"const {self.language.type(arg.type)} {name}")
             )
             return
         own = KERNEL in self.op.attributes and self.op.arg_attribute(number, IN_PLACE) is None
@@ -75,6 +86,15 @@ class KernelPrinter(FunctionPrinter):
         yield from (words["word"].format(name=size) for size in sizes)
         self.kinds += "a" + "w" * len(sizes)
         self.values[arg] = from_parts(arg.type, name, sizes)
+
+    def fail(self, ok: str, op: Operation, status: str | None = None) -> None:
+        """Tell the host where a condition does not hold, and leave: all threads see it alike."""
+        node = node_of(op.loc)
+        message = getattr(op, "msg", "") or "the kernel failed"
+        self.checks.append(f"{node}: {message}" if node else message)
+        self.has_checks = True
+        failed = self.language.templates["failed"].format(self.status, len(self.checks))
+        self.line(f"if (!{grouped(ok)}) {{ {failed} }}")
 
     def _own(self, kind: str, value: Value) -> None:
         """Declare a buffer of the group's or of the thread's."""
@@ -91,19 +111,25 @@ def _bytes(type: Any) -> int:
     return 4 if type is i1 else type.byte_width
 
 
-def print_kernels(module: gpu.GPUModuleOp, language: Language) -> tuple[str, list[str]]:
-    """The text of a module's kernels, and for each a line that says what a host gives it.
+@dataclass(frozen=True)
+class Kernels:
+    """Kernels as text; for each a line that says what a host gives it; what each check says."""
 
-    Raises PassError.
-    """
-    facts = Facts(module, language)
+    text: str
+    rows: list[str]
+    checks: list[str]
+
+
+def print_kernels(module: gpu.GPUModuleOp, language: Language) -> Kernels:
+    """The text of a module's kernels. Raises PassError."""
+    facts, checks = Facts(module, language), list[str]()
     printers = [
-        KernelPrinter(language, facts, op)
+        KernelPrinter(language, facts, op, checks)
         for op in module.body_block
         if isinstance(op, gpu.GPUFuncOp)
     ]
     texts = [printer.text() for printer in printers]
-    return "\n".join(texts), [printer.row for printer in printers]
+    return Kernels("\n".join(texts), [printer.row for printer in printers], checks)
 
 
 @prints(

@@ -89,7 +89,7 @@ class Language:
     def stored(self, type: Type) -> str:
         """The short name of an element in memory: an index takes 8 bytes, a truth value one."""
         if isinstance(type, IndexType):
-            return "i64"
+            return "u64"
         return "u8" if self.bits(type) == 1 else self.element(type)
 
     def vector(self, element: str, count: int) -> str:

@@ -207,13 +207,19 @@ def _gather(e: Expansion, op: vector.Gather, value: Value, copies: Copies, part:
         mask = code.mask(count, part.width)
         return code.value(make(arith.Select, (mask, row, rest), (type,)))
     where: Place = (op.base, offsets)
+    if part.width == 1:
+        at = e.scalar(lanes)
+        row = code.value(vector.Broadcast.create((at,), (VectorType((1,), at.type),)))
+        found = code.value(vector.Extract.of(gather(code, where, row, type, count), [0]))
+        if rest is None or count is None:
+            return found
+        there = code.value(vector.Extract.of(code.mask(count, 1), [0]))
+        kept = code.value(vector.Extract.of(rest, [0])) if is_vector(rest) else rest
+        return code.value(make(arith.Select, (there, found, kept), (element,)))
     if isinstance(lanes, Strided):
         offsets[-1] = code.shifted(offsets[-1], lanes.base)
         lanes = code.lane_numbers(lanes.step, part.width)
     row = as_vector(code, lanes, part.width)
-    if part.width == 1:
-        row = code.value(vector.Broadcast.create((row,), (VectorType((1,), row.type),)))
-        return e.code.value(vector.Extract.of(gather(code, where, row, type, count), [0]))
     if rest is None or count is None:
         return gather(code, where, row, type, count)
     mask = code.mask(count, part.width)
