@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...dialects import gpu, memref, scf, vector
+from ...dialects import arith, gpu, memref, scf, vector
 from ...ir.affine import AffineDim
 from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import NncError
@@ -258,6 +258,9 @@ def _masked(forms: Forms, mask: Value | None, lanes: Sequence[Form]) -> Form:
         return number(0)
     op = mask.defining_op
     form = number(0)
+    if isinstance(op, arith.AndI):
+        one, other = (_masked(forms, operand, lanes) for operand in op.operands)
+        return one + other
     if isinstance(op, vector.CreateMask):
         bounds = [forms.of(size) for size in op.sizes]
     elif isinstance(op, vector.ConstantMask):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import prod
 
-from ....dialects import gpu, memref, scf, vector
+from ....dialects import gpu, vector
 from ....dialects.arith import Constant
 from ....dialects.marks import THREADS
 from ....ir.affine import AffineDim
@@ -15,10 +15,10 @@ from ....ir.builder import Builder
 from ....ir.core import Block, Operation, Value
 from ....ir.passes import Pass, PassContext, option
 from ....ir.traits import ConstantLike
-from ....ir.types import MemRefType
+from ...model.transactions import DeviceMemory, memory_of
 from .layouts import LAYOUT, Layout, balanced, in_rows, is_count_of_threads, power_below
-from .links import Link, is_elementwise, is_vector, links, obstacle
-from .plain import make_plain
+from .links import Link, is_vector, links, obstacle, together
+from .plain import make_plain, through_memory
 
 
 @dataclass(frozen=True)
@@ -39,14 +39,20 @@ class AssignLayouts(
         ->
 
     %v = vector.transfer_read %a[%i, %j], %p
-        {nn.layout = [[array<i64: 8, 8, 16>, array<i64: 6, 16, 1>]]} : ..
+        {nn.layout = [[array<i64: 4, 16, 8, 1>, array<i64: 4, 8, 1, 3>]]} : ..
 
-    For each dimension: how many elements a thread has, how many threads cover it, and the stride
-    of their numbers. Products get shares as long as wide, what is read and written shares along
-    rows; values that are computed together have one layout, and where an operation asks for
-    another, the vector goes through a buffer of the group. `known_block_size`, and what
-    launches say, becomes the number of threads. A kernel with an operation that cannot be dealt
-    out is left as it is.
+    For each dimension: how many elements that follow one another a thread has, how many threads
+    cover it, the stride of their numbers, and how often that repeats; here thread t has rows
+    4 * (t / 8 % 16) and the three after it, of these columns 4 * (t % 8) and the three after it,
+    and again 32 and 64 columns further.
+
+    What is read and written gets shares along rows: to each thread what one access moves, and its
+    neighbours in memory to the neighbouring thread, so that a subgroup moves whole lines. Products
+    get shares as long as wide. Values that are computed together have one layout, and where an
+    operation asks for another, the vector goes through a buffer of the group. What an access
+    moves and a line are the target's where it is a device. `known_block_size`, and what launches
+    say, becomes the number of threads. A kernel with an operation that cannot be dealt out is left
+    as it is.
     """
 
     numerics = "rounding"
@@ -66,7 +72,7 @@ class AssignLayouts(
             if any(obstacle(inner) for inner in kernel.walk()):
                 context.statistic("whole")
                 continue
-            kernel_layouts = _Kernel(kernel, most)
+            kernel_layouts = _Kernel(kernel, most, memory_of(kernel))
             kernel_layouts.assign()
             context.statistic("kernels")
             context.statistic("conversions", kernel_layouts.conversions)
@@ -83,6 +89,7 @@ class _Kernel:
 
     kernel: gpu.GPUFuncOp
     most: int
+    memory: DeviceMemory
     conversions: int = 0
     _leader: dict[Value, Value] = field(default_factory=dict)
     _layouts: dict[Value, Layout] = field(default_factory=dict)
@@ -92,7 +99,7 @@ class _Kernel:
         _separate_constants(self.kernel)
         ops = [op for op in self.kernel.walk() if op is not self.kernel]
         for op in ops:
-            for values in _together(op):
+            for values in together(op):
                 self._join(values)
         self.threads = self._threads(ops)
         found = [link for op in ops for link in links(op)]
@@ -136,15 +143,24 @@ class _Kernel:
         """Values with the layouts that they would like, the most important first."""
         for op in ops:
             if isinstance(op, vector.Contract) and is_vector(op.results[0]):
-                yield op.results[0], balanced(op.results[0].type.shape, self.threads)  # type: ignore[attr-defined]
-        for op in ops:
-            if isinstance(op, vector.MultiReduction):
-                yield op.source, self._rows(op.source)
+                shape = op.results[0].type.shape  # type: ignore[attr-defined]
+                yield op.results[0], balanced(shape, self.threads, self._width(op.results[0]))
+        transfers: dict[Value, tuple[Value, Layout]] = {}
         for op in ops:
             if isinstance(op, vector.TransferWrite):
-                yield op.valueToStore, self._rows(op.valueToStore, op)
-            elif isinstance(op, vector.TransferRead):
-                yield op.results[0], self._rows(op.results[0], op)
+                transfers.setdefault(
+                    self._of(op.valueToStore), (op.valueToStore, self._rows(op.valueToStore, op))
+                )
+        for op in ops:
+            if isinstance(op, vector.TransferRead):
+                transfers.setdefault(
+                    self._of(op.results[0]), (op.results[0], self._rows(op.results[0], op))
+                )
+        for op in ops:
+            if isinstance(op, vector.MultiReduction):
+                seed = transfers.get(self._of(op.source))
+                yield seed or (op.source, self._rows(op.source))
+        yield from transfers.values()
         for op in ops:
             for value in (*op.operands, *op.results):
                 if is_vector(value):
@@ -163,8 +179,14 @@ class _Kernel:
                 if isinstance(e, AffineDim)
             }
             fastest.sort(key=lambda lane: -where.get(lane, -1))
-        width = getattr(value.type.element_type, "byte_width", 8)  # type: ignore[attr-defined]
-        return in_rows(shape, self.threads, fastest, max(1, 16 // max(1, width)))
+        width = self._width(value)
+        line = width * self.memory.line_bytes // self.memory.vector_bytes
+        return in_rows(shape, self.threads, fastest, width, line)
+
+    def _width(self, value: Value) -> int:
+        """How many elements of a vector a thread accesses at once."""
+        element = value.type.element_type  # type: ignore[attr-defined]
+        return max(1, self.memory.vector_bytes // max(1, getattr(element, "byte_width", 8)))
 
     def _set(self, value: Value, layout: Layout, found: list[Link]) -> None:
         """Give a group its layout, where it has none, and those that follow from it theirs."""
@@ -209,50 +231,15 @@ class _Kernel:
         result.replace_all_uses_with(new)
         op.erase()
 
-    def _through_memory(self, builder: Builder, value: Value) -> Value:
-        """The same vector, written to a buffer of the group and read again."""
-        type = value.type
-        entry = Builder.before_op(self.kernel.body.blocks[0].first)  # type: ignore[arg-type]
-        memory = MemRefType(type.shape, type.element_type)  # type: ignore[attr-defined]
-        buffer = entry.insert(memref.Alloca([], [], memref=memory)).results[0]
-        zero = builder.insert(Constant.index(0)).result
-        at = [zero] * memory.rank
-        write = vector.TransferWrite.of(value, buffer, at)
-        builder.insert(write)
-        padding = builder.insert(Constant.of(0, memory.element_type)).result
-        read = vector.TransferRead.of(buffer, at, padding, type)  # type: ignore[arg-type]
+    def _through_memory(self, at: Builder, value: Value) -> Value:
         self.conversions += 1
-        return builder.insert(read).results[0]
+        return through_memory(self.kernel, at, value, value.type.shape)  # type: ignore[attr-defined]
 
     def _write_down(self, op: Operation) -> None:
         if not any(is_vector(v) for v in op.results):
             return
         entries = [self._layout(v).attribute() if is_vector(v) else UnitAttr() for v in op.results]
         op.attributes[LAYOUT] = ArrayAttr(tuple(entries))
-
-
-def _together(op: Operation) -> Iterator[list[Value]]:
-    """The values of an operation that have one layout."""
-    match op:
-        case scf.For():
-            for i, result in enumerate(op.results):
-                if is_vector(result):
-                    yield [result, op.inits[i], op.iter_args[i], op.yielded[i]]
-        case scf.If():
-            for i, result in enumerate(op.results):
-                if is_vector(result):
-                    ends = [region.blocks[0].last for region in op.regions]
-                    yield [result, *(end.operands[i] for end in ends if end is not None)]
-        case vector.Contract():
-            if is_vector(op.results[0]):
-                yield [op.results[0], op.acc]
-        case vector.MultiReduction():
-            if is_vector(op.results[0]):
-                yield [op.results[0], op.acc]
-        case vector.Gather() | vector.MaskedLoad() | vector.Scatter() | vector.MaskedStore():
-            yield [v for v in (*op.operands, *op.results) if is_vector(v)]
-        case _ if is_elementwise(op):
-            yield [v for v in (*op.operands, *op.results) if is_vector(v)]
 
 
 def _separate_constants(kernel: gpu.GPUFuncOp) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ....dialects import gpu
+from ....dialects import gpu, scf
 from ....ir.attributes import ArrayAttr
-from ....ir.core import Operation
+from ....ir.core import Operation, Value
 from ....ir.passes import Pass, PassContext
 from .barriers import place_barriers
-from .layouts import LAYOUT, is_count_of_threads, is_layout_of
-from .links import is_vector, obstacle
+from .layouts import LAYOUT, Layout, is_count_of_threads, is_layout_of, layouts_of
+from .links import is_vector, links, obstacle, together
+from .rules import deal
 from .shares import Shares
 from .workgroup_memory import move_to_group
 
@@ -27,16 +28,20 @@ class DistributeTiles(
 ):
     """Give each thread its share of every vector, as the layouts of `assign-layouts` say.
 
-    %v = vector.transfer_read %a[%i, %j], %p {nn.layout = [[array<i64: 8, 8, 16>,
-        array<i64: 6, 16, 1>]]} : memref<64x96xf32>, vector<64x96xf32>
+    %v = vector.transfer_read %a[%i, %j], %p {nn.layout = [[array<i64: 4, 16, 8, 1>,
+        array<i64: 4, 8, 1, 3>]]} : memref<64x96xf32>, vector<64x96xf32>
 
         ->
 
     %t = gpu.thread_id x
-    %m = 8 * (%t / 16 % 8), %n = 6 * (%t % 16)
-    %v = vector.transfer_read %a[%i + %m, %j + %n], %p : memref<64x96xf32>, vector<8x6xf32>
+    %m = 4 * (%t / 8 % 16), %n = 4 * (%t % 8)
+    %0 = vector.transfer_read %a[%i + %m, %j + %n], %p : memref<64x96xf32>, vector<4x4xf32>
+    %1 = vector.transfer_read %a[%i + %m, %j + %n + 32], %p : ..
+    %2 = vector.transfer_read %a[%i + %m, %j + %n + 64], %p : ..
+    %v = %0, %1 and %2 side by side : vector<4x12xf32>
 
-    Arithmetic and products stay what they are, on smaller vectors. Reductions over several
+    Arithmetic and products stay what they are, on smaller vectors, and what is read and written
+    goes in one piece for each repeat of a layout. Reductions over several
     threads' shares go by shuffles within a subgroup and by a buffer of the group beyond. Where
     several threads have the same elements, one of them writes. Buffers that the kernel allocates
     are the group's, and barriers stand where one thread reads or overwrites what another wrote or
@@ -53,24 +58,40 @@ class DistributeTiles(
             if any(obstacle(inner) for inner in kernel.walk()):
                 continue
             _check_layouts(kernel, size[0])
-            Shares(kernel).distribute()
+            Shares(kernel, deal).distribute()
             move_to_group(kernel)
             context.statistic("barriers", place_barriers(kernel))
             context.statistic("kernels")
 
 
 def _check_layouts(kernel: gpu.GPUFuncOp, threads: int) -> None:
-    """Raise where a vector has no layout, or none that its threads can have."""
+    """Raise where a vector has no layout, none that its threads can have, or not its operands'."""
+    layouts: dict[Value, Layout | None] = {}
     for op in kernel.walk():
-        if not any(is_vector(v) for v in op.results):
-            continue
-        found = op.attributes.get(LAYOUT)
-        if found is None:
-            raise op.error(f"has no '{LAYOUT}'; assign-layouts gives it one")
-        entries = found.elements if isinstance(found, ArrayAttr) else ()
-        if len(entries) != len(op.results) or not all(
-            is_layout_of(entry, v.type.shape, threads)  # type: ignore[attr-defined]
-            for entry, v in zip(entries, op.results, strict=True)
-            if is_vector(v)
-        ):
-            raise op.error(f"has a '{LAYOUT}' that is none of its results over {threads} threads")
+        if any(is_vector(v) for v in op.results):
+            _check_layout(op, threads)
+            layouts |= zip(op.results, layouts_of(op), strict=True)
+            if isinstance(op, scf.For):
+                layouts |= zip(op.iter_args, layouts_of(op), strict=True)
+    for op in kernel.walk():
+        agree = all(len({layouts[v] for v in values}) == 1 for values in together(op))
+        for link in links(op):
+            like = layouts[link.like]
+            agree &= like is not None and link.layout(like) == layouts[link.value]
+        if not agree:
+            raise op.error(
+                f"has operands and results whose '{LAYOUT}' do not follow from each other"
+            )
+
+
+def _check_layout(op: Operation, threads: int) -> None:
+    found = op.attributes.get(LAYOUT)
+    if found is None:
+        raise op.error(f"has no '{LAYOUT}'; assign-layouts gives it one")
+    entries = found.elements if isinstance(found, ArrayAttr) else ()
+    if len(entries) != len(op.results) or not all(
+        is_layout_of(entry, v.type.shape, threads)  # type: ignore[attr-defined]
+        for entry, v in zip(entries, op.results, strict=True)
+        if is_vector(v)
+    ):
+        raise op.error(f"has a '{LAYOUT}' that is none of its results over {threads} threads")

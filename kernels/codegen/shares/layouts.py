@@ -1,23 +1,27 @@
 """Layouts: which thread of a group has which elements of a vector.
 
-Along each dimension a thread has `each` elements that follow one another, and `threads` of them
-cover it; which one a thread is, `stride` bits of its number say:
+Along each dimension a thread has `run` elements that follow one another, `repeats` times; of the
+`threads` that cover it, `stride` bits of a thread's number say which one it is:
 
-    vector<64x96xf32>, 128 threads        each  threads  stride
-    dimension 0                              8        8      16     rows 8 * (t / 16 % 8) ..
-    dimension 1                              6       16       1     columns 6 * (t % 16) ..
+    vector<64x96xf32>, 128 threads        run  threads  stride  repeats
+    dimension 0                            4       8      16       2
+    dimension 1                            4       8       1       3
 
-So a layout maps bits linearly: the bits of a thread's number from log2(stride) on are those of a
-coordinate above the bits in `each`. Threads that differ in bits of no dimension have the same
-elements. `threads` and `stride` are powers of two; `each` is any number, and where all of a
-dimension's threads have more than it has elements, what is beyond is nothing.
+    rows 4 * (t / 16 % 8) .. and again 32 further, columns 4 * (t % 8) .. and 32, and 64 further
+
+So a layout maps bits linearly: along a dimension the lowest bits of a coordinate count within a
+run, those above are bits of the thread's number from log2(stride) on, and what is above these
+counts the repeats. Threads that differ in bits of no dimension have the same elements. `threads`
+and `stride` are powers of two; `run` and `repeats` are any numbers: 96 elements are 3 times 32,
+and what of the last repeat is beyond a vector is nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import prod
+from itertools import product
+from math import gcd, prod
 
 from ....ir.attributes import ArrayAttr, DenseArrayAttr
 from ....ir.core import Operation
@@ -26,8 +30,8 @@ from ....ir.types import VectorType, i64
 LAYOUT = "nn.layout"
 """Of an operation, for each of its results: the layout of a vector, `unit` for other values.
 
-A layout is an array for each dimension: how many elements each thread has, how many threads cover
-it, and the stride of the threads' numbers.
+A layout is an array for each dimension: how many elements that follow one another each thread has,
+how many threads cover it, the stride of the threads' numbers, and how often that repeats.
 """
 
 
@@ -35,14 +39,29 @@ it, and the stride of the threads' numbers.
 class Along:
     """A layout along one dimension."""
 
-    each: int
+    run: int
     threads: int = 1
     stride: int = 1
+    repeats: int = 1
+
+    @property
+    def each(self) -> int:
+        """How many elements a thread has."""
+        return self.run * self.repeats
+
+    @property
+    def tile(self) -> int:
+        """How far a thread's elements are from where they repeat."""
+        return self.run * self.threads
 
     @property
     def bits(self) -> int:
         """The bits of a thread's number that say which of the threads along it one is."""
         return (self.threads - 1) * self.stride
+
+    def place(self, i: int) -> int:
+        """How far a thread's i-th element is from its first one."""
+        return i // self.run * self.tile + i % self.run
 
 
 @dataclass(frozen=True)
@@ -57,6 +76,11 @@ class Layout:
         return tuple(along.each for along in self.dims)
 
     @property
+    def runs(self) -> tuple[int, ...]:
+        """The shape of a piece: of a share's elements that follow one another in the vector."""
+        return tuple(along.run for along in self.dims)
+
+    @property
     def bits(self) -> int:
         """The bits of a thread's number that make a difference."""
         return sum(along.bits for along in self.dims)
@@ -65,6 +89,14 @@ class Layout:
         """Of these dimensions alone, in this order."""
         return Layout(tuple(self.dims[d] for d in dims))
 
+    def pieces(self) -> Iterator[tuple[int, ...]]:
+        """Where in a share its pieces begin."""
+        return product(*(range(0, along.each, along.run) for along in self.dims))
+
+    def places(self, piece: Sequence[int]) -> tuple[int, ...]:
+        """How far in the vector a piece is from the share's first one."""
+        return tuple(along.place(i) for along, i in zip(self.dims, piece, strict=True))
+
     def covers(self, shape: Sequence[int]) -> bool:
         """Whether nobody has anything beyond the vector."""
         return all(a.each * a.threads == n for a, n in zip(self.dims, shape, strict=True))
@@ -72,7 +104,7 @@ class Layout:
     def attribute(self) -> ArrayAttr:
         """As an attribute."""
         return ArrayAttr(
-            tuple(DenseArrayAttr(i64, (a.each, a.threads, a.stride)) for a in self.dims)
+            tuple(DenseArrayAttr(i64, (a.run, a.threads, a.stride, a.repeats)) for a in self.dims)
         )
 
     @staticmethod
@@ -91,14 +123,19 @@ def is_layout_of(attribute: object, shape: Sequence[int], threads: int) -> bool:
     """Whether an attribute, which a text may have, is a layout of a vector over so many threads."""
     if not isinstance(attribute, ArrayAttr) or len(attribute.elements) != len(shape):
         return False
+    taken = 0
     for entry, extent in zip(attribute.elements, shape, strict=True):
-        if not isinstance(entry, DenseArrayAttr) or len(entry.values) != 3:
+        if not isinstance(entry, DenseArrayAttr) or len(entry.values) != 4:
             return False
-        each, count, stride = (int(value) for value in entry.values)
-        if min(each, count, stride) < 1 or each * count < extent or count * stride > threads:
+        along = Along(*(int(value) for value in entry.values))
+        count, stride = along.threads, along.stride
+        if min(along.run, count, stride, along.repeats) < 1 or along.each * count < extent:
             return False
         if power_below(count) != count or power_below(stride) != stride:
             return False
+        if count * stride > threads or along.bits & taken:
+            return False
+        taken |= along.bits
     return True
 
 
@@ -115,45 +152,86 @@ def share_type(type: VectorType, layout: Layout) -> VectorType:
     return VectorType(layout.share, type.element_type)
 
 
-def in_rows(shape: Sequence[int], threads: int, fastest: Sequence[int], width: int) -> Layout:
-    """Neighbours in memory to neighbouring threads, `width` elements to each where they suffice.
+# -- the choice ------------------------------------------------------------------------------------
 
-    `fastest` has the dimensions from the one whose elements lie next to each other on.
+
+def spread(extent: int, threads: int, stride: int, run: int) -> Along:
+    """A dimension over threads in runs, repeated as often as it takes; whole in one thread."""
+    return (
+        Along(extent)
+        if threads == 1
+        else Along(run, threads, stride, -(-extent // (run * threads)))
+    )
+
+
+def in_rows(
+    shape: Sequence[int], threads: int, fastest: Sequence[int], width: int, line: int
+) -> Layout:
+    """Neighbours in memory to neighbouring threads, which so access whole lines together.
+
+    `fastest` has the dimensions from the one whose elements lie next to each other on. `width`
+    elements are what one thread accesses at once, where threads suffice, and `line` what memory
+    moves at once.
     """
-    while width > 1 and _threads_used(shape, threads, fastest, width) < threads:
+    while width > 1 and _threads_used(shape, threads, fastest, width, line) < threads:
         width //= 2
-    return _in_rows(shape, threads, fastest, width)
+    return _in_rows(shape, threads, fastest, width, line)
 
 
-def _threads_used(shape: Sequence[int], threads: int, fastest: Sequence[int], width: int) -> int:
-    return prod(a.threads for a in _in_rows(shape, threads, fastest, width).dims)
+def _threads_used(
+    shape: Sequence[int], threads: int, fastest: Sequence[int], width: int, line: int
+) -> int:
+    return prod(a.threads for a in _in_rows(shape, threads, fastest, width, line).dims)
 
 
-def _in_rows(shape: Sequence[int], threads: int, fastest: Sequence[int], width: int) -> Layout:
+def _in_rows(
+    shape: Sequence[int], threads: int, fastest: Sequence[int], width: int, line: int
+) -> Layout:
     dims = [Along(extent) for extent in shape]
-    stride = 1
+    stride, row = 1, 1
     for place, d in enumerate(fastest):
-        least = width if place == 0 else 1
-        count = min(threads // stride, power_below(-(-shape[d] // least)))
-        dims[d] = Along(-(-shape[d] // count), count, stride if count > 1 else 1)
+        extent, left = shape[d], threads // stride
+        others = prod(power_below(shape[o]) for o in fastest[place + 1 :])
+        run = gcd(extent, width) if place == 0 else 1
+        count = _threads_along(-(-extent // run), left, others, -(-min(line // row, extent) // run))
+        if place > 0 and row >= line:
+            run = -(-extent // count)
+        dims[d] = spread(extent, count, stride, run)
+        row *= extent
         stride *= count
     return Layout(tuple(dims))
 
 
-def balanced(shape: Sequence[int], threads: int) -> Layout:
-    """Shares that are as long as they are wide: of products, whose operands are then shortest."""
+def _threads_along(runs: int, left: int, others: int, least: int) -> int:
+    """As many threads as have a run; fewer where these deal it out evenly and none is left idle.
+
+    `others` can be used along other dimensions, and `least` are wanted in any case.
+    """
+    even, most = min(left, runs & -runs), min(left, power_below(runs))
+    return even if even >= least and even * others >= left else most
+
+
+def balanced(shape: Sequence[int], threads: int, width: int) -> Layout:
+    """Shares that are as long as they are wide: of products, whose operands are then shortest.
+
+    A share is in runs of `width` elements, so that neighbours access what lies side by side.
+    """
     counts = [1] * len(shape)
     while prod(counts) < threads:
         each = [-(-extent // count) for extent, count in zip(shape, counts, strict=True)]
-        longest = max(range(len(shape)), key=lambda d: each[d])
+        longest = each.index(max(each))
         if each[longest] == 1:
             break
         counts[longest] *= 2
     dims = []
     stride = 1
-    for extent, count in zip(reversed(shape), reversed(counts), strict=True):
-        dims.append(Along(-(-extent // count), count, stride if count > 1 else 1))
-        stride *= count
+    for d in reversed(range(len(shape))):
+        share = -(-shape[d] // counts[d])
+        run = gcd(share, width)
+        if run < width and d < len(shape) - 1:
+            run = share
+        dims.append(spread(shape[d], counts[d], stride, run))
+        stride *= counts[d]
     return Layout(tuple(reversed(dims)))
 
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 from ....dialects import memref, scf, vector
 from ....ir.affine import AffineDim
-from ....ir.attributes import DenseElements
 from ....ir.core import Operation, Value
-from ....ir.lazy import np
 from ....ir.traits import ConstantLike, is_pure
 from ....ir.types import VectorType
 from .layouts import Along, Layout
@@ -29,6 +27,30 @@ def is_elementwise(op: Operation) -> bool:
         return False
     shapes = {v.type.shape for v in (*op.operands, *op.results) if isinstance(v.type, VectorType)}
     return len(shapes) == 1 and isinstance(op.results[0].type, VectorType) and bool(op.operands)
+
+
+def together(op: Operation) -> Iterator[list[Value]]:
+    """The values of an operation that have one layout."""
+    match op:
+        case scf.For():
+            for i, result in enumerate(op.results):
+                if is_vector(result):
+                    yield [result, op.inits[i], op.iter_args[i], op.yielded[i]]
+        case scf.If():
+            for i, result in enumerate(op.results):
+                if is_vector(result):
+                    ends = [region.blocks[0].last for region in op.regions]
+                    yield [result, *(end.operands[i] for end in ends if end is not None)]
+        case vector.Contract():
+            if is_vector(op.results[0]):
+                yield [op.results[0], op.acc]
+        case vector.MultiReduction():
+            if is_vector(op.results[0]):
+                yield [op.results[0], op.acc]
+        case vector.Gather() | vector.Scatter():
+            yield [v for v in (*op.operands, *op.results) if is_vector(v)]
+        case _ if is_elementwise(op):
+            yield [v for v in (*op.operands, *op.results) if is_vector(v)]
 
 
 @dataclass(frozen=True)
@@ -73,6 +95,11 @@ def links(op: Operation) -> Iterator[Link]:
             yield Link(
                 op.vector, 0, op.results[0], tuple(order.index(d) for d in range(len(order)))
             )
+        case vector.ShapeCast():
+            shape = list(op.result.type.shape)
+            long = iter(d for d, extent in enumerate(shape) if extent > 1)
+            dims = tuple(next(long) if extent > 1 else None for extent in op.source.type.shape)
+            yield Link(op.source, 0, op.results[0], dims)
         case vector.Contract():
             yield from _of_product(op)
         case vector.MultiReduction() if is_vector(op.results[0]):
@@ -98,10 +125,9 @@ def _of_product(op: vector.Contract) -> Iterator[Link]:
 
 
 _DEALT = (
-    vector.Broadcast, vector.Transpose, vector.Contract, vector.MultiReduction,
-    vector.TransferRead, vector.TransferWrite, vector.Gather, vector.Scatter, vector.MaskedLoad,
-    vector.MaskedStore, vector.CreateMask, vector.ConstantMask, vector.Step, scf.For, scf.If,
-    scf.Yield,
+    vector.Broadcast, vector.Transpose, vector.ShapeCast, vector.Contract, vector.MultiReduction,
+    vector.TransferRead, vector.TransferWrite, vector.Gather, vector.Scatter, vector.CreateMask,
+    vector.ConstantMask, vector.Step, scf.For, scf.If, scf.Yield,
 )  # fmt: skip
 
 
@@ -113,33 +139,11 @@ def obstacle(op: Operation) -> str | None:
         return "a buffer of the group whose size is not known"
     vectors = [v for v in (*op.operands, *op.results) if is_vector(v)]
     if not vectors or is_elementwise(op) or op.has_trait(ConstantLike):
-        value = getattr(op, "value", None) if vectors else None
-        if isinstance(value, DenseElements) and not value.is_splat and steps_of(value) is None:
-            return "a constant whose elements do not grow evenly"
         return None
     if not isinstance(op, _DEALT):
         return f"a '{op.name}' op on vectors"
+    if isinstance(op, vector.ShapeCast) and len(vectors) == 1:
+        return "a vector without dimensions"
     if isinstance(op, vector.Contract) and not is_vector(op.results[0]):
         return "a product whose result is a number"
     return None
-
-
-def steps_of(table: DenseElements) -> tuple[int, tuple[int, ...]] | None:
-    """The first element of a vector of integers, and by how much they grow along each dimension.
-
-    None where they do not grow evenly.
-    """
-    values = table.to_numpy()
-    if values.dtype.kind not in "iu" or values.dtype.itemsize == 1 or not values.size:
-        return None
-    values = values.astype(object)
-    first = int(values.flat[0])
-    steps = []
-    for d, extent in enumerate(values.shape):
-        place = tuple(int(i == d) for i in range(values.ndim))
-        steps.append(int(values[place]) - first if extent > 1 else 0)
-    grids = np.indices(values.shape, sparse=True)
-    expected = first + sum(
-        step * grid.astype(object) for step, grid in zip(steps, grids, strict=True)
-    )
-    return (first, tuple(steps)) if np.array_equal(values, expected) else None

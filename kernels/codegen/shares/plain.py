@@ -2,25 +2,68 @@
 
 from __future__ import annotations
 
-from ....dialects import gpu, scf, ub, vector
+from collections.abc import Sequence
+from math import prod
+
+from ....dialects import arith, gpu, memref, scf, ub, vector
+from ....dialects.arith import Constant
 from ....ir.builder import Builder
-from ....ir.core import IRMapping, Operation
+from ....ir.core import IRMapping, Operation, Value
+from ....ir.types import MemRefType, VectorType
 
 
 def make_plain(kernel: gpu.GPUFuncOp) -> None:
-    """Rewrite loads and stores of rows, and parallel loops that one group runs."""
+    """Rewrite reads and writes of rows, casts to another shape, and parallel loops of one group."""
     for op in list(kernel.walk()):
         match op:
             case vector.Load():
-                at = Builder.before_op(op)
-                padding = at.insert(ub.Poison(out=op.base.type.element_type)).results[0]  # type: ignore[attr-defined]
-                read = vector.TransferRead.of(op.base, op.indices, padding, op.result.type)  # type: ignore[arg-type]
-                _replace(op, read)
+                _replace(op, _read(op))
+            case vector.MaskedLoad():
+                row = Builder.before_op(op).insert(_read(op, op.mask)).results[0]
+                _replace(op, arith.Select(op.mask, row, op.pass_thru))
             case vector.Store():
                 _replace(op, vector.TransferWrite.of(op.valueToStore, op.base, op.indices))
+            case vector.MaskedStore():
+                write = vector.TransferWrite.of(op.valueToStore, op.base, op.indices, mask=op.mask)
+                _replace(op, write)
+            case vector.ShapeCast() if not _keeps_dimensions(op):
+                at = Builder.before_op(op)
+                new = through_memory(kernel, at, op.source, op.result.type.shape)
+                op.result.replace_all_uses_with(new)
+                op.erase()
     loops = [o for o in kernel.walk() if isinstance(o, scf.Parallel) and not o.results]
     for op in reversed(loops):  # Inner ones first: outer ones are copied with them.
         _as_loops(op)
+
+
+def _read(op: vector.Load | vector.MaskedLoad, mask: Value | None = None) -> Operation:
+    element = op.result.type.element_type  # type: ignore[attr-defined]
+    padding = Builder.before_op(op).insert(ub.Poison(out=element)).results[0]
+    return vector.TransferRead.of(op.base, op.indices, padding, op.result.type, mask=mask)  # type: ignore[arg-type]
+
+
+def through_memory(kernel: gpu.GPUFuncOp, at: Builder, value: Value, shape: Sequence[int]) -> Value:
+    """A vector in another layout or shape: written to a buffer of the group, and read again."""
+    element = value.type.element_type  # type: ignore[attr-defined]
+    entry = Builder.before_op(kernel.body.blocks[0].first)  # type: ignore[arg-type]
+    memory = MemRefType(value.type.shape, element)  # type: ignore[attr-defined]
+    buffer = entry.insert(memref.Alloca([], [], memref=memory)).results[0]
+    zero = at.insert(Constant.index(0)).result
+    at.insert(vector.TransferWrite.of(value, buffer, [zero] * memory.rank))
+    if tuple(shape) != memory.shape:
+        strides = [prod(shape[d + 1 :]) for d in range(len(shape))]
+        buffer = at.insert(memref.ReinterpretCast.of(buffer, 0, shape, strides)).results[0]
+    padding = at.insert(Constant.of(0, element)).result
+    type = VectorType(tuple(shape), element)
+    return at.insert(vector.TransferRead.of(buffer, [zero] * len(shape), padding, type)).results[0]
+
+
+def _keeps_dimensions(op: vector.ShapeCast) -> bool:
+    """Whether a cast only adds or drops dimensions of one element."""
+    source, result = (
+        [extent for extent in type.shape if extent > 1] for type in (op.source.type, op.result.type)
+    )
+    return source == result or not (op.source.type.rank and op.result.type.rank)
 
 
 def _replace(op: Operation, new: Operation) -> None:

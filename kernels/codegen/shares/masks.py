@@ -1,0 +1,77 @@
+"""Masks of shares: what of them is before sizes, and within the vector."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ....dialects import arith, vector
+from ....ir.builder import Builder
+from ....ir.core import Value
+from ....ir.types import VectorType, i1
+from .layouts import Layout, layouts_of
+from .shares import Shares
+
+Piece = tuple[int, ...]
+
+
+def mask(shares: Shares, op: Any, at: Builder) -> None:
+    """The share of a mask that says how many elements it lets through along each dimension."""
+    (layout,), (type,) = layouts_of(op), shares.result_types(op)
+    assert layout is not None
+    if isinstance(op, vector.CreateMask):
+        sizes = [shares.of(size) for size in op.sizes]
+    else:
+        sizes = [shares.number(size) for size in op.mask_dim_sizes]
+    shares.layouts[op.results[0]] = layout
+    shares.set(op.results[0], _bounded_share(shares, layout, sizes, type, at))
+
+
+def _bounded_share(
+    shares: Shares, layout: Layout, sizes: Sequence[Value], type: VectorType, at: Builder
+) -> Value:
+    pieces = {piece: _bounded(shares, layout, piece, sizes, at) for piece in layout.pieces()}
+    return shares.join(pieces, type, at)
+
+
+def _bounded(
+    shares: Shares, layout: Layout, piece: Piece, sizes: Sequence[Value], at: Builder
+) -> Value:
+    """The mask of a piece's elements that are before the sizes, counted in the whole vector."""
+    left = []
+    for along, size, away in zip(layout.dims, sizes, layout.places(piece), strict=True):
+        for begin in (shares.offset(along), shares.number(away) if away else None):
+            if begin is not None:
+                size = at.insert(arith.SubI(size, begin)).result
+        left.append(size)
+    return at.insert(vector.CreateMask(left, result=VectorType(layout.runs, i1))).results[0]
+
+
+def within(
+    shares: Shares, layout: Layout, shape: Sequence[int], mask: Value | None, at: Builder
+) -> Value | None:
+    """The mask of a share without what lies beyond the vector; None where it has all."""
+    if layout.covers(shape):
+        return mask
+    sizes = [shares.number(n) for n in shape]
+    own = _bounded_share(shares, layout, sizes, VectorType(layout.share, i1), at)
+    return own if mask is None else at.insert(arith.AndI(mask, own)).result
+
+
+def piece_within(
+    shares: Shares,
+    layout: Layout,
+    piece: Piece,
+    shape: Sequence[int],
+    mask: Value | None,
+    at: Builder,
+) -> Value | None:
+    """The same of a piece."""
+    part = shares.piece(mask, layout, piece, at) if mask is not None else None
+    ends = [
+        away + along.tile for along, away in zip(layout.dims, layout.places(piece), strict=True)
+    ]
+    if all(end <= n for end, n in zip(ends, shape, strict=True)):
+        return part
+    own = _bounded(shares, layout, piece, [shares.number(n) for n in shape], at)
+    return own if part is None else at.insert(arith.AndI(part, own)).result
