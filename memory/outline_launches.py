@@ -163,16 +163,23 @@ def _is_steady_read(op: Operation) -> bool:
     """Whether it reads what nothing behind it in its block writes."""
     if not op.has_trait(ReadsMemory) or op.regions:
         return False
-    bases = {base_buffer(v) for v in op.operands if isinstance(v.type, MemRefType)}
+    bases = _buffers(op)
     later = op.next
     while later is not None:
-        for inner in later.walk():
-            if inner.has_trait(WritesMemory) and any(
-                isinstance(v.type, MemRefType) and base_buffer(v) in bases for v in inner.operands
-            ):
-                return False
+        if bases & _written(later):
+            return False
         later = later.next
     return True
+
+
+def _buffers(op: Operation) -> set[Value]:
+    return {base_buffer(v) for v in op.operands if isinstance(v.type, MemRefType)}
+
+
+def _written(op: Operation) -> set[Value]:
+    """The buffers that an operation and those in it may write."""
+    writers = [inner for inner in op.walk() if inner.has_trait(WritesMemory)]
+    return {base for inner in writers for base in _buffers(inner)}
 
 
 def _is_used_outside(part: Sequence[Operation]) -> bool:
@@ -199,12 +206,19 @@ def _parts(block: Block) -> list[list[Operation]]:
     parts: list[list[Operation]] = []
     between: list[Operation] = []
     made: set[Value] = set()
+    written: set[Value] = set()
 
     def close() -> None:
         if any(not is_pure(op) for op in between):
             parts.append(list(between))
         between.clear()
         made.clear()
+        written.clear()
+
+    def is_of_part(op: Operation) -> bool:
+        if not _is_host(op) or any(v in made for v in _used(op)):
+            return True
+        return op.has_trait(ReadsMemory) and bool(_buffers(op) & written)
 
     for op in block:
         if op.has_trait(Terminator) or isinstance(op, memref.Dealloc) or _is_host_control(op):
@@ -212,9 +226,10 @@ def _parts(block: Block) -> list[list[Operation]]:
         elif _is_launch(op):
             close()
             parts.append([op])
-        elif not _is_host(op) or any(v in made for v in _used(op)):
+        elif is_of_part(op):
             between.append(op)
             made.update(op.results)
+            written.update(_written(op))
     close()
     return parts
 

@@ -61,7 +61,10 @@ class Sets:
         """Whether what the forms of an access ask for holds wherever it happens."""
         forms = (access.holds, access.barriers, *access.at)
         wanted = dict.fromkeys(w for form in forms for w in form.wanted)
-        return all(self._relation(access, access.at, f"not ({one})").is_empty() for one in wanted)
+        return all(
+            self._relation(access, access.at, f"not ({one})", [access.barriers]).is_empty()
+            for one in wanted
+        )
 
     def clash(self, one: Access, other: Access, within: bool) -> Found | None:
         """Two groups, or two threads `within` one, that touch an element in no order."""

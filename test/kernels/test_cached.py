@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
+import numpy as np
 import pytest
 from nnc.dialects import gpu
+from nnc.ir.diagnostics import NncError
 from nnc.ir.syntax.parser import parse_module
 from nnc.kernels.codegen.shares.barriers import place_barriers
 
@@ -17,6 +21,8 @@ from .scheduled_kernels import (
     convolved,
     kernel_arguments,
     product,
+    prove_all,
+    result,
 )
 
 GROUPS = "schedule.bind %mo to groups<y>\n  schedule.bind %no to groups<x>\n  schedule.fuse %fill at %no\n"
@@ -134,3 +140,63 @@ def test_slots_of_threads_are_not_told_apart():
     module = parse_module(text)
     (kernel,) = (op for op in module.walk() if isinstance(op, gpu.GPUFuncOp))
     assert place_barriers(kernel) == 1
+
+
+@pytest.mark.parametrize("name", ["one buffer", "two", "unlike"])
+def test_every_barrier_is_needed(name):
+    """Without any one of them the proof names a race, and the interpreter runs into it."""
+    x, w = arrays((12, 24), (24, 16))
+    text = str(at_level(product(12, 16, 24, VARIANTS[name]), SHARES, 4))
+    barriers = [m.span() for m in re.finditer("gpu.barrier", text)]
+    assert barriers
+    for start, end in barriers:
+        module = parse_module(text[:start] + text[end:])
+        with pytest.raises(NncError, match="between the same barriers"):
+            prove_all(module)
+        with pytest.raises(NncError, match="between the same barriers"):
+            result(module, x, w)
+
+
+@pytest.mark.parametrize("buffers", [1, 2])
+@pytest.mark.parametrize("rows", [4, 5])
+def test_an_operand_that_the_group_has_made(buffers, rows):
+    """Rows that a stage in the same loop of groups has computed, copied in steps."""
+    x = f"memref<{rows}x21xf32>"
+    text = f"""
+func.func @main(%x: {x}) -> memref<{rows}xf32> attributes {{nn.kernel}} {{
+  %z = arith.constant 0.0 : f32
+  %y = memref.alloc() : memref<{rows}xf32>
+  %t = memref.alloc() : {x}
+  linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]}} ins(%x : {x}) outs(%t : {x}) {{
+  ^bb0(%a: f32, %old: f32):
+    %s = arith.mulf %a, %a : f32
+    linalg.yield %s : f32
+  }}
+  linalg.fill ins(%z : f32) outs(%y : memref<{rows}xf32>)
+  linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>],
+      iterator_types = ["parallel", "reduction"]}} ins(%t : {x}) outs(%y : memref<{rows}xf32>) {{
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %acc, %a : f32
+    linalg.yield %s : f32
+  }}
+  memref.dealloc %t : {x}
+  return %y : memref<{rows}xf32>
+}}
+schedule.for @main {{
+^bb0(%square: !schedule.stage, %fill: !schedule.stage, %sum: !schedule.stage):
+  %i, %j = schedule.loops 2 of %sum
+  %io, %ii = schedule.split %i by 2
+  %jo, %jv = schedule.split %j by 4
+  schedule.reorder %io, %jo, %ii, %jv
+  schedule.unroll %ii
+  schedule.vectorize %jv
+  schedule.accumulate %jo
+  schedule.bind %io to groups<x>
+  schedule.fuse %square at %io
+  schedule.fuse %fill at %io
+  schedule.cache 0 of %sum in workgroup at %jo buffers {buffers}
+}}
+"""
+    (given,) = arrays((rows, 21))
+    check(text, [given], np.square(given).sum(axis=1), threads=8)

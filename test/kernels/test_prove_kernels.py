@@ -182,6 +182,26 @@ def test_a_loop_of_unknown_length_with_barriers():
         prove(once)
 
 
+def test_as_many_barriers_as_half_of_the_smaller_number():
+    """What a number of barriers asks for speaks of the variables that the number has."""
+    body = """
+    %i = gpu.thread_id x
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c7 = arith.constant 7 : index
+    %n = memref.dim %a0, %c0 : memref<?xf32>
+    %m = arith.minsi %n, %c7 : index
+    %half = arith.divui %m, %c2 : index
+    scf.for %k = %c0 to %half step %c1 {
+      gpu.barrier
+    }
+    %x = memref.load %s[%i] : memref<8xf32, #gpu.address_space<workgroup>>
+    memref.store %x, %s[%i] : memref<8xf32, #gpu.address_space<workgroup>>"""
+    buffers = "workgroup(%s : memref<8xf32, #gpu.address_space<workgroup>>)"
+    assert prove(module_of(body, ["memref<?xf32>"], (1, 1, 1), (8, 1, 1), buffers))
+
+
 def test_open_extents_and_the_grid_that_follows_from_them():
     text = """
     module attributes {{gpu.container_module}} {{
