@@ -1,8 +1,9 @@
-"""What memory of a device moves at once, and how much of that the threads of a subgroup ask for."""
+"""What memory of a device moves at once, and what of that threads of a subgroup need together."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import gcd
 
 from ...ir.core import Operation
 from ...ir.lazy import np
@@ -25,23 +26,49 @@ class DeviceMemory:
     """Words that workgroup memory hands out at once, each of a bank of its own."""
     bank_bytes: int = 4
 
-    def moved(self, addresses: np.ndarray, size: int) -> int:
-        """Bytes of global memory that accesses of a size, a power of two, move together."""
-        parts = addresses[:, None] + np.arange(0, size, min(size, self.line_bytes))
-        last = (addresses + size - 1)[:, None]
-        lines = np.unique(np.hstack([parts, last]) // self.line_bytes)
-        return self.line_bytes * lines.size
+    def count(
+        self,
+        addresses: np.ndarray,
+        active: np.ndarray,
+        size: int,
+        fastest: int | None,
+        is_global: bool,
+    ) -> tuple[int, int]:
+        """The sum of `lines`, or `turns`, over all rows that threads access at once.
+
+        Addresses have the threads, then the dimensions of a vector; elements along the `fastest`
+        one lie side by side, and are accessed at once where all threads' addresses are aligned.
+        """
+        width = 1
+        if fastest is not None:
+            addresses, active = (np.moveaxis(a, fastest + 1, -1) for a in (addresses, active))
+            width = gcd(addresses.shape[-1], max(1, self.vector_bytes // size))
+            while np.any(addresses[..., ::width] % (width * size)):
+                width //= 2
+        addresses, active = (a.reshape(len(a), -1, width) for a in (addresses, active))
+        ask = self.lines if is_global else self.turns
+        rows = range(addresses.shape[1])
+        counts = [ask(addresses[:, i][active[:, i]], size) for i in rows]
+        return sum(taken for taken, _ in counts), sum(least for _, least in counts)
+
+    def lines(self, addresses: np.ndarray, size: int) -> tuple[int, int]:
+        """How many lines elements of a size lie in, and in how many they would all fit."""
+        touched = _blocks(addresses, size, self.line_bytes)
+        return touched.size, -(-np.unique(addresses).size * size // self.line_bytes)
 
     def turns(self, addresses: np.ndarray, size: int) -> tuple[int, int]:
-        """How often workgroup memory has to hand out words for accesses of a size, and how often
-        it would without conflicts.
-
-        Threads that want the same word get it together. Of words in one bank each takes a turn.
+        """How often banks have to hand out words for elements of a size, and how often they would
+        if each had equally many of the words. Threads that want the same word get it together.
         """
-        words = addresses[:, None] // self.bank_bytes + np.arange(-(-size // self.bank_bytes))
-        wanted = np.unique(words)
-        turns = int(np.bincount(wanted % self.banks).max(initial=0))
-        return turns, -(-wanted.size // self.banks)
+        words = _blocks(addresses, size, self.bank_bytes)
+        turns = np.bincount(words % self.banks).max() if words.size else 0
+        return int(turns), -(-words.size // self.banks)
+
+
+def _blocks(addresses: np.ndarray, size: int, block: int) -> np.ndarray:
+    """The numbers of the blocks of memory in which elements of a size lie."""
+    places = addresses.reshape(-1, 1) + np.arange(0, size, min(size, block))
+    return np.unique(places // block)
 
 
 def memory_of(op: Operation) -> DeviceMemory:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...dialects import gpu
+from ...dialects import func, gpu
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import Diagnostic, NncError
 from ...ir.passes import Pass, PassContext, option
 from ...ir.rewriting import constant_int
+from ..model.transactions import memory_of
 from .accesses import Access, Accesses, Unknown
+from .counting import Counting
 from .forms import Forms
+from .numbers import Numbers
+from .results import Launched, written
 from .sets import Found, Sets, pairs
 
 
@@ -24,6 +28,14 @@ class ProveKernels(
         "proven": "Number of launches proven",
         "open": "Number of launches of which something could not be proven",
         "accesses": "Number of accesses looked at",
+        "whole": "Number of buffers that launches are proven to write as a whole",
+        "partial": "Number of buffers of which that could not be proven",
+        "rewritten": "Number of buffers that a launch only writes to, and to an element twice",
+        "lines": "Number of lines of global memory that the first subgroups' accesses touch",
+        "lines-needed": "Number of lines that their elements would fit in",
+        "turns": "Number of turns in which banks hand out what they access in workgroup memory",
+        "turns-needed": "Number of turns without conflicts",
+        "uncounted": "Number of accesses whose places are values, which are not counted",
     },
 ):
     """Prove of every launch, for all grids and open extents, what could go wrong without a word.
@@ -32,50 +44,104 @@ class ProveKernels(
       same barriers.
     - No barrier stands where threads of a group may part.
     - Every access is inside its buffer.
+    - Of each buffer of a function that its launches write before they read, all is written. One
+      that is read first is an operand, and keeps what is not written.
+    - No launch writes an element of a result twice: `rewritten` counts where one does, which is
+      waste and no fault.
 
     What is wrong is an error that names both threads and the element. What cannot be proven, since
     places are values, say, is named in a remark: `nn-run` finds it on data. Nothing changes. Needs
     islpy: `pip install 'nnc[prove]'`.
+
+    With `counts`, each access is counted by which elements the threads of the first subgroup want,
+    in the first iteration of each loop: a remark says where their elements lie in more lines of
+    global memory than they would fill, or more often in one bank of workgroup memory than in
+    others. Lines and banks are the target's; without a device, lines of 32 bytes and 32 banks.
     """
 
     require: bool = option(False, help="what cannot be proven is an error too")
+    counts: bool = option(False, help="count lines of global memory and conflicts of banks")
 
     def run(self, op: Operation, context: PassContext) -> None:
-        for launch in [inner for inner in op.walk() if isinstance(inner, gpu.LaunchFunc)]:
-            open_questions = list(prove(launch, op, context))
-            for question in open_questions:
-                message = f"'{question.op.name}' op is not proven: {question.reason}"
-                if self.require:
-                    raise NncError(message, question.op.loc)
-                context.remark(message, question.op.loc)
-            context.statistic("open" if open_questions else "proven")
+        for function in [inner for inner in op.walk() if isinstance(inner, func.FuncOp)]:
+            parameters: dict[str, str] = {}
+            launches = [inner for inner in function.walk() if isinstance(inner, gpu.LaunchFunc)]
+            read = [self._prove(launch, op, parameters, context) for launch in launches]
+            for found in written(function, [one for one in read if one is not None]):
+                context.statistic("whole" if found.is_whole else "partial")
+                context.statistic("rewritten", found.is_rewritten)
+                if found.open is not None:
+                    self._say(
+                        f"all of a result is written: {found.open.reason}", found.open, context
+                    )
+
+    def _prove(
+        self,
+        launch: gpu.LaunchFunc,
+        module: Operation,
+        parameters: dict[str, str],
+        context: PassContext,
+    ) -> Launched | None:
+        """Ask all questions about a launch; what its kernel touches, if that can be told."""
+        kernel = gpu.find_kernel(module, launch.kernel)
+        if kernel is None:
+            raise launch.error(f"there is no kernel '{launch.kernel}'")
+        sizes = [constant_int(size) for size in launch.block]
+        if None in sizes:
+            reason = "the number of threads of a group is not a constant"
+            self._say(reason, Unknown(launch, reason), context)
+            context.statistic("open")
+            return None
+        arguments: dict[Value, Value] = dict(zip(kernel.args, launch.kernelOperands, strict=True))
+        x, y, z = (size or 0 for size in sizes)
+        subgroup = gpu.subgroup_size(kernel)
+        forms = Forms(arguments, (x, y, z), subgroup, parameters=parameters)
+        forms.grid = tuple(forms.of(size) for size in launch.grid)
+        accesses = Accesses(forms)
+        accesses.read(kernel)
+        context.statistic("accesses", len(accesses.found))
+        sets = Sets(forms)
+        proof = _Proof(kernel, sets, accesses.found)
+        questions = [*accesses.unknown, *proof.run()]
+        for question in questions:
+            self._say(question.reason, question, context)
+        context.statistic("open" if questions else "proven")
+        if self.counts and proof.by_thread:
+            _count(kernel, Numbers(arguments, forms.threads, forms.subgroup_size), context)
+        return Launched(launch, forms, sets, accesses.found, not accesses.unknown)
+
+    def _say(self, reason: str, question: Unknown, context: PassContext) -> None:
+        message = f"'{question.op.name}' op is not proven: {reason}"
+        if self.require:
+            raise NncError(message, question.op.loc)
+        context.remark(message, question.op.loc)
 
 
-def prove(launch: gpu.LaunchFunc, module: Operation, context: PassContext) -> Iterator[Unknown]:
-    """What of a launch cannot be proven. Raises NncError at what is wrong."""
-    kernel = gpu.find_kernel(module, launch.kernel)
-    if kernel is None:
-        raise launch.error(f"there is no kernel '{launch.kernel}'")
-    sizes = [constant_int(size) for size in launch.block]
-    if None in sizes:
-        yield Unknown(launch, "the number of threads of a group is not a constant")
-        return
-    arguments: dict[Value, Value] = dict(zip(kernel.args, launch.kernelOperands, strict=True))
-    forms = Forms(arguments, tuple(sizes), gpu.subgroup_size(kernel))  # type: ignore[arg-type]
-    forms.grid = tuple(forms.of(size) for size in launch.grid)
-    accesses = Accesses(forms)
-    accesses.read(kernel)
-    context.statistic("accesses", len(accesses.found))
-    yield from accesses.unknown
-    yield from _Proof(kernel, forms, accesses.found).run()
+def _count(kernel: gpu.GPUFuncOp, numbers: Numbers, context: PassContext) -> None:
+    """Say which accesses of a kernel touch more lines, or take more turns, than needed."""
+    memory = memory_of(kernel)
+    counting = Counting(numbers, memory)
+    for count in counting.block(kernel.body.blocks[0]):
+        what = "lines" if count.is_global else "turns"
+        context.statistic(what, count.taken)
+        context.statistic(f"{what}-needed", count.least)
+        if count.taken > count.least:
+            unit = (
+                f"lines of {memory.line_bytes} bytes" if count.is_global else "turns of the banks"
+            )
+            verb = "touches" if count.is_global else "takes"
+            message = (
+                f"'{count.op.name}' op {verb} {count.taken} {unit} where {count.least} suffice"
+            )
+            context.remark(message, count.op.loc)
+    context.statistic("uncounted", len(counting.unknown))
 
 
 class _Proof:
     """What holds for the accesses of a kernel, and what of it cannot be told."""
 
-    def __init__(self, kernel: gpu.GPUFuncOp, forms: Forms, accesses: list[Access]) -> None:
-        self.kernel, self.accesses = kernel, accesses
-        self.sets = Sets(forms)
+    def __init__(self, kernel: gpu.GPUFuncOp, sets: Sets, accesses: list[Access]) -> None:
+        self.kernel, self.sets, self.accesses = kernel, sets, accesses
         self.by_thread = gpu.is_by_thread(kernel)
 
     def run(self) -> Iterator[Unknown]:

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from ...ir.core import Value
 from ...ir.diagnostics import NncError
 from .accesses import CHANGE, READ, WRITE, Access
 from .forms import Form, Forms, number
+from .views import size_of
 
 GROUPS, THREADS = ("b0", "b1", "b2"), ("t0", "t1", "t2")
+
+
+OPERATIONS = 300_000
+"""Of isl, about a second, for questions whose answer may be left open."""
+
+
+class TooLargeError(Exception):
+    """A question that takes too long."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +126,62 @@ class Sets:
             union = union.union(other)
         return union.coalesce()
 
+    @contextmanager
+    def limited(self) -> Iterator[None]:
+        """Questions that may take only so long. Raises TooLargeError."""
+        context = self._isl.DEFAULT_CONTEXT
+        context.reset_operations()
+        context.set_max_operations(OPERATIONS)
+        try:
+            yield
+        except self._isl.Error:  # Its text names what was under way, not the limit.
+            raise TooLargeError from None
+        finally:
+            context.set_max_operations(0)
+            context.reset_operations()
+
+    # -- what is written -----------------------------------------------------------------------
+
+    def places(self, access: Access, by_indices: bool) -> Any:
+        """The set of elements that an access touches, in all groups and threads."""
+        return self._places(access, False, by_indices).range()
+
+    def whole(self, buffer: Value, by_indices: bool) -> Any:
+        """The set of all elements of a buffer; None where that is not known."""
+        if by_indices:
+            rank = buffer.type.rank  # type: ignore[attr-defined]
+            extents = [self._forms.extent(buffer, d) for d in range(rank)]
+        elif (size := size_of(self._forms, buffer)) is not None:
+            extents = [size]
+        else:
+            return None
+        names = [f"x{i}" for i in range(len(extents) + 1)]
+        ranges = [f"0 <= {n} < {e.text}" for n, e in zip(names[1:], extents, strict=True)]
+        holds = [*(c for extent in extents for c in extent.holds), *ranges, "x0 = 0"]
+        variables = dict.fromkeys(v for extent in extents for v in extent.variables)
+        body = " and ".join(holds)
+        if variables:
+            body = f"exists ({', '.join(variables)} : {body})"
+        parameters = ", ".join(self._forms.parameters.values())
+        return self._isl.Set(f"[{parameters}] -> {{ [{', '.join(names)}] : {body} }}")
+
+    def element(self, part: Any) -> list[int]:
+        """An element of a set of them."""
+        return list(self._numbers(part)[1:])
+
+    def write_once(self, writes: Sequence[Access], by_indices: bool) -> bool:
+        """Whether accesses of a launch write no element twice: in no two iterations either."""
+        before = None
+        for access in writes:
+            place = access.place
+            to = place.indices if by_indices else (place.flat,)
+            each = self._relation(access, (number(0), *to), each_time=True)  # type: ignore[misc]
+            here = each.range()
+            if not each.is_injective() or (before is not None and not before.is_disjoint(here)):
+                return False
+            before = here if before is None else before.union(here)
+        return True
+
     def _pair(self, meeting: Any, first: Any, second: Any) -> Found:
         """One of several, and an element that both touch."""
         point = self._isl.Map.from_basic_map(meeting.sample())
@@ -148,9 +215,17 @@ class Sets:
         return self._maps[key]
 
     def _relation(
-        self, access: Access, to: Sequence[Form], condition: str = "", used: Sequence[Form] = ()
+        self,
+        access: Access,
+        to: Sequence[Form],
+        condition: str = "",
+        used: Sequence[Form] = (),
+        each_time: bool = False,
     ) -> Any:
-        """From the groups and threads in which an access happens to places."""
+        """From the groups and threads in which an access happens to places.
+
+        Of `each_time`, from the iterations and elements of vectors too.
+        """
         forms = [access.holds, *to, *used, *self._forms.grid]
         variables = dict.fromkeys(v for form in forms for v in form.variables)
         conditions = dict.fromkeys(c for form in forms for c in form.holds)
@@ -162,10 +237,10 @@ class Sets:
         equal = [f"{n} = {form.text}" for n, form in zip(names, to, strict=True)]
         all_of = [*ranges, *conditions, *equal, *([condition] if condition else [])]
         body = " and ".join(all_of)
-        if variables:
+        if variables and not each_time:
             body = f"exists ({', '.join(variables)} : {body})"
         parameters = ", ".join(self._forms.parameters.values())
-        ids = ", ".join((*GROUPS, *THREADS))
+        ids = ", ".join((*GROUPS, *THREADS, *(variables if each_time else ())))
         text = f"[{parameters}] -> {{ [{ids}] -> [{', '.join(names)}] : {body} }}"
         return self._isl.Map(text)
 

@@ -50,7 +50,7 @@ def place_of(forms: Forms, view: Value, at: Sequence[Form]) -> Place | None:
         return None
     buffer = found[0] if found is not None else window.buffer  # type: ignore[union-attr]
     indices = found[1] if found is not None else None
-    size = _size(forms, buffer) if window is not None and window.is_cast else None
+    size = size_of(forms, buffer) if window is not None and window.is_cast else None
     return Place(buffer, indices, flat, size)
 
 
@@ -139,7 +139,7 @@ def _contiguous(type: MemRefType) -> tuple[int, ...] | None:  # type: ignore[typ
     return tuple(prod(type.shape[d + 1 :]) for d in range(type.rank))
 
 
-def _size(forms: Forms, buffer: Value) -> Form | None:
+def size_of(forms: Forms, buffer: Value) -> Form | None:
     """How many elements a buffer has, where at most its first extent is open."""
     type = buffer.type
     assert isinstance(type, MemRefType)

@@ -15,9 +15,11 @@ from ....ir.builder import Builder
 from ....ir.core import Block, Operation, Value
 from ....ir.passes import Pass, PassContext, option
 from ....ir.traits import ConstantLike
+from ....ir.types import VectorType
 from ...model.transactions import DeviceMemory, memory_of
 from .layouts import LAYOUT, Layout, balanced, in_rows, is_count_of_threads, power_below
 from .links import Link, is_vector, links, obstacle, together
+from .padding import padding_of_rows
 from .plain import make_plain, through_memory
 
 
@@ -214,7 +216,9 @@ class _Kernel:
             if link.is_result:
                 self._convert_result(op, link, wanted)
             else:
-                new = self._through_memory(Builder.before_op(op), link.value)
+                new = self._through_memory(
+                    Builder.before_op(op), link.value, self._layout(link.value), wanted
+                )
                 self._layouts[new] = wanted
                 op.set_operand(link.number, new)
 
@@ -225,15 +229,23 @@ class _Kernel:
         block = op.parent
         assert block is not None
         block.insert_before(twin, op)
-        new = self._through_memory(Builder.before_op(op), twin.results[link.number])
+        new = self._through_memory(
+            Builder.before_op(op), twin.results[link.number], made, self._layout(result)
+        )
         self._layouts[twin.results[link.number]] = made
         self._layouts[new] = self._layout(result)
         result.replace_all_uses_with(new)
         op.erase()
 
-    def _through_memory(self, at: Builder, value: Value) -> Value:
+    def _through_memory(self, at: Builder, value: Value, *layouts: Layout) -> Value:
+        """The vector, written in the first of two layouts and read in the second."""
         self.conversions += 1
-        return through_memory(self.kernel, at, value, value.type.shape)  # type: ignore[attr-defined]
+        type = value.type
+        assert isinstance(type, VectorType)
+        size = max(1, getattr(type.element_type, "byte_width", 8))
+        threads = min(self.threads, gpu.subgroup_size(self.kernel))
+        padding = padding_of_rows(layouts, type.shape, size, threads, self.memory)
+        return through_memory(self.kernel, at, value, type.shape, padding)
 
     def _write_down(self, op: Operation) -> None:
         if not any(is_vector(v) for v in op.results):

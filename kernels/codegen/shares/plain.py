@@ -42,20 +42,26 @@ def _read(op: vector.Load | vector.MaskedLoad, mask: Value | None = None) -> Ope
     return vector.TransferRead.of(op.base, op.indices, padding, op.result.type, mask=mask)  # type: ignore[arg-type]
 
 
-def through_memory(kernel: gpu.GPUFuncOp, at: Builder, value: Value, shape: Sequence[int]) -> Value:
-    """A vector in another layout or shape: written to a buffer of the group, and read again."""
+def through_memory(
+    kernel: gpu.GPUFuncOp, at: Builder, value: Value, shape: Sequence[int], padding: int = 0
+) -> Value:
+    """A vector in another layout or shape: written to a buffer of the group, and read again.
+
+    Rows of the buffer have so many elements more.
+    """
     element = value.type.element_type  # type: ignore[attr-defined]
+    *outer, last = value.type.shape  # type: ignore[attr-defined]
     entry = Builder.before_op(kernel.body.blocks[0].first)  # type: ignore[arg-type]
-    memory = MemRefType(value.type.shape, element)  # type: ignore[attr-defined]
+    memory = MemRefType((*outer, last + padding), element)
     buffer = entry.insert(memref.Alloca([], [], memref=memory)).results[0]
     zero = at.insert(Constant.index(0)).result
     at.insert(vector.TransferWrite.of(value, buffer, [zero] * memory.rank))
-    if tuple(shape) != memory.shape:
+    if tuple(shape) != (*outer, last):
         strides = [prod(shape[d + 1 :]) for d in range(len(shape))]
         buffer = at.insert(memref.ReinterpretCast.of(buffer, 0, shape, strides)).results[0]
-    padding = at.insert(Constant.of(0, element)).result
+    beyond = at.insert(Constant.of(0, element)).result
     type = VectorType(tuple(shape), element)
-    return at.insert(vector.TransferRead.of(buffer, [zero] * len(shape), padding, type)).results[0]
+    return at.insert(vector.TransferRead.of(buffer, [zero] * len(shape), beyond, type)).results[0]
 
 
 def _keeps_dimensions(op: vector.ShapeCast) -> bool:

@@ -1,0 +1,167 @@
+"""How well the threads of a subgroup share lines of global memory and banks of workgroup memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...dialects import arith, gpu, memref, scf, vector
+from ...ir.affine import AffineDim
+from ...ir.core import Block, Operation, Value
+from ...ir.lazy import np
+from ...ir.traits import ReadsMemory, WritesMemory
+from ..model.transactions import DeviceMemory
+from .numbers import NotKnownError, Numbers
+
+
+@dataclass(frozen=True)
+class Count:
+    """What an access takes, and what it would if its elements lay as well as they can.
+
+    Units: lines of global memory, or turns of the banks of workgroup memory.
+    """
+
+    op: Operation
+    is_global: bool
+    taken: int
+    least: int
+
+
+@dataclass(frozen=True)
+class _Access:
+    """A vector of elements, and along which dimension of a buffer each dimension of it lies."""
+
+    buffer: Value
+    indices: Sequence[Value]
+    shape: tuple[int, ...] = ()
+    along: tuple[int | None, ...] = ()
+    mask: Value | None = None
+
+
+class Counting:
+    """The accesses of a kernel to memory by its first subgroup, each counted once.
+
+    A vector is accessed in rows of what a thread accesses at once. `unknown` has the operations
+    whose places are values.
+    """
+
+    def __init__(self, numbers: Numbers, memory: DeviceMemory) -> None:
+        self.numbers, self.memory = numbers, memory
+        self.unknown: list[Operation] = []
+        self._active: Any = np.True_
+
+    def block(self, block: Block) -> Iterator[Count]:
+        """What each access in a block takes."""
+        for op in block:
+            if isinstance(op, scf.For | scf.Parallel):
+                for counter, lower in zip(op.regions[0].blocks[0].args, op.operands, strict=False):
+                    self._begin(counter, lower)
+            active = self._active
+            for i, region in enumerate(op.regions):
+                if isinstance(op, scf.If):
+                    self._active = active & self._taken(op.condition, i == 0)
+                for inner in region.blocks:
+                    yield from self.block(inner)
+            self._active = active
+            if not op.regions and (op.has_trait(ReadsMemory) or op.has_trait(WritesMemory)):
+                yield from self._operation(op)
+
+    def _begin(self, counter: Value, lower: Value) -> None:
+        try:
+            self.numbers.set(counter, self.numbers.of(lower))
+        except NotKnownError:
+            return
+
+    def _taken(self, condition: Value, wanted: bool) -> Any:
+        """In which threads a branch is taken; in all if that is not known."""
+        try:
+            return np.equal(self.numbers.of(condition), wanted)
+        except NotKnownError:
+            return True
+
+    def _operation(self, op: Operation) -> Iterator[Count]:
+        if isinstance(op, memref.Prefetch | memref.Dealloc | gpu.Barrier):
+            return
+        access = _access_of(op)
+        if access is None:
+            self.unknown.append(op)
+            return
+        is_global = access.buffer.type.memory_space is not gpu.WORKGROUP  # type: ignore[attr-defined]
+        base = memref.base_buffer(access.buffer).defining_op
+        if is_global and base is not None and base.parent_of(gpu.GPUFuncOp) is not None:
+            return  # A thread's own.
+        try:
+            yield Count(op, is_global, *self._count(access, is_global))
+        except NotKnownError:
+            self.unknown.append(op)
+
+    def _count(self, access: _Access, is_global: bool) -> tuple[int, int]:
+        rank = len(access.shape)
+        places = [_by_thread(self.numbers.of(i), rank) for i in access.indices]
+        active = _by_thread(self._active, rank)
+        lanes: dict[int, Any] = {}
+        for lane, position in zip(np.indices(access.shape, sparse=True), access.along, strict=True):
+            if position is not None:
+                places[position] = places[position] + lane
+                lanes[position] = lane
+        for place, extent in zip(places, self.numbers.extents(access.buffer), strict=True):
+            active = active & (place < extent)
+        active = active & self._mask(access.mask, [lanes[p] for p in sorted(lanes)], rank)
+        start, strides = self.numbers.strides(access.buffer)
+        address = _by_thread(start, rank)
+        for place, stride in zip(places, strides, strict=True):
+            address = address + place * _by_thread(stride, rank)
+        size = max(1, getattr(access.buffer.type.element_type, "byte_width", 8))  # type: ignore[attr-defined]
+        beside = (d for d, p in enumerate(access.along) if p is not None and strides[p] == 1)
+        whole = (self.numbers.thread.size, *access.shape)
+        address, active = (np.broadcast_to(a, whole) for a in (address * size, active))
+        return self.memory.count(address, active, size, next(beside, None), is_global)
+
+    def _mask(self, mask: Value | None, lanes: Sequence[Any], rank: int) -> Any:
+        """Which elements a mask lets through; all if that is not known."""
+        op = mask.defining_op if mask is not None else None
+        match op:
+            case arith.AndI():
+                one, other = (self._mask(v, lanes, rank) for v in op.operands)
+                return one & other
+            case vector.CreateMask():
+                sizes: Sequence[Any] = [_by_thread(self._size(v), rank) for v in op.sizes]
+            case vector.ConstantMask():
+                sizes = op.mask_dim_sizes
+            case _:
+                return np.True_
+        inside = np.True_
+        for lane, size in zip(lanes, sizes, strict=True):
+            inside = inside & (lane < size)
+        return inside
+
+    def _size(self, value: Value) -> Any:
+        try:
+            return self.numbers.of(value)
+        except NotKnownError:
+            return np.iinfo(np.int64).max
+
+
+def _by_thread(value: Any, rank: int) -> np.ndarray:
+    """A number for each thread, or one for all, beside the dimensions of a vector."""
+    return np.asarray(value).reshape(-1, *[1] * rank)
+
+
+def _access_of(op: Operation) -> _Access | None:
+    """What an operation accesses; None where that is not understood."""
+    match op:
+        case memref.Load() | memref.Store():
+            return _Access(op.memref, op.indices)
+        case vector.TransferRead() | vector.TransferWrite():
+            along = tuple(e.position if isinstance(e, AffineDim) else None for e in op.map.results)
+            return _Access(op.base, op.indices, op.vector_type.shape, along, op.mask)
+        case vector.Load() | vector.MaskedLoad():
+            shape = op.result.type.shape  # type: ignore[attr-defined]
+        case vector.Store() | vector.MaskedStore():
+            shape = op.valueToStore.type.shape  # type: ignore[attr-defined]
+        case _:
+            return None
+    rank = len(op.indices)
+    along = tuple(range(rank - len(shape), rank))
+    return _Access(op.base, op.indices, shape, along, getattr(op, "mask", None))

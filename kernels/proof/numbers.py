@@ -1,0 +1,173 @@
+"""What index values of a launched kernel are in each thread of its first subgroup, as arrays.
+
+Of each loop it is the first iteration. What only the host knows, open extents say, is one number,
+a multiple of lines and vectors: addresses of threads depend on it where rows are that long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import Any
+
+from ...dialects import arith, gpu, memref
+from ...dialects.index_lists import mix
+from ...ir.core import Operation, Value
+from ...ir.lazy import np
+from ...ir.rewriting import constant_int
+from ...ir.traits import AllocatesMemory
+from ...ir.types import MemRefType
+from ..model.stages import UNKNOWN_EXTENT
+
+
+class NotKnownError(Exception):
+    """A value that depends on data."""
+
+
+class Numbers:
+    """The values of a kernel that follow from the number of a thread."""
+
+    def __init__(
+        self, arguments: Mapping[Value, Value], threads: Sequence[int], subgroup: int
+    ) -> None:
+        self._arguments = arguments
+        self._subgroup = subgroup
+        self._threads = threads
+        self.thread = np.arange(min(subgroup, prod(threads)))
+        self._known: dict[Value, Any] = {}
+
+    def set(self, value: Value, number: Any) -> None:
+        """Say what a value is."""
+        self._known[value] = number
+
+    def of(self, value: Value) -> Any:
+        """A number for each thread, or one for all. Raises NotKnownError."""
+        if value not in self._known:
+            self._known[value] = self._make(value)
+        return self._known[value]
+
+    def _make(self, value: Value) -> Any:
+        constant = constant_int(value)
+        if constant is not None:
+            return constant
+        if value in self._arguments:
+            return self.of(self._arguments[value])
+        op = value.defining_op
+        made = _NUMBERS.get(type(op)) if op is not None else None
+        if made is not None:
+            return made(self, op)
+        around = op if op is not None else value.owner.parent_op  # type: ignore[attr-defined]
+        is_of_host = isinstance(around, Operation) and not (
+            isinstance(around, gpu.GPUFuncOp) or around.parent_of(gpu.GPUFuncOp)
+        )
+        if not is_of_host:
+            raise NotKnownError
+        return UNKNOWN_EXTENT
+
+    def along(self, op: Any) -> Any:
+        """The thread's place along an axis."""
+        return self.thread // prod(self._threads[: op.axis]) % self._threads[op.axis]
+
+    def extents(self, buffer: Value) -> list[int]:
+        """How long a buffer is along each dimension."""
+        type = self.whole(buffer).type
+        return [UNKNOWN_EXTENT if extent is None else extent for extent in type.shape]  # type: ignore[attr-defined]
+
+    def whole(self, buffer: Value) -> Value:
+        """What the host gave for it."""
+        while buffer in self._arguments:
+            buffer = self._arguments[buffer]
+        return buffer
+
+    def strides(self, view: Value) -> tuple[Any, list[Any]]:
+        """Where in its buffer a view begins, and how far its elements are apart, in elements."""
+        view = self.whole(view)
+        op = view.defining_op
+        match op:
+            case memref.SubView() if op.kept is not None:
+                start, strides = self.strides(op.source)
+                offsets = self._mixed(op.static_offsets, op.offsets)
+                steps = self._mixed(op.static_strides, op.strides)
+                for offset, stride in zip(offsets, strides, strict=True):
+                    start = start + offset * stride
+                return start, [strides[d] * steps[d] for d in op.kept]
+            case memref.ReinterpretCast():
+                (start,) = self._mixed(op.static_offsets, op.offsets)
+                return start, self._mixed(op.static_strides, op.strides)
+            case memref.Cast() | memref.MemorySpaceCast():
+                return self.strides(op.operands[0])
+            case memref.ExpandShape() | memref.CollapseShape():
+                start, _ = self.strides(op.operands[0])
+                return start, self._row_major(view)
+        if (
+            op is not None
+            and not op.has_trait(AllocatesMemory)
+            and not isinstance(op, memref.GetGlobal)
+        ):
+            raise NotKnownError
+        return 0, self._row_major(view)
+
+    def _row_major(self, view: Value) -> list[int]:
+        type = view.type
+        if not isinstance(type, MemRefType) or not type.is_row_major:
+            raise NotKnownError
+        extents = self.extents(view)
+        return [prod(extents[d + 1 :]) for d in range(type.rank)]
+
+    def _mixed(self, static: Any, values: Any) -> list[Any]:
+        return [m if isinstance(m, int) else self.of(m) for m in mix(static, values)]
+
+
+def _binary(function: Callable[[Any, Any], Any]) -> Any:
+    return lambda n, op: function(n.of(op.operands[0]), n.of(op.operands[1]))
+
+
+def _compared(numbers: Numbers, op: arith.CmpI) -> Any:
+    relations = {
+        "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal,
+        "gt": np.greater, "ge": np.greater_equal,
+    }  # fmt: skip
+    return relations[op.predicate[-2:]](numbers.of(op.lhs), numbers.of(op.rhs))
+
+
+def _extent(numbers: Numbers, op: memref.Dim) -> int:
+    dim = constant_int(op.operands[1])
+    if dim is None:
+        raise NotKnownError
+    return numbers.extents(op.operands[0])[dim]
+
+
+_NUMBERS: dict[type[Operation], Callable[[Numbers, Any], Any]] = {
+    arith.AddI: _binary(np.add),
+    arith.SubI: _binary(np.subtract),
+    arith.MulI: _binary(np.multiply),
+    arith.DivUI: _binary(np.floor_divide),
+    arith.DivSI: _binary(np.floor_divide),
+    arith.FloorDivSI: _binary(np.floor_divide),
+    arith.CeilDivUI: _binary(lambda a, b: -(-a // b)),
+    arith.CeilDivSI: _binary(lambda a, b: -(-a // b)),
+    arith.RemUI: _binary(np.mod),
+    arith.RemSI: _binary(np.mod),
+    arith.MinSI: _binary(np.minimum),
+    arith.MaxSI: _binary(np.maximum),
+    arith.MinUI: _binary(np.minimum),
+    arith.MaxUI: _binary(np.maximum),
+    arith.AndI: _binary(np.bitwise_and),
+    arith.OrI: _binary(np.bitwise_or),
+    arith.XOrI: _binary(np.bitwise_xor),
+    arith.ShLI: _binary(np.left_shift),
+    arith.ShRUI: _binary(np.right_shift),
+    arith.IndexCast: lambda n, op: n.of(op.operands[0]),
+    arith.IndexCastUI: lambda n, op: n.of(op.operands[0]),
+    arith.Select: lambda n, op: np.where(*(n.of(v) for v in op.operands)),
+    arith.CmpI: _compared,
+    memref.Dim: _extent,
+    gpu.ThreadId: Numbers.along,
+    gpu.GlobalId: Numbers.along,
+    gpu.BlockId: lambda n, op: 0,
+    gpu.GridDim: lambda n, op: UNKNOWN_EXTENT,
+    gpu.BlockDim: lambda n, op: n._threads[op.axis],
+    gpu.LaneId: lambda n, op: n.thread,
+    gpu.SubgroupId: lambda n, op: 0,
+    gpu.SubgroupSize: lambda n, op: n._subgroup,
+}

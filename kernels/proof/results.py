@@ -1,0 +1,157 @@
+"""What launches of a host's function write of each buffer: all of it, and each element once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ...dialects import func, gpu, memref
+from ...ir.core import Operation, Value
+from ...ir.diagnostics import NncError
+from .accesses import READ, WRITE, Access, Unknown
+from .forms import Forms
+from .sets import Sets, TooLargeError
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A launch, and what its kernel touches."""
+
+    launch: gpu.LaunchFunc
+    forms: Forms
+    sets: Sets
+    accesses: Sequence[Access]
+    is_understood: bool
+    """Whether these are all its accesses."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """What is known of a buffer that launches write."""
+
+    buffer: Value
+    is_whole: bool
+    is_rewritten: bool = False
+    """Whether a launch that only writes it writes an element in several iterations or threads."""
+    open: Unknown | None = None
+    """What is in the way of knowing more."""
+
+
+def written(function: func.FuncOp, launched: Sequence[Launched]) -> Iterator[Written]:
+    """What of each buffer of a function its launches write, in their order.
+
+    A buffer that a launch reads before anything is written to it is an operand: what is not written
+    keeps its value. Of any other, all has to be written: raises NncError where it is not.
+    """
+    for buffer in dict.fromkeys(
+        access.place.buffer
+        for one in launched
+        for access in one.accesses
+        if access.kind == WRITE and _is_of_host(access.place.buffer)
+    ):
+        one = _Buffer(function, buffer, launched)
+        try:
+            with launched[0].sets.limited():
+                found = one.written()
+        except TooLargeError:
+            reason = "its parts are too many"
+            found = Written(buffer, False, open=Unknown(launched[0].launch, reason))
+        if found is not None:
+            yield found
+
+
+class _Buffer:
+    """A buffer, and the launches that touch it."""
+
+    def __init__(self, function: func.FuncOp, buffer: Value, launched: Sequence[Launched]) -> None:
+        self.function, self.buffer = function, buffer
+        self.touching = [
+            (one, [a for a in one.accesses if a.place.buffer is buffer]) for one in launched
+        ]
+        accesses = [a for _, found in self.touching for a in found]
+        self.by_indices = all(a.place.indices is not None for a in accesses)
+        self.comparable = self.by_indices or all(a.place.flat is not None for a in accesses)
+
+    def written(self) -> Written | None:
+        """What is known of it; None for an operand. Raises NncError where a part stays unset."""
+        obstacle = self._obstacle()
+        sets = self.touching[0][0].sets
+        left = sets.whole(self.buffer, self.by_indices) if self.comparable else None
+        if left is None:
+            reason = Unknown(self.touching[-1][0].launch, "its views cannot be compared")
+            return Written(self.buffer, False, open=obstacle or reason)
+        rewritten = is_operand = False
+        for launch, accesses in self.touching:
+            reads = [a for a in accesses if a.kind != WRITE]
+            writes = [a for a in accesses if a.kind == WRITE]
+            for access in reads:
+                places = launch.sets.places(access, self.by_indices)
+                is_operand = is_operand or not left.is_disjoint(places)
+            for access in writes:
+                if access.is_exact:
+                    left = left.subtract(launch.sets.places(access, self.by_indices)).coalesce()
+            if not reads:
+                rewritten |= not launch.sets.write_once(writes, self.by_indices)
+        if left.is_empty():
+            return Written(self.buffer, True, rewritten)
+        if is_operand:
+            return None
+        if obstacle is not None:
+            return Written(self.buffer, False, rewritten, obstacle)
+        where = self.buffer.defining_op or self.touching[-1][0].launch
+        raise NncError(
+            f"element {sets.element(left)} of a buffer is written by no launch", where.loc
+        )
+
+    def _obstacle(self) -> Unknown | None:
+        """Why it may be that more is written, or less, than the launches' accesses say."""
+        for one, accesses in self.touching:
+            is_straight = one.launch.parent is self.function.body.blocks[0]
+            if accesses and not is_straight:
+                return Unknown(one.launch, "it runs in a loop or a branch of the host")
+            if not one.is_understood and self._is_given(one.launch):
+                return Unknown(one.launch, "not all that it touches is understood")
+            for access in accesses:
+                if access.kind == WRITE and not access.is_exact:
+                    return Unknown(access.op, "where or whether it writes is a value")
+                if access.kind != WRITE and access.kind != READ:
+                    return Unknown(access.op, "it changes what is there")
+        return self._of_host(self.buffer)
+
+    def _is_given(self, launch: gpu.LaunchFunc) -> bool:
+        return any(
+            memref.base_buffer(v) is self.buffer
+            for v in launch.kernelOperands
+            if isinstance(v.type, memref.MemRefType)
+        )
+
+    def _of_host(self, view: Value) -> Unknown | None:
+        """What the host itself does to a buffer, or to a view of it."""
+        for op, _ in view.uses:
+            if isinstance(op, _HARMLESS) or _is_inside(op):
+                continue
+            if not op.has_trait(memref.ViewLike):
+                return Unknown(op, "the host may write it too")
+            for result in op.results:
+                found = self._of_host(result)
+                if found is not None:
+                    return found
+        return None
+
+
+_HARMLESS = (
+    gpu.LaunchFunc, memref.Load, memref.Dim, memref.Dealloc, func.Return,
+)  # fmt: skip
+"""What the host does with a buffer without writing to it."""
+
+
+def _is_inside(op: Operation) -> bool:
+    return op.parent_of(gpu.GPUFuncOp) is not None
+
+
+def _is_of_host(buffer: Value) -> bool:
+    """Whether it is an argument of the host's function, or allocated there."""
+    op = buffer.defining_op
+    if op is None:
+        return isinstance(buffer.owner.parent_op, func.FuncOp)  # type: ignore[attr-defined]
+    return isinstance(op, memref.Alloc)
