@@ -188,12 +188,14 @@ def _parts(block: Block) -> list[list[Operation]]:
     parts: list[list[Operation]] = []
     between: list[Operation] = []
     made: set[Value] = set()
+    written: set[Value] = set()
 
     def close() -> None:
         if any(not is_pure(op) for op in between):
             parts.append(list(between))
         between.clear()
         made.clear()
+        written.clear()
 
     for op in block:
         if op.has_trait(Terminator) or isinstance(op, memref.Dealloc) or _is_host_control(op):
@@ -201,11 +203,26 @@ def _parts(block: Block) -> list[list[Operation]]:
         elif _is_launch(op):
             close()
             parts.append([op])
-        elif not _is_host(op) or any(v in made for v in _used(op)):
+        elif (
+            not _is_host(op)
+            or any(v in made for v in _used(op))
+            or any(base_buffer(v) in written for v in op.operands if _is_read(op, v))
+        ):
             between.append(op)
             made.update(op.results)
+            for inner in op.walk():
+                if inner.has_trait(WritesMemory):
+                    written.update(map(base_buffer, filter(_is_buffer, inner.operands)))
     close()
     return parts
+
+
+def _is_buffer(value: Value) -> bool:
+    return isinstance(value.type, MemRefType)
+
+
+def _is_read(op: Operation, value: Value) -> bool:
+    return op.has_trait(ReadsMemory) and _is_buffer(value)
 
 
 def _used(op: Operation) -> Iterator[Value]:
