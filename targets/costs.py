@@ -179,7 +179,8 @@ class LayoutCosts:
     """Which channels and columns lie together."""
 
     block: int = 16
-    """Channels in a block, where their number allows: one vector of 512 bits, or several."""
+    """Channels in a block, where their number allows: one vector of 512 bits, or several. 1 leaves
+    all layouts plain."""
     few_rows: int = 4
     """Products of fewer rows are bound by reading the weights: two blocks lie together there. One
     row of 768 and 50176 columns: 25 ms unpacked, 8 in blocks of one vector, 5 in blocks of two."""
@@ -280,6 +281,8 @@ class GroupCosts:
     registers_filled: float = 0.6
     """Part of a thread's registers that its share may take; the rest is for addresses and what is
     on its way."""
+    ahead: int = 4
+    """Steps of a sum whose operands are on their way at once: compilers unroll loops by as many."""
     group_cycles: int = 200
     """What a group takes before it reads anything: starting it, its place, its addresses."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from .costs import Costs, LayoutCosts
 from .machine import Machine, Memory
 from .processor import Processor
 
@@ -50,6 +51,7 @@ class GroupMachine(Machine):
     """Between the host's memory and the device's. Units: gigabytes per second."""
     latency: int = 500
     """Cycles until what is read from memory is there."""
+    costs: Costs = field(default_factory=lambda: Costs(layouts=LayoutCosts(block=1)))
 
     @property
     def program(self) -> Processor:

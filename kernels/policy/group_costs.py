@@ -73,8 +73,10 @@ class GroupEstimate:
         self.machine = machine
         self.costs = machine.costs.groups
         self.extents = [1] * stage.rank
+        self.known = [True] * stage.rank
         for loop in loops:  # a collapsed loop counts as its last dimension
             self.extents[loop.dims[-1]] = expected(loop.extent)
+            self.known[loop.dims[-1]] = isinstance(loop.extent, int)
         self.parallel = [l.dims[-1] for l in loops if not l.is_reduction]
         self.reductions = [l.dims[-1] for l in loops if l.is_reduction]
         self.inputs = operands(a for a in stage.inputs if a.argument.has_uses)
@@ -119,15 +121,17 @@ class GroupEstimate:
             / self._rate(each, threads, resident),
             "l2": turns * self._moved(whole) / machine.l2_bandwidth,
             "memory": self._from_memory(whole, groups) / (busy * machine.memory_bandwidth),
-            "workgroup": turns * self._near(each, threads) / machine.workgroup_bandwidth,
-            "latency": waves * self._steps(sizes) * machine.latency,
+            "workgroup": turns * self._near(sizes, each, threads) / machine.workgroup_bandwidth,
+            "latency": waves * self._steps(sizes) * machine.latency / self.costs.ahead,
         }
         for arithmetic, moved in self._beside:
             times["arithmetic"] += arithmetic / (busy * self._rate(each, threads, resident))
             times["memory"] += moved / (busy * machine.memory_bandwidth)
         bound = max(times, key=lambda name: times[name])
+        hidden = machine.costs.algorithms.hidden * (sum(times.values()) - times[bound])
         started = waves * machine.latency + turns * self.costs.group_cycles
-        return GroupTile(lane_dim, sizes, threads, times[bound] + started, bound, groups)
+        cycles = times[bound] + hidden + started
+        return GroupTile(lane_dim, sizes, threads, cycles, bound, groups)
 
     def _inside(self, sizes: Mapping[int, int]) -> dict[int, int]:
         return {d: min(n, self.extents[d]) for d, n in sizes.items() if d in self.parallel}
@@ -176,13 +180,13 @@ class GroupEstimate:
             total += once if once <= self.machine.l2_bytes else again
         return total
 
-    def _near(self, each: Mapping[int, int], threads: int) -> float:
-        """Bytes that threads read which others of the group read too."""
-        steps = prod(self.extents[d] for d in self.reductions if d not in each)
+    def _near(self, sizes: Mapping[int, int], each: Mapping[int, int], threads: int) -> float:
+        """Bytes that threads read which others of the group read too, or add up with theirs."""
+        turns = prod(-(-self.extents[d] // sizes.get(d, 1)) for d in self.reductions)
         shared = [o for o in self.inputs if self._is_shared(o)]
-        return (
-            threads * steps * sum(o.elements(each, None) * o.access.element_bytes for o in shared)
-        )
+        read = sum(o.elements(each, None) * o.access.element_bytes for o in shared)
+        partial = any(d in sizes for d in self.reductions)
+        return threads * (turns * read + partial * prod(each.values()) * self.bytes)
 
     def _is_shared(self, operand: Operand) -> bool:
         """Whether several elements of the result need one of an operand's."""

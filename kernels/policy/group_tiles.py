@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
 from math import prod
 
+from ..model.nest import MAX_LANES, MAX_UNROLLED
 from .group_costs import GroupEstimate, GroupTile
+
+
+def lanes_of(size: int) -> int:
+    """Lanes of a vector along which a tile has so many elements; copies of it make one axis."""
+    lanes = max((n for n in range(1, MAX_LANES + 1) if size % n == 0), default=1)
+    return MAX_LANES if lanes < min(size, MAX_LANES) // 2 else lanes
 
 
 class GroupTiles(GroupEstimate):
@@ -57,10 +64,17 @@ class GroupTiles(GroupEstimate):
                 for vectors in self._powers(1, self.costs.vectors):
                     yield self._filled(lane_dim, threads * vectors * self.width), threads
             return
+        summed = self._split_sum()
         for sizes in self._blocks(lane_dim):
+            elements = prod(sizes.values())
             for threads in self._threads():
-                if self._fits(sizes, threads):
+                if self._fits(lane_dim, sizes, threads):
                     yield sizes, threads
+                if summed is None or elements > threads * self.width or self._fills(sizes, threads):
+                    continue
+                for parts in self._powers(2, threads * self.costs.vectors // elements):
+                    if parts <= self.extents[summed]:
+                        yield {**sizes, summed: parts}, threads
 
     def _threads(self) -> list[int]:
         machine = self.machine
@@ -74,6 +88,14 @@ class GroupTiles(GroupEstimate):
 
     def _reuses(self) -> bool:
         return self.stage.has_reduction and any(map(self._is_shared, self.inputs))
+
+    def _split_sum(self) -> int | None:
+        """The sum that threads of a group can share, each with partial results."""
+        stage = self.stage
+        able = [d for d in self.reductions if d not in stage.indexed_dims and self.known[d]]
+        if not stage.is_reassociable:
+            return None
+        return max(able, key=lambda d: self.extents[d], default=None)
 
     # -- what is used once -------------------------------------------------------------------
 
@@ -117,7 +139,9 @@ class GroupTiles(GroupEstimate):
         useful = [d for d in able if self._shares_along(d)]
         most = self.machine.group_threads * self.costs.side**2
         seen: set[tuple[tuple[int, int], ...]] = set()
-        for dims in (*combinations(useful, 2), *((d,) for d in useful), ()):
+        short = self.extents[lane_dim] < self.costs.side * self.width
+        pairs = combinations(useful, 2) if short else ()
+        for dims in (*pairs, *((d,) for d in useful), ()):
             sides = [self._sides(lane_dim), *map(self._sides, dims)]
             for chosen in product(*sides):
                 sizes = dict(zip((lane_dim, *dims), chosen, strict=True))
@@ -126,6 +150,11 @@ class GroupTiles(GroupEstimate):
                 if key not in seen and prod(chosen) <= most:
                     seen.add(key)
                     yield sizes
+
+    def _fills(self, sizes: Mapping[int, int], threads: int) -> bool:
+        """Whether groups of such tiles keep all threads of the device at work."""
+        groups = prod(-(-self.extents[d] // sizes.get(d, 1)) for d in self.parallel)
+        return groups * threads >= self.machine.cores * self.machine.core_threads
 
     def _shares_along(self, dim: int) -> bool:
         return any(o.strides[dim] == 0 or o.slides(dim) for o in self.inputs)
@@ -138,6 +167,9 @@ class GroupTiles(GroupEstimate):
         found = [n for n in self._powers(1, most) if n < extent]
         return [*found, extent] if extent <= most else found
 
-    def _fits(self, sizes: Mapping[int, int], threads: int) -> bool:
+    def _fits(self, lane_dim: int, sizes: Mapping[int, int], threads: int) -> bool:
         elements = prod(sizes.values())
-        return threads <= elements <= threads * self.costs.side**2
+        most = max(self.machine.subgroup, elements // self.width)
+        if threads > most or not threads <= elements <= threads * self.costs.side**2:
+            return False
+        return elements <= MAX_UNROLLED * lanes_of(sizes[lane_dim])

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from ...dialects.schedule import GroupAxis
 from ...ir.core import Block
 from ...targets.groups import GroupMachine
-from ..codegen.buffers import shrink_buffers
+from ..codegen.buffers import Shrunk, shrink_buffers
 from ..codegen.tiles.contraction import factors_of
 from ..model.lanes import unvectorizable
 from ..model.legality import IllegalScheduleError
-from ..model.nest import MAX_LANES, build_nest
+from ..model.nest import build_nest
 from ..model.places import place_nests
-from ..model.plan import Loop
+from ..model.plan import Loop, Plan
 from ..model.stages import Stage, expected, stages_of
 from ..primitives.bind import bind
 from ..primitives.inline import inline
@@ -24,7 +24,7 @@ from ..primitives.threads import threads
 from .candidates import Candidate
 from .copies import worth_inlining
 from .group_costs import GroupTile
-from .group_tiles import GroupTiles
+from .group_tiles import GroupTiles, lanes_of
 from .grouping import Group, partition
 from .heuristics import Heuristics
 from .tile_costs import Tile, widest_element
@@ -39,6 +39,8 @@ def candidates(
     """The schedules of the stages of a block; one is legal."""
     writing = _Writing(kernel, block, machine)
     found = [writing.together()]
+    if writing.has_feeders:
+        found.append(writing.together(fed=True))
     if len(stages_of(block)) > 1:
         found.append(writing.apart())
     if every or all(one.fault for one in found):
@@ -66,19 +68,23 @@ class _Writing:
 
     def __init__(self, kernel: str, block: Block, machine: GroupMachine) -> None:
         self.kernel, self.block, self.machine = kernel, block, machine
+        self.has_feeders = False
+        """Whether some stages make inputs of others, piece by piece; once `together` has looked."""
 
-    def together(self) -> GroupCandidate:
-        """Stages that can share loops do so."""
+    def together(self, fed: bool = False) -> GroupCandidate:
+        """Stages that can share loops do so; `fed` ones with those that make their inputs."""
 
         def write(heuristics: GroupHeuristics) -> None:
             plan = heuristics.writer.plan
             for stage in list(plan.stages):
                 if worth_inlining(stage, plan.stages):
                     heuristics.writer.put(inline, stage)
+            heuristics.fed = fed
             for group in partition(plan.stages):
+                self.has_feeders |= bool(group.feeders)
                 heuristics.group(group)
 
-        return self._candidate("grouped", write)
+        return self._candidate("fed" if fed else "grouped", write)
 
     def apart(self) -> GroupCandidate:
         """Each stage in a launch of its own."""
@@ -107,7 +113,7 @@ class _Writing:
             place_nests(self.block, nests)
             thread = self.machine.thread
             for buffer in shrink_buffers(self.block, writer.plan, nests, thread):
-                if buffer.inside is not None and not buffer.on_stack:
+                if _is_too_large(buffer, writer.plan):
                     return GroupCandidate(name, writer.op, fault="a group's buffers do not fit")
             cycles = sum(tile.cycles + heuristics.launch for tile in heuristics.launched)
             return GroupCandidate(name, writer.op, cycles, tiles=tuple(heuristics.launched))
@@ -126,6 +132,8 @@ class GroupHeuristics(Heuristics):
         self.launch = machine.launch_microseconds * machine.cycles_per_microsecond
         self.chosen: dict[Stage, GroupTile] = {}
         self.others: list[Stage] = []
+        self.fed = False
+        """Whether groups make their inputs themselves, in memory of their own."""
 
     def group(self, group: Group) -> None:
         """Schedule stages that share loops."""
@@ -134,10 +142,10 @@ class GroupHeuristics(Heuristics):
             for stage in group.maps:
                 self.plain(stage)
         else:
-            super().group(group)
+            {"tile": self.tiled, "row": self.rows}.get(group.kind, self.maps)(group)
             self.launched.append(self.chosen[group.host])
         for stage in group.feeders:
-            if stage not in self.chosen:
+            if stage not in self.writer.plan.sharing:
                 self.alone(stage)
 
     def alone(self, stage: Stage) -> None:
@@ -211,7 +219,13 @@ class GroupHeuristics(Heuristics):
     # -- what needs no place in a group ----------------------------------------------------------
 
     def feed(self, group: Group, parallel: list[Loop], tile: Tile) -> None:
-        """Stages that make the host's inputs have launches of their own, see `group`."""
+        """Stages that make the host's inputs do so in the groups, or in launches of their own."""
+        shared = self.within(group.host, parallel, self.fed_dims(group))
+        if not self.fed or len(shared) < len(parallel):
+            return
+        rows = {d for loop in shared for d in loop.root.dims}
+        for stage, to_host in group.feeders.items():
+            self.row_stage(stage, to_host, rows, shared[-1], True)
 
     def prefetch(self, stage: Stage, roots: list[Loop], outer: Sequence[Loop], tile: Tile) -> None:
         """Other groups run while one waits for memory."""
@@ -235,15 +249,21 @@ class GroupHeuristics(Heuristics):
         self.writer.put(threads, loops[0], threads=self.chosen[loops[0].stage].threads)
 
 
+def _is_too_large(buffer: Shrunk, plan: Plan) -> bool:
+    """Whether a group needs a buffer that does not fit, and that no registers stand for."""
+    if buffer.inside is None or buffer.on_stack:
+        return False
+    own = [l for access in buffer.dropped for l in plan.order[access.stage] if not l.is_shared]
+    return not all(l.at_once or l.in_tile or l.is_reduction for l in own)
+
+
 def _in_lanes(tile: GroupTile) -> Tile:
     """A tile of a group as lanes and copies of them."""
     copies = {d: n for d, n in tile.sizes.items() if d != tile.lane_dim and n > 1}
     if tile.lane_dim is None:
         return Tile(None, 1, copies)
     size = tile.size(tile.lane_dim)
-    lanes = max((n for n in range(1, MAX_LANES + 1) if size % n == 0), default=1)
-    if lanes < min(size, MAX_LANES) // 2:
-        lanes = MAX_LANES
+    lanes = lanes_of(size)
     if size > lanes:
         copies[tile.lane_dim] = -(-size // lanes)
     return Tile(tile.lane_dim, lanes, copies, tile.cycles)

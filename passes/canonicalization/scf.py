@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from ...dialects import arith, scf
+from ...dialects.gpu.attributes import MAPPING
+from ...dialects.marks import THREADS
+from ...ir.attributes import ArrayAttr
 from ...ir.core import Block, Operation, Region, Value
 from ...ir.rewriting import Rewriter, constant_int, rewrite
 from ...ir.traits import is_pure
@@ -169,6 +172,8 @@ def drop_single_dimensions(op: scf.Parallel, rewriter: Rewriter) -> None:
         rewriter.replace(op, list(op.inits))
         return
     kept = [i for i, trip in enumerate(trips) if trip != 1]
+    if not kept and THREADS in op.attributes:
+        kept = [0]  # One group of threads, which the loop says how many there are of.
     if len(kept) == len(trips) or (not kept and op.inits):
         return
     body = op.body_block
@@ -186,6 +191,9 @@ def drop_single_dimensions(op: scf.Parallel, rewriter: Rewriter) -> None:
         op.inits,
     )
     loop.attributes.update(op.attributes)
+    mapping = op.attributes.get(MAPPING)
+    if isinstance(mapping, ArrayAttr) and len(mapping.elements) == len(trips):
+        loop.attributes[MAPPING] = ArrayAttr(tuple(mapping.elements[i] for i in kept))
     rewriter.insert(loop)
     inner = iter(loop.body_block.args)
     args = [next(inner) if i in kept else lower[i] for i in range(len(trips))]

@@ -97,6 +97,8 @@ class ChooseLayouts(
         convolutions = [c for c in op.walk() if isinstance(c, nn.Conv)]
         integers = {c: found for c in convolutions if (found := integer_conv(c, machine))}
         layouts = Layouts(replace(costs, block=self.block or costs.block), integers)
+        if layouts.block == 1:
+            return
         convolutions = [
             with_more_results(c, more) if (more := layouts.missing_results(c)) else c
             for c in convolutions

@@ -11,6 +11,8 @@ from nnc.ir.passes import PassContext, PassManager
 from nnc.ir.syntax.parser import parse_module
 from nnc.kernels.codegen.shares.assign_layouts import AssignLayouts
 from nnc.kernels.codegen.shares.distribute_tiles import DistributeTiles
+from nnc.kernels.policy import groups
+from nnc.kernels.policy.group_costs import dealt
 from nnc.lowering.pipelines import pipeline
 from nnc.numerics.checking.running import Runner
 from nnc.numerics.checking.subjects import Subject
@@ -122,3 +124,56 @@ def test_open_extents(name, device, shape):
     x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
     check(module, subject, [x], threads=4)
     assert prove(module)
+
+
+def tiles_of(name, text):
+    """What each kernel of a text gets on a device: groups, threads, elements of all threads."""
+    module, _ = for_device(name, text)
+    PassManager(pipeline(TO_SCHEDULES.replace(",choose-schedules", ""))).run(module)
+    machine = base.target(name).machine
+    kernels = [op for op in module.body_block if "nn.kernel" in op.attributes]
+    return [
+        groups.best(groups.candidates(op.sym_name, op.body.blocks[0], machine), machine).tiles
+        for op in kernels
+    ]
+
+
+def product(m, n, k):
+    return f"""
+      func.func @main(%a: tensor<{m}x{k}xf32>, %b: tensor<{k}x{n}xf32>) -> tensor<{m}x{n}xf32> {{
+        %c = nn.matmul %a, %b : (tensor<{m}x{k}xf32>, tensor<{k}x{n}xf32>) -> tensor<{m}x{n}xf32>
+        return %c : tensor<{m}x{n}xf32>
+      }}"""
+
+
+def test_large_products_have_square_shares():
+    ((tile,),) = tiles_of("t4", product(1024, 1024, 1024))
+    each = dealt(tile.sizes, tile.threads)
+    assert sorted(each.values()) in ([4, 8], [8, 8])
+    assert tile.groups >= devices.T4.cores
+
+
+def test_threads_share_the_sum_of_a_thin_product():
+    """One row: 1000 columns are few threads for a device of 40960, so the sum is shared."""
+    ((tile,),) = tiles_of("t4", product(1, 1000, 1280))
+    assert tile.size(2) > 1
+    assert tile.groups * tile.threads >= devices.T4.cores * devices.T4.subgroup * 4
+
+
+def test_a_row_belongs_to_a_group():
+    ((tile,),) = tiles_of("t4", OPEN["rows"].replace("?x?", "512x768"))
+    assert tile.groups == 512
+    assert 768 % tile.elements == 0 and tile.elements >= 384
+
+
+def test_depthwise_convolutions_make_their_padding_themselves():
+    text = """
+      func.func @main(%x: tensor<1x96x28x28xf32>, %w: tensor<96x1x3x3xf32>)
+          -> tensor<1x96x28x28xf32> {
+        %y = nn.conv %x, %w {groups = 96 : i64, pads = array<i64: 1, 1, 1, 1>}
+          : (tensor<1x96x28x28xf32>, tensor<96x1x3x3xf32>) -> tensor<1x96x28x28xf32>
+        return %y : tensor<1x96x28x28xf32>
+      }"""
+    found = tiles_of("t4", text)
+    assert [len(tiles) for tiles in found] == [1]
+    assert found[0][0].groups == 96

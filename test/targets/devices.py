@@ -17,7 +17,7 @@ from nnc.ir.stages import Stage
 from nnc.ir.timing import Timed, untimed
 from nnc.runtime.program import Program
 from nnc.targets.base import Symbols, Target
-from nnc.targets.costs import BufferCosts, Costs
+from nnc.targets.costs import BufferCosts, Costs, LayoutCosts
 from nnc.targets.groups import GroupMachine
 from nnc.targets.processor import Processor
 
@@ -42,7 +42,10 @@ _THREAD = Processor(
     l3_bytes=4 << 20,
     l2_bandwidth=1.0,
     l3_bandwidth=1.0,
-    costs=Costs(buffers=BufferCosts(stack=48 << 10, loop_stack=48 << 10, padded_row=1 << 30)),
+    costs=Costs(
+        layouts=LayoutCosts(block=1),
+        buffers=BufferCosts(stack=48 << 10, loop_stack=48 << 10, padded_row=1 << 30),
+    ),
 )
 
 T4 = GroupMachine(

@@ -129,6 +129,8 @@ class Accumulation:
     def _combine(self, kind: str, held: Accumulator) -> Value:
         """Partial copies in pairs, then across lanes, then with the initial value."""
         value, axes = held.value, held.axes
+        if self.memory.grouped and (several := self._across_threads(kind, held)) is not None:
+            return several
         while (first := axes[0]).accumulates and not first.is_lane:
             value, axes = self._fold(kind, value, axes, held), axes[1:]
             if not axes:
@@ -136,6 +138,15 @@ class Accumulation:
         if axes[-1].accumulates:
             return self._across_lanes(kind, value, axes, held)
         return self._with_initial(kind, value, held)
+
+    def _across_threads(self, kind: str, held: Accumulator) -> Value | None:
+        """All partial copies of a vector of results at once, beginning with the initial values."""
+        kept = [a for a in held.axes if not a.accumulates]
+        if not kept or held.axes[-1].accumulates:
+            return None
+        copies = list(range(len(held.axes) - len(kept)))
+        initial = self.bodies.spread(held.initial, kept)
+        return self.code.value(vector.MultiReduction(kind, held.value, initial, copies))
 
     def _only(self, value: Value) -> Value:
         """The one element of a vector."""

@@ -65,7 +65,7 @@ class Emission:
         for stage in [root] if isinstance(root, Stage) else root.stages():
             for loop in self.plan.roots[stage]:
                 self.extents[loop] = code.size(loop.extent)
-        self.masks = _has_groups(root)
+        self.masks = self.memory.grouped = _has_groups(root)
         self.children([root])
         self.memory.flush()
         code.scope = code.entry

@@ -35,6 +35,8 @@ class Memory(Contents):
         self.prefetched = prefetched
         self.natural = natural
         """Bits of the machine's vectors."""
+        self.grouped = False
+        """Whether a vector belongs to the threads of a group."""
 
     # -- through the tables --------------------------------------------------------------------
 

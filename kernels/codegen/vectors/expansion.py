@@ -337,6 +337,8 @@ def _mask(e: Expansion, op: Any, value: Value, copies: Copies, part: Part) -> Pi
     count = lanes_below(e.code, list(zip(copies, bounds, strict=False)), bounds[-1], part)
     if part.width == 1 and isinstance(count, int):
         return e.code.number(min(count, 1), i1)
+    if part.width == 1:
+        return e.code.value(vector.Extract.of(e.code.mask(count, 1), [0]))
     return Leading(count)
 
 
