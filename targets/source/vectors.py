@@ -131,8 +131,14 @@ def _insert_slice(p: Printing, op: vector.InsertStridedSlice) -> str:
 
 @prints("vector.from_elements")
 def _from_elements(p: Printing, op: Operation) -> str:
-    texts = [stripped(p.text_of(v)) for v in op._operands]
-    return p.lanes(op.results[0].type, texts)
+    texts, type = [stripped(p.text_of(v)) for v in op._operands], op.results[0].type
+    if p.is_mask(type):
+        p.widths[op.results[0]] = 32
+        truths = ", ".join(f"-({text})" for text in texts)
+        return p.language.templates["lanes"].format(
+            truths, T=p.vector_type(of_integers(type, 32), "i")
+        )
+    return p.lanes(type, texts)
 
 
 @prints("vector.step")

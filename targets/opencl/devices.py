@@ -1,0 +1,119 @@
+"""Devices that OpenCL reaches, as their makers describe them.
+
+`ANY` has what the specification asks for at least where that limits a kernel, and else the numbers
+of a small graphics card. Threads exchange nothing but through memory: shuffles are an extension.
+Sources: Arm's Mali-G710 performance counter guide and OpenCL developer guide; Intel's Xe-LP
+architecture overview (Iris Xe of 96 units). Bandwidths between host and device: PCIe 3.0, or memory
+that both share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..costs import BufferCosts, Costs
+from ..groups import GroupMachine
+from ..processor import Processor
+
+
+def _costs(workgroup_bytes: int) -> Costs:
+    """Buffers of a group in the memory that it has; rows as they are."""
+    buffers = BufferCosts(stack=workgroup_bytes, loop_stack=workgroup_bytes, padded_row=1 << 30)
+    return Costs(buffers=buffers)
+
+
+_THREAD = Processor(
+    cores=1,
+    gigahertz=1.0,
+    vector_bits=128,
+    vector_registers=64,
+    full_width_units=0.25,
+    unit_bits=32,
+    fma_latency=4,
+    loads_per_cycle=1,
+    load_bytes_per_cycle=16,
+    has_fma=True,
+    has_masks=True,
+    has_broadcast_operands=False,
+    line_bytes=64,
+    memory_bandwidth=1.0,
+    l1_bytes=32 << 10,
+    l1_way_bytes=4 << 10,
+    l2_bytes=1 << 20,
+    l3_bytes=1 << 20,
+    l2_bandwidth=1.0,
+    l3_bandwidth=1.0,
+    costs=_costs(32 << 10),
+)
+
+ANY = GroupMachine(
+    thread=_THREAD,
+    cores=16,
+    gigahertz=1.2,
+    line_bytes=64,
+    memory_bandwidth=8.0,
+    has_fma=True,
+    subgroup=1,
+    group_threads=256,
+    core_threads=1024,
+    core_groups=16,
+    core_registers=64 << 10,
+    thread_registers=128,
+    units=64.0,
+    workgroup_bytes=32 << 10,
+    core_workgroup_bytes=64 << 10,
+    workgroup_bandwidth=128.0,
+    l2_bytes=2 << 20,
+    l2_bandwidth=24.0,
+    memory_bytes=4 << 30,
+    launch_microseconds=8.0,
+    copy_bandwidth=10.0,
+    costs=_THREAD.costs,
+)
+MALI = replace(
+    ANY,
+    cores=10,
+    gigahertz=0.85,
+    memory_bandwidth=5.0,
+    core_threads=1024,
+    core_registers=32 << 10,
+    thread_registers=64,
+    workgroup_bandwidth=32.0,
+    core_workgroup_bytes=32 << 10,
+    launch_microseconds=20.0,
+    copy_bandwidth=20.0,
+    memory_bytes=4 << 30,
+)
+INTEL = replace(
+    ANY,
+    cores=6,
+    gigahertz=1.3,
+    memory_bandwidth=9.0,
+    core_threads=1792,
+    core_registers=112 << 10,
+    units=128.0,
+    core_workgroup_bytes=128 << 10,
+    l2_bytes=3840 << 10,
+    copy_bandwidth=20.0,
+    launch_microseconds=10.0,
+)
+CPU = replace(
+    ANY,
+    thread=replace(_THREAD, vector_registers=16, full_width_units=2, unit_bits=256, line_bytes=64),
+    cores=4,
+    gigahertz=3.0,
+    memory_bandwidth=6.0,
+    group_threads=64,
+    core_threads=64,
+    core_groups=1,
+    core_registers=64 * 128,
+    units=16.0,
+    core_workgroup_bytes=32 << 10,
+    workgroup_bandwidth=64.0,
+    banks=1,
+    l2_bytes=8 << 20,
+    l2_bandwidth=32.0,
+    launch_microseconds=20.0,
+    latency=20,
+)
+"""A processor with AVX2: a thread's own loads run ahead of its arithmetic."""
