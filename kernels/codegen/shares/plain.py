@@ -31,7 +31,8 @@ def make_plain(kernel: gpu.GPUFuncOp) -> None:
                 new = through_memory(kernel, at, op.source, op.result.type.shape)
                 op.result.replace_all_uses_with(new)
                 op.erase()
-    for op in [o for o in kernel.walk() if isinstance(o, scf.Parallel) and not o.results]:
+    loops = [o for o in kernel.walk() if isinstance(o, scf.Parallel) and not o.results]
+    for op in reversed(loops):  # Those inside first: the ones around are written anew with them.
         _as_loops(op)
 
 
