@@ -46,10 +46,10 @@ class Loop:
     sums: int = 0
     """The most partial results that an unrolled loop keeps, those of all copies together."""
     accumulates: bool = False
-    threads: int = 0
-    """How many threads of a device do an iteration together; 0 where nothing says so."""
     is_factored: bool = False
     """Whether each iteration of a reduction has results of its own in memory."""
+    threads: int = 0
+    """How many threads of a device do an iteration together; 0 where nothing says so."""
     is_shared: bool = False
     is_alive: bool = True
 

@@ -90,6 +90,8 @@ class Forms:
     threads: tuple[int, int, int]
     subgroup_size: int
     grid: tuple[Form, ...] = ()
+    calls: Mapping[Value, Value] = field(default_factory=dict)
+    """What the only call of the host's function gives for each of its arguments."""
     parameters: dict[str, str] = field(default_factory=dict)
     """The names of parameters, by what they stand for."""
     _known: dict[Value, Form] = field(default_factory=dict)
@@ -153,6 +155,8 @@ class Forms:
         op = buffer.defining_op
         if isinstance(op, memref.Alloc):
             return self.of(op.dynamicSizes[type.shape[:dim].count(None)])
+        if buffer in self.calls:
+            return self.extent(self.calls[buffer], dim)
         form = self.parameter(_name_of_extent(buffer, dim))
         return form.given(f"{form.text} >= 0")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ...dialects import func, gpu
@@ -44,8 +44,9 @@ class ProveKernels(
       same barriers.
     - No barrier stands where threads of a group may part.
     - Every access is inside its buffer.
-    - Of each buffer of a function that its launches write before they read, all is written. One
-      that is read first is an operand, and keeps what is not written.
+    - Of each result of a function that its launches write before they read, all is written. One
+      that is read first is an operand, and keeps what is not written. Of other buffers, what is
+      read is written.
     - No launch writes an element of a result twice: `rewritten` counts where one does, which is
       waste and no fault.
 
@@ -64,21 +65,21 @@ class ProveKernels(
 
     def run(self, op: Operation, context: PassContext) -> None:
         for function in [inner for inner in op.walk() if isinstance(inner, func.FuncOp)]:
+            calls = _arguments(function, op)
             parameters: dict[str, str] = {}
             launches = [inner for inner in function.walk() if isinstance(inner, gpu.LaunchFunc)]
-            read = [self._prove(launch, op, parameters, context) for launch in launches]
+            read = [self._prove(launch, op, calls, parameters, context) for launch in launches]
             for found in written(function, [one for one in read if one is not None]):
                 context.statistic("whole" if found.is_whole else "partial")
                 context.statistic("rewritten", found.is_rewritten)
                 if found.open is not None:
-                    self._say(
-                        f"all of a result is written: {found.open.reason}", found.open, context
-                    )
+                    self._say(found.open, context)
 
     def _prove(
         self,
         launch: gpu.LaunchFunc,
         module: Operation,
+        calls: Mapping[Value, Value],
         parameters: dict[str, str],
         context: PassContext,
     ) -> Launched | None:
@@ -89,13 +90,13 @@ class ProveKernels(
         sizes = [constant_int(size) for size in launch.block]
         if None in sizes:
             reason = "the number of threads of a group is not a constant"
-            self._say(reason, Unknown(launch, reason), context)
+            self._say(Unknown(launch, reason), context)
             context.statistic("open")
             return None
         arguments: dict[Value, Value] = dict(zip(kernel.args, launch.kernelOperands, strict=True))
         x, y, z = (size or 0 for size in sizes)
         subgroup = gpu.subgroup_size(kernel)
-        forms = Forms(arguments, (x, y, z), subgroup, parameters=parameters)
+        forms = Forms(arguments, (x, y, z), subgroup, calls=calls, parameters=parameters)
         forms.grid = tuple(forms.of(size) for size in launch.grid)
         accesses = Accesses(forms)
         accesses.read(kernel)
@@ -104,17 +105,29 @@ class ProveKernels(
         proof = _Proof(kernel, sets, accesses.found)
         questions = [*accesses.unknown, *proof.run()]
         for question in questions:
-            self._say(question.reason, question, context)
+            self._say(question, context)
         context.statistic("open" if questions else "proven")
         if self.counts and proof.by_thread:
             _count(kernel, Numbers(arguments, forms.threads, forms.subgroup_size), context)
         return Launched(launch, forms, sets, accesses.found, not accesses.unknown)
 
-    def _say(self, reason: str, question: Unknown, context: PassContext) -> None:
-        message = f"'{question.op.name}' op is not proven: {reason}"
+    def _say(self, question: Unknown, context: PassContext) -> None:
+        message = f"'{question.op.name}' op is not proven: {question.reason}"
         if self.require:
             raise NncError(message, question.op.loc)
         context.remark(message, question.op.loc)
+
+
+def _arguments(function: func.FuncOp, module: Operation) -> dict[Value, Value]:
+    """What is given for each argument of a function that another one calls, and only once."""
+    if function.sym_visibility != "private":
+        return {}
+    called = [
+        op for op in module.walk() if isinstance(op, func.Call) and op.callee == function.sym_name
+    ]
+    if len(called) != 1 or called[0].parent_of(func.FuncOp) is function:
+        return {}
+    return dict(zip(function.args, called[0].operands, strict=True))
 
 
 def _count(kernel: gpu.GPUFuncOp, numbers: Numbers, context: PassContext) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ...dialects import func, gpu, memref
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import NncError
+from ...ir.types import MemRefType
 from .accesses import READ, WRITE, Access, Unknown
 from .forms import Forms
 from .sets import Sets, TooLargeError
@@ -40,8 +41,9 @@ class Written:
 def written(function: func.FuncOp, launched: Sequence[Launched]) -> Iterator[Written]:
     """What of each buffer of a function its launches write, in their order.
 
-    A buffer that a launch reads before anything is written to it is an operand: what is not written
-    keeps its value. Of any other, all has to be written: raises NncError where it is not.
+    An argument that a launch reads before anything is written to it is an operand: what is not
+    written keeps its value. Of other arguments, and of what the function returns, all has to be
+    written: raises NncError where it is not. Of other buffers, what is read.
     """
     for buffer in dict.fromkeys(
         access.place.buffer
@@ -54,7 +56,7 @@ def written(function: func.FuncOp, launched: Sequence[Launched]) -> Iterator[Wri
             with launched[0].sets.limited():
                 found = one.written()
         except TooLargeError:
-            reason = "its parts are too many"
+            reason = "that all is written: its parts are too many"
             found = Written(buffer, False, open=Unknown(launched[0].launch, reason))
         if found is not None:
             yield found
@@ -78,9 +80,12 @@ class _Buffer:
         sets = self.touching[0][0].sets
         left = sets.whole(self.buffer, self.by_indices) if self.comparable else None
         if left is None:
-            reason = Unknown(self.touching[-1][0].launch, "its views cannot be compared")
+            reason = Unknown(
+                self.touching[-1][0].launch, "that all is written: its views cannot be compared"
+            )
             return Written(self.buffer, False, open=obstacle or reason)
         rewritten = is_operand = False
+        unset: Unknown | None = None
         for launch, accesses in self.touching:
             reads = [a for a in accesses if a.kind != WRITE]
             writes = [a for a in accesses if a.kind == WRITE]
@@ -90,11 +95,16 @@ class _Buffer:
             for access in writes:
                 if access.is_exact:
                     left = left.subtract(launch.sets.places(access, self.by_indices)).coalesce()
+            for access in reads:
+                if not left.is_disjoint(launch.sets.places(access, self.by_indices)):
+                    unset = Unknown(access.op, "it may read what no launch has written")
             if not reads:
                 rewritten |= not launch.sets.write_once(writes, self.by_indices)
         if left.is_empty():
             return Written(self.buffer, True, rewritten)
-        if is_operand:
+        if not self._is_result():
+            return Written(self.buffer, False, rewritten, unset) if unset is not None else None
+        if is_operand and self.buffer.defining_op is None:
             return None
         if obstacle is not None:
             return Written(self.buffer, False, rewritten, obstacle)
@@ -108,21 +118,35 @@ class _Buffer:
         for one, accesses in self.touching:
             is_straight = one.launch.parent is self.function.body.blocks[0]
             if accesses and not is_straight:
-                return Unknown(one.launch, "it runs in a loop or a branch of the host")
+                return Unknown(
+                    one.launch, "that all is written: it runs in a loop or a branch of the host"
+                )
             if not one.is_understood and self._is_given(one.launch):
-                return Unknown(one.launch, "not all that it touches is understood")
+                return Unknown(
+                    one.launch, "that all is written: not all that it touches is understood"
+                )
             for access in accesses:
                 if access.kind == WRITE and not access.is_exact:
-                    return Unknown(access.op, "where or whether it writes is a value")
+                    return Unknown(
+                        access.op, "that all is written: where or whether it writes is a value"
+                    )
                 if access.kind != WRITE and access.kind != READ:
-                    return Unknown(access.op, "it changes what is there")
+                    return Unknown(access.op, "that all is written: it changes what is there")
         return self._of_host(self.buffer)
+
+    def _is_result(self) -> bool:
+        """Whether the function's caller has it afterwards."""
+        if self.buffer.defining_op is None:
+            return True
+        last = self.function.body.blocks[0].last
+        memrefs = [v for v in last.operands if isinstance(v.type, MemRefType)] if last else []
+        return any(memref.base_buffer(v) is self.buffer for v in memrefs)
 
     def _is_given(self, launch: gpu.LaunchFunc) -> bool:
         return any(
             memref.base_buffer(v) is self.buffer
             for v in launch.kernelOperands
-            if isinstance(v.type, memref.MemRefType)
+            if isinstance(v.type, MemRefType)
         )
 
     def _of_host(self, view: Value) -> Unknown | None:
@@ -131,7 +155,7 @@ class _Buffer:
             if isinstance(op, _HARMLESS) or _is_inside(op):
                 continue
             if not op.has_trait(memref.ViewLike):
-                return Unknown(op, "the host may write it too")
+                return Unknown(op, "that all is written: the host may write it too")
             for result in op.results:
                 found = self._of_host(result)
                 if found is not None:

@@ -15,13 +15,18 @@ from nnc.ir.syntax.parser import parse_module
 from nnc.kernels.codegen.shares.assign_layouts import AssignLayouts
 from nnc.kernels.codegen.shares.distribute_tiles import DistributeTiles
 from nnc.kernels.codegen.shares.layouts import Along, Layout, balanced, in_rows, is_layout_of
+from nnc.kernels.proof.prove_kernels import ProveKernels
 from nnc.lowering.pipelines import pipeline
 from nnc.numerics.checking.running import Runner
+from nnc.numerics.checking.subjects import Subject
 from nnc.numerics.interpreter import Interpreter
 from nnc.numerics.options import NumericsOptions
 
+from ..lowering.running import inputs_of
 from ..lowering.test_nn_to_linalg import OPS
-from .test_prove_kernels import BY_VALUES, judge, launched, planted, prove
+from ..memory.test_outline_launches import HEAD
+from ..numerics.test_launches import module_of
+from .test_prove_kernels import BY_VALUES, TO_LAUNCHES, judge, launched, planted, prove
 
 LARGE = {cls.name for cls in OPS if re.match(r"nn\.(blocked_|winograd_)", cls.name)}
 """Ops whose examples have so many operations that two threads are enough for the interpreter."""
@@ -252,6 +257,74 @@ def test_product(sizes, threads):
     assert prove(module)
     barriers = sum(isinstance(op, gpu.Barrier) for op in module.walk())
     assert barriers == 2  # Before the tiles are overwritten, and before they are read.
+
+
+def test_parallel_loops_in_one_another():
+    """A group runs both, one iteration after the other."""
+    body = """%c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    %c4 = arith.constant 4 : index
+    %p = arith.constant 0.0 : f32
+    scf.parallel (%i) = (%c0) to (%c3) step (%c1) {
+      scf.parallel (%j) = (%c0) to (%c4) step (%c1) {
+        %x = vector.transfer_read %a0[%i, %j, %c0], %p {in_bounds = [true]} : memref<3x4x8xf32>, vector<8xf32>
+        %y = arith.addf %x, %x : vector<8xf32>
+        vector.transfer_write %y, %a0[%i, %j, %c0] {in_bounds = [true]} : vector<8xf32>, memref<3x4x8xf32>
+        scf.reduce
+      }
+      scf.reduce
+    }"""
+    module = module_of(body, ["memref<3x4x8xf32>"], (1, 1, 1), (1, 1, 1))
+    assert distribute(module, 4) == (1, 0)
+    a = np.arange(96, dtype=np.float32).reshape(3, 4, 8)
+    expected = 2 * a
+    Interpreter(module).call("main", [a])
+    np.testing.assert_array_equal(a, expected)
+    assert prove(module)
+
+
+# -- several ops -------------------------------------------------------------------------------------
+
+NETS = {
+    "open": """
+    func.func @main(%x: tensor<?x8xf32>, %w: tensor<8x12xf32>, %b: tensor<12xf32>)
+        -> tensor<?x20xf32> {
+      %0 = nn.matmul %x, %w : (tensor<?x8xf32>, tensor<8x12xf32>) -> tensor<?x12xf32>
+      %1 = nn.add %0, %b : (tensor<?x12xf32>, tensor<12xf32>) -> tensor<?x12xf32>
+      %2 = nn.softmax %1 {axis = 1} : (tensor<?x12xf32>) -> tensor<?x12xf32>
+      %3 = nn.concat %2, %x {axis = 1} : (tensor<?x12xf32>, tensor<?x8xf32>) -> tensor<?x20xf32>
+      return %3 : tensor<?x20xf32>
+    }""",
+    "image": """
+    func.func @main(%x: tensor<1x4x8x8xf32>, %w: tensor<8x4x3x3xf32>, %b: tensor<8xf32>)
+        -> tensor<1x8x4x4xf32> {
+      %0 = nn.conv %x, %w, %b {pads = array<i64: 1, 1, 1, 1>}
+          : (tensor<1x4x8x8xf32>, tensor<8x4x3x3xf32>, tensor<8xf32>) -> tensor<1x8x8x8xf32>
+      %1 = nn.relu %0 : (tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32>
+      %2 = nn.max_pool %1 {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>}
+          : (tensor<1x8x8x8xf32>) -> tensor<1x8x4x4xf32>
+      return %2 : tensor<1x8x4x4xf32>
+    }""",
+}
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_nets(name):
+    """Kernels with loops in one another, extents that one call gives, and buffers between them."""
+    module = parse_module(HEAD + NETS[name] + "}")
+    subject = Subject("main", module.body_block.first.function_type)
+    inputs = inputs_of(subject.type.inputs, None, [5], seed=3)
+    PassManager(pipeline(TO_LAUNCHES)).run(module)
+    before = results(module, subject, inputs)
+    assert prove(module)
+    assert distribute(module, 32)[1] == 0
+    for old, new in zip(before, results(module, subject, inputs), strict=True):
+        np.testing.assert_allclose(new, old, rtol=2e-5, atol=1e-6)
+    context = PassContext()
+    ProveKernels(require=True).run(module, context)
+    counts = context.statistics[""]
+    assert (counts.get("partial", 0), counts["rewritten"]) == (0, 0)
 
 
 # -- planted faults --------------------------------------------------------------------------------

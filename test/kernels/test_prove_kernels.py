@@ -342,6 +342,49 @@ def test_an_operand_keeps_what_is_not_written():
     assert not context.statistics[""].get("partial", 0)
 
 
+@pytest.mark.parametrize(("rows", "missing"), [(16, False), (20, True)])
+@pytest.mark.parametrize("is_returned", [False, True])
+def test_a_buffer_of_the_function(rows, missing, is_returned):
+    """Of one of 20 rows, 16 are written, and so many are read as a second kernel says."""
+    text = """
+    module attributes {{gpu.container_module}} {{
+      gpu.module @kernels {{
+        gpu.func @set(%a: memref<20xf32>) kernel {{
+          %x = arith.constant 1.0 : f32
+          %b = gpu.block_id x
+          memref.store %x, %a[%b] : memref<20xf32>
+          gpu.return
+        }}
+        gpu.func @get(%a: memref<20xf32>, %c: memref<{rows}xf32>) kernel {{
+          %b = gpu.block_id x
+          %x = memref.load %a[%b] : memref<20xf32>
+          memref.store %x, %c[%b] : memref<{rows}xf32>
+          gpu.return
+        }}
+      }}
+      func.func @main(%c: memref<{rows}xf32>) {type} {{
+        %c1 = arith.constant 1 : index
+        %c16 = arith.constant 16 : index
+        %n = arith.constant {rows} : index
+        %a = memref.alloc() : memref<20xf32>
+        gpu.launch_func @kernels::@set blocks in (%c16, %c1, %c1) threads in (%c1, %c1, %c1) args(%a : memref<20xf32>)
+        gpu.launch_func @kernels::@get blocks in (%n, %c1, %c1) threads in (%c1, %c1, %c1) args(%a : memref<20xf32>, %c : memref<{rows}xf32>)
+        return {value}
+      }}
+    }}"""
+    returned = ("-> memref<20xf32>", "%a : memref<20xf32>") if is_returned else ("", "")
+    module = parse_module(text.format(rows=rows, type=returned[0], value=returned[1]))
+    context = PassContext()
+    if is_returned:
+        with pytest.raises(NncError, match="is written by no launch"):
+            ProveKernels().run(module, context)
+        return
+    ProveKernels().run(module, context)
+    said = [d.message for d in context.diagnostics]
+    assert len(said) == missing
+    assert all("it may read what no launch has written" in message for message in said)
+
+
 def test_what_is_not_proven_is_said():
     body = """%i = gpu.thread_id x
     %at = memref.load %a0[%i] : memref<8xi64>

@@ -11,6 +11,9 @@ from ....ir.types import MemRefType
 from ...model.uniform import is_uniform
 from .slots import Spot, spot
 
+LATER_PIECE = "nn.later_piece"
+"""Of a write that is a piece of a vector's, until barriers are placed: other pieces went before."""
+
 
 @dataclass
 class _Pending:
@@ -54,6 +57,8 @@ def place_barriers(kernel: gpu.GPUFuncOp) -> int:
     """Put barriers into a kernel; how many."""
     before = sum(isinstance(op, gpu.Barrier) for op in kernel.walk())
     _block(kernel.body.blocks[0], _Pending())
+    for op in kernel.walk():
+        op.attributes.pop(LATER_PIECE, None)
     return sum(isinstance(op, gpu.Barrier) for op in kernel.walk()) - before
 
 
@@ -62,6 +67,8 @@ def _block(block: Block, pending: _Pending) -> None:
         match op:
             case gpu.Barrier():
                 pending.clear()
+            case _ if LATER_PIECE in op.attributes:  # The first one has waited for all of them.
+                pending.note(op)
             case scf.If() if not is_uniform(op.condition):  # One thread acts for others.
                 _wait(op, pending)
             case scf.If():

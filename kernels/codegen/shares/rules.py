@@ -6,10 +6,12 @@ from typing import Any
 
 from ....dialects import arith, scf, vector
 from ....ir.affine import AffineDim
+from ....ir.attributes import UnitAttr
 from ....ir.builder import Builder
 from ....ir.core import Block, Operation, Region, Value
 from ....ir.traits import ConstantLike, WritesMemory
 from ....ir.types import VectorType
+from .barriers import LATER_PIECE
 from .constants import constant, step
 from .layouts import layouts_of
 from .links import is_elementwise, is_vector
@@ -73,6 +75,7 @@ def _transfer(shares: Shares, op: Any, at: Builder) -> None:
     base, flags = shares.of(op.base), list(op.bounds)
     mask = shares.of(op.mask) if op.mask is not None else None
     pieces = {}
+    is_later = False
     for piece in layout.pieces():
         indices = list(first)
         for position, lane in lanes.items():
@@ -87,7 +90,10 @@ def _transfer(shares: Shares, op: Any, at: Builder) -> None:
             pieces[piece] = at.insert(new).results[0]
         else:
             value = shares.piece(shares.of(held), layout, piece, at)
-            at.insert(vector.TransferWrite.of(value, base, indices, op.map, flags, own))
+            write = at.insert(vector.TransferWrite.of(value, base, indices, op.map, flags, own))
+            if is_later:
+                write.attributes[LATER_PIECE] = UnitAttr()
+            is_later = True
     if reads:
         shares.layouts[held] = layout
         shares.set(held, shares.join(pieces, shares.result_types(op)[0], at))

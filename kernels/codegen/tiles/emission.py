@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from math import prod
 
@@ -151,14 +151,30 @@ class Emission:
         else:
             self.dynamic(node, extent, step)
 
-    def share(self, node: Node) -> Callable[[Value], Number]:
+    def share(self, node: Node) -> Inner:
         """How much of a loop each group has: whole steps, or masked ones at its end."""
         code, lead = self.code, node.loops[0]
-        extent, step = self.extent(lead), lead.step
-        if lead.rest is None or (isinstance(extent, int) and extent % step == 0):
-            return lambda iv: step
+        extent, step = self.bound(lead), lead.step
+        in_block = self.masks and lead.span in self.masked
+        if lead.rest is None or (isinstance(extent, int) and extent % step == 0 and not in_block):
+            return step
         self.masked.update(loop.rest for loop in node.loops if loop.rest is not None)
-        return lambda iv: code.minimum(step, code.binary(arith.SubI, code.as_value(extent), iv))
+
+        def left(iv: Value) -> Number:
+            whole = code.as_value(self.extent(lead))
+            rest = code.binary(arith.SubI, whole, iv)
+            if in_block:  # Of the last block, there may be less than the grid counts.
+                rest = code.binary(arith.MaxSI, rest, code.index(0))
+            return code.minimum(step, rest)
+
+        return left
+
+    def bound(self, loop: Loop) -> Number:
+        """How far groups count along a loop; in blocks that may be less, as in all others."""
+        known = self.extents.get(loop.span)
+        if known is None and loop.span in self.masked and isinstance(loop.extent, int):
+            return loop.extent
+        return self.extent(loop)
 
     def dynamic(self, node: Node, extent: Value, step: int) -> None:
         """A loop over whole steps, then the remainder, with an extent known only at run time."""
@@ -312,12 +328,13 @@ class Emission:
         """A parallel loop, together with those directly inside that have no remainder."""
         code = self.code
         nodes, bounds = [node], [(lower, upper, step)]
+        inners = [inner]
         self._give(node, inner if isinstance(inner, int) else None)
         while (below := self._parallel_below(nodes[-1])) is not None:
-            extent = self.extent(below.loops[0])
             nodes.append(below)
-            bounds.append((0, extent, below.loops[0].step))
-            self._give(below, below.loops[0].step)
+            bounds.append((0, self.bound(below.loops[0]), below.loops[0].step))
+            inners.append(self.share(below))
+            self._give(below, inners[-1] if isinstance(inners[-1], int) else None)
         block = IRBlock([index] * len(nodes))
         for value, one in zip(block.args, nodes, strict=True):
             _name(value, one)
@@ -329,7 +346,6 @@ class Emission:
         threads = max(one.threads for node in nodes for one in node.loops)
         if threads:
             op.attributes[THREADS] = IntegerAttr(threads, i64)
-        inners = [inner, *map(self.share, nodes[1:])]
         self._body(op, nodes, block, list(block.args), inners, written)
         block.append(scf.Reduce([], []))
 
@@ -345,6 +361,8 @@ class Emission:
         match node.children:
             case [Node() as below] if below.at_once:
                 extent = self.extents.get(below.loops[0].span)
+                if extent is None and self.masks:
+                    extent = self.bound(below.loops[0])
                 if extent is not None and (below.loops[0].step == 1 or self.masks):
                     return below
                 if isinstance(extent, int) and extent % below.loops[0].step == 0:
@@ -467,17 +485,17 @@ def _name(value: BlockArgument, node: Node) -> None:
         value.name_hint = node.loops[0].name
 
 
+def _are_blocks(loop: Loop) -> bool:
+    """Whether what is in an iteration of a loop runs at once, too."""
+    rest = loop.rest
+    return rest is not None and (rest if rest.parts is None else rest.parts[0]).at_once
+
+
 def _has_groups(root: Node | Stage) -> bool:
     """Whether groups of threads do the iterations, and can mask all that they do."""
     if isinstance(root, Stage) or not any(loop.threads for loop in root.loops):
         return False
     return not any(unvectorizable(stage) for stage in root.stages())
-
-
-def _are_blocks(loop: Loop) -> bool:
-    """Whether what is in an iteration of a loop runs at once, too."""
-    rest = loop.rest
-    return rest is not None and (rest if rest.parts is None else rest.parts[0]).at_once
 
 
 def _stems_from(loop: Loop, whole: Loop | None) -> bool:
