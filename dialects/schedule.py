@@ -39,12 +39,14 @@ from ..ir.declare import (
     Op,
     Operand,
     Operands,
+    OptionalOperand,
     Result,
     Results,
     attribute,
     instance,
     operand,
     operands,
+    optional_operand,
     region,
     result,
     results,
@@ -88,6 +90,9 @@ loop = LoopType()
 
 Stage = Exactly(stage, "schedule stage")
 Loop = Exactly(loop, "schedule loop")
+
+MOST_BUFFERS = 8
+"""Buffers that an operand in workgroup memory may have at most."""
 
 _INSIDE = HasParent("schedule.for")
 
@@ -204,6 +209,32 @@ class Reorder(Op, name="schedule.reorder", traits=(_INSIDE,)):
     example = "schedule.reorder %j, %i"
 
 
+class Order(Named, name="schedule.order", traits=(_INSIDE,)):
+    """Run through two adjacent loops in blocks of so many iterations of the first one.
+
+        for m in 0..M                for mo in 0..M step 8
+            for n in 0..N   ->           for n in 0..N
+                body(m, n)                   for mi in 0..min(8, M - mo)
+                                                 body(mo + mi, n)
+
+    Groups that run one after the other then share operands in a cache. The first loop may be the
+    outer half of a split.
+    """
+
+    first: Operand = operand(Loop)
+    second: Operand = operand(Loop)
+    factor = attribute(I64)
+    outer: Result = result(Loop)
+    inner: Result = result(Loop)
+
+    format = "$first `,` $second `in` `blocks` `of` $factor attr-dict"
+    example = "%o, %i = schedule.order %m, %n in blocks of 8"
+
+    def verify_op(self) -> None:
+        if self.factor < 1:
+            raise self.error(f"expects blocks of at least 1, found {self.factor}")
+
+
 class Parallel(Op, name="schedule.parallel", traits=(_INSIDE,)):
     """The iterations of the loop run on all cores. The loop must be outermost, or directly
     inside another parallel one.
@@ -218,7 +249,8 @@ class Parallel(Op, name="schedule.parallel", traits=(_INSIDE,)):
 class Bind(Op, name="schedule.bind", traits=(_INSIDE,)):
     """Each iteration of the loop is a group of threads of a device, counted along an axis.
 
-    The loop must be outermost, or directly inside another such one.
+    Several loops along one axis count as one there, the last of which runs fastest. Each must be
+    outermost, or directly inside another one.
     """
 
     loop: Operand = operand(Loop)
@@ -291,6 +323,20 @@ class Accumulate(Op, name="schedule.accumulate", traits=(_INSIDE,)):
     example = "schedule.accumulate %k"
 
 
+class Rfactor(Named, name="schedule.rfactor", traits=(_INSIDE,)):
+    """Let each iteration of a reduction's loop have results of its own; a new stage adds them up.
+
+    The loop then counts as none of the reduction: groups may share its iterations. All other loops
+    of the reduction must be inside it and accumulate.
+    """
+
+    loop: Operand = operand(Loop)
+    combined: Result = result(Stage)
+
+    format = "$loop attr-dict"
+    example = "%sum = schedule.rfactor %k"
+
+
 class Fuse(Op, name="schedule.fuse", traits=(_INSIDE,)):
     """Compute a stage inside a loop of another: what belongs to one iteration of the loop.
 
@@ -311,20 +357,47 @@ class Fuse(Op, name="schedule.fuse", traits=(_INSIDE,)):
 
 
 class Cache(Named, name="schedule.cache", traits=(_INSIDE,)):
-    """Let a stage read an operand through a copy of it, which a new stage makes.
+    """Let a stage read an operand through a copy of it.
 
-    Fused into a loop of the first stage, the new one copies what an iteration needs into a
-    small contiguous buffer. `order` permutes the buffer's dimensions: dimension i of the copy
-    is dimension `order[i]` of the operand.
+    A new stage makes the copy. Fused into a loop of the first stage, it copies what an iteration
+    needs into a small contiguous buffer. `order` permutes the buffer's dimensions: dimension i of
+    the copy is dimension `order[i]` of the operand.
+
+    With `in workgroup at`, there is no such stage: each iteration of that loop, which stands in
+    loops bound to groups, copies what it needs into a buffer in the group's own memory. With
+    several `buffers`, what an iteration needs is on its way while the ones before compute.
     """
 
     number = attribute(I64)
     of: Operand = operand(Stage)
     order = attribute(INT_ARRAY, optional=True)
-    copy: Result = result(Stage)
+    at: OptionalOperand = optional_operand(Loop)
+    buffers = attribute(I64, optional=True)
+    copies: Results = results(Stage)
 
-    format = "$number `of` $of (`order` $order^)? attr-dict"
-    example = "%copy = schedule.cache 1 of %matmul order [1, 0]"
+    format = (
+        "$number `of` $of (`order` $order^)? (`in` `workgroup` `at` $at^)? "
+        "(`buffers` $buffers^)? attr-dict"
+    )
+    example = """%copy = schedule.cache 1 of %matmul order [1, 0]
+schedule.cache 0 of %matmul in workgroup at %k buffers 2"""
+
+    @classmethod
+    def infer_result_types(
+        cls,
+        operand_types: Sequence[Type],
+        properties: Mapping[str, Attribute],
+        regions: Sequence[Region] = (),
+    ) -> Sequence[Type]:
+        return [stage] if len(operand_types) == 1 else []
+
+    def verify_op(self) -> None:
+        if len(self.copies) != (self.at is None):
+            raise self.error("makes a stage where it is told no loop, and only there")
+        if self.at is None and self.buffers is not None:
+            raise self.error("has several buffers only in workgroup memory")
+        if self.buffers is not None and not 1 <= self.buffers <= MOST_BUFFERS:
+            raise self.error(f"expects 1 to {MOST_BUFFERS} buffers, found {self.buffers}")
 
 
 class Prefetch(Op, name="schedule.prefetch", traits=(_INSIDE,)):

@@ -16,6 +16,7 @@ from .model.places import move_deallocations, place_nests
 from .model.plan import Plan
 from .model.stages import stages_of
 from .primitives import cache as caching
+from .primitives import rfactor
 from .primitives.primitive import carry_out
 
 
@@ -75,6 +76,8 @@ def write_loops(block: Block, plan: Plan, target: Processor) -> None:
     """Replace the stages of a block by the loops of a plan."""
     for made, reader in plan.caches:
         caching.insert(made, reader.op)
+    for out, partial in plan.factored.items():
+        rfactor.insert(partial, out.stage.op)
     nests = build_nest(plan)
     anchors = place_nests(block, nests)
     move_deallocations(block, nests, anchors)

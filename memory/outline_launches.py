@@ -22,6 +22,7 @@ from ..ir.traits import (
     is_pure,
 )
 from ..ir.types import MemRefType, VectorType
+from ..kernels.codegen.shares.workgroup_memory import is_of_group, move_to_group
 from .captures import captures, is_index_arithmetic
 from .parallel_nest import ParallelNest, move_body, product, unflattened
 
@@ -55,7 +56,7 @@ class OutlineLaunches(
 
     An iteration of a parallel loop is a group, which owns the vectors of its body whole: which
     thread has what is a later pass's matter. The last dimension counts along x, unless the loop
-    has a `mapping`, as `schedule.bind` gives it. What stands
+    has a `mapping`, as `schedule.bind` gives it. Workgroup buffers become the kernel's. What stands
     between parallel loops is run by one group. Sizes, allocations and control flow that depends on
     sizes stay on the host; a function that decides them by what is in memory, or calls others,
     stays there whole.
@@ -145,23 +146,31 @@ def _is_host(op: Operation) -> bool:
     """Whether the host keeps it, and kernels make copies: it does nothing to what is in memory."""
     if isinstance(op, cf.Assert):
         return not _comes_from_memory(op.arg)
-    return is_pure(op) or op.has_trait(AllocatesMemory) or _is_steady_read(op)
+    allocates = op.has_trait(AllocatesMemory) and not is_of_group(op)
+    return is_pure(op) or allocates or _is_steady_read(op)
 
 
 def _is_steady_read(op: Operation) -> bool:
     """Whether it reads what nothing behind it in its block writes."""
     if not op.has_trait(ReadsMemory) or op.regions:
         return False
-    bases = {base_buffer(v) for v in op.operands if isinstance(v.type, MemRefType)}
+    bases = _buffers(op)
     later = op.next
     while later is not None:
-        for inner in later.walk():
-            if inner.has_trait(WritesMemory) and any(
-                isinstance(v.type, MemRefType) and base_buffer(v) in bases for v in inner.operands
-            ):
-                return False
+        if bases & _written(later):
+            return False
         later = later.next
     return True
+
+
+def _buffers(op: Operation) -> set[Value]:
+    return {base_buffer(v) for v in op.operands if isinstance(v.type, MemRefType)}
+
+
+def _written(op: Operation) -> set[Value]:
+    """The buffers that an operation and those in it may write."""
+    writers = [inner for inner in op.walk() if inner.has_trait(WritesMemory)]
+    return {base for inner in writers for base in _buffers(inner)}
 
 
 def _is_used_outside(part: Sequence[Operation]) -> bool:
@@ -197,32 +206,23 @@ def _parts(block: Block) -> list[list[Operation]]:
         made.clear()
         written.clear()
 
+    def is_of_part(op: Operation) -> bool:
+        if not _is_host(op) or any(v in made for v in _used(op)):
+            return True
+        return op.has_trait(ReadsMemory) and bool(_buffers(op) & written)
+
     for op in block:
         if op.has_trait(Terminator) or isinstance(op, memref.Dealloc) or _is_host_control(op):
             close()
         elif _is_launch(op):
             close()
             parts.append([op])
-        elif (
-            not _is_host(op)
-            or any(v in made for v in _used(op))
-            or any(base_buffer(v) in written for v in op.operands if _is_read(op, v))
-        ):
+        elif is_of_part(op):
             between.append(op)
             made.update(op.results)
-            for inner in op.walk():
-                if inner.has_trait(WritesMemory):
-                    written.update(map(base_buffer, filter(_is_buffer, inner.operands)))
+            written.update(_written(op))
     close()
     return parts
-
-
-def _is_buffer(value: Value) -> bool:
-    return isinstance(value.type, MemRefType)
-
-
-def _is_read(op: Operation, value: Value) -> bool:
-    return op.has_trait(ReadsMemory) and _is_buffer(value)
 
 
 def _used(op: Operation) -> Iterator[Value]:
@@ -306,6 +306,8 @@ class _Kernels:
             for op in reversed(part):
                 op.erase()
         Builder.at_end(kernel.body.blocks[0], last.loc).insert(gpu.Return([]))
+        if any(map(is_of_group, kernel.walk())):
+            move_to_group(kernel, is_of_group)
 
     @staticmethod
     def _needs(
@@ -314,8 +316,7 @@ class _Kernels:
         if nest is None:
             return captures(part, [], _is_cloned)
         bounds = [v for lower, _, step in nest.bounds for v in (lower, step)]
-        if _axes(nest) is None:
-            bounds += [upper for _, upper, _ in nest.bounds[1 : _shared(nest)]]
+        bounds += [nest.bounds[d][1] for dims in _by_axis(nest).values() for d in dims[1:]]
         body = list(nest.loop.region.ops)
         return captures(body, bounds, _is_cloned, nest.loop.body_block.args)
 
@@ -338,42 +339,41 @@ def _is_cloned(op: Operation) -> bool:
     return is_pure(op) and (in_registers or any(_comes_from_memory(r) for r in op.results))
 
 
-def _axes(nest: ParallelNest) -> list[str] | None:
-    """The axis of each dimension, where the loop's mapping says it."""
+def _axes(nest: ParallelNest) -> list[str]:
+    """The axis of each dimension: as the loop's mapping says, else the last one's is x."""
     mapping = nest.loop.attributes.get(gpu.MAPPING)
     entries = list(mapping.elements) if isinstance(mapping, ArrayAttr) else []
     axes = [entry.value for entry in entries if isinstance(entry, gpu.BlockMapping)]
-    is_whole = len(axes) == nest.rank == len(set(axes)) and set(axes) <= set(gpu.AXES)
-    return axes if is_whole else None
+    if len(axes) == nest.rank and set(axes) <= set(gpu.AXES):
+        return axes
+    last = len(gpu.AXES) - 1
+    return [gpu.AXES[min(nest.rank - 1 - d, last)] for d in range(nest.rank)]
 
 
-def _shared(nest: ParallelNest) -> int:
-    """How many dimensions, the first ones, count along the last axis."""
-    return max(1, nest.rank - len(gpu.AXES) + 1)
+def _by_axis(nest: ParallelNest) -> dict[str, list[int]]:
+    """The dimensions that count along each axis, the last of which runs fastest."""
+    axes = _axes(nest)
+    found = {axis: [d for d, own in enumerate(axes) if own == axis] for axis in gpu.AXES}
+    return {axis: dims for axis, dims in found.items() if dims}
 
 
 def _grid(nest: ParallelNest, builder: Builder) -> list[Value]:
     """How many groups there are along x, y and z."""
     lengths = nest.lengths(builder, IRMapping())
-    if (axes := _axes(nest)) is not None:
-        found = dict(zip(axes, lengths, strict=True))
-        one = builder.insert(arith.Constant.index(1)).result
-        return [found.get(axis, one) for axis in gpu.AXES]
-    shared = _shared(nest)
-    along = [*reversed(lengths[shared:]), product(builder, lengths[:shared])]
-    while len(along) < len(gpu.AXES):
-        along.append(builder.insert(arith.Constant.index(1)).result)
-    return along
+    along = {
+        axis: product(builder, [lengths[d] for d in dims]) for axis, dims in _by_axis(nest).items()
+    }
+    if len(along) == len(gpu.AXES):
+        return [along[axis] for axis in gpu.AXES]
+    one = builder.insert(arith.Constant.index(1)).result
+    return [along.get(axis, one) for axis in gpu.AXES]
 
 
 def _places(nest: ParallelNest, builder: Builder, mapping: IRMapping) -> list[Value]:
     """The values of the loop's counters in a group of the grid."""
-    if (chosen := _axes(nest)) is not None:
-        ids = [builder.insert(gpu.BlockId(axis)).result for axis in chosen]
-        return nest.counters(builder, ids, mapping)
-    shared = _shared(nest)
-    axes = gpu.AXES[: nest.rank - shared + 1]
-    *plain, last = (builder.insert(gpu.BlockId(axis)).result for axis in axes)
-    lengths = nest.lengths(builder, mapping, 1, shared)
-    numbers = [*unflattened(builder, last, lengths), *reversed(plain)]
-    return nest.counters(builder, numbers, mapping)
+    numbers: dict[int, Value] = {}
+    for axis, dims in _by_axis(nest).items():
+        at = builder.insert(gpu.BlockId(axis)).result
+        lengths = [n for d in dims[1:] for n in nest.lengths(builder, mapping, d, d + 1)]
+        numbers.update(zip(dims, unflattened(builder, at, lengths), strict=True))
+    return nest.counters(builder, [numbers[d] for d in range(nest.rank)], mapping)

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 
 from ...dialects.memref import base_buffer
 from ...ir.diagnostics import Diagnostic
+from .cached import check_cached
+from .factored import check_factored
 from .legality import IllegalScheduleError, illegal
 from .plan import Loop, Plan
 from .stages import Access, Stage
@@ -84,6 +86,8 @@ def build_nest(plan: Plan) -> list[Node | Stage]:
         (path[-1].children if path else roots).append(stage)
         paths[stage] = path
     _check_dependences(plan, paths)
+    check_cached(plan)
+    check_factored(plan)
     _sort_children(roots, plan)
     return roots
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ...ir.core import Operation
 from ...ir.location import Location
 from ...ir.polynomial import Size
 from .binding import SERIAL, Binding
@@ -47,6 +48,8 @@ class Loop:
     accumulates: bool = False
     threads: int = 0
     """How many threads of a device do an iteration together; 0 where nothing says so."""
+    is_factored: bool = False
+    """Whether each iteration of a reduction has results of its own in memory."""
     is_shared: bool = False
     is_alive: bool = True
 
@@ -80,7 +83,7 @@ class Loop:
 
     @property
     def is_reduction(self) -> bool:
-        return self.stage.kinds[self.dims[0]] == "reduction"
+        return self.stage.kinds[self.dims[0]] == "reduction" and not self.is_factored
 
 
 def iterations(loop: Loop) -> int:
@@ -117,6 +120,32 @@ class Ahead:
     passes: int = 0
 
 
+@dataclass(frozen=True)
+class Cached:
+    """How a group keeps an operand in its own memory: each iteration of a loop copies its part.
+
+    Dimension i of the copy is dimension `order[i]` of the operand. With several buffers, it is
+    copied so many iterations less one ahead.
+    """
+
+    at: Loop
+    order: tuple[int, ...]
+    buffers: int
+    location: Location
+
+
+@dataclass(frozen=True)
+class Factored:
+    """Partial results: the loop whose iterations have them, and the stage that combines them.
+
+    The operations `before` the stage make the buffer; they are in no block until loops are made.
+    """
+
+    loop: Loop
+    combined: Stage
+    before: tuple[Operation, ...]
+
+
 class Plan:
     """The loops of all stages of a kernel, in order, and which stages share loops."""
 
@@ -127,6 +156,10 @@ class Plan:
         self.inlined: list[Stage] = []
         self.prefetched: dict[Access, Ahead] = {}
         """Operands that are asked for before they are read."""
+        self.cached: dict[Access, Cached] = {}
+        """Operands that groups keep in their own memory."""
+        self.factored: dict[Access, Factored] = {}
+        """Results of which each iteration of a loop has its own, by the accesses to those."""
         self.roots: dict[Stage, list[Loop]] = {}
         self.order: dict[Stage, list[Loop]] = {}
         self.sharing: dict[Stage, Sharing] = {}
@@ -148,6 +181,12 @@ class Plan:
     def insert(self, stage: Stage, before: Stage) -> None:
         """Take in a stage that another one needs."""
         self.stages.insert(self.stages.index(before), stage)
+        self._add_loops(stage)
+        self._renumber()
+
+    def insert_after(self, stage: Stage, other: Stage) -> None:
+        """Take in a stage that takes up the results of another one."""
+        self.stages.insert(self.stages.index(other) + 1, stage)
         self._add_loops(stage)
         self._renumber()
 

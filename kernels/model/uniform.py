@@ -25,6 +25,9 @@ def is_uniform(value: Value) -> bool:
             owner = one.owner.parent_op  # type: ignore[attr-defined]
             if isinstance(owner, gpu.GPUFuncOp):
                 continue
+            if isinstance(owner, scf.For) and one is owner.induction_var:
+                waiting += [owner.lower, owner.upper, owner.step]
+                continue
             op = owner
         if op is None or isinstance(op, gpu.OF_THREADS) or op.has_trait(WritesMemory):
             return False

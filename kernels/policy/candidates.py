@@ -17,7 +17,8 @@ from ..model.legality import IllegalScheduleError
 from ..model.nest import build_nest
 from ..model.places import place_nests
 from ..model.stages import stages_of
-from ..primitives.cache import discard
+from ..primitives import cache as caching
+from ..primitives import rfactor
 from ..primitives.inline import inline
 from .chains import chains
 from .copies import worth_inlining
@@ -129,4 +130,6 @@ class _Policies:
             return Candidate(name, writer.op, fault=error.message)
         finally:
             for made, _ in writer.plan.caches:
-                discard(made)
+                caching.discard(made)
+            for partial in writer.plan.factored.values():
+                rfactor.discard(partial)

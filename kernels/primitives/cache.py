@@ -8,6 +8,26 @@
 Legal for an input buffer of a stage that is not fused and none of whose loops are collapsed. In the
 plan, the new stage stands before the other one, with loops of its own: fused into a loop of the
 other, it copies what one iteration needs. Its operations come into the block with the loops.
+
+In a group's own memory, at a loop:
+
+    groups m, n                           groups m, n
+        for ko in 0..K step 16                for ko in 0..K step 16
+            y += x[m, ko + ki]     ->             t[..] = x[m, ko + ..]
+               * w[ko + ki, n]                    y += t[ki] * w[ko + ki, n]
+
+and with 2 buffers, where `if` leaves out what lies beyond the end:
+
+            t[0][..] = x[m, ..]
+            for ko in 0..K step 16
+                r = x[m, ko + 16 + ..]              (if ko + 16 < K)
+                y += t[ko / 16 % 2][ki] * w[ko + ki, n]
+                t[(ko / 16 + 1) % 2][..] = r        (if ko + 16 < K)
+
+Legal for an input buffer that is subscripted by sums of loops, at a plain loop of the stage. That
+loops bound to groups are around it, that what one iteration needs is of known size, and that nobody
+writes the operand meanwhile is checked when all is done (`model/cached.py`). The plan notes it; the
+copies are made with the loops (`codegen/tiles/caches.py`).
 """
 
 from __future__ import annotations
@@ -18,33 +38,58 @@ from ...ir.attributes import IntegerAttr
 from ...ir.core import Operation, Value
 from ...ir.types import MemRefType, index
 from ..model.legality import illegal
-from ..model.plan import Plan
-from ..model.stages import Stage, make_stage
-from .primitive import check_uncollapsed, check_unfused, primitive
+from ..model.plan import Cached, Loop, Plan
+from ..model.stages import Access, Stage, make_stage
+from .primitive import check_alive, check_uncollapsed, check_unfused, primitive
 
 
 @primitive(schedule.Cache)
-def cache(plan: Plan, op: schedule.Cache, stage: Stage) -> Stage:
-    """The stage that copies an operand of another, which reads the copy from now on."""
+def cache(plan: Plan, op: schedule.Cache, stage: Stage, at: Loop | None = None) -> Stage | None:
+    """The stage that copies an operand of another, which reads the copy from now on.
+
+    None where groups keep the copy in their own memory.
+    """
+    if at is not None:
+        _in_workgroup(plan, op, stage, at)
+        return None
     check_unfused(plan, stage, op)
     check_uncollapsed(plan, stage, op)
     made = _copying(stage, op)
     plan.insert(made, before=stage)
     plan.caches.append((made, stage))
-    op.copy.name_hint = op.copy.name_hint or "copy"
+    op.copies[0].name_hint = op.copies[0].name_hint or "copy"
     return made
+
+
+def _in_workgroup(plan: Plan, op: schedule.Cache, stage: Stage, at: Loop) -> None:
+    access, order = _operand(stage, op)
+    check_alive(at, op)
+    if at.stage is not stage:
+        raise illegal(op, "expects a loop of the stage")
+    if access in plan.cached:
+        raise illegal(op, "the operand is in workgroup memory already")
+    buffers = op.buffers or 1
+    if buffers > 1 and at.at_once:
+        raise illegal(op, "iterations that run at once have no next one to copy for")
+    plan.cached[access] = Cached(at, tuple(order), buffers, op.loc)
+
+
+def _operand(stage: Stage, op: schedule.Cache) -> tuple[Access, list[int]]:
+    """The operand, and the order of its dimensions in the copy."""
+    access = next((a for a in stage.inputs if a.number == op.number), None)
+    if access is None or access.is_scalar:
+        raise illegal(op, f"the stage has no input buffer {op.number}")
+    rank = len(access.shape)
+    order = list(range(rank) if op.order is None else op.order)
+    if sorted(order) != list(range(rank)):
+        raise illegal(op, f"{order} is no order of the operand's {rank} dimensions")
+    return access, order
 
 
 def _copying(stage: Stage, op: schedule.Cache) -> Stage:
     """A new stage whose operations, an allocation and a copy, are in no block; see `insert`."""
-    number = op.number
-    access = next((a for a in stage.inputs if a.number == number), None)
-    if access is None or access.is_scalar:
-        raise illegal(op, f"the stage has no input buffer {number}")
-    shape = access.value.type.shape  # type: ignore[attr-defined]
-    order = list(range(len(shape)) if op.order is None else op.order)
-    if sorted(order) != list(range(len(shape))):
-        raise illegal(op, f"{order} is no order of the operand's {len(shape)} dimensions")
+    access, order = _operand(stage, op)
+    shape = access.shape
     type = MemRefType(tuple(shape[d] for d in order), access.element_type)
     sizes = [_size(access.value, d) for d in order if shape[d] is None]
     buffer = memref.Alloc(sizes, [], memref=type).result

@@ -5,23 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ....dialects import gpu, memref, scf
-from ....ir.core import Block, Operation, Value
+from ....ir.core import Block, Operation
 from ....ir.traits import ReadsMemory, WritesMemory
 from ....ir.types import MemRefType
 from ...model.uniform import is_uniform
+from .slots import Spot, spot
 
 
 @dataclass
 class _Pending:
     """The buffers that were read and written since the last barrier."""
 
-    reads: set[Value] = field(default_factory=set)
-    writes: set[Value] = field(default_factory=set)
+    reads: set[Spot] = field(default_factory=set)
+    writes: set[Spot] = field(default_factory=set)
 
     def clash(self, op: Operation) -> bool:
         """Whether an operation has to wait for what went before."""
         reads, writes = touched(op)
-        return bool(reads & self.writes or writes & (self.reads | self.writes))
+        return _meet(reads, self.writes) or _meet(writes, self.reads | self.writes)
 
     def note(self, op: Operation) -> None:
         """What an operation touches."""
@@ -38,6 +39,11 @@ class _Pending:
         """What either way leaves."""
         self.reads |= other.reads
         self.writes |= other.writes
+
+    def start_over(self) -> None:
+        """Another iteration: what is numbered by the loop has another number now."""
+        self.reads = {one.later() for one in self.reads}
+        self.writes = {one.later() for one in self.writes}
 
     def copy(self) -> _Pending:
         """As it is now."""
@@ -59,6 +65,8 @@ def _block(block: Block, pending: _Pending) -> None:
             case scf.If() if not is_uniform(op.condition):  # One thread acts for others.
                 _wait(op, pending)
             case scf.If():
+                if pending.clash(op):  # Not inside: how many barriers are passed stays known.
+                    _barrier(op, pending)
                 ways = [pending.copy() for _ in op.regions]
                 for region, way in zip(op.regions, ways, strict=True):
                     for inner in region.blocks:
@@ -73,6 +81,7 @@ def _block(block: Block, pending: _Pending) -> None:
                     for region in op.regions:
                         for inner in region.blocks:
                             _block(inner, pending)
+                    pending.start_over()
                 pending.join(start)
             case _:
                 _wait(op, pending)
@@ -80,18 +89,26 @@ def _block(block: Block, pending: _Pending) -> None:
 
 def _wait(op: Operation, pending: _Pending) -> None:
     if pending.clash(op):
-        assert op.parent is not None
-        op.parent.insert_before(gpu.Barrier(loc=op.loc), op)
-        pending.clear()
+        _barrier(op, pending)
     pending.note(op)
 
 
-def touched(op: Operation) -> tuple[set[Value], set[Value]]:
+def _barrier(op: Operation, pending: _Pending) -> None:
+    assert op.parent is not None
+    op.parent.insert_before(gpu.Barrier(loc=op.loc), op)
+    pending.clear()
+
+
+def _meet(some: set[Spot], others: set[Spot]) -> bool:
+    return any(one.meets(other) for one in some for other in others)
+
+
+def touched(op: Operation) -> tuple[set[Spot], set[Spot]]:
     """The buffers that an operation reads, and those that it writes."""
-    reads: set[Value] = set()
-    writes: set[Value] = set()
+    reads: set[Spot] = set()
+    writes: set[Spot] = set()
     for inner in op.walk():
-        buffers = {memref.base_buffer(v) for v in inner.operands if isinstance(v.type, MemRefType)}
+        buffers = {spot(inner, v) for v in inner.operands if isinstance(v.type, MemRefType)}
         if inner.has_trait(ReadsMemory):
             reads |= buffers
         elif inner.has_trait(WritesMemory):

@@ -18,7 +18,8 @@ def make_plain(kernel: gpu.GPUFuncOp) -> None:
                 _replace(op, read)
             case vector.Store():
                 _replace(op, vector.TransferWrite.of(op.valueToStore, op.base, op.indices))
-    for op in [o for o in kernel.walk() if isinstance(o, scf.Parallel) and not o.results]:
+    loops = [o for o in kernel.walk() if isinstance(o, scf.Parallel) and not o.results]
+    for op in reversed(loops):  # Inner ones first: outer ones are copied with them.
         _as_loops(op)
 
 

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ....dialects import gpu, memref
 from ....ir.attributes import IntegerAttr
-from ....ir.core import Value
+from ....ir.core import Operation, Value
 from ....ir.types import MemRefType, i64
 
 
-def move_to_group(kernel: gpu.GPUFuncOp) -> None:
-    """Make arguments in workgroup memory of the allocations of known size."""
+def is_of_group(op: Operation) -> bool:
+    """Whether an operation makes a buffer in workgroup memory."""
+    return isinstance(op, memref.Alloca) and gpu.is_workgroup(op.memref.type)
+
+
+def move_to_group(kernel: gpu.GPUFuncOp, which: Callable[[Operation], bool] | None = None) -> None:
+    """Make arguments in workgroup memory of the allocations of known size, or of `which`."""
     block = kernel.body.blocks[0]
     count = len(kernel.workgroup_buffers)
     for op in [o for o in kernel.walk() if isinstance(o, memref.Alloca)]:
+        if which is not None and not which(op):
+            continue
         type = op.results[0].type
         assert isinstance(type, MemRefType)
         place = MemRefType(type.shape, type.element_type, type.layout, gpu.WORKGROUP)

@@ -54,7 +54,7 @@ class Accumulation:
                 place = self.memory.coordinates.place(out, at, axes)
                 if (number, place.key, 0) in self.table:
                     continue
-                initial = self.memory.take(place)
+                initial = self._initial(number, place)
                 partial = [a for a in axes if a.accumulates]
                 along = tuple(a for a in axes if a.accumulates or a in place.axes)
                 for chain in range(self.chains):
@@ -62,6 +62,18 @@ class Accumulation:
                     value = self._start(number, initial, is_partial, along)
                     held = Accumulator(number, place.kept(), initial, value, along)
                     self.table[number, place.key, chain] = held
+
+    def _initial(self, number: int, place: Place) -> Tiled:
+        """What a result starts with: what it holds, or nothing where it is a partial one."""
+        if place.access not in self.memory.coordinates.plan.factored:
+            return self.memory.take(place)
+        kind, element = self.stage.combiners[number], place.access.element_type
+        assert kind is not None
+        start = identity(kind, element)
+        if not place.axes:
+            return Tiled(self.code.number(start, element))
+        type = VectorType(shape_of(place.axes), element)
+        return Tiled(self.code.splat_number(start, type), place.axes)
 
     def _start(self, number: int, initial: Tiled, is_partial: bool, along: Sequence[Axis]) -> Value:
         """The initial value of a partial result, or of the only one."""

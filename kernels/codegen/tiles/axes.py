@@ -7,16 +7,26 @@ four copies of sixteen lanes are an axis of 64.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ....ir.core import Value
 from ....ir.types import Type, VectorType
+from ...model.cached import leaves
 from ...model.plan import Loop
 from ...model.steps import power_of_two
 
 Number = int | Value
 """An extent during emission: known, or a value."""
+
+
+Inner = int | Callable[[Value], Number]
+"""What one iteration of a loop gives the inner half as its extent: known, or by its counter."""
+
+
+def inner_extent(inner: Inner, counter: Value) -> Number:
+    """The extent that the iteration at a value of the counter gives."""
+    return inner if isinstance(inner, int) else inner(counter)
 
 
 @dataclass(frozen=True)
@@ -80,7 +90,7 @@ def axes_of(
     """
     chains: dict[Loop, list[list[Loop]]] = {}
     wanted = set(loops)
-    nested = [leaf for root in dict.fromkeys(loop.root for loop in loops) for leaf in _leaves(root)]
+    nested = [leaf for root in dict.fromkeys(loop.root for loop in loops) for leaf in leaves(root)]
     for loop in (leaf for leaf in nested if leaf in wanted):
         runs = chains.setdefault(loop.root, [])
         if runs and _continues(runs[-1][-1], loop):
@@ -92,15 +102,6 @@ def axes_of(
     axes = [a for a in found if a.size != 1 or a.is_lane]
     axes.sort(key=lambda a: (a.is_lane, not a.accumulates, place[a.first]))  # type: ignore[index]
     return axes
-
-
-def _leaves(loop: Loop) -> Iterator[Loop]:
-    """The loops that splits have made of one, from the outside in."""
-    if loop.parts is None:
-        yield loop
-    else:
-        for part in loop.parts:
-            yield from _leaves(part)
 
 
 def _continues(outer: Loop, inner: Loop) -> bool:

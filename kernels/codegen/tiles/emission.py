@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from math import prod
 
@@ -21,8 +21,9 @@ from ...model.stages import Stage
 from ...model.steps import remainders
 from ..code import Code, Scope, make
 from .accumulators import Accumulation
-from .axes import Axis, Number, axes_of
+from .axes import Axis, Inner, Number, axes_of, inner_extent
 from .bodies import Bodies
+from .caches import Caches
 from .contraction import Contractions
 from .memory import Memory
 from .places import Coordinates, Position
@@ -51,6 +52,7 @@ class Emission:
         """Whether groups mask what is beyond, in the nest that is being written."""
         self.active: dict[Stage, Accumulation] = {}
         self.temporaries = Temporaries(code, self.coordinates, views)
+        self.caches = Caches(plan, code, self.memory, self.positions, self.extents)
         self._buffers: dict[Node, tuple[frozenset[Value], frozenset[Value]]] = {}
 
     def nest(self, root: Node | Stage, before: Operation) -> None:
@@ -141,20 +143,20 @@ class Emission:
             if full == 1:
                 self.once(node, 0, step)
             elif full:
-                self.loop(node, 0, full * step, step, lambda iv: step)
+                self.loop(node, 0, full * step, step, step)
             if rest:
                 self.once(node, full * step, rest)
         elif lead.rest is None:
-            self.loop(node, 0, extent, 1, lambda iv: 1)
+            self.loop(node, 0, extent, 1, 1)
         else:
             self.dynamic(node, extent, step)
 
-    def share(self, node: Node) -> Callable[[Value], Number]:
+    def share(self, node: Node) -> Inner:
         """How much of a loop each group has: whole steps, or masked ones at its end."""
         code, lead = self.code, node.loops[0]
         extent, step = self.extent(lead), lead.step
         if lead.rest is None or (isinstance(extent, int) and extent % step == 0):
-            return lambda iv: step
+            return step
         self.masked.update(loop.rest for loop in node.loops if loop.rest is not None)
         return lambda iv: code.minimum(step, code.binary(arith.SubI, code.as_value(extent), iv))
 
@@ -163,6 +165,9 @@ class Emission:
         code = self.code
         granules = [g for loop in node.loops if (g := self.granule(loop)) is not None]
         granule = min(granules, default=None)
+        if granule is None and node.at_once and _are_blocks(node.loops[0]):
+            self.blocks(node, extent, step)
+            return
         if granule is None:  # plain loops inside adapt to any extent
             self.loop(
                 node, 0, extent, step,
@@ -171,7 +176,7 @@ class Emission:
             return
         whole = code.binary(arith.DivUI, extent, code.index(step))
         main = code.multiply(whole, step)
-        self.loop(node, 0, main, step, lambda iv: step)
+        self.loop(node, 0, main, step, step)
         if granule > 1 and self._can_mask(node):
             self.loop(
                 node, main, extent, granule,
@@ -183,8 +188,15 @@ class Emission:
             rest = code.binary(arith.SubI, extent, code.as_value(main))
             count = code.binary(arith.DivUI, rest, code.index(inner))
             end = code.add(main, code.multiply(count, inner)) if inner > 1 else extent
-            self.loop(node, main, end, inner, lambda iv, inner=inner: inner)
+            self.loop(node, main, end, inner, inner)
             main = end
+
+    def blocks(self, node: Node, extent: Value, step: int) -> None:
+        """A loop over blocks of iterations that run at once: whole blocks, then what is left."""
+        code = self.code
+        main = code.multiply(code.binary(arith.DivUI, extent, code.index(step)), step)
+        self.loop(node, 0, main, step, step)
+        self.once(node, main, code.binary(arith.SubI, extent, code.as_value(main)))
 
     def _can_mask(self, node: Node) -> bool:
         """Whether the machine can leave lanes of all that a loop reads, computes and writes."""
@@ -210,19 +222,35 @@ class Emission:
         last = inside[-1]
         return last.extent if last.in_lanes else 1  # type: ignore[return-value]
 
-    def once(self, node: Node, offset: int, inner: Number) -> None:
+    def once(self, node: Node, offset: Number, inner: Number) -> None:
         """One iteration, in line."""
+        self._give(node, inner)
         for loop in node.loops:
-            if loop.rest is not None:
-                self.extents[loop.rest] = inner
-            self.positions[loop.stage].offsets[loop] = offset
+            self.positions[loop.stage].put(loop, offset)
+            self.number_part(loop, offset)
         heap = self.temporaries.enter(node)
+        made = self.caches.enter([node])
+        self.caches.begin(node)
         self.children(node.children)
+        self.caches.leave(made)
         if heap:
             self.memory.flush()
             self.temporaries.leave(heap)
         for loop in node.loops:
-            del self.positions[loop.stage].offsets[loop]
+            self.positions[loop.stage].remove(loop)
+
+    def number_part(self, loop: Loop, at: Number) -> None:
+        """Say where the results of an iteration go, if it has its own."""
+        if not loop.is_factored:
+            return
+        if isinstance(at, int):
+            part: Number = at // loop.step
+        elif loop.step == 1:
+            part = at
+        else:
+            part = self.code.binary(arith.DivUI, at, self.code.index(loop.step))
+        for out in loop.stage.outputs:
+            self.coordinates.slots[out] = part
 
     def unrolled(self, node: Node) -> None:
         """The iterations one after the other, where there are loops inside."""
@@ -248,9 +276,7 @@ class Emission:
 
     # -- scf -----------------------------------------------------------------------------------
 
-    def loop(
-        self, node: Node, lower: Number, upper: Number, step: int, inner: Callable[[Value], Number]
-    ) -> None:
+    def loop(self, node: Node, lower: Number, upper: Number, step: int, inner: Inner) -> None:
         """A loop as an operation; `inner` tells the inner half's extent."""
         if upper == lower:
             return
@@ -259,7 +285,9 @@ class Emission:
         if node.at_once:
             self.parallel(node, lower, upper, step, inner, written)
         else:
+            self.caches.start(node, lower, upper, step, inner)
             self.for_loop(node, lower, upper, step, inner, written)
+            self.caches.stop(node)
         self.memory.forget(written)
 
     def for_loop(self, node, lower, upper, step, inner, written) -> None:
@@ -284,10 +312,12 @@ class Emission:
         """A parallel loop, together with those directly inside that have no remainder."""
         code = self.code
         nodes, bounds = [node], [(lower, upper, step)]
+        self._give(node, inner if isinstance(inner, int) else None)
         while (below := self._parallel_below(nodes[-1])) is not None:
             extent = self.extent(below.loops[0])
             nodes.append(below)
             bounds.append((0, extent, below.loops[0].step))
+            self._give(below, below.loops[0].step)
         block = IRBlock([index] * len(nodes))
         for value, one in zip(block.args, nodes, strict=True):
             _name(value, one)
@@ -302,6 +332,14 @@ class Emission:
         inners = [inner, *map(self.share, nodes[1:])]
         self._body(op, nodes, block, list(block.args), inners, written)
         block.append(scf.Reduce([], []))
+
+    def _give(self, node: Node, extent: Number | None) -> None:
+        """Say how large the inner halves are in an iteration, or that it is not known yet."""
+        for loop in node.loops:
+            if loop.rest is not None and extent is None:
+                self.extents.pop(loop.rest, None)
+            elif loop.rest is not None and extent is not None:
+                self.extents[loop.rest] = extent
 
     def _parallel_below(self, node: Node) -> Node | None:
         match node.children:
@@ -324,14 +362,19 @@ class Emission:
         for value in block.args:
             code.depths[value] = code.scope.depth
         for node, value, inner in zip(nodes, values, inners, strict=True):
-            extent = inner(value)
+            self._give(node, inner_extent(inner, value))
             for loop in node.loops:
-                if loop.rest is not None:
-                    self.extents[loop.rest] = extent
                 self.positions[loop.stage].values[loop] = value
+                self.number_part(loop, value)
         heap = self.temporaries.enter(nodes[-1])
+        made = self.caches.enter(nodes, nodes[0].at_once)
+        for node in nodes:
+            self.caches.begin(node)
         self.children(nodes[-1].children)
         self.memory.flush()
+        for node in nodes:
+            self.caches.end(node)
+        self.caches.leave(made)
         self.temporaries.leave(heap)
         for node in nodes:
             for loop in node.loops:
@@ -346,15 +389,18 @@ class Emission:
 
     def buffers(self, node: Node) -> tuple[frozenset[Value], frozenset[Value]]:
         """The buffers that a subtree touches, and those that it writes."""
-        if node in self._buffers:
-            return self._buffers[node]
+        if node not in self._buffers:
+            self._buffers[node] = self._used(node)
+        touched, written = self._buffers[node]
+        return touched, written | self.caches.filled_in(node)
+
+    def _used(self, node: Node) -> tuple[frozenset[Value], frozenset[Value]]:
         base = self.coordinates.base
         touched, written = set(), set()
         for stage in node.stages():
             touched.update(base(a.value) for a in stage.accesses if not a.is_scalar)
             written.update(base(a.value) for a in stage.outputs)
-        self._buffers[node] = frozenset(touched), frozenset(written)
-        return self._buffers[node]
+        return frozenset(touched), frozenset(written)
 
     # -- stages --------------------------------------------------------------------------------
 
@@ -426,6 +472,12 @@ def _has_groups(root: Node | Stage) -> bool:
     if isinstance(root, Stage) or not any(loop.threads for loop in root.loops):
         return False
     return not any(unvectorizable(stage) for stage in root.stages())
+
+
+def _are_blocks(loop: Loop) -> bool:
+    """Whether what is in an iteration of a loop runs at once, too."""
+    rest = loop.rest
+    return rest is not None and (rest if rest.parts is None else rest.parts[0]).at_once
 
 
 def _stems_from(loop: Loop, whole: Loop | None) -> bool:

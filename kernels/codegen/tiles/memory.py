@@ -83,7 +83,7 @@ class Memory(Contents):
         op = vector.TransferRead.of(
             where.memref,
             where.indices,
-            self._padding(element),
+            self.padding(element),
             VectorType(sizes, element),
             where.map(axes, has_lanes),
             [axis.active is None for axis in axes]
@@ -125,7 +125,8 @@ class Memory(Contents):
         if lane.lanes != usual and lane.size > min(lane.lanes, usual):
             op.attributes["schedule.lanes"] = IntegerAttr(lane.lanes, i64)
 
-    def _padding(self, element) -> Value:
+    def padding(self, element) -> Value:
+        """What a masked read has where nothing is read."""
         key = ("poison", element)
         scope = self.code.entry
         if key not in scope.cache:

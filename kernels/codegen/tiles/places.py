@@ -25,6 +25,18 @@ class Position:
         self.offsets: dict[Loop, int] = {}
         """The values of loops that are written out, or have one iteration."""
 
+    def put(self, loop: Loop, at: int | Value) -> None:
+        """Stand at a value of a loop."""
+        if isinstance(at, int):
+            self.offsets[loop] = at
+        else:
+            self.values[loop] = at
+
+    def remove(self, loop: Loop) -> None:
+        """Leave a loop."""
+        self.offsets.pop(loop, None)
+        self.values.pop(loop, None)
+
     def copy(self) -> Position:
         """This point, while the original goes on."""
         point = Position(self.stage)
@@ -93,6 +105,10 @@ class Coordinates:
         self.plan = plan
         self.dropped: dict[Access, frozenset[Loop]] = {}
         """Loops that an access does not depend on, its buffer being used anew in each iteration."""
+        self.instead: dict[Access, Access] = {}
+        """Accesses to copies of operands, by those to the operands."""
+        self.slots: dict[Access, int | Value] = {}
+        """Which of several buffers, the first subscript, an access goes to now."""
         self._linear: dict[Access, list[tuple[Loop, Size]]] = {}
         self._base: dict[Value, Value] = {}
 
@@ -137,9 +153,15 @@ class Coordinates:
 
     def place(self, access: Access, at: Position, axes: Sequence[Axis]) -> Place:
         """What a linear access touches, along those of the axes that it depends on."""
+        access = self.instead.get(access, access)
         assert access.coefficients is not None
         terms: list[tuple[Value, Size]] = []
         constant = access.constant
+        slot = self.slots.get(access, 0)
+        if isinstance(slot, Value):
+            terms.append((slot, access.strides[0]))
+        elif slot:
+            constant = constant + access.strides[0] * slot
         for loop, factor in self.linear(access):
             if loop in at.values:
                 terms.append((at.values[loop], factor))

@@ -64,6 +64,8 @@ class Views:
             if linear is None:
                 return None
             total: Value | int = linear[1]
+            if position == 0:
+                total = code.add(total, self.coordinates.slots.get(access, 0))
             for dim, factor in enumerate(linear[0]):
                 if not factor:
                     continue
@@ -117,8 +119,17 @@ class Views:
                 sizes.append(left)
                 strides.append(stride)
                 indices.append(code.as_value(total))
+        if access in self.coordinates.slots:
+            sizes.append(self._slots(access))
+            strides.append(access.strides[0])
+            indices.append(code.as_value(self.coordinates.slots[access]))
         view = self._view(access, access.constant, sizes, strides)
         return Subscripted(view, indices, dims)
+
+    @staticmethod
+    def _slots(access: Access) -> Size:
+        """How many buffers there are of which an access goes to one."""
+        return access.stage.symbols.of(access.value, 0)
 
     def _extent(self, root: Loop, dropped: frozenset[Loop], stage) -> Size:
         gone = [

@@ -491,25 +491,6 @@ schedule.for @batch {
 // -----
 
 func.func private @sum(%x: memref<6x20xf32>, %y: memref<6xf32>) attributes {nn.kernel} {
-  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<6x20xf32>) outs(%y : memref<6xf32>) {
-  ^bb0(%a: f32, %acc: f32):
-    %s = arith.addf %a, %acc : f32
-    linalg.yield %s : f32
-  }
-  return
-}
-schedule.for @sum {
-^bb0(%s: !schedule.stage):
-  %i, %j = schedule.loops 2 of %s
-  %io, %ii = schedule.split %i by 2
-  schedule.bind %io to groups<x>
-  // expected-error @+1 {{another loop is bound to groups along x already}}
-  schedule.bind %ii to groups<x>
-}
-
-// -----
-
-func.func private @sum(%x: memref<6x20xf32>, %y: memref<6xf32>) attributes {nn.kernel} {
   // expected-error @+1 {{a loop is parallel beside one that is bound to groups}}
   linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<6x20xf32>) outs(%y : memref<6xf32>) {
   ^bb0(%a: f32, %acc: f32):

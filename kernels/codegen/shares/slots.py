@@ -1,0 +1,78 @@
+"""Which of several buffers in one, along its first dimension, an operation touches.
+
+    %slot = arith.remui %k, %c2             slot k % 2
+    %one = arith.addi %k, %c1
+    %next = arith.remui %one, %c2           slot (k + 1) % 2, another one
+
+Only where all threads of a group have the same number: else one's slot may be another's next one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....dialects import arith, memref, vector
+from ....ir.affine import AffineDim
+from ....ir.core import Operation, Value
+from ....ir.rewriting import constant_int
+from ...model.uniform import is_uniform
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A buffer, or the one in it at `(base + offset) % count`; without a base, at `offset`.
+
+    With a count of 0 it is the whole buffer.
+    """
+
+    buffer: Value
+    base: Value | None = None
+    offset: int = 0
+    count: int = 0
+
+    def meets(self, other: Spot) -> bool:
+        """Whether two operations may touch the same elements, in one iteration of all loops."""
+        if self.buffer is not other.buffer:
+            return False
+        if not self.count or not other.count:
+            return True
+        if self.base is not other.base or self.count != other.count:
+            return True
+        return (self.offset - other.offset) % self.count == 0
+
+    def later(self) -> Spot:
+        """What it is to another iteration, in which the base has another value."""
+        return self if self.base is None else Spot(self.buffer)
+
+
+def spot(op: Operation, buffer: Value) -> Spot:
+    """The part of a buffer that an operation touches which has the buffer as an operand."""
+    base = memref.base_buffer(buffer)
+    at = _first_index(op) if base is buffer else None
+    if at is None:
+        return Spot(base)
+    if (number := constant_int(at)) is not None:
+        slots = buffer.type.shape[0]  # type: ignore[attr-defined]
+        return Spot(base, None, number, slots) if slots and number < slots else Spot(base)
+    remainder = at.defined_by(arith.RemUI)
+    count = constant_int(remainder.rhs) if remainder is not None else None
+    if remainder is None or not count:
+        return Spot(base)
+    term, offset = remainder.lhs, 0
+    if (total := term.defined_by(arith.AddI)) is not None:
+        more = constant_int(total.rhs)
+        if more is not None:
+            term, offset = total.lhs, more
+    return Spot(base, term, offset, count) if is_uniform(term) else Spot(base)
+
+
+def _first_index(op: Operation) -> Value | None:
+    """The first subscript, if the operation touches nothing at another one."""
+    match op:
+        case vector.TransferRead() | vector.TransferWrite():
+            if any(isinstance(e, AffineDim) and e.position == 0 for e in op.map.results):
+                return None
+            return op.indices[0] if op.indices else None
+        case memref.Load() | memref.Store():
+            return op.indices[0] if op.indices else None
+    return None

@@ -1,0 +1,344 @@
+"""Operands in the memory of a group: each iteration of a loop copies the part that it needs.
+
+With several buffers, an iteration copies what a later one needs: it reads before it computes and
+writes after that, so that the elements are on their way meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ....dialects import arith, memref, vector
+from ....dialects.gpu.attributes import WORKGROUP
+from ....ir.affine import AffineConstant, AffineDim, AffineExpr, AffineMap
+from ....ir.core import Value
+from ....ir.types import MemRefType, VectorType
+from ...model.cached import first_inside
+from ...model.nest import Node
+from ...model.plan import Cached, Loop, Plan
+from ...model.stages import Access, Linear
+from ..code import Code
+from .axes import Inner, Number, inner_extent
+from .branches import Branch
+from .memory import Memory
+from .places import Position
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The part of an operand that an iteration needs: sizes, and how many of them are inside."""
+
+    sizes: tuple[int, ...]
+    active: tuple[Number | None, ...]
+
+
+@dataclass
+class _Ahead:
+    """How a loop that runs copies for later iterations."""
+
+    lower: Number
+    upper: Number
+    step: int
+    inner: Inner
+    read: dict[Access, tuple[Value, _Part]] = field(default_factory=dict)
+    """What an iteration has read and not written yet."""
+
+
+class Caches:
+    """Copies operands into workgroup memory; see the module."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        code: Code,
+        memory: Memory,
+        positions: dict,
+        extents: dict[Loop, Number],
+    ) -> None:
+        self.plan = plan
+        self.code = code
+        self.memory = memory
+        self.coordinates = memory.coordinates
+        self.positions: dict = positions
+        self.extents = extents
+        self._rooms: dict[Access, Value] = {}
+        self._running: dict[Loop, _Ahead] = {}
+        self._by_loop: dict[Loop, list[Access]] = {}
+        for access, cached in plan.cached.items():
+            self._by_loop.setdefault(cached.at, []).append(access)
+
+    def filled_in(self, node: Node) -> set[Value]:
+        """The buffers into which a subtree copies operands."""
+        found = set()
+        for access, room in self._rooms.items():
+            order = self.plan.order[access.stage]
+            at = order.index(self.plan.cached[access].at)
+            mine = [loop for loop in node.loops if loop.stage is access.stage]
+            if mine and order.index(mine[0]) <= at:
+                found.add(room)
+        return found
+
+    # -- buffers -------------------------------------------------------------------------------
+
+    def enter(self, nodes: Sequence[Node], are_groups: bool = False) -> list[Access]:
+        """Make the buffers of a group, where its iteration begins; what `leave` lets go.
+
+        It begins in the outermost loop of groups, or in the only iteration of the innermost one.
+        """
+        loops = {loop for node in nodes for loop in node.loops}
+        made = []
+        for access, cached in self.plan.cached.items():
+            order = self.plan.order[access.stage]
+            around = [loop for loop in order[: order.index(cached.at) + 1] if loop.at_once]
+            if access not in self._rooms and loops & set(around if are_groups else around[-1:]):
+                self._rooms[access] = self._make_room(access, cached)
+                made.append(access)
+        return made
+
+    def leave(self, made: Sequence[Access]) -> None:
+        """The iteration in which these buffers were made has ended."""
+        for access in made:
+            del self._rooms[access]
+
+    def _make_room(self, access: Access, cached: Cached) -> Value:
+        sizes = [self._size(access, linear, cached.at) for linear in _linear(access)]
+        shape = [sizes[d] for d in cached.order]
+        if cached.buffers > 1:
+            shape.insert(0, cached.buffers)
+        type = MemRefType(tuple(shape), access.element_type, None, WORKGROUP)
+        return self.code.value(memref.Alloca([], [], memref=type))
+
+    def _size(self, access: Access, linear: Linear, at: Loop) -> int:
+        size = 1
+        for dim, factor in linear.terms:
+            first = first_inside(self.plan, access.stage, dim, at)
+            if first is not None:
+                assert isinstance(first.extent, int)
+                size += factor * (first.extent - 1)
+        return size
+
+    # -- one iteration -------------------------------------------------------------------------
+
+    def begin(self, node: Node) -> None:
+        """Copy what an iteration needs, or read what a later one needs."""
+        at_once = [access for access in self._at(node) if self._ahead(access) is None]
+        due = [(access, *self._read(access)) for access in at_once]
+        for access, value, part in due:
+            self._write(access, value, part, 0)
+        for access in at_once:
+            self._take(access, 0)
+        for ahead, distance, accesses in self._ahead_at(node):
+            self._read_ahead(ahead, distance, accesses)
+            for access in accesses:
+                self._take(access, self._slot(access, ahead, 0))
+
+    def end(self, node: Node) -> None:
+        """Write what was read for a later iteration."""
+        for ahead, distance, accesses in self._ahead_at(node):
+            slots = [self._slot(access, ahead, distance) for access in accesses]
+            with Branch(self.code, self._is_inside(accesses[0], ahead, distance)):
+                for access, slot in zip(accesses, slots, strict=True):
+                    self._write(access, *ahead.read.pop(access), slot)
+
+    def _at(self, node: Node) -> list[Access]:
+        return [access for loop in node.loops for access in self._by_loop.get(loop, ())]
+
+    def _ahead(self, access: Access) -> _Ahead | None:
+        cached = self.plan.cached[access]
+        return self._running.get(cached.at) if cached.buffers > 1 else None
+
+    def _ahead_at(self, node: Node) -> list[tuple[_Ahead, int, list[Access]]]:
+        """(loop that runs, how many iterations ahead, what is copied so far ahead of it)."""
+        found: dict[tuple[Loop, int], list[Access]] = {}
+        for access in self._at(node):
+            cached = self.plan.cached[access]
+            if self._ahead(access) is not None:
+                found.setdefault((cached.at, cached.buffers - 1), []).append(access)
+        return [(self._running[at], distance, own) for (at, distance), own in found.items()]
+
+    # -- a loop of iterations ------------------------------------------------------------------
+
+    def start(self, node: Node, lower: Number, upper: Number, step: int, inner: Inner) -> None:
+        """Copy for the first iterations of a loop that copies ahead from now on."""
+        accesses = [a for a in self._at(node) if self.plan.cached[a].buffers > 1]
+        for loop in dict.fromkeys(self.plan.cached[a].at for a in accesses):
+            self._running[loop] = _Ahead(lower, upper, step, inner)
+        most = max((self.plan.cached[a].buffers - 1 for a in accesses), default=0)
+        for number in range(most):
+            first = self.code.add(lower, number * step)
+            due = [a for a in accesses if number < self.plan.cached[a].buffers - 1]
+            if isinstance(first, int) and isinstance(upper, int):
+                if first < upper:
+                    self._copy(due, first, inner, number)
+                continue
+            with Branch(self.code, self._less(first, upper)):
+                self._copy(due, first, inner, number)
+
+    def stop(self, node: Node) -> None:
+        """The loop has ended."""
+        for access in self._at(node):
+            self._running.pop(self.plan.cached[access].at, None)
+
+    def _copy(self, accesses: Sequence[Access], first: Number, inner: Inner, slot: int) -> None:
+        """Copy what the iteration at a value of the loop needs."""
+        due = [(access, *self._read_at(access, first, inner)) for access in accesses]
+        for access, value, part in due:
+            self._write(access, value, part, slot)
+
+    def _read_at(self, access: Access, value: Number, inner: Inner) -> tuple[Value, _Part]:
+        """What the iteration at a value of the loop needs."""
+        at = self.plan.cached[access].at
+        position: Position = self.positions[access.stage]
+        kept = dict(position.values), dict(position.offsets), dict(self.extents)
+        position.remove(at)
+        position.put(at, value)
+        if at.rest is not None:
+            self.extents[at.rest] = inner_extent(inner, self.code.as_value(value))
+        found = self._read(access)
+        position.values, position.offsets = kept[0], kept[1]
+        self.extents.clear()
+        self.extents.update(kept[2])
+        return found
+
+    def _read_ahead(self, ahead: _Ahead, distance: int, accesses: Sequence[Access]) -> None:
+        """Read what the iteration after so many more needs, where there is one."""
+        later = self.code.add(self._counter(accesses[0]), distance * ahead.step)
+        with Branch(self.code, self._is_inside(accesses[0], ahead, distance)) as branch:
+            read = [self._read_at(access, later, ahead.inner) for access in accesses]
+            branch.yields = [value for value, _ in read]
+        for access, value, (_, part) in zip(accesses, branch.results, read, strict=True):
+            ahead.read[access] = value, part
+
+    def _is_inside(self, access: Access, ahead: _Ahead, distance: int) -> Value:
+        later = self.code.add(self._counter(access), distance * ahead.step)
+        return self._less(later, ahead.upper)
+
+    def _counter(self, access: Access) -> Value:
+        return self.positions[access.stage].values[self.plan.cached[access].at]
+
+    def _slot(self, access: Access, ahead: _Ahead, distance: int) -> Value:
+        """Which buffer has what the iteration after so many more needs."""
+        code = self.code
+        count: Number = self._counter(access)
+        if isinstance(ahead.lower, Value):
+            count = code.binary(arith.SubI, count, ahead.lower)
+        else:
+            count = code.add(count, -ahead.lower)
+        count = code.as_value(count)
+        if ahead.step > 1:
+            count = code.binary(arith.DivUI, count, code.index(ahead.step))
+        later = code.as_value(code.add(count, distance))
+        return code.binary(arith.RemUI, later, code.index(self.plan.cached[access].buffers))
+
+    # -- reading and writing -------------------------------------------------------------------
+
+    def _read(self, access: Access) -> tuple[Value, _Part]:
+        """The part of an operand that the iteration at the stage's position needs."""
+        code, memory = self.code, self.memory
+        memory.flush([self.coordinates.base(access.value)])
+        indices: list[Value] = []
+        sizes: list[int] = []
+        active: list[Number | None] = []
+        for linear in _linear(access):
+            first, size, count = self._along(access, linear)
+            indices.append(code.as_value(first))
+            sizes.append(size)
+            active.append(count)
+        mask = None
+        if any(count is not None for count in active):
+            mask = memory.mask(sizes, active)
+        element = access.element_type
+        rank = len(sizes)
+        op = vector.TransferRead.of(
+            memory.views.replaced.get(access.value, access.value),
+            indices,
+            memory.padding(element),
+            VectorType(tuple(sizes), element),
+            AffineMap.identity(rank),
+            [count is None for count in active],
+            mask,
+        )
+        return code.value(op), _Part(tuple(sizes), tuple(active))
+
+    def _along(self, access: Access, linear: Linear) -> tuple[Number, int, Number | None]:
+        """(first element, size, how many of them are inside if not all) of one subscript."""
+        code = self.code
+        cached, position = self.plan.cached[access], self.positions[access.stage]
+        first: Number = linear.constant
+        size, count = 1, 1
+        total: Number = count
+        for dim, factor in linear.terms:
+            values, constant = self.coordinates.parts((dim,), access, position, ())
+            for value in values:
+                first = code.add(code.multiply(value, factor), first)
+            first = code.add(first, constant * factor)
+            entered = {*position.values, *position.offsets}
+            loop = first_inside(self.plan, access.stage, dim, cached.at, entered)
+            if loop is None:
+                continue
+            extent = self.extents.get(loop.span, loop.extent)
+            whole = extent if isinstance(extent, int) else loop.extent
+            assert isinstance(whole, int)
+            size += factor * (whole - 1)
+            less = extent - 1 if isinstance(extent, int) else code.add(extent, -1)  # type: ignore[arg-type]
+            total = code.add(total, code.multiply(less, factor))
+        return first, size, None if isinstance(total, int) else total
+
+    def _write(self, access: Access, value: Value, part: _Part, slot: Number) -> None:
+        """Put a part of an operand into one of its buffers."""
+        code, cached, room = self.code, self.plan.cached[access], self._rooms[access]
+        rank = len(part.sizes)
+        lead = [code.as_value(slot)] if cached.buffers > 1 else []
+        along = tuple(AffineDim(len(lead) + cached.order.index(d)) for d in range(rank))
+        mask = None
+        if any(count is not None for count in part.active):
+            ordered = [part.sizes[d] for d in cached.order], [part.active[d] for d in cached.order]
+            mask = self.memory.mask(*ordered)
+        op = vector.TransferWrite.of(
+            value,
+            room,
+            [*lead, *[code.index(0)] * rank],
+            AffineMap(len(lead) + rank, 0, along),
+            [count is None for count in part.active],
+            mask,
+        )
+        code.put(op)
+        self.memory.forget([room])
+
+    def _take(self, access: Access, slot: Number) -> None:
+        """Let the stage read its operand from one of the buffers."""
+        cached, room = self.plan.cached[access], self._rooms[access]
+        linear = _linear(access)
+        exprs = tuple(_without_constant(access.exprs[d], linear[d]) for d in cached.order)
+        if cached.buffers > 1:
+            exprs = (AffineConstant(0), *exprs)
+        instead = Access(access.stage, access.number, room, exprs, False)
+        position: Position = self.positions[access.stage]
+        around = frozenset(
+            loop
+            for loop in self.plan.order[access.stage]
+            if loop in position.values or loop in position.offsets
+        )
+        self.coordinates.instead[access] = instead
+        self.coordinates.dropped[instead] = around
+        if cached.buffers > 1:
+            self.coordinates.slots[instead] = slot
+
+    def _less(self, a: Number, b: Number) -> Value:
+        code = self.code
+        operands = code.as_value(a), code.as_value(b)
+        return code.value(arith.CmpI("slt", *operands))
+
+
+def _linear(access: Access) -> list[Linear]:
+    return [linear for linear in access.linear if linear is not None]
+
+
+def _without_constant(expr: AffineExpr, linear: Linear) -> AffineExpr:
+    """A subscript relative to the first element that an iteration needs."""
+    if not linear.constant:
+        return expr
+    if len(linear.terms) == 1 and linear.terms[0][1] == 1:
+        return AffineDim(linear.terms[0][0])
+    return expr + -linear.constant

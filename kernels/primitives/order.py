@@ -1,0 +1,57 @@
+"""Two loops in blocks of the first one, so that iterations near each other share operands.
+
+    for m in 0..M step 64                for b in 0..M step 8 * 64
+        for n in 0..N step 32                for n in 0..N step 32
+            body(m, n)           ->              for m in 0..min(8 * 64, M - b) step 64
+                                                     body(b + m, n)
+
+Bound to groups along z, y and x, groups are visited in this order, as they start along x first:
+eight of them in a row need one part of the operand that n runs along, and the next ones need the
+same eight parts of the other. Legal for plain loops of one stage, the second directly inside the
+first, that no fused stage shares. The first may be whole or the outer half of a split: what the
+inner half has left is then known in the new loop. In the plan, the outer loop walks the span of the
+first one, and gives the inner one its extent.
+"""
+
+from __future__ import annotations
+
+from ...dialects import schedule
+from ..model.legality import illegal
+from ..model.plan import Loop, Plan
+from .primitive import check_free, check_plain, one_stage, primitive
+
+
+@primitive(schedule.Order)
+def order(plan: Plan, op: schedule.Order, first: Loop, second: Loop) -> tuple[Loop, Loop]:
+    """The loop over blocks, and the one over what is in a block."""
+    stage = one_stage((first, second), op)
+    for loop in (first, second):
+        check_free(loop, op)
+        check_plain(loop, op)
+    if first is second:
+        raise illegal(op, "names a loop twice")
+    loops = plan.order[stage]
+    at = loops.index(first)
+    if loops[at : at + 2] != [first, second]:
+        raise illegal(op, "the second loop must stand directly inside the first one")
+    outer, inner = _blocks(first, op.factor)
+    plan.replace([first, second], [outer, second, inner])
+    return outer, inner
+
+
+def _blocks(loop: Loop, factor: int) -> tuple[Loop, Loop]:
+    """The halves of a loop, which may be the outer half of a split itself."""
+    span, step = loop.span, loop.step * factor
+    extent = min(step, max(span.extent, 1)) if isinstance(span.extent, int) else step
+    outer = Loop(loop.stage, loop.dims, span.extent, f"{loop.name}o", step=step)
+    block = Loop(loop.stage, loop.dims, extent, loop.name)
+    inner = block
+    if loop.rest is not None:
+        inner = Loop(loop.stage, loop.dims, extent, f"{loop.name}i", step=loop.step)
+        inner.span, inner.rest = block, loop.rest
+        block.parts, block.is_alive = (inner, loop.rest), False
+    outer.root = block.root = inner.root = loop.root
+    outer.span, outer.rest = span, block
+    span.parts, span.is_alive = (outer, block), False
+    loop.is_alive = False
+    return outer, inner
