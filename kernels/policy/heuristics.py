@@ -217,7 +217,9 @@ class Heuristics(Shaping):
             order = worthwhile(host, access, self.machine)
             if order is not None:
                 permuted = tuple(order) if order != sorted(order) else None
-                made.append(self.writer.put(cache, access.number, host, permuted))
+                copy = self.writer.put(cache, access.number, host, permuted)
+                assert copy is not None
+                made.append(copy)
         return made
 
     def feed_copy(self, made: Stage, host: Stage, parallel: list[Loop], tile: Tile) -> None:
