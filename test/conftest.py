@@ -1,5 +1,6 @@
 """What all tests share: finding the real mlir-opt, exported models, and the rule on skips."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -7,8 +8,10 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator
+from concurrent.futures import Executor, ProcessPoolExecutor
 from functools import cache
 from importlib.util import find_spec
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -29,6 +32,10 @@ settings.load_profile("nnc")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Tests start Python by the hundred: each process would compile the modules of nnc anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # Tests compile anew; those of the cache set a limit of their own.
 os.environ["NNC_CACHE_LIMIT"] = "0"
 
@@ -39,8 +46,6 @@ if os.environ.get("NNC_GUARDED"):
     from .guarded import install
 
     install()
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 @cache
@@ -83,24 +88,37 @@ def mlir_opt() -> str:
 
 
 @pytest.fixture(scope="session")
-def export_model(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+def exporting_process() -> Generator[Executor]:
+    """A process that imports PyTorch once for all exports of this process of tests."""
+    with ProcessPoolExecutor(1, get_context("spawn")) as process:
+        yield process
+
+
+@pytest.fixture(scope="session")
+def export_model(
+    tmp_path_factory: pytest.TempPathFactory, exporting_process: Executor
+) -> Callable[..., Path]:
     """`export_model("resnet18", "--tiny")`: the ONNX file that bench/models.py writes.
 
-    The export runs in a process of its own, so that PyTorch's copy of LLVM and its threads stay
-    out of the tests' process. Each command line is exported once per session.
+    Exports run in a process of their own, so that PyTorch's copy of LLVM and its threads stay out of
+    the tests' process. Each command line is exported once for all processes of a session.
     """
-    exported: dict[tuple[str, ...], Path] = {}
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
 
     def export(*arguments: str) -> Path:
-        if arguments not in exported:
-            if find_spec("torch") is None or find_spec("transformers") is None:
-                skip_unless_ci("the `models` extra is not installed")
-            path = tmp_path_factory.mktemp("models") / f"{arguments[0]}.onnx"
-            command = [sys.executable, "-m", "bench.models", *arguments, "-o", str(path)]
-            run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-            assert run.returncode == 0, f"{' '.join(command)}\n{run.stdout}{run.stderr}"
-            exported[arguments] = path
-        return exported[arguments]
+        if find_spec("torch") is None or find_spec("transformers") is None:
+            skip_unless_ci("the `models` extra is not installed")
+        path = folder / f"{''.join(arguments)}.onnx"
+        with path.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not path.exists():
+                made = path.with_suffix(".made.onnx")
+                command = f"from bench.models import main; main({[*arguments, '-o', str(made)]})"
+                exporting_process.submit(exec, command).result()
+                made.rename(path)
+        return path
 
     return export
 

@@ -79,6 +79,18 @@ def reshape(n: Layer, x: Value, extents: Sequence[Extent]) -> Value:
     return n(nn.ReshapeDynamic(x, shape_vector(n, extents), out=out))
 
 
+def aligned(n: Layer, lhs: Value, rhs: Value, axis: int | None) -> Value:
+    """The right operand with its dimensions at those of the left from an axis on, if one is given.
+
+    So Caffe2 broadcasts, and ONNX did before opset 7.
+    """
+    if axis is None:
+        return rhs
+    axis = normalize_axis(n, axis, lhs.type.rank)
+    behind = lhs.type.rank - axis - rhs.type.rank
+    return reshape(n, rhs, [*dims(rhs), *[1] * max(0, behind)])
+
+
 def flatten(n: Layer, x: Value, axis: int) -> Value:
     """x as a matrix: the dimensions before the axis, and those from it on."""
     return merge(n, x, ((0, axis), (axis, x.type.rank)))

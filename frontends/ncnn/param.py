@@ -21,8 +21,6 @@ from ..common.source import Source
 
 MAGIC = 7767517
 MOST_PARAMETERS = 128
-DROPPED = -233
-"""Says "none" or "all" where an extent is expected."""
 
 _KINDS = """
 AbsVal ArgMax BatchNorm Bias BNLL Concat Convolution Crop Deconvolution Dropout Eltwise ELU Embed

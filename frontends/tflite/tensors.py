@@ -32,7 +32,6 @@ _DTYPES: dict[str, Any] = {
     **{f"i{bits}": np.dtype(f"i{bits // 8}") for bits in (8, 16, 32, 64)},
     **{f"ui{bits}": np.dtype(f"u{bits // 8}") for bits in (8, 16, 32, 64)},
 }
-_BELOW_A_BYTE = {"i4": 4, "ui4": 4, "i2": 2}
 _VECTORS = {1: "Int32Vector", 2: "Uint16Vector", 3: "Uint8Vector"}
 
 

@@ -22,12 +22,6 @@ def _inline(block: Block, op: Operation, args: list[Value], rewriter: Rewriter) 
     rewriter.replace(op, [known.get(v, v) for v in results])
 
 
-def _defined_outside(value: Value, op: Operation) -> bool:
-    block = value.parent_block
-    parent = block.parent_op if block is not None else None
-    return parent is None or not op.is_ancestor_of(parent)
-
-
 # -- if ------------------------------------------------------------------------------------------
 
 

@@ -31,12 +31,11 @@ SCALARS = {
 
 _INFIX = {"addf": "+", "subf": "-", "mulf": "*", "divf": "/"}
 _INFIX |= {"addi": "+", "subi": "-", "muli": "*", "andi": "&", "ori": "|", "xori": "^"}
+_EXTENSIONS = {"extui": "", "trunci": "", "uitofp": "", "extsi": "_signed", "sitofp": "_signed"}
 _TRUTH = {"addi": "!=", "subi": "!=", "xori": "!=", "andi": "&", "muli": "&", "ori": "|"}
 _TRUTH |= {"minui": "&", "maxui": "|", "minsi": "|", "maxsi": "&"}
-_INTEGERS = """
-    divsi divui remsi remui floordivsi ceildivsi ceildivui minsi maxsi minui maxui
-    shli shrui shrsi
-"""
+_DIVISIONS = "divsi divui remsi remui floordivsi ceildivsi ceildivui"
+_INTEGERS = f"{_DIVISIONS} minsi maxsi minui maxui shli shrui shrsi"
 _COUNTS = {"absi": "absi", "ctlz": "ctlz", "cttz": "cttz", "ctpop": "ctpop", "ipowi": "ipowi"}
 _SAME = """
     exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh
@@ -74,6 +73,7 @@ def _templates() -> dict[str, str]:
     for name in ("maximum", "minimum", "maxnum", "minnum"):
         found[f"arith.{name}f"] = f"{name}_{{w}}({{0}}, {{1}})"
         found[f"arith.{name}f:v"] = f"@{name}"
+    found |= {f"arith.{name}:v": f"@{{E}}_from{kind}" for name, kind in _EXTENSIONS.items()}
     for name in ("isfinite", "isinf", "isnormal"):
         found[f"math.{name}"] = f"{name}_{{w}}({{0}}) != 0"
         found[f"math.{name}:v"] = f"@{name}"
@@ -108,8 +108,6 @@ TEMPLATES = _templates() | {
     "arith.sitofp": "({T})({I}){0}",
     "arith.sitofp:b": "({T})-{0}",
     "arith.uitofp": "({T}){0}",
-    "arith.sitofp:v": "NNC_CONVERT({T}, ({I}){0})",
-    "arith.uitofp:v": "NNC_CONVERT({T}, {0})",
     "arith.fptosi": "({T})s{W}_of_f{w}({0})",
     "whole": "({T})({0} == {0} ? (int{W}_t){0} : INT{W}_MIN)",
     "arith.fptoui": "({T})uns{W}_of_f{w}({0})",
@@ -123,6 +121,7 @@ TEMPLATES = _templates() | {
     "constant": "const {T} {name} = {0};",
     "for": "for ({kind} {name} = {low}; {first} < {last}; {name} += {step})",
     "forever": "for (;;)",
+    "here": "ptrdiff_t {name} = {0}; NNC_HERE({name});",
     "function": "static {kernel}{result} {name}({parameters})",
     "kernel": "NNC_KERNEL ",
     "restrict": "restrict ",
@@ -162,8 +161,8 @@ else {status}{name}({pool}, {begin}, {end}{given});""",
 
 LANES = {
     **{n: ("{T} a, {T} b", f"{n}_{{w}}(a[{{i}}], b[{{i}}])") for n in (
-        *_INTEGERS.split(), "maxnum", "minnum", "ipowi", "mulhsi", "mulhui")},
-    **{n: ("{T} a", f"{n}_{{w}}(a[{{i}}])") for n in ("absi", "ctlz", "cttz", "ctpop")},
+        *_DIVISIONS.split(), "ipowi", "mulhsi", "mulhui")},
+    **{n: ("{T} a", f"{n}_{{w}}(a[{{i}}])") for n in ("ctlz", "cttz", "ctpop")},
     **{n: ("{T} a", f"{f}{{F}}(a[{{i}}])") for n, f in _LIBM.items()},
     **{n: ("{T} a, {T} b", f"{_LIBM[n]}{{F}}(a[{{i}}], b[{{i}}])") for n in ("powf", "atan2")},
     "fma": ("{T} a, {T} b, {T} c", "fma{F}(a[{i}], b[{i}], c[{i}])"),
@@ -177,6 +176,7 @@ LANES = {
     **{n: ("{T} a, {T} b", f"{n}(a[{{i}}], b[{{i}}])") for n in DOTS},
 }  # fmt: skip
 
+_SHIFT = "(b & (uint{w}_t)({w} - 1))"
 _BODIES = {
     "load": ("{T}", "const {E} *p", "{T} v = {{0}}; memcpy(&v, p, {used}); return v;"),
     "store": ("void", "{E} *p, {T} v", "memcpy(p, &v, {used});"),
@@ -199,6 +199,8 @@ _BODIES = {
     "lesser": ("{T}", "{T} a, {T} b", "return select_{T}(a < b, a, b);"),
     "least": ("{T}", "{T} a, {T} b", "return greater_{T}(b, a);"),
     "most": ("{T}", "{T} a, {T} b", "return lesser_{T}(b, a);"),
+    "maxnum": ("{T}", "{T} a, {T} b", "return select_{T}(b != b, a, greater_{T}(a, b));"),
+    "minnum": ("{T}", "{T} a, {T} b", "return select_{T}(b != b, a, lesser_{T}(a, b));"),
     "maximum": (
         "{T}", "{T} a, {T} b",
         "return select_{T}((a != a) | (b != b), a + b, "
@@ -210,6 +212,20 @@ _BODIES = {
         "select_{T}(a == b, ({T})(({U})a | ({U})b), lesser_{T}(a, b)));",
     ),
     "clampf": ("{T}", "{T} x, {T} a, {T} b", "return minimum_{T}(maximum_{T}(x, a), b);"),
+    **{
+        f"{name}{kind}i": (
+            "{T}", "{T} a, {T} b", f"return select_{{T}}(({sign})a {test} ({sign})b, a, b);"
+        )
+        for name, test in (("min", "<"), ("max", ">"))
+        for kind, sign in (("s", "{I}"), ("u", "{U}"))
+    },
+    "absi": ("{T}", "{T} a", "return select_{T}(({I})a < 0, -a, a);"),
+    "shli": ("{T}", "{T} a, {T} b", f"return (a << {_SHIFT}) & ({{T}})(b < {{w}});"),
+    "shrui": ("{T}", "{T} a, {T} b", f"return (a >> {_SHIFT}) & ({{T}})(b < {{w}});"),
+    "shrsi": (
+        "{T}", "{T} a, {T} b",
+        "return ({T})(({I})a >> ({I})select_{T}(b < {w}, b, splat_{T}({w} - 1)));",
+    ),
     "rsqrt": ("{T}", "{T} a", "return 1 / sqrt_{T}(a);"),
     "absf": ("{T}", "{T} a", "return ({T})(({U})a & (uint{w}_t)~((uint{w}_t)1 << ({w} - 1)));"),
     "copysign": (
@@ -223,7 +239,7 @@ _BODIES = {
         f"int i; for (i = 0; i < {{n}}; i++) x = x {sign} a[i]; return x;")
         for name, sign in (("add", "+"), ("mul", "*"))},
     "f32_of_bf16": ("{W}", "{T} a",
-        "return ({W})(NNC_CONVERT({V}, a) << 16);"),
+        "return ({W})(u32_from_{T}(a) << 16);"),
     **{
         name: (result, f"{source} a", f"{result} r = {{{{ 0 }}}}; int i; "
             f"for (i = 0; i < {{n}}; i++) r[i] = {lane}; return r;")
@@ -261,6 +277,8 @@ def body(name: str, words: dict[str, Any]) -> str:
         made: tuple[str, str, str] = ("{E}", "{T} a", _halves(name[7:], words["n"]))
     elif name in _BODIES:
         made = _BODIES[name]
+    elif "_from" in name:
+        made = ("{R}", "{T} a", f"return NNC_CONVERT({{R}}, {'({I})' * ('signed' in name)}a);")
     else:
         parameters, lane = LANES[name]
         lanes = ", ".join(lane.format(i=i, **words) for i in range(words["n"]))

@@ -41,11 +41,13 @@ __attribute__((unused)) static inline double rint(double x) {
 #define NNC_KERNEL __attribute__((noinline))
 #define NNC_ALIGNED __attribute__((aligned(64)))
 #define NNC_PREFETCH(address, write, level) __builtin_prefetch(address, write, level)
+#define NNC_HERE(index) __asm__ volatile("" : "+r"(index))
 #else
 #define NNC_INLINE static inline
 #define NNC_KERNEL
 #define NNC_ALIGNED
 #define NNC_PREFETCH(address, write, level) ((void)0)
+#define NNC_HERE(index) ((void)0)
 #endif
 #if defined(__has_builtin)
 #define NNC_HAS(builtin) __has_builtin(builtin)

@@ -4,6 +4,10 @@
 #include <immintrin.h>
 #endif
 #pragma GCC diagnostic ignored "-Wpsabi"
+#if defined(__GNUC__) && !defined(__clang__)
+/* Schedules have kept in registers what later iterations read; more of it is spilled. */
+#pragma GCC optimize ("no-predictive-commoning", "no-ivopts")
+#endif
 #define NNC_CONVERT(T, x) __builtin_convertvector(x, T)
 #define NNC_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #if defined(__SSE2__)
@@ -15,6 +19,16 @@
 #define sqrt_f64x2(a) ((f64x2)_mm_sqrt_pd((__m128d)(a)))
 #endif
 #if defined(__SSE4_1__)
+#define nnc_4(a) _mm_cvtsi32_si128((int)(a))
+#define nnc_8(a) ((__m128i){(long long)(a), 0})
+#define u32_from_u8x4(a) ((u32x4)_mm_cvtepu8_epi32(nnc_4(a)))
+#define u32_from_signed_u8x4(a) ((u32x4)_mm_cvtepi8_epi32(nnc_4(a)))
+#define f32_from_u8x4(a) ((f32x4)_mm_cvtepi32_ps(_mm_cvtepu8_epi32(nnc_4(a))))
+#define f32_from_signed_u8x4(a) ((f32x4)_mm_cvtepi32_ps(_mm_cvtepi8_epi32(nnc_4(a))))
+#define u32_from_u16x4(a) ((u32x4)_mm_cvtepu16_epi32(nnc_8(a)))
+#define u32_from_signed_u16x4(a) ((u32x4)_mm_cvtepi16_epi32(nnc_8(a)))
+#define u16_from_u8x8(a) ((u16x8)_mm_cvtepu8_epi16(nnc_8(a)))
+#define u16_from_signed_u8x8(a) ((u16x8)_mm_cvtepi8_epi16(nnc_8(a)))
 #define floor_f32x4(a) ((f32x4)_mm_floor_ps((__m128)(a)))
 #define ceil_f32x4(a) ((f32x4)_mm_ceil_ps((__m128)(a)))
 #define trunc_f32x4(a) ((f32x4)_mm_round_ps((__m128)(a), 11))
@@ -46,6 +60,28 @@
 #define select_f32x8(m, a, b) ((f32x8)_mm256_blendv_ps((__m256)(b), (__m256)(a), (__m256)(m)))
 #endif
 #if defined(__AVX2__)
+NNC_INLINE __m128i nnc_narrow(__m256i a, int most) {
+    const __m256i low = _mm256_and_si256(a, _mm256_set1_epi32(most));
+    return _mm_packus_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
+}
+NNC_INLINE long long nnc_bytes(__m128i a) {
+    const __m128i bytes = _mm_packus_epi16(a, a);
+    long long found;
+    memcpy(&found, &bytes, 8);
+    return found;
+}
+#define u8_from_u32x8(a) ((u8x8)nnc_bytes(nnc_narrow((__m256i)(a), 255)))
+#define u16_from_u32x8(a) ((u16x8)nnc_narrow((__m256i)(a), 65535))
+#define u32_from_u8x8(a) ((u32x8)_mm256_cvtepu8_epi32(nnc_8(a)))
+#define u32_from_signed_u8x8(a) ((u32x8)_mm256_cvtepi8_epi32(nnc_8(a)))
+#define f32_from_u8x8(a) ((f32x8)_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(nnc_8(a))))
+#define f32_from_signed_u8x8(a) ((f32x8)_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(nnc_8(a))))
+#define u32_from_u16x8(a) ((u32x8)_mm256_cvtepu16_epi32((__m128i)(a)))
+#define u32_from_signed_u16x8(a) ((u32x8)_mm256_cvtepi16_epi32((__m128i)(a)))
+#define u16_from_u8x16(a) ((u16x16)_mm256_cvtepu8_epi16((__m128i)(a)))
+#define u16_from_signed_u8x16(a) ((u16x16)_mm256_cvtepi8_epi16((__m128i)(a)))
+#define u64_from_u32x4(a) ((u64x4)_mm256_cvtepu32_epi64((__m128i)(a)))
+#define u64_from_signed_u32x4(a) ((u64x4)_mm256_cvtepi32_epi64((__m128i)(a)))
 #define select_u32x8(m, a, b) ((u32x8)_mm256_blendv_ps((__m256)(b), (__m256)(a), (__m256)(m)))
 #define minsi_u32x8(a, b) ((u32x8)_mm256_min_epi32((__m256i)(a), (__m256i)(b)))
 #define maxsi_u32x8(a, b) ((u32x8)_mm256_max_epi32((__m256i)(a), (__m256i)(b)))
@@ -94,6 +130,14 @@
 #define ceil_f32x16(a) ((f32x16)_mm512_roundscale_ps((__m512)(a), 10))
 #define trunc_f32x16(a) ((f32x16)_mm512_roundscale_ps((__m512)(a), 11))
 #define roundeven_f32x16(a) ((f32x16)_mm512_roundscale_ps((__m512)(a), 8))
+#define u32_from_u8x16(a) ((u32x16)_mm512_cvtepu8_epi32((__m128i)(a)))
+#define u32_from_signed_u8x16(a) ((u32x16)_mm512_cvtepi8_epi32((__m128i)(a)))
+#define f32_from_u8x16(a) ((f32x16)_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32((__m128i)(a))))
+#define f32_from_signed_u8x16(a) ((f32x16)_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32((__m128i)(a))))
+#define u32_from_u16x16(a) ((u32x16)_mm512_cvtepu16_epi32((__m256i)(a)))
+#define u32_from_signed_u16x16(a) ((u32x16)_mm512_cvtepi16_epi32((__m256i)(a)))
+#define u8_from_u32x16(a) ((u8x16)_mm512_cvtepi32_epi8((__m512i)(a)))
+#define u16_from_u32x16(a) ((u16x16)_mm512_cvtepi32_epi16((__m512i)(a)))
 #define minsi_u32x16(a, b) ((u32x16)_mm512_min_epi32((__m512i)(a), (__m512i)(b)))
 #define maxsi_u32x16(a, b) ((u32x16)_mm512_max_epi32((__m512i)(a), (__m512i)(b)))
 #define nnc_mask16(m) _mm512_movepi32_mask((__m512i)(m))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 
-from ...dialects import cf, func, memref, scf
+from ...dialects import cf, func, memref, scf, vector
 from ...dialects.marks import PARALLEL
 from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import NncError
@@ -20,7 +20,7 @@ from .printing import stripped
 def _for(p: FunctionPrinter, op: scf.For) -> None:
     block = op.body_block
     names = p.variables(block.args[1:], "sum", p.all_flat(op._operands[3:]))
-    with loop(p, block.args[0], [p.text_of(v) for v in op._operands[:3]]):
+    with loop(p, block.args[0], [p.text_of(v) for v in op._operands[:3]]), reads_here(p, block):
         p.block(block)
         p.assign(names, block.last._operands)  # type: ignore[union-attr]
     p.bind_all(op.results, names)
@@ -38,6 +38,31 @@ def loop(p: FunctionPrinter, counter: Value, bounds: Sequence[str]) -> AbstractC
         first, last = p.cast(name, signed), p.cast(grouped(high), signed)
     words = {"kind": p.language.type(type), "name": name, "low": low, "step": step}
     return p.braces(p.language.templates["for"].format(first=first, last=last, **words))
+
+
+_LOADS = (memref.Load, vector.Load)
+FEW = 8
+"""With so many loads in a loop it matters little where they are."""
+
+
+@contextmanager
+def reads_here(p: FunctionPrinter, block: Block) -> Iterator[None]:
+    """Keep many loads that a loop repeats in the loop, as the schedule has them.
+
+    Compilers would read all of it before the loop, and have no registers for it.
+    """
+    loads = [op for op in block if isinstance(op, _LOADS)]
+    repeated = [op for op in loads if not any(v.parent_block is block for v in op.indices)]
+    template = p.language.templates.get("here")
+    starts = dict.fromkeys(v for op in repeated for v in op.indices)
+    kept = {v: p.values[v] for v in starts if re.fullmatch(r"[a-z]\w*", str(p.values[v]))}
+    if template is None or len(loads) <= FEW or not repeated:
+        kept = {}
+    for value, name in kept.items():
+        p.values[value] = p.fresh(name)
+        p.line(template.format(name, name=p.values[value]))  # type: ignore[union-attr]
+    yield
+    p.values.update(kept)
 
 
 @states(scf.Parallel)

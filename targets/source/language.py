@@ -115,6 +115,7 @@ class Language:
                 "I": self.vector(f"i{bits}", count),
                 "U": self.vector(f"u{bits}", count),
                 "W": self.vector("f32", count),
+                "R": self.vector(name.partition("_from")[0], count) if "_from" in name else "",
                 "V": self.vector("u32", count),
                 "F": self.ending(bits),
                 "X": self.vector(index, count) if index else "",

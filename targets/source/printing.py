@@ -166,7 +166,7 @@ class Printing:
         if template is None:
             raise NncError(f"has no form in {self.language.name} on {source}")
         if template.startswith("@"):
-            return self.call(template[1:], source, *args)
+            return self.call(template[1:].format(E=self.short(type)), source, *args)
         bits = self.language.bits(element)
         signed, unsigned = (
             self.vector_type(source, letter)

@@ -289,6 +289,8 @@ def _integer_cast(p: Printing, op: Operation) -> Any:
     if count > 1:
         if p.vector_type(kind) == p.vector_type(type):
             return text
+        if f"{op.name}:v" in p.language.templates:
+            return p.computed(op.name, [text], kind, type)
         if not signed:
             return convert.format(text, T=p.vector_type(type))
         same = convert.format(p.cast(text, p.vector_type(kind, "i")), T=p.vector_type(type, "i"))

@@ -37,7 +37,21 @@ def _broadcast(p: Printing, op: vector.Broadcast) -> str:
         return p.cast(found, p.language.vector("i32", lanes_of(type)))
     if lanes_of(type) == 1 or lanes_of(source.type) == lanes_of(type):
         return p.text_of(source)
+    for other in source.users:
+        if _is_wider(p, other, op):
+            wide = p.text_of(other.results[0])
+            return shuffled(p, type, wide, wide, range(lanes_of(type)), other.results[0].type)
     return p.call("splat", type, text)
+
+
+def _is_wider(p: Printing, other: Operation, op: vector.Broadcast) -> bool:
+    """Whether an operation printed before has the same scalar in more lanes."""
+    return (
+        isinstance(other, vector.Broadcast)
+        and other.parent is op.parent
+        and other.results[0] in p.values
+        and lanes_of(other.results[0].type) > lanes_of(op.results[0].type)
+    )
 
 
 def position(op: Any) -> list[Any]:

@@ -3,6 +3,8 @@
 As they are, all inputs are given when the model runs: also axes, sizes and conditions.
 """
 
+import os
+import pickle
 import warnings
 from functools import cache
 from pathlib import Path
@@ -14,6 +16,7 @@ from nnc.frontends.onnx import import_model
 from nnc.ir.core import Operation
 from onnx import numpy_helper
 
+KEPT = Path(__file__).parents[2] / ".pytest_cache"
 KINDS = ("node", "simple", "pytorch-converted", "pytorch-operator")
 
 
@@ -28,7 +31,19 @@ class Case(NamedTuple):
 
 @cache
 def cases() -> dict[str, Case]:
-    """All cases by name, but those of whole networks."""
+    """All cases by name, but those of whole networks: kept in a file, since ONNX computes them anew."""
+    path = KEPT / f"onnx-{onnx.__version__}-numpy-{np.__version__}.pickle"
+    if path.exists():
+        return {name: Case(*case) for name, case in pickle.loads(path.read_bytes()).items()}
+    found = _made()
+    path.parent.mkdir(exist_ok=True)
+    made = path.with_suffix(f".{os.getpid()}")
+    made.write_bytes(pickle.dumps({name: tuple(case) for name, case in found.items()}))
+    made.rename(path)
+    return found
+
+
+def _made() -> dict[str, Case]:
     from onnx.backend.test.loader import load_model_tests
 
     found = {}

@@ -69,11 +69,8 @@ def cast(n: Caffe2Layer, x: Value) -> Value:
 
 def _binary(op: Callable[[Value, Value], Any]) -> Callable[..., Value]:
     def convert(n: Caffe2Layer, x: Value, y: Value) -> Value:
-        if n.int("broadcast") and n.has("axis"):
-            axis = normalize_axis(n, n.int("axis"), x.type.rank)
-            behind = x.type.rank - axis - y.type.rank
-            y = reshape(n, y, [*dims(y), *(1,) * behind])
-        return n(op(x, y))
+        axis = n.int("axis") if n.int("broadcast") and n.has("axis") else None
+        return n(op(x, aligned(n, x, y, axis)))
 
     return convert
 

@@ -30,22 +30,10 @@ add_rows(
 @converter(*_BINARY)
 def binary(n: Node, lhs: Value, rhs: Value) -> Value:
     if n.opset < 7 and n.int("broadcast"):
-        rhs = _aligned(n, lhs, rhs)
+        rhs = aligned(n, lhs, rhs, n.int("axis") if n.has("axis") else None)
     if n.op_type == "Div":
         rhs = divisor(Term(n, rhs)).value
     return n(_BINARY[n.op_type](lhs, rhs))
-
-
-def _aligned(n: Node, lhs: Value, rhs: Value) -> Value:
-    """The right operand with its dimensions at those of the left from `axis` on.
-
-    Before opset 7, broadcasting was asked for by attributes.
-    """
-    if not n.has("axis"):
-        return rhs
-    axis = normalize_axis(n, n.int("axis"), lhs.type.rank)
-    behind = lhs.type.rank - axis - rhs.type.rank
-    return reshape(n, rhs, [*((rhs, i) for i in range(rhs.type.rank)), *[1] * max(0, behind)])
 
 
 @converter(*_VARIADIC)
