@@ -7,12 +7,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from .costs import Costs
-
-if TYPE_CHECKING:
-    from .processor import Processor
 
 
 @dataclass(frozen=True)
@@ -54,7 +50,7 @@ class Machine(ABC):
     """The numbers of cost models, layouts and thresholds that do not follow from the others."""
 
     @property
-    def program(self) -> Processor | None:
+    def program(self) -> Machine | None:
         """What runs one program of it, with vectors and registers: a processor itself, or a thread
         of a device; None where it has no such thing.
         """

@@ -116,6 +116,6 @@ def processor_of(op: Operation, name: str | None = None) -> Processor:
     """
     found = target_of(op, name)
     processor = found.machine.program
-    if processor is None:
+    if not isinstance(processor, Processor):
         raise NncError(f"the module is for '{found.name}', which is no processor", op.loc)
     return processor

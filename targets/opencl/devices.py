@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..costs import BufferCosts, Costs
+from ..costs import BufferCosts, Costs, LayoutCosts
 from ..groups import GroupMachine
 from ..processor import Processor
 
@@ -19,7 +19,7 @@ from ..processor import Processor
 def _costs(workgroup_bytes: int) -> Costs:
     """Buffers of a group in the memory that it has; rows as they are."""
     buffers = BufferCosts(stack=workgroup_bytes, loop_stack=workgroup_bytes, padded_row=1 << 30)
-    return Costs(buffers=buffers)
+    return Costs(buffers=buffers, layouts=LayoutCosts(block=1))
 
 
 _THREAD = Processor(
