@@ -9,7 +9,7 @@ from ..dialects import arith, func, gpu, memref, scf
 from ..dialects.marks import ENTRY, INPUT_NAMES, KERNEL
 from ..ir.attributes import ArrayAttr
 from ..ir.builder import Builder
-from ..ir.core import BlockArgument, IRMapping, Operation, Value
+from ..ir.core import Block, BlockArgument, IRMapping, Operation, Value
 from ..ir.passes import Pass, PassContext
 from ..ir.traits import is_erasable
 from ..ir.types import FunctionType, MemRefType
@@ -85,7 +85,9 @@ class _Placing:
         if not chosen:
             return
         roots = [v for v in chosen if _is_root(v)]
-        entry_arguments = [v for v in roots if self._is_of_entry(v)]
+        entry_arguments = [
+            v for v in roots if isinstance(v, BlockArgument) and self._is_of_entry(v)
+        ]
         constants = [v for v in roots if v.defined_by(memref.GetGlobal) is not None]
         for value in chosen:
             self.old_types[value] = value.type
@@ -123,14 +125,14 @@ class _Placing:
             case arith.Select():
                 yield [op.results[0], *op.operands[1:]]
             case scf.For():
-                ends = op.body.blocks[0].terminator.operands
+                ends = _end(op.body.blocks[0]).operands
                 yield from zip(op.inits, op.iter_args, ends, op.results, strict=True)
             case scf.While():
                 before, after = op.before.blocks[0], op.after.blocks[0]
-                yield from zip(op.inits, before.args, after.terminator.operands, strict=True)
-                yield from zip(before.terminator.operands[1:], after.args, op.results, strict=True)
+                yield from zip(op.inits, before.args, _end(after).operands, strict=True)
+                yield from zip(_end(before).operands[1:], after.args, op.results, strict=True)
             case scf.If() | scf.IndexSwitch() | scf.ExecuteRegion():
-                ends = [r.blocks[0].terminator.operands for r in op.regions if r.blocks]
+                ends = [_end(r.blocks[0]).operands for r in op.regions if r.blocks]
                 yield from zip(op.results, *ends, strict=True)
             case func.Call() if op.callee in self.looked_into:
                 callee = self.looked_into[op.callee]
@@ -162,7 +164,7 @@ class _Placing:
                     memref.Alloc(list(op.dynamicSizes), alignment=64, memref=op.memref.type)
                 )
                 op.memref.replace_all_uses_with(made.memref)
-                Builder.before_op(made.parent.terminator).insert(memref.Dealloc(made.memref))
+                Builder.before_op(_end(made.parent)).insert(memref.Dealloc(made.memref))
                 op.erase()
 
     def _retype_kernels(self) -> None:
@@ -233,7 +235,7 @@ class _Placing:
             after.insert(memref.Dealloc(made))
             self.copies += 1
 
-    def _stand_in(self, argument: Value) -> None:
+    def _stand_in(self, argument: BlockArgument) -> None:
         """Put a buffer of the device in place of an argument of the entry.
 
         One that the caller has filled is copied first, one that it reads is copied at the end.
@@ -251,8 +253,8 @@ class _Placing:
         if isinstance(names, ArrayAttr) and argument.index < len(names):
             first.insert(gpu.Memcpy([], made, argument))
         else:
-            Builder.before_op(block.terminator).insert(gpu.Memcpy([], argument, made))
-        Builder.before_op(block.terminator).insert(memref.Dealloc(made))
+            Builder.before_op(_end(block)).insert(gpu.Memcpy([], argument, made))
+        Builder.before_op(_end(block)).insert(memref.Dealloc(made))
         self.copies += 1
 
     def _return_copies(self, function: func.FuncOp, op: func.Return) -> None:
@@ -270,6 +272,13 @@ class _Placing:
 
 
 # -- buffers -------------------------------------------------------------------------------------
+
+
+def _end(block: Block | None) -> Operation:
+    """The terminator of a block, which all blocks here have."""
+    found = block.terminator if block is not None else None
+    assert found is not None
+    return found
 
 
 def _is_root(value: Value) -> bool:
@@ -317,4 +326,4 @@ def _view_again(value: Value, builder: Builder, mapping: IRMapping) -> None:
 
 def _returned(function: func.FuncOp) -> Sequence[Value]:
     """What a function returns."""
-    return function.body.blocks[0].terminator.operands
+    return _end(function.body.blocks[0]).operands

@@ -79,7 +79,7 @@ def reshape(n: Layer, x: Value, extents: Sequence[Extent]) -> Value:
     return n(nn.ReshapeDynamic(x, shape_vector(n, extents), out=out))
 
 
-def aligned(n: Layer, lhs: Value, rhs: Value, axis: int | None) -> Value:
+def aligned_by_axis(n: Layer, lhs: Value, rhs: Value, axis: int | None) -> Value:
     """The right operand with its dimensions at those of the left from an axis on, if one is given.
 
     So Caffe2 broadcasts, and ONNX did before opset 7.

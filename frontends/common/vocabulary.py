@@ -97,7 +97,7 @@ from .reshaping import expand_by, reshape_by
 from .resize import resized, resized_by_scales
 from .shapes import (
     Extent,
-    aligned,
+    aligned_by_axis,
     as_i64,
     as_scalar,
     broadcast,

@@ -70,7 +70,7 @@ def cast(n: Caffe2Layer, x: Value) -> Value:
 def _binary(op: Callable[[Value, Value], Any]) -> Callable[..., Value]:
     def convert(n: Caffe2Layer, x: Value, y: Value) -> Value:
         axis = n.int("axis") if n.int("broadcast") and n.has("axis") else None
-        return n(op(x, aligned(n, x, y, axis)))
+        return n(op(x, aligned_by_axis(n, x, y, axis)))
 
     return convert
 

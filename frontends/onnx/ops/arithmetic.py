@@ -30,7 +30,7 @@ add_rows(
 @converter(*_BINARY)
 def binary(n: Node, lhs: Value, rhs: Value) -> Value:
     if n.opset < 7 and n.int("broadcast"):
-        rhs = aligned(n, lhs, rhs, n.int("axis") if n.has("axis") else None)
+        rhs = aligned_by_axis(n, lhs, rhs, n.int("axis") if n.has("axis") else None)
     if n.op_type == "Div":
         rhs = divisor(Term(n, rhs)).value
     return n(_BINARY[n.op_type](lhs, rhs))
