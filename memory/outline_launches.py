@@ -10,14 +10,12 @@ from ..dialects.marks import IN_PLACE, KERNEL, THREADS
 from ..dialects.memref import base_buffer
 from ..ir.attributes import (
     ArrayAttr,
-    Attribute,
-    DictAttr,
     IntegerAttr,
     SymbolRefAttr,
     UnitAttr,
 )
 from ..ir.builder import Builder
-from ..ir.core import Block, BlockArgument, IRMapping, Operation, Value
+from ..ir.core import Block, IRMapping, Operation, Value
 from ..ir.passes import Pass, PassContext
 from ..ir.symbols import symbol_name
 from ..ir.traits import (
@@ -68,7 +66,8 @@ class OutlineLaunches(
     has a `mapping`, as `schedule.bind` gives it. Workgroup buffers become the kernel's. What stands
     between parallel loops is run by one group. Sizes, allocations and control flow that depends on
     sizes stay on the host; a function that decides them by what is in memory, or calls others,
-    stays there whole.
+    stays there whole. No result of a launch is written over an operand: one thread may read what
+    another has written.
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
@@ -84,6 +83,8 @@ class OutlineLaunches(
                     kernels.launch(part, function.sym_name)
                     context.statistic("launches")
                 _erase_copied_reads(block)
+            for i in range(len(function.args)):
+                function.set_arg_attribute(i, IN_PLACE, None)
         kernels.place()
 
 
@@ -331,13 +332,10 @@ class _Kernels:
         return captures(body, bounds, _is_cloned, nest.loop.body_block.args)
 
     def _mark(self, kernel: gpu.GPUFuncOp, passed: Sequence[Value]) -> None:
-        """Say of a kernel which buffers may be the same, and how many threads step together."""
+        """Say that a kernel's buffers are different ones, and how many threads step together."""
         bases = [base_buffer(v) for v in passed if isinstance(v.type, MemRefType)]
         if len(set(bases)) == len(bases):
             kernel.attributes[KERNEL] = UnitAttr()
-        marks = [_mark_of(base_buffer(v)) for v in passed]
-        if any(marks):
-            kernel.arg_attrs = ArrayAttr(tuple(DictAttr(mark) for mark in marks))
         machine = target_of(self.module).machine
         if isinstance(machine, GroupMachine):
             kernel.attributes[gpu.SUBGROUP] = IntegerAttr(machine.subgroup, i64)
@@ -349,15 +347,6 @@ class _Kernels:
         name = f"{function}_{number}"
         self.names.add(name)
         return name
-
-
-def _mark_of(base: Value) -> tuple[tuple[str, Attribute], ...]:
-    """What a kernel's argument says where the function's own may be the same as another one."""
-    function = base.owner.parent_op if isinstance(base, BlockArgument) else None
-    if not isinstance(function, func.FuncOp):
-        return ()
-    is_marked = function.arg_attribute(base.index, IN_PLACE) is not None  # type: ignore[attr-defined]
-    return ((IN_PLACE, UnitAttr()),) if is_marked else ()
 
 
 def _is_cloned(op: Operation) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...ir.attributes import Attribute, DictAttr, IntegerAttr, StringAttr, UnitAttr
+from ...ir.attributes import Attribute, IntegerAttr, StringAttr, UnitAttr
 from ...ir.core import Block, BlockArgument, Region
 from ...ir.declare import (
     ANY,
@@ -135,11 +135,6 @@ class GPUFuncOp(Op, name="gpu.func", traits=(IsolatedFromAbove, HasParent("gpu.m
     def args(self) -> list[BlockArgument]:
         """The arguments, without the buffers behind them."""
         return self.body.blocks[0].args[: len(self.function_type.inputs)]
-
-    def arg_attribute(self, i: int, name: str) -> Attribute | None:
-        """An attribute of an argument."""
-        found = self.arg_attrs[i] if self.arg_attrs is not None else None
-        return found.get(name) if isinstance(found, DictAttr) else None
 
     @property
     def workgroup_buffers(self) -> list[BlockArgument]:

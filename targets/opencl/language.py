@@ -24,7 +24,10 @@ _WORDS = {
     **{f"i{n}": name for n, name in ((8, "char"), (16, "short"), (32, "int"), (64, "long"))},
 }
 
-_TEMPLATES = TEMPLATES | {
+_TEMPLATES = {name: text for name, text in TEMPLATES.items() if name != "here"} | {
+    "arith.extui:v": "convert_{T}({0})",
+    "arith.extsi:v": "as_{T}(convert_{K}(as_{I}({0})))",
+    "arith.trunci:v": "convert_{T}({0})",
     "recast": "as_{T}({0})",
     "bits": "as_{T}({0})",
     "lane": "{0}.s{1:x}",
@@ -98,6 +101,19 @@ _BODIES: dict[str, tuple[str, str, str]] = {
         )
         for name, sign, join in (("maximum", ">", "&"), ("minimum", "<", "|"))
     },
+    **{
+        name: ("{T}", "{T} a, {T} b", f"return select(select(b, a, a {sign} b), a, b != b);")
+        for name, sign in (("maxnum", ">"), ("minnum", "<"))
+    },
+    **{
+        name: ("{T}", "{T} a, {T} b", text)
+        for end in ("min", "max")
+        for name, text in (
+            (f"{end}ui", f"return {end}(a, b);"),
+            (f"{end}si", f"return as_{{T}}({end}(as_{{I}}(a), as_{{I}}(b)));"),
+        )
+    },
+    "absi": ("{T}", "{T} a", "return abs(as_{I}(a));"),
     "clampf": ("{T}", "{T} x, {T} a, {T} b", "return minimum_{T}(maximum_{T}(x, a), b);"),
     "rsqrt": ("{T}", "{T} a", "return 1 / sqrt(a);"),
     "insert": ("{T}", "{T} v, {E} x, long i", "(({E} *)&v)[i] = x; return v;"),
@@ -107,6 +123,10 @@ _BODIES: dict[str, tuple[str, str, str]] = {
         "return ({I})({steps}) < ({I})(clamp(count, 0L, {n}L));",
     ),
     "f32_of_bf16": ("{W}", "{T} a", "return as_{W}(convert_{V}(a) << 16);"),
+}
+_LANES = {
+    name: ("{T} a, {T} b", f"{name}_{{w}}(a[{{i}}], b[{{i}}])")
+    for name in ("shli", "shrui", "shrsi")
 }
 _HALVES = {"f32_of_f16": "{W}", "f16_of_f32": "{T}", "bf16_of_f32": "{T}", "odd": "{W}"}
 _POINTERS = {
@@ -148,7 +168,8 @@ def _body(name: str, words: dict[str, Any]) -> str:
     else:
         source = "{W}" if name.endswith("_of_f32") else "{T}"
         function = "odd_of_f64" if name == "odd" else name
-        parameters, lane = LANES.get(name, (f"{source} a", f"{function}(a[{{i}}])"))
+        known = LANES | _LANES
+        parameters, lane = known.get(name, (f"{source} a", f"{function}(a[{{i}}])"))
         result = _HALVES.get(name, "{T}")
         lane = re.sub(r"\[\{i\}\]", ".{s}", lane).replace("ptrdiff_t", "long")
         text = ", ".join(lane.format(**one, **words) for one in each)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...dialects import gpu
-from ...dialects.marks import IN_PLACE, KERNEL
+from ...dialects.marks import KERNEL
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import PassError
 from ...ir.location import node_of
@@ -76,7 +76,7 @@ class KernelPrinter(FunctionPrinter):
                 else (f"const {self.language.type(arg.type)} {name}")
             )
             return
-        own = KERNEL in self.op.attributes and self.op.arg_attribute(number, IN_PLACE) is None
+        own = KERNEL in self.op.attributes
         name, start, at = self.fresh(hint), self.fresh(f"{hint}_memory"), self.fresh(f"{hint}_at")
         kind = self.pointer_type(arg.type, self.facts.reads.only(arg))
         yield words["memory"].format(name=start, restrict=words["restrict"] if own else "")

@@ -1,0 +1,304 @@
+"""Models on OpenCL's devices, of which PoCL makes one of any processor: what NumPy and `host` say."""
+
+import ctypes
+import ctypes.util
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import nnc
+import numpy as np
+import onnx
+import pytest
+from nnc.artifacts.options import ArtifactOptions
+from nnc.driver.artifacts import write_artifact
+from nnc.driver.compile import load_module, run_stages
+from nnc.ir.diagnostics import NncError
+from onnx import TensorProto, helper
+
+from ..conftest import skip_unless_ci
+from ..lowering.test_nn_to_linalg import example_of
+from ..lowering.test_nn_to_linalg_cases import CONVOLUTIONS, MOVEMENT, one_op
+from .test_c import NETWORKS, inputs_for, outputs
+from .test_emulated_operators import GROUPS, check_together
+
+pytestmark = pytest.mark.emulated
+
+
+@pytest.fixture(autouse=True)
+def driver():
+    """Skip where nothing runs OpenCL; fail in CI."""
+    if ctypes.util.find_library("OpenCL") is None:
+        skip_unless_ci("no OpenCL library is installed")
+    count = ctypes.c_uint32()
+    found = ctypes.CDLL(ctypes.util.find_library("OpenCL"))
+    found.clGetPlatformIDs(0, None, ctypes.byref(count))
+    if not count.value:
+        skip_unless_ci("no OpenCL driver is installed")
+
+
+# -- operators and networks ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("group", GROUPS, ids=lambda ops: f"{ops[0].name}..{ops[-1].name}")
+def test_operators(group):
+    check_together([(cls.name, *example_of(cls)) for cls in group], "opencl")
+
+
+@pytest.mark.parametrize("target", ["opencl", "opencl-cpu"])
+def test_convolutions(target):
+    """Also in groups, of f16, of unknown extents."""
+    check_together(
+        [(k, one_op(text, *args), None, [3, 7, 5]) for k, (text, args) in CONVOLUTIONS.items()],
+        target,
+    )
+
+
+@pytest.mark.parametrize("target", ["opencl", "opencl-cpu"])
+def test_movement(target):
+    check_together(
+        [(k, one_op(text, *args), None, sizes) for k, (text, args, sizes) in MOVEMENT.items()],
+        target,
+    )
+
+
+@pytest.mark.parametrize("target", ["opencl", "opencl-mali", "opencl-intel", "opencl-cpu"])
+@pytest.mark.parametrize("name", NETWORKS)
+def test_networks(name, target):
+    model = NETWORKS[name]()
+    inputs = inputs_for(model)
+    tolerance = 4e-3 if name == "half" else 1e-5
+    for got, want in zip(
+        outputs(model, inputs, target), outputs(model, inputs, "host"), strict=True
+    ):
+        assert (got.shape, got.dtype) == (want.shape, want.dtype)
+        np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
+
+
+def model_of(nodes, inputs, results, initializers=()) -> onnx.ModelProto:
+    """An ONNX model of nodes."""
+    graph = helper.make_graph(nodes, "g", inputs, results, list(initializers))
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+
+def value(name: str, shape, kind=TensorProto.FLOAT):
+    """A tensor's description."""
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def chain() -> onnx.ModelProto:
+    """A product, a normalization and a sum, with rows and columns that only the run tells."""
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["a"]),
+        helper.make_node("Softmax", ["a"], ["b"], axis=-1),
+        helper.make_node("ReduceSum", ["b"], ["c"], keepdims=0),
+        helper.make_node("Mul", ["b", "c"], ["y"]),
+    ]
+    return model_of(
+        nodes, [value("x", ["n", "k"]), value("w", ["k", "m"])], [value("y", ["n", "m"])]
+    )
+
+
+def test_open_extents_one_after_the_other():
+    """Larger and smaller ones by turns, one-element and empty ones."""
+    model = chain()
+    there, here = (nnc.compile(model, target=name, cache=False) for name in ("opencl", "host"))
+    rng = np.random.default_rng(0)
+    for n, k, m in ((3, 5, 7), (64, 65, 33), (1, 1, 1), (0, 4, 3), (130, 2, 257), (2, 5, 7)):
+        x, w = (rng.standard_normal(shape, np.float32) for shape in ((n, k), (k, m)))
+        np.testing.assert_allclose(there(x, w), here(x, w), rtol=1e-5, atol=1e-5)
+
+
+def test_not_a_number_and_infinities():
+    x = np.float32([[np.nan, 1, -np.inf, 0.0], [np.inf, -0.0, 3, -1]])
+    nodes = [
+        helper.make_node("Relu", ["x"], ["a"]),
+        helper.make_node("Max", ["x", "a"], ["b"]),
+        helper.make_node("Clip", ["x", "low", "high"], ["c"]),
+        helper.make_node("Exp", ["x"], ["d"]),
+    ]
+    bounds = [
+        helper.make_tensor(n, TensorProto.FLOAT, [], [v]) for n, v in (("low", -2), ("high", 2))
+    ]
+    results = [value(n, [2, 4]) for n in "abcd"]
+    model = model_of(nodes, [value("x", [2, 4])], results, bounds)
+    for got, want in zip(outputs(model, [x], "opencl"), outputs(model, [x], "host"), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+def test_control_flow_of_the_host():
+    """A loop whose condition a kernel computes: the host looks at what is in the device's memory."""
+    body = helper.make_graph(
+        [
+            helper.make_node("Mul", ["v", "half"], ["w"]),
+            helper.make_node("ReduceSum", ["w"], ["s"], keepdims=0),
+            helper.make_node("Greater", ["s", "one"], ["more"]),
+        ],
+        "body",
+        [value("i", [], TensorProto.INT64), value("go", [], TensorProto.BOOL), value("v", [3, 5])],
+        [value("more", [], TensorProto.BOOL), value("w", [3, 5])],
+        [
+            helper.make_tensor("half", TensorProto.FLOAT, [], [0.5]),
+            helper.make_tensor("one", TensorProto.FLOAT, [], [1.0]),
+        ],
+    )
+    loop = helper.make_node("Loop", ["", "", "x"], ["y"], body=body)
+    model = model_of([loop], [value("x", [3, 5])], [value("y", [3, 5])])
+    for scale in (0.01, 1, 1e4):
+        x = np.full((3, 5), scale, np.float32)
+        (got,), (want,) = (outputs(model, [x], name) for name in ("opencl", "host"))
+        np.testing.assert_array_equal(got, want)
+
+
+# -- what goes wrong ---------------------------------------------------------------------------
+
+
+def gathering() -> onnx.ModelProto:
+    """Rows of a table that the run names."""
+    return model_of(
+        [helper.make_node("Gather", ["x", "i"], ["y"], name="rows")],
+        [value("x", [4, 3]), value("i", [2], TensorProto.INT64)],
+        [value("y", [2, 3])],
+    )
+
+
+def test_a_check_in_a_kernel():
+    """It names the node, and the next run is right."""
+    compiled = nnc.compile(gathering(), target="opencl", cache=False)
+    x = np.arange(12, dtype=np.float32).reshape(4, 3)
+    for _ in range(2):
+        with pytest.raises(NncError, match="'rows' \\(Gather\\): "):
+            compiled(x, np.int64([0, 9]))
+        np.testing.assert_array_equal(compiled(x, np.int64([3, -1])), x[[3, 3]])
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "message"),
+    [
+        ("NNC_OPENCL_DEVICE", "99", "no OpenCL device is here"),
+        ("OCL_ICD_VENDORS", "/nowhere", "no OpenCL device is here"),
+    ],
+)
+def test_no_device(variable, text, message, tmp_path):
+    path = tmp_path / "m.onnx"
+    onnx.save(gathering(), path)
+    command = [
+        sys.executable,
+        "-m",
+        "nnc.tools.nnc",
+        "run",
+        str(path),
+        "--target",
+        "opencl",
+        "--random",
+    ]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | {variable: text, "NNC_CACHE": "0"}
+    )
+    assert done.returncode == 1
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_other_files_are_refused(tmp_path):
+    module = run_stages(load_module(gathering()), target="opencl")
+    with pytest.raises(NncError, match=r"'opencl' is written as .*\.cl"):
+        write_artifact(module, tmp_path / "m.wasm", ArtifactOptions())
+
+
+# -- libraries -----------------------------------------------------------------------------------
+
+
+class Tensor(ctypes.Structure):
+    """As in the header."""
+
+    _fields_ = (("data", ctypes.c_void_p), ("shape", ctypes.POINTER(ctypes.c_int64)))
+
+
+@pytest.mark.parametrize("weights", ["inside", "beside"])
+def test_a_library(weights, tmp_path):
+    """Contexts come and go, several at once; each call gives what the host gives."""
+    model = NETWORKS["squeezenet"]()
+    (x,) = inputs_for(model)
+    (want,) = outputs(model, [x], "host")
+    path = tmp_path / "model.so"
+    write_artifact(
+        run_stages(load_module(model), target="opencl"), path, ArtifactOptions(weights=weights)
+    )
+    library = ctypes.CDLL(str(path))
+    library.nnc_message.restype = ctypes.c_char_p
+    stored = str(tmp_path / "model.weights").encode() if weights == "beside" else None
+
+    def use(times: int, found: list) -> None:
+        for _ in range(times):
+            context = ctypes.c_void_p()
+            status = library.nnc_create(ctypes.byref(context), stored, 1)
+            assert status == 0, library.nnc_message(status)
+            for _ in range(3):
+                y = np.zeros_like(want)
+                given, made = Tensor(x.ctypes.data, None), Tensor(y.ctypes.data, None)
+                status = library.nnc_call(context, ctypes.byref(given), ctypes.byref(made))
+                assert status == 0, library.nnc_message(status)
+                found.append(y)
+            library.nnc_destroy(context)
+
+    found: list[np.ndarray] = []
+    workers = [threading.Thread(target=use, args=(2, found)) for _ in range(3)]
+    for one in workers:
+        one.start()
+    for one in workers:
+        one.join()
+    assert len(found) == 18
+    for y in found:
+        np.testing.assert_allclose(y, want, rtol=1e-5, atol=1e-5)
+
+
+def test_the_text_alone(tmp_path):
+    path = tmp_path / "model.cl"
+    write_artifact(run_stages(load_module(gathering()), target="opencl"), path, ArtifactOptions())
+    text = path.read_text()
+    assert "__kernel" in text
+    assert "/* node 'rows' (Gather) */" in text
+
+
+OCLGRIND = "/usr/lib/oclgrind/liboclgrind-rt-icd.so"
+CALLER = """
+#include <stdio.h>
+#include <stdlib.h>
+#include "model.h"
+int main(void) {{
+    {inputs}
+    {outputs}
+    nnc_context *context;
+    int32_t status = nnc_create(&context, NULL, 1);
+    if (status == 0) status = nnc_call(context, inputs, outputs);
+    if (status) puts(nnc_message(status));
+    return status;
+}}
+"""
+
+
+@pytest.mark.parametrize("name", ["lstm", "quantized", "mobilenet_v2", "bert"])
+def test_oclgrind_finds_nothing(name, tmp_path):
+    """No race, and no access outside of a buffer, by an interpreter of OpenCL that looks for them."""
+    if not Path(OCLGRIND).exists():
+        skip_unless_ci("oclgrind is not installed")
+    module = run_stages(load_module(NETWORKS[name]()), target="opencl")
+    program = write_artifact(module, tmp_path / "model.so", ArtifactOptions())
+    assert program[0].exists()
+    sides = {}
+    for side in ("inputs", "outputs"):
+        types = module.attributes[f"nn.{side}"].elements
+        rooms = ", ".join(f"{{calloc({max(1, t.num_elements)}, 8), NULL}}" for t in types)
+        sides[side] = f"nnc_tensor {side}[] = {{{rooms}}};"
+    (tmp_path / "main.c").write_text(CALLER.format(**sides))
+    built = ["gcc", "main.c", "model.so", "-o", "main", "-Wl,-rpath,$ORIGIN"]
+    subprocess.run(built, cwd=tmp_path, check=True)
+    checks = {"OCL_ICD_VENDORS": OCLGRIND, "OCLGRIND_DATA_RACES": "1", "OCLGRIND_CHECK_API": "1"}
+    done = subprocess.run(
+        ["./main"], cwd=tmp_path, capture_output=True, text=True, env=os.environ | checks
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not done.stderr
