@@ -21,7 +21,7 @@ _OWN = """
     nnc_thread explicit
 """
 
-_TEMPLATES = TEMPLATES | {
+_TEMPLATES = {name: text for name, text in TEMPLATES.items() if name != "here"} | {
     "recast": "nnc_as<{T}>({0})",
     "bits": "nnc_as<{T}>({0})",
     "lane": "{0}.lane[{1}]",
@@ -29,6 +29,9 @@ _TEMPLATES = TEMPLATES | {
     "lanes": "nnc_lanes<{T}>({0})",
     "convert": "nnc_convert<{T}>({0})",
     "cast:v": "nnc_convert<{T}>({0})",
+    "arith.extui:v": "nnc_convert<{T}>({0})",
+    "arith.trunci:v": "nnc_convert<{T}>({0})",
+    "arith.extsi:v": "nnc_as<{T}>(nnc_convert<{K}>(nnc_as<{I}>({0})))",
     "arith.sitofp:v": "nnc_convert<{T}>(nnc_as<{I}>({0}))",
     "arith.uitofp:v": "nnc_convert<{T}>({0})",
     "arith.fptosi:v": "nnc_as<{T}>(nnc_convert<{K}>({0}))",
@@ -80,14 +83,15 @@ _IDS = {
     "nnc_subgroup_size": "uint nnc_subgroup_size [[threads_per_simdgroup]]",
 }
 
+_PAIRS = "minsi maxsi minui maxui shli shrui shrsi maxnum minnum maximum minimum"
 _LANES = LANES | {
+    **{n: ("{T} a, {T} b", f"{n}_{{w}}(a[{{i}}], b[{{i}}])") for n in _PAIRS.split()},
+    "absi": ("{T} a", "absi_{w}(a[{i}])"),
     "select": ("{I} m, {T} a, {T} b", "m[{i}] ? a[{i}] : b[{i}]"),
     "greater": ("{T} a, {T} b", "a[{i}] > b[{i}] ? a[{i}] : b[{i}]"),
     "lesser": ("{T} a, {T} b", "a[{i}] < b[{i}] ? a[{i}] : b[{i}]"),
     "least": ("{T} a, {T} b", "a[{i}] < b[{i}] ? b[{i}] : a[{i}]"),
     "most": ("{T} a, {T} b", "a[{i}] > b[{i}] ? b[{i}] : a[{i}]"),
-    "maximum": ("{T} a, {T} b", "maximum_{w}(a[{i}], b[{i}])"),
-    "minimum": ("{T} a, {T} b", "minimum_{w}(a[{i}], b[{i}])"),
     "clampf": ("{T} x, {T} a, {T} b", "minimum_{w}(maximum_{w}(x[{i}], a[{i}]), b[{i}])"),
     "rsqrt": ("{T} a", "1 / sqrt(a[{i}])"),
     "first": ("ptrdiff_t count", "{i} < count ? -1 : 0"),
