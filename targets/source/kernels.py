@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from ...dialects.marks import KERNEL
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import PassError
 from ...ir.location import node_of
-from ...ir.types import IndexType, MemRefType, i1
+from ...ir.types import IndexType, MemRefType, Type, i1
 from . import control, scalars, storage, vectors  # noqa: F401 - they fill tables
 from .facts import Facts
 from .language import Language
@@ -35,6 +35,9 @@ class KernelPrinter(FunctionPrinter):
         super().__init__(language, facts, op)  # type: ignore[arg-type]
         self.kinds = ""
         """A letter for each part of the arguments, as `DEVICE_KERNELS` has them."""
+        self.parameters: list[str] = []
+        self.words = 0
+        """Numbers among the arguments."""
         self.status = self.fresh("status")
         self.checks = checks
         self.has_checks = False
@@ -44,15 +47,21 @@ class KernelPrinter(FunctionPrinter):
         op, words = self.op, self.language.templates
         if len(op.body.blocks) > 1:
             raise PassError(f"branches between blocks have no form in {self.language.name}", op.loc)
-        parameters = [text for i, arg in enumerate(op.args) for text in self._parameters(i, arg)]
+        for i, arg in enumerate(op.args):
+            self._argument(i, arg)
         for kind, buffers in (("workgroup", op.workgroup_buffers), ("local", op.private_buffers)):
             for buffer in buffers:
                 self._own(kind, buffer)
         self.first = len(self.lines)
         self.block(op.body.blocks[0])
+        if self.words and "words" in words:
+            self._take("words")
         if self.has_checks:
             self.kinds += "s"
-            parameters.append(words["status"].format(name=self.status))
+            self._take("status", name=self.status)
+        self._check_count()
+        named = set(re.findall(r"\w+", "\n".join(self.lines)))
+        parameters = self.parameters + [v for k, v in self.language.ids.items() if k in named]
         size = op.known_block_size
         threads = int(size[0]) if size is not None else 1
         head = words["kernel"].format(
@@ -63,29 +72,55 @@ class KernelPrinter(FunctionPrinter):
         above = f"/* {node.replace('*/', '* /')} */\n" if node else ""
         return "\n".join([above + head + " {", *without_unused(self.lines), "}", ""])
 
-    def _parameters(self, number: int, arg: Value) -> Iterator[str]:
-        """How an argument is declared, whose names are bound."""
+    def _argument(self, number: int, arg: Value) -> None:
+        """Declare what a host gives for an argument, and bind its names."""
         words, hint = self.language.templates, arg.name_hint or f"arg{number}"
         if not isinstance(arg.type, MemRefType):
             self.kinds += "w" if isinstance(arg.type, IndexType) else str(_bytes(arg.type))
             (name,) = self.bind_names(arg, hint)
-            is_index = isinstance(arg.type, IndexType)
-            yield (
-                words["word"].format(name=name)
-                if is_index
-                else (f"const {self.language.type(arg.type)} {name}")
-            )
+            self._number(name, arg.type)
             return
         own = KERNEL in self.op.attributes
         name, start, at = self.fresh(hint), self.fresh(f"{hint}_memory"), self.fresh(f"{hint}_at")
         kind = self.pointer_type(arg.type, self.facts.reads.only(arg))
-        yield words["memory"].format(name=start, restrict=words["restrict"] if own else "")
-        yield words["place"].format(name=at)
+        self._take("memory", name=start, restrict=words["restrict"] if own else "")
+        if "place" in words:
+            self._take("place", name=at)
         self.line(words["buffer"].format(name=name, kind=kind, memory=start, at=at))
         sizes = [self.fresh(f"{hint}_{what}{axis}") for what, axis in open_parts(arg.type)]
-        yield from (words["word"].format(name=size) for size in sizes)
+        for size in sizes:
+            self._number(size, IndexType())
         self.kinds += "a" + "w" * len(sizes)
         self.values[arg] = from_parts(arg.type, name, sizes)
+
+    def _take(self, template: str, **words: str) -> None:
+        """Declare a parameter."""
+        text = self.language.templates[template]
+        self.parameters.append(text.format(number=len(self.parameters), **words))
+
+    def _number(self, name: str, type: Type) -> None:
+        """Take a number: as a parameter, or where it lies among the `words` that are one."""
+        kind = self.language.type(type)
+        if "words" in self.language.templates:
+            word = f"nnc_words[{self.words}]"
+            is_float = self.language.element(type) == "f32"
+            value = f"f32_of_u32((uint32_t){word})" if is_float else f"({kind}){word}"
+            self.line(f"const {kind} {name} = {value};")
+        elif isinstance(type, IndexType):
+            self._take("word", name=name)
+        else:
+            self.parameters.append(f"const {kind} {name}")
+        self.words += 1
+
+    def _check_count(self) -> None:
+        """Raise PassError where the language has fewer parameters than there are."""
+        count, most = len(self.parameters), self.language.most_parameters
+        if most and count > most:
+            raise PassError(
+                f"kernel '{self.name}' takes {count} buffers, and {self.language.name} gives a "
+                f"kernel {most} at most",
+                self.op.loc,
+            )
 
     def fail(self, ok: str, op: Operation, status: str | None = None) -> None:
         """Tell the host where a condition does not hold, and leave: all threads see it alike."""

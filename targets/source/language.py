@@ -34,6 +34,10 @@ class Language:
 
     spaces: Mapping[Any, str] = field(default_factory=dict)
     """By memory space, what stands before the type of what a pointer points to."""
+    ids: Mapping[str, str] = field(default_factory=dict)
+    """By name, what a kernel takes as a parameter where its text has the name."""
+    most_parameters: int = 0
+    """How many buffers a kernel may take; 0 for no limit."""
     ends_in_f: bool = True
     """Whether names of functions on floats of 32 bits end in `f`."""
 
@@ -57,7 +61,7 @@ class Language:
                 return 1
             case IntegerType(width) if width <= 64:
                 return max(8, 1 << (width - 1).bit_length())
-            case FloatType() if type.byte_width <= 8:
+            case FloatType() if type.byte_width < 8 or "f64" in self.scalars:
                 return 8 * type.byte_width
         raise NncError(f"type {type} has no form in {self.name}")
 
@@ -99,7 +103,7 @@ class Language:
             width = int(element[1:]) // 8
             size = width << (count - 1).bit_length()
             self.needed[name] = self.constants["type"].format(
-                T=name, E=self.scalars[element], bytes=size, n=size // width
+                T=name, E=self.scalars[element], bytes=size, n=size // width, count=count
             )
         return name
 

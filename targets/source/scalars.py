@@ -249,9 +249,12 @@ def _number_cast(p: Printing, op: Operation) -> str:
         sign = "-" if isinstance(op, arith.UIToFP) else ""
         return sign + p.language.templates["convert"].format(text, T=p.vector_type(type))
     if is_half(type):
+        single, odd = with_element(type, "f32"), f"{op.name} odd"
+        if odd in p.language.templates:
+            return p.narrowed(p.computed(odd, [text], kind, single), type)
         double = with_element(type, "f64")
         exact = p.computed(op.name, [text], kind, double)
-        return p.narrowed(p.computed("odd", [exact], double, with_element(type, "f32")), type)
+        return p.narrowed(p.computed("odd", [exact], double, single), type)
     if isinstance(op, arith.FPToSI) and lanes_of(kind) == 1 and _has_whole(source, type):
         return p.computed("whole", [text], kind, type)
     return p.computed(op.name, [text], kind, type)

@@ -1,0 +1,62 @@
+"""Metal: kernels as text that macOS and iOS compile."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...artifacts.options import ArtifactOptions
+from ...ir.core import Operation
+from ...ir.diagnostics import NncError
+from ..device.target import DeviceTarget
+from ..groups import GroupMachine
+from ..source.kernels import Kernels
+from . import devices
+
+_HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetalTarget(DeviceTarget):
+    """Metal Shading Language, compiled by the system when a model is first run."""
+
+    @property
+    def code_suffix(self) -> str:
+        return ".metal"
+
+    @property
+    def source(self) -> Path:
+        return _HERE / "metal.m"
+
+    def code_of(self, kernels: Operation) -> Kernels:
+        from .language import metal_kernels
+
+        return metal_kernels(kernels)
+
+    def check_file(self, path: Path, options: ArtifactOptions) -> None:
+        if sys.platform != "darwin" and (options.bindings or path.suffix in (".a", ".so")):
+            raise NncError(
+                f"a library for '{self.name}' is linked on macOS, with its frameworks; "
+                f"here the kernels can be written, as {self.code_suffix}"
+            )
+        super().check_file(path, options)
+
+    def obstacle(self) -> str | None:
+        return super().obstacle() if sys.platform == "darwin" else "Metal needs macOS"
+
+
+def host() -> None:
+    """No machine is one of Metal alone."""
+
+
+def _named(name: str, summary: str, machine: GroupMachine) -> MetalTarget:
+    return MetalTarget(name=name, summary=summary, family="metal", machine=machine)
+
+
+TARGETS = (
+    _named(
+        "metal", "Metal on Apple's M1 and later, as on an emulation; not run on a Mac", devices.M1
+    ),
+    _named("metal-m2", "the same for Apple's M2", devices.M2),
+)
