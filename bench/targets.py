@@ -106,7 +106,7 @@ driver's limits, and any time. Vectors are arrays of lanes in the text, since Me
 Metal has no `f64`, so kernels that need it are refused, by one line: those on tensors of `f64`, and what is computed
 in it for the sake of exact results: @@F64@@. A kernel takes 30 tensors at most beside its sizes. Floats of 16 bits are
 computed in `f32`, products too.
-"""
+"""  # noqa: E501
 
 
 def rows(model: Path) -> Iterator[str]:

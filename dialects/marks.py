@@ -26,6 +26,14 @@ both parts of complex numbers. Only there if some output is complex to the model
 KERNEL = "nn.kernel"
 """Of a function whose operations are computed together."""
 
+CYCLES = "nn.cycles"
+"""Of a kernel's function: what its launches are expected to take, in cycles of the device."""
+ON_HOST = "nn.on_host"
+"""Of a kernel's function that no launch carries out: why."""
+DEVICE = "nn.device"
+"""Of a module for a device: how many kernels are launched in a run, what stays with the host and
+why, the bytes that are copied between both, and the microseconds that launches are expected to
+take. Where extents or repetitions are not known, what is known counts."""
 THREADS = "nn.threads"
 """Of a parallel loop whose iterations are groups of a device, and of the kernel that it becomes:
 how many threads a group has."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..dialects import func, linalg, schedule
+from ..dialects.marks import CYCLES
+from ..ir.attributes import I64Attr
 from ..ir.core import Operation
 from ..ir.passes import Pass, PassContext, option
 from ..targets.attribute import target_of
@@ -52,6 +54,8 @@ class ChooseSchedules(
                 if self.print_candidates:
                     show(found, chosen, function, context)
                 chosen.schedule.loc = function.loc
+                if machine.program is not machine:
+                    function.attributes[CYCLES] = I64Attr(round(chosen.cycles))
                 assert function.parent is not None
                 function.parent.insert_after(chosen.schedule, function)
                 context.statistic("schedules")

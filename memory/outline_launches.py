@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..dialects import arith, cf, func, gpu, memref, scf
-from ..dialects.marks import IN_PLACE, KERNEL, THREADS
+from ..dialects.marks import IN_PLACE, KERNEL, ON_HOST, THREADS
 from ..dialects.memref import base_buffer
 from ..ir.attributes import (
     ArrayAttr,
     IntegerAttr,
+    StringAttr,
     SymbolRefAttr,
     UnitAttr,
 )
@@ -75,7 +76,8 @@ class OutlineLaunches(
         for function in list(op.body_block):
             if not isinstance(function, func.FuncOp) or KERNEL not in function.attributes:
                 continue
-            if _stays_on_host(function):
+            if (reason := _stays_on_host(function)) is not None:
+                function.attributes[ON_HOST] = StringAttr(reason)
                 context.statistic("host")
                 continue
             for block in _host_blocks(function.body.blocks[0]):
@@ -91,18 +93,18 @@ class OutlineLaunches(
 # -- what stays on the host ------------------------------------------------------------------------
 
 
-def _stays_on_host(function: func.FuncOp) -> bool:
-    """Whether the host has to read memory to know what comes next, or other functions run."""
+def _stays_on_host(function: func.FuncOp) -> str | None:
+    """Why the host carries out a kernel's function; None where launches do."""
     if function.is_declaration or len(function.body.blocks) != 1:
-        return True
+        return "it branches between blocks"
     if any(isinstance(op, func.Call) for op in function.walk()):
-        return True
+        return "it calls other functions"
     for block in _host_blocks(function.body.blocks[0]):
         if any(_comes_from_memory(v) for v in _decided_by(block)):
-            return True
+            return "values decide how much there is to do"
         if any(_is_used_outside(part) for part in _parts(block)):
-            return True
-    return False
+            return "what comes next follows from what it computes"
+    return None
 
 
 def _host_blocks(block: Block) -> Iterator[Block]:

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..dialects import arith, func, gpu, memref, scf
-from ..dialects.marks import ENTRY, INPUT_NAMES, KERNEL
+from ..dialects.marks import DEVICE, ENTRY, INPUT_NAMES, KERNEL, ON_HOST
 from ..ir.attributes import ArrayAttr
 from ..ir.builder import Builder
 from ..ir.core import Block, BlockArgument, IRMapping, Operation, Value
 from ..ir.passes import Pass, PassContext
 from ..ir.traits import is_erasable
 from ..ir.types import FunctionType, MemRefType
+from .device_note import device_note
 from .value_classes import ValueClasses
 
 _STRUCTURE = (scf.If, scf.For, scf.While, scf.IndexSwitch, scf.ExecuteRegion)
@@ -51,6 +52,8 @@ class PlaceBuffers(
     def run(self, op: Operation, context: PassContext) -> None:
         placing = _Placing(op)
         placing.place()
+        if any(isinstance(one, gpu.LaunchFunc) or ON_HOST in one.attributes for one in op.walk()):
+            op.attributes[DEVICE] = device_note(op)
         context.statistic("buffers", placing.buffers)
         context.statistic("copies", placing.copies)
 

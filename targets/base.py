@@ -100,6 +100,19 @@ class Target(ABC):
         defined = {op.properties.get("sym_name") for op in module.body_block}
         return all(StringAttr(name) in defined for name in POOL_SYMBOLS)
 
+    @property
+    def proof(self) -> Stage | None:
+        """The passes behind the schedule that prove its kernels; None where there are none."""
+        return None
+
+    def notes(self, module: Operation) -> list[str]:
+        """What to tell who has compiled a module, behind the last stage."""
+        return []
+
+    def fallbacks(self, module: Operation) -> list[str]:
+        """What of a module runs elsewhere than on the target, each with its reason."""
+        return []
+
     def text(self, module: Operation, suffix: str) -> str:
         """The code of such a module as text, for a suffix of `files` that says so."""
         raise NncError(f"'{self.name}' has no {suffix} files")

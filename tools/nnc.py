@@ -27,6 +27,7 @@ from .session import Session
 if TYPE_CHECKING:
     from ..ir.core import Operation
     from ..numerics.checking import CheckNumerics
+    from ..targets.base import Target
 
 
 def main(argv: Sequence[str] | None = None, streams: Streams | None = None) -> int:
@@ -104,6 +105,7 @@ def _compile(args: argparse.Namespace, session: Session) -> int:
     from ..driver.compile import run_stages, told
     from ..driver.levels import check_levels, make_levels
     from ..driver.specializing import notes_on_shapes
+    from ..lowering.pipelines import GRAPH_STAGES
     from ..targets.attribute import target_of
     from .opt_report import Timing
 
@@ -131,9 +133,14 @@ def _compile(args: argparse.Namespace, session: Session) -> int:
     for note in notes_on_shapes(module):
         session.progress(f"note: {note}")
 
+    def prove(name: str, module: Operation) -> None:
+        if args.prove and name == GRAPH_STAGES[-1].name:
+            _prove(module, targets[0], session)
+
     def stages(module: Operation) -> None:
         run_stages(
             module,
+            after_stage=prove,
             progress=session.progress,
             prepare_milliseconds=options.prepare_milliseconds(kind_of(file, targets[0])),
             instrumentations=[one for one in (check, timing) if one is not None],
@@ -146,10 +153,17 @@ def _compile(args: argparse.Namespace, session: Session) -> int:
             written = levels[0].write(program, file, options, timed)
         else:
             stages(module)
+            if args.fallback == "error" and (steps := targets[0].fallbacks(module)):
+                raise NncError(
+                    f"{len(steps)} steps are not for '{targets[0].name}'; --fallback cpu leaves "
+                    f"them to the host: {'; '.join(steps)}"
+                )
             written = write_artifact(module, output, options, timed, session.progress)
     finally:
         if check is not None:
             check.print_notes(session.streams.stderr)
+    for note in [] if levels else targets[0].notes(module):
+        session.progress(note)
     for path in written:
         if path.parent == file.parent:
             session.progress(f"wrote {path.name} ({path.stat().st_size:,} bytes)")
@@ -159,6 +173,25 @@ def _compile(args: argparse.Namespace, session: Session) -> int:
         report = timing.report(args.mlir_timing_display)
         print(report, end="", file=session.streams.stderr)
     return 0
+
+
+def _prove(module: Operation, target: Target, session: Session) -> None:
+    """Prove the kernels of a module with schedules. Raises NncError where one is wrong."""
+    from ..ir.location import node_of
+    from ..ir.passes import PassContext, PassManager
+    from ..lowering.pipelines import pipeline
+
+    if target.proof is None:
+        raise NncError(f"--prove is for devices; '{target.name}' has no kernels to prove")
+    session.progress(f"{target.proof.name}: {target.proof.summary}")
+    context = PassContext(progress=session.progress)
+    PassManager(pipeline(target.proof.text()), context).run(module.clone())
+    counts = context.statistics.get("prove-kernels", {})
+    proven, left = counts.get("proven", 0), counts.get("open", 0)
+    session.progress(f"{proven} of {proven + left} launches proven, as groups and as threads")
+    for one in context.diagnostics:
+        place = node_of(one.location) if one.location is not None else ""
+        session.progress(f"note: {place}{': ' if place else ''}{one.message}")
 
 
 def _numerics(args: argparse.Namespace, session: Session) -> CheckNumerics | None:

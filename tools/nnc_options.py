@@ -126,6 +126,19 @@ def _add_compile(sub: argparse.ArgumentParser) -> None:
     )
     sub.add_argument("--static", action="store_true", help="a static library, .a")
     sub.add_argument(
+        "--fallback",
+        choices=("cpu", "error"),
+        default="cpu",
+        help="what becomes of steps that a device cannot take: the host takes them, and they are "
+        "listed, or the compilation ends with an error (default: cpu)",
+    )
+    sub.add_argument(
+        "--prove",
+        action="store_true",
+        help="prove of a device's kernels that they have no race, no access outside of a buffer, "
+        "and write all of their results; what cannot be proven is listed (needs nnc[prove])",
+    )
+    sub.add_argument(
         "--mlir-timing",
         action="store_true",
         help="print how long reading, each pass, LLVM and linking took",

@@ -42,4 +42,15 @@ HOST = stage(
     "cse",
     "lower-to-llvm",
 )
+PROOF = stage(
+    "proof",
+    "kernels as each thread runs them, with buffers of their own, proven",
+    "apply-schedules",
+    "canonicalize",
+    "outline-launches",
+    ("prove-kernels", "tile programs: what groups do to one another"),
+    "assign-layouts",
+    "distribute-tiles",
+    ("prove-kernels", "what threads do to one another"),
+)
 STAGES = (LAUNCHES, SHARES, THREADS, HOST)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from ...artifacts.options import ArtifactOptions, FileKind
 from ...dialects import gpu
-from ...dialects.marks import WEIGHTS_BYTES
-from ...ir.attributes import IntegerAttr
+from ...dialects.marks import DEVICE, WEIGHTS_BYTES
+from ...ir.attributes import ArrayAttr, DictAttr, IntegerAttr
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.stages import Stage
@@ -28,7 +28,7 @@ from ..base import Symbols, Target, host
 from ..groups import GroupMachine
 from ..llvm.target import LlvmTarget
 from ..source.kernels import Kernels
-from .stages import STAGES
+from .stages import PROOF, STAGES
 
 if TYPE_CHECKING:
     from ...runtime.program import LinkedCode, Program
@@ -66,6 +66,10 @@ class DeviceTarget(Target):
         return STAGES
 
     @property
+    def proof(self) -> Stage:
+        return PROOF
+
+    @property
     def files(self) -> Mapping[str, FileKind]:
         library = FileKind(holds_weights=True)
         found = {self.caller.library: library, ".a": library}
@@ -92,6 +96,25 @@ class DeviceTarget(Target):
             text = renamed(text, symbols)
         with timed("LLVM"):
             return self.caller.object_of(text, timed)
+
+    def notes(self, module: Operation) -> list[str]:
+        found = module.attributes.get(DEVICE)
+        if not isinstance(found, DictAttr):
+            return ["nothing runs on the device"]
+        launches, copied, time = (
+            getattr(found.get(key), "value", 0) for key in ("launches", "copied", "microseconds")
+        )
+        steps = self.fallbacks(module)
+        line = (
+            f"{launches} launches on the device, {len(steps)} steps of the host, {copied:,} bytes "
+            f"copied per run, {time / 1000:.3g} ms expected"
+        )
+        return [line, *(f"on the host: {step}" for step in steps)]
+
+    def fallbacks(self, module: Operation) -> list[str]:
+        found = module.attributes.get(DEVICE)
+        steps = found.get("host") if isinstance(found, DictAttr) else None
+        return [one.value for one in steps.elements] if isinstance(steps, ArrayAttr) else []  # type: ignore[attr-defined]
 
     def text(self, module: Operation, suffix: str) -> str:
         return self._kernels(module).text

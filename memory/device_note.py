@@ -1,0 +1,69 @@
+"""What a compile for a device tells: launches, what stays with the host, copies, expected time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..dialects import func, gpu
+from ..dialects.marks import CYCLES, ENTRY, KERNEL, ON_HOST
+from ..ir.attributes import ArrayAttr, DictAttr, I64Attr, IntegerAttr, StringAttr
+from ..ir.core import Operation
+from ..ir.location import node_of
+from ..ir.types import MemRefType
+from ..targets.attribute import target_of
+
+
+def device_note(module: Operation) -> DictAttr:
+    """What `marks.DEVICE` has of a module whose buffers have their places."""
+    functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
+    calls = list(_calls(functions))
+    launched = [one for one in calls if ON_HOST not in functions[one.callee].attributes]
+    hosted = [one for one in calls if ON_HOST in functions[one.callee].attributes]
+    cycles = sum(_number(functions[one.callee], CYCLES) for one in launched)
+    machine = target_of(module).machine
+    launches = sum(_launches(functions[one.callee]) for one in launched)
+    lines = dict.fromkeys(
+        f"{node_of(one.loc) or one.callee}: {functions[one.callee].attributes[ON_HOST].value}"  # type: ignore[attr-defined]
+        for one in hosted
+    )
+    copied = sum(_bytes(op) for op in module.walk() if isinstance(op, gpu.Memcpy))
+    return DictAttr(
+        (
+            ("launches", I64Attr(launches)),
+            ("host", ArrayAttr(tuple(map(StringAttr, lines)))),
+            ("copied", I64Attr(copied)),
+            ("microseconds", I64Attr(round(cycles / machine.cycles_per_microsecond))),
+        )
+    )
+
+
+def _calls(functions: dict[str, func.FuncOp]) -> Iterator[func.Call]:
+    """The calls of kernels that the entry leads to."""
+    waiting = [f for f in functions.values() if ENTRY in f.attributes]
+    seen = set(waiting)
+    while waiting:
+        for op in waiting.pop().walk():
+            callee = functions.get(op.callee) if isinstance(op, func.Call) else None
+            if callee is None or not isinstance(op, func.Call):
+                continue
+            if KERNEL in callee.attributes:
+                yield op
+            elif callee not in seen:
+                seen.add(callee)
+                waiting.append(callee)
+
+
+def _launches(function: func.FuncOp) -> int:
+    return sum(isinstance(op, gpu.LaunchFunc) for op in function.walk())
+
+
+def _number(op: Operation, name: str) -> int:
+    found = op.attributes.get(name)
+    return found.value if isinstance(found, IntegerAttr) else 0
+
+
+def _bytes(op: gpu.Memcpy) -> int:
+    """The bytes of a copy between host and device, as far as they are known."""
+    types = [v.type for v in (op.dst, op.src) if isinstance(v.type, MemRefType)]
+    crosses = len({type.memory_space for type in types}) == 2
+    return types[0].num_bytes if crosses and types[0].has_static_shape else 0
