@@ -14,6 +14,7 @@ from ..model.transactions import memory_of
 from .accesses import Access, Accesses, Unknown
 from .counting import Counting
 from .forms import Forms
+from .merging import Merged, merged
 from .numbers import Numbers
 from .results import Launched, written
 from .sets import Found, Sets, pairs
@@ -67,8 +68,11 @@ class ProveKernels(
         for function in [inner for inner in op.walk() if isinstance(inner, func.FuncOp)]:
             calls = _arguments(function, op)
             parameters: dict[str, str] = {}
+            known: dict[str, None] = {}
             launches = [inner for inner in function.walk() if isinstance(inner, gpu.LaunchFunc)]
-            read = [self._prove(launch, op, calls, parameters, context) for launch in launches]
+            read = [
+                self._prove(launch, op, calls, parameters, known, context) for launch in launches
+            ]
             for found in written(function, [one for one in read if one is not None]):
                 context.statistic("whole" if found.is_whole else "partial")
                 context.statistic("rewritten", found.is_rewritten)
@@ -81,6 +85,7 @@ class ProveKernels(
         module: Operation,
         calls: Mapping[Value, Value],
         parameters: dict[str, str],
+        known: dict[str, None],
         context: PassContext,
     ) -> Launched | None:
         """Ask all questions about a launch; what its kernel touches, if that can be told."""
@@ -96,20 +101,23 @@ class ProveKernels(
         arguments: dict[Value, Value] = dict(zip(kernel.args, launch.kernelOperands, strict=True))
         x, y, z = (size or 0 for size in sizes)
         subgroup = gpu.subgroup_size(kernel)
-        forms = Forms(arguments, (x, y, z), subgroup, calls=calls, parameters=parameters)
+        forms = Forms(
+            arguments, (x, y, z), subgroup, calls=calls, parameters=parameters, known=known
+        )
         forms.grid = tuple(forms.of(size) for size in launch.grid)
         accesses = Accesses(forms)
         accesses.read(kernel)
         context.statistic("accesses", len(accesses.found))
         sets = Sets(forms)
-        proof = _Proof(kernel, sets, accesses.found)
+        pieces = merged(forms, accesses.found)
+        proof = _Proof(kernel, sets, pieces)
         questions = [*accesses.unknown, *proof.run()]
         for question in questions:
             self._say(question, context)
         context.statistic("open" if questions else "proven")
         if self.counts and proof.by_thread:
             _count(kernel, Numbers(arguments, forms.threads, forms.subgroup_size), context)
-        return Launched(launch, forms, sets, accesses.found, not accesses.unknown)
+        return Launched(launch, forms, sets, [one.access for one in pieces], not accesses.unknown)
 
     def _say(self, question: Unknown, context: PassContext) -> None:
         message = f"'{question.op.name}' op is not proven: {question.reason}"
@@ -153,33 +161,37 @@ def _count(kernel: gpu.GPUFuncOp, numbers: Numbers, context: PassContext) -> Non
 class _Proof:
     """What holds for the accesses of a kernel, and what of it cannot be told."""
 
-    def __init__(self, kernel: gpu.GPUFuncOp, sets: Sets, accesses: list[Access]) -> None:
+    def __init__(self, kernel: gpu.GPUFuncOp, sets: Sets, accesses: list[Merged]) -> None:
         self.kernel, self.sets, self.accesses = kernel, sets, accesses
         self.by_thread = gpu.is_by_thread(kernel)
 
     def run(self) -> Iterator[Unknown]:
         """What cannot be told. Raises NncError at what is wrong."""
-        for access in self.accesses:
-            yield from self._inside(access)
-        buffers: dict[Value, list[Access]] = {}
-        for access in self.accesses:
-            if self._is_shared(access.place.buffer):
-                buffers.setdefault(access.place.buffer, []).append(access)
+        buffers: dict[Value, list[Merged]] = {}
+        for one in self.accesses:
+            if not self._is_inside(one.access):
+                for access in one.members:
+                    yield from self._inside(access)
+            if self._is_shared(one.access.place.buffer):
+                buffers.setdefault(one.access.place.buffer, []).append(one)
         for buffer, accesses in buffers.items():
             if not self._is_of_group(buffer):
                 yield from self._all_apart(accesses, within=False)
             if self.by_thread:
                 yield from self._all_apart(accesses, within=True)
 
-    def _all_apart(self, accesses: list[Access], within: bool) -> Iterator[Unknown]:
-        if self.sets.are_apart(accesses, within):
+    def _all_apart(self, accesses: list[Merged], within: bool) -> Iterator[Unknown]:
+        if self.sets.are_apart([one.access for one in accesses], within):
             return
-        for one, other in pairs(accesses):
+        for one, other in pairs([access for found in accesses for access in found.members]):
             by_indices = None not in (one.place.indices, other.place.indices)
             if by_indices or None not in (one.place.flat, other.place.flat):
                 yield from self._apart(one, other, within)
             else:
                 yield Unknown(other.op, "its view and another's cannot be compared")
+
+    def _is_inside(self, access: Access) -> bool:
+        return self.sets.outside(access) is None and self.sets.is_as_wanted(access)
 
     def _inside(self, access: Access) -> Iterator[Unknown]:
         found = self.sets.outside(access)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from .accesses import CHANGE, READ, WRITE, Access
 from .forms import Form, Forms, number
 from .views import size_of
 
+_VARIABLE = re.compile(r"\bv\d")
 GROUPS, THREADS = ("b0", "b1", "b2"), ("t0", "t1", "t2")
 
 
@@ -44,6 +46,7 @@ class Sets:
         self._isl: Any = islpy
         self._forms = forms
         self._pairs: dict[bool, Any] = {}
+        self._always: dict[str, bool] = {}
         self._maps: dict[tuple[int, bool, bool], Any] = {}
 
     def outside(self, access: Access) -> Found | None:
@@ -73,9 +76,19 @@ class Sets:
         forms = (access.holds, access.barriers, *access.at)
         wanted = dict.fromkeys(w for form in forms for w in form.wanted)
         return all(
-            self._relation(access, access.at, f"not ({one})", [access.barriers]).is_empty()
+            self._is_always(one)
+            or self._relation(access, access.at, f"not ({one})", [access.barriers]).is_empty()
             for one in wanted
         )
+
+    def _is_always(self, condition: str) -> bool:
+        """Whether a condition holds in all threads, without what an access says."""
+        if _VARIABLE.search(condition):
+            return False
+        if condition not in self._always:
+            holds = number(0).given(f"not ({condition})")
+            self._always[condition] = self._among(holds, ()).is_empty()
+        return self._always[condition]
 
     def clash(self, one: Access, other: Access, within: bool) -> Found | None:
         """Two groups, or two threads `within` one, that touch an element in no order."""
@@ -157,7 +170,12 @@ class Sets:
             return None
         names = [f"x{i}" for i in range(len(extents) + 1)]
         ranges = [f"0 <= {n} < {e.text}" for n, e in zip(names[1:], extents, strict=True)]
-        holds = [*(c for extent in extents for c in extent.holds), *ranges, "x0 = 0"]
+        holds = [
+            *self._forms.known,
+            *(c for extent in extents for c in extent.holds),
+            *ranges,
+            "x0 = 0",
+        ]
         variables = dict.fromkeys(v for extent in extents for v in extent.variables)
         body = " and ".join(holds)
         if variables:
@@ -226,7 +244,14 @@ class Sets:
 
         Of `each_time`, from the iterations and elements of vectors too.
         """
-        forms = [access.holds, *to, *used, *self._forms.grid]
+        holds = access.holds.given(*([condition] if condition else []))
+        return self._among(holds, to, used, each_time)
+
+    def _among(
+        self, holds: Form, to: Sequence[Form], used: Sequence[Form] = (), each_time: bool = False
+    ) -> Any:
+        """From the groups and threads for which something holds to places."""
+        forms = [holds, *to, *used, *self._forms.grid]
         variables = dict.fromkeys(v for form in forms for v in form.variables)
         conditions = dict.fromkeys(c for form in forms for c in form.holds)
         ranges = [
@@ -235,8 +260,7 @@ class Sets:
         ]
         names = [f"x{i}" for i in range(len(to))]
         equal = [f"{n} = {form.text}" for n, form in zip(names, to, strict=True)]
-        all_of = [*ranges, *conditions, *equal, *([condition] if condition else [])]
-        body = " and ".join(all_of)
+        body = " and ".join([*ranges, *self._forms.known, *conditions, *equal])
         if variables and not each_time:
             body = f"exists ({', '.join(variables)} : {body})"
         parameters = ", ".join(self._forms.parameters.values())
