@@ -130,6 +130,26 @@ def _is_closed(text: str) -> bool:
 
 
 @dataclass
+class Parameters:
+    """What stays the same while a function of the host runs."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    """By what they stand for."""
+    known: dict[str, None] = field(default_factory=dict)
+    """Conditions that hold for them."""
+    extents: dict[str, dict[Value, None]] = field(default_factory=dict)
+    """The buffers that have an open extent, by its name."""
+
+    def named(self, what: str) -> str:
+        """The name of what a parameter stands for."""
+        return self.names.setdefault(what, f"p{len(self.names)}")
+
+    def suppose(self, *conditions: str) -> None:
+        """Say what holds for them."""
+        self.known.update(dict.fromkeys(conditions))
+
+
+@dataclass
 class Forms:
     """The forms of the values of a launched kernel, each made once.
 
@@ -143,10 +163,7 @@ class Forms:
     grid: tuple[Form, ...] = ()
     calls: Mapping[Value, Value] = field(default_factory=dict)
     """What the only call of the host's function gives for each of its arguments."""
-    parameters: dict[str, str] = field(default_factory=dict)
-    """The names of parameters, by what they stand for."""
-    known: dict[str, None] = field(default_factory=dict)
-    """What is known of parameters."""
+    parameters: Parameters = field(default_factory=Parameters)
     _known: dict[Value, Form] = field(default_factory=dict)
     _numbers: Any = field(default_factory=count)
 
@@ -157,7 +174,7 @@ class Forms:
 
     def parameter(self, what: str) -> Form:
         """A number that stays the same during a launch, named by what it is."""
-        return Form(self.parameters.setdefault(what, f"p{len(self.parameters)}"))
+        return Form(self.parameters.named(what))
 
     def of(self, value: Value) -> Form:
         """The form of an index or a condition."""
@@ -211,7 +228,8 @@ class Forms:
         if buffer in self.calls:
             return self.extent(self.calls[buffer], dim)
         form = self.parameter(_name_of_extent(buffer, dim))
-        self.known[f"{form.text} >= 0"] = None
+        self.parameters.suppose(f"{form.text} >= 0")
+        self.parameters.extents.setdefault(form.text, {})[buffer] = None
         return form
 
     # -- arithmetic ----------------------------------------------------------------------------
@@ -238,14 +256,8 @@ class Forms:
             return found
         up = by - 1 if "{less}" in text else 0
         whole = self.parameter(f"floor(({a.text} + {up})/{by})")
-        self.known.update(
-            dict.fromkeys(
-                (
-                    f"{by}*{whole.text} <= {a.text} + {up}",
-                    f"{a.text} + {up} < {by}*{whole.text} + {by}",
-                )
-            )
-        )
+        top = f"{a.text} + {up}"
+        self.parameters.suppose(f"{by}*{whole.text} <= {top}", f"{top} < {by}*{whole.text} + {by}")
         return found.saying(whole.text if "mod" not in text else f"({a.text} - {by}*{whole.text})")
 
     def extreme(self, op: Operation, relation: str) -> Form:

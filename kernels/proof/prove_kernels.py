@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ...dialects import func, gpu
+from ...dialects import cf, func, gpu
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import Diagnostic, NncError
 from ...ir.passes import Pass, PassContext, option
@@ -13,7 +13,7 @@ from ...ir.rewriting import constant_int
 from ..model.transactions import memory_of
 from .accesses import Access, Accesses, Unknown
 from .counting import Counting
-from .forms import Forms
+from .forms import Forms, Parameters, is_condition
 from .merging import Merged, merged
 from .numbers import Numbers
 from .results import Launched, written
@@ -67,12 +67,9 @@ class ProveKernels(
     def run(self, op: Operation, context: PassContext) -> None:
         for function in [inner for inner in op.walk() if isinstance(inner, func.FuncOp)]:
             calls = _arguments(function, op)
-            parameters: dict[str, str] = {}
-            known: dict[str, None] = {}
+            parameters = Parameters()
             launches = [inner for inner in function.walk() if isinstance(inner, gpu.LaunchFunc)]
-            read = [
-                self._prove(launch, op, calls, parameters, known, context) for launch in launches
-            ]
+            read = [self._prove(launch, op, calls, parameters, context) for launch in launches]
             for found in written(function, [one for one in read if one is not None]):
                 context.statistic("whole" if found.is_whole else "partial")
                 context.statistic("rewritten", found.is_rewritten)
@@ -84,8 +81,7 @@ class ProveKernels(
         launch: gpu.LaunchFunc,
         module: Operation,
         calls: Mapping[Value, Value],
-        parameters: dict[str, str],
-        known: dict[str, None],
+        parameters: Parameters,
         context: PassContext,
     ) -> Launched | None:
         """Ask all questions about a launch; what its kernel touches, if that can be told."""
@@ -101,9 +97,8 @@ class ProveKernels(
         arguments: dict[Value, Value] = dict(zip(kernel.args, launch.kernelOperands, strict=True))
         x, y, z = (size or 0 for size in sizes)
         subgroup = gpu.subgroup_size(kernel)
-        forms = Forms(
-            arguments, (x, y, z), subgroup, calls=calls, parameters=parameters, known=known
-        )
+        forms = Forms(arguments, (x, y, z), subgroup, calls=calls, parameters=parameters)
+        _suppose(forms, launch)
         forms.grid = tuple(forms.of(size) for size in launch.grid)
         accesses = Accesses(forms)
         accesses.read(kernel)
@@ -138,6 +133,19 @@ def _arguments(function: func.FuncOp, module: Operation) -> dict[Value, Value]:
     return dict(zip(function.args, called[0].operands, strict=True))
 
 
+def _suppose(forms: Forms, launch: gpu.LaunchFunc) -> None:
+    """What the host has checked before a launch is known."""
+    function = launch.parent_of(func.FuncOp)
+    assert function is not None
+    for op in function.body.blocks[0]:
+        if any(isinstance(inner, gpu.LaunchFunc) for inner in op.walk()):
+            return
+        if isinstance(op, cf.Assert):
+            form = forms.of(op.arg)
+            if is_condition(form) and not (form.variables or form.wanted):
+                forms.parameters.suppose(f"({form.text})")
+
+
 def _count(kernel: gpu.GPUFuncOp, numbers: Numbers, context: PassContext) -> None:
     """Say which accesses of a kernel touch more lines, or take more turns, than needed."""
     memory = memory_of(kernel)
@@ -156,6 +164,9 @@ def _count(kernel: gpu.GPUFuncOp, numbers: Numbers, context: PassContext) -> Non
             )
             context.remark(message, count.op.loc)
     context.statistic("uncounted", len(counting.unknown))
+
+
+_IF_EQUAL = "it is inside its buffer only if open extents of two arguments are equal"
 
 
 class _Proof:
@@ -196,6 +207,9 @@ class _Proof:
     def _inside(self, access: Access) -> Iterator[Unknown]:
         found = self.sets.outside(access)
         if found is not None:
+            if access.is_exact and self.sets.is_inside_if_equal(access):
+                yield Unknown(access.op, _IF_EQUAL)
+                return
             if access.is_exact:
                 raise NncError(
                     f"'{access.op.name}' op {access.kind} element {list(found.element)} in "

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice, product
 from typing import Any
 
 from ...ir.core import Value
@@ -20,6 +21,10 @@ GROUPS, THREADS = ("b0", "b1", "b2"), ("t0", "t1", "t2")
 
 OPERATIONS = 300_000
 """Of isl, about a second, for questions whose answer may be left open."""
+
+
+EQUALITIES = 32
+"""As many ways are looked at in which open extents may be equal."""
 
 
 class TooLargeError(Exception):
@@ -70,6 +75,40 @@ class Sets:
             return None
         condition = f"(({flat.text}) < 0 or ({flat.text}) >= ({size.text}))"
         return self._sample(self._relation(access, [flat], condition, [size]))
+
+    def is_inside_if_equal(self, access: Access) -> bool:
+        """Whether an access is outside only where open extents of two arguments differ."""
+        for at, limit in zip(access.at, access.limits or (), strict=True):
+            condition = f"(({at.text}) < 0 or ({at.text}) >= ({limit.text}))"
+            beyond = self._relation(access, access.at, condition, [limit])
+            if not beyond.is_empty() and not any(
+                beyond.intersect_params(equal).is_empty() for equal in self._equalities([limit])
+            ):
+                return False
+        return self._outside_buffer(access) is None
+
+    def is_empty_if_equal(self, part: Any, buffer: Value) -> bool:
+        """Whether a part of a buffer is empty where open extents of other arguments are its own."""
+        extents = [self._forms.extent(buffer, d) for d in range(buffer.type.rank)]  # type: ignore[attr-defined]
+        return any(part.intersect_params(e).is_empty() for e in self._equalities(extents))
+
+    def _equalities(self, extents: Sequence[Form]) -> Iterator[Any]:
+        """Conditions under which open extents are equal to open ones of other buffers."""
+        buffers = self._forms.parameters.extents
+        ours = dict.fromkeys(extent.text for extent in extents if extent.text in buffers)
+        others = [
+            [
+                f"{one} = {other}"
+                for other in buffers
+                if buffers[one].keys().isdisjoint(buffers[other])
+            ]
+            + ["true"]
+            for one in ours
+        ]
+        parameters = ", ".join(self._forms.parameters.names.values())
+        for equal in islice(product(*others), EQUALITIES):
+            if set(equal) - {"true"}:
+                yield self._isl.Set(f"[{parameters}] -> {{ : {' and '.join(equal)} }}")
 
     def is_as_wanted(self, access: Access) -> bool:
         """Whether what the forms of an access ask for holds wherever it happens."""
@@ -171,7 +210,7 @@ class Sets:
         names = [f"x{i}" for i in range(len(extents) + 1)]
         ranges = [f"0 <= {n} < {e.text}" for n, e in zip(names[1:], extents, strict=True)]
         holds = [
-            *self._forms.known,
+            *self._forms.parameters.known,
             *(c for extent in extents for c in extent.holds),
             *ranges,
             "x0 = 0",
@@ -180,7 +219,7 @@ class Sets:
         body = " and ".join(holds)
         if variables:
             body = f"exists ({', '.join(variables)} : {body})"
-        parameters = ", ".join(self._forms.parameters.values())
+        parameters = ", ".join(self._forms.parameters.names.values())
         return self._isl.Set(f"[{parameters}] -> {{ [{', '.join(names)}] : {body} }}")
 
     def element(self, part: Any) -> list[int]:
@@ -260,10 +299,10 @@ class Sets:
         ]
         names = [f"x{i}" for i in range(len(to))]
         equal = [f"{n} = {form.text}" for n, form in zip(names, to, strict=True)]
-        body = " and ".join([*ranges, *self._forms.known, *conditions, *equal])
+        body = " and ".join([*ranges, *self._forms.parameters.known, *conditions, *equal])
         if variables and not each_time:
             body = f"exists ({', '.join(variables)} : {body})"
-        parameters = ", ".join(self._forms.parameters.values())
+        parameters = ", ".join(self._forms.parameters.names.values())
         ids = ", ".join((*GROUPS, *THREADS, *(variables if each_time else ())))
         text = f"[{parameters}] -> {{ [{ids}] -> [{', '.join(names)}] : {body} }}"
         return self._isl.Map(text)
