@@ -17,7 +17,7 @@ from ...ir.diagnostics import NncError
 from ...ir.traits import ReadsMemory, WritesMemory
 from ...ir.types import MemRefType
 from ..model.uniform import is_uniform
-from .forms import Form, Forms, is_condition, number
+from .forms import Form, Forms, added, is_condition, number, scaled
 from .views import Place, place_of
 
 READ, WRITE, CHANGE = "reads", "writes", "changes"
@@ -110,7 +110,7 @@ class Accesses:
             turn = self.forms.variable("@ >= 0")
             value = turn + low + high + by
             if by.text.isdigit():
-                value = value.saying(f"({low.text} + {by.text}*{turn.text})")
+                value = value.saying(added(low, scaled(turn, int(by.text))).text)
             else:
                 free = self.forms.variable(exact=False)
                 value = (value + free).saying(free.text)
@@ -245,7 +245,7 @@ _Touched = Iterator[tuple[str, Value, Sequence[Form], Form, bool]]
 
 
 def _element(kind: str, forms: Forms, op: Any) -> _Touched:
-    yield kind, op.memref, [forms.of(i) for i in op.indices], number(0), True
+    yield kind, op.memref, [added(forms.of(i), number(0)) for i in op.indices], number(0), True
 
 
 def _lanes(forms: Forms, shape: Sequence[Any]) -> list[Form]:
@@ -275,21 +275,19 @@ def _masked(forms: Forms, mask: Value | None, lanes: Sequence[Form]) -> Form:
 def _row(kind: str, forms: Forms, op: Any, shape: Sequence[Any], mask: Value | None) -> _Touched:
     """A vector along the last dimensions."""
     lanes = _lanes(forms, shape)
-    at = [forms.of(i) for i in op.indices]
+    at = [added(forms.of(i), number(0)) for i in op.indices]
     for d, lane in enumerate(lanes, len(at) - len(lanes)):
-        at[d] = (at[d] + lane).saying(f"({at[d].text} + {lane.text})")
+        at[d] = added(at[d], lane)
     yield kind, op.base, at, _masked(forms, mask, lanes), True
 
 
 def _transfer(kind: str, forms: Forms, op: Any) -> _Touched:
     lanes = _lanes(forms, op.vector_type.shape)
-    at = [forms.of(i) for i in op.indices]
+    at = [added(forms.of(i), number(0)) for i in op.indices]
     along: dict[int, Form] = {}
     for lane, e in zip(lanes, op.map.results, strict=True):
         if isinstance(e, AffineDim):
-            at[e.position] = (at[e.position] + lane).saying(
-                f"({at[e.position].text} + {lane.text})"
-            )
+            at[e.position] = added(at[e.position], lane)
             along[e.position] = lane
     holds = _masked(forms, op.mask, [along[d] for d in sorted(along)])
     yield kind, op.base, at, holds, all(op.bounds)

@@ -73,9 +73,80 @@ def is_condition(form: Form) -> bool:
     return any(sign in form.text for sign in "<>=")
 
 
+def _is_fixed(form: Form) -> bool:
+    """Whether a form stays the same during a launch."""
+    return not form.variables and not re.search(r"[bt]\d", form.text)
+
+
+def _is_number(form: Form) -> bool:
+    return form.text.lstrip("-").isdigit()
+
+
 def number(value: int) -> Form:
     """The form of a constant."""
     return Form(str(value))
+
+
+def added(a: Form, b: Form) -> Form:
+    """A sum. Its constant comes last, also where it is 0: so pieces of a tile are alike."""
+    (rest, constant), (other, more) = _parts(a.text), _parts(b.text)
+    rests = " + ".join(text for text in (rest, other) if text)
+    return (a + b).saying(_sum(rests, constant + more))
+
+
+def scaled(a: Form, by: int) -> Form:
+    """A form times a constant."""
+    rest, constant = _parts(a.text)
+    return a.saying(_sum(f"{by}*({rest})" if rest else "", by * constant))
+
+
+def _sum(rests: str, constant: int) -> str:
+    if not rests:
+        return str(constant)
+    return f"({rests} {'-' if constant < 0 else '+'} {abs(constant)})"
+
+
+_SUM = re.compile(r"\((.*) ([+-]) (\d+)\)")
+
+
+def _parts(text: str) -> tuple[str, int]:
+    """What is in a sum but its constant, and the constant."""
+    if text.lstrip("-").isdigit():
+        return "", int(text)
+    found = _SUM.fullmatch(text)
+    if found is None or not _is_closed(found[1]):
+        return text, 0
+    return found[1], int(found[2] + found[3])
+
+
+def _is_closed(text: str) -> bool:
+    """Whether each parenthesis in a text is closed there, and opened."""
+    depth = 0
+    for sign in text:
+        depth += (sign == "(") - (sign == ")")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+@dataclass
+class Parameters:
+    """What stays the same while a function of the host runs."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    """By what they stand for."""
+    known: dict[str, None] = field(default_factory=dict)
+    """Conditions that hold for them."""
+    extents: dict[str, dict[Value, None]] = field(default_factory=dict)
+    """The buffers that have an open extent, by its name."""
+
+    def named(self, what: str) -> str:
+        """The name of what a parameter stands for."""
+        return self.names.setdefault(what, f"p{len(self.names)}")
+
+    def suppose(self, *conditions: str) -> None:
+        """Say what holds for them."""
+        self.known.update(dict.fromkeys(conditions))
 
 
 @dataclass
@@ -92,8 +163,7 @@ class Forms:
     grid: tuple[Form, ...] = ()
     calls: Mapping[Value, Value] = field(default_factory=dict)
     """What the only call of the host's function gives for each of its arguments."""
-    parameters: dict[str, str] = field(default_factory=dict)
-    """The names of parameters, by what they stand for."""
+    parameters: Parameters = field(default_factory=Parameters)
     _known: dict[Value, Form] = field(default_factory=dict)
     _numbers: Any = field(default_factory=count)
 
@@ -104,7 +174,7 @@ class Forms:
 
     def parameter(self, what: str) -> Form:
         """A number that stays the same during a launch, named by what it is."""
-        return Form(self.parameters.setdefault(what, f"p{len(self.parameters)}"))
+        return Form(self.parameters.named(what))
 
     def of(self, value: Value) -> Form:
         """The form of an index or a condition."""
@@ -158,22 +228,19 @@ class Forms:
         if buffer in self.calls:
             return self.extent(self.calls[buffer], dim)
         form = self.parameter(_name_of_extent(buffer, dim))
-        return form.given(f"{form.text} >= 0")
+        self.parameters.suppose(f"{form.text} >= 0")
+        self.parameters.extents.setdefault(form.text, {})[buffer] = None
+        return form
 
     # -- arithmetic ----------------------------------------------------------------------------
-
-    def pair(self, op: Any, text: str) -> Form:
-        """An expression of both operands, `{a}` and `{b}`."""
-        a, b = self.of(op.operands[0]), self.of(op.operands[1])
-        return (a + b).saying(text.format(a=a.text, b=b.text))
 
     def product(self, op: Operation) -> Form:
         """By a constant; or of numbers that stay the same, which is such a number."""
         a, b = self.of(op.operands[0]), self.of(op.operands[1])
         for one, other in ((a, b), (b, a)):
-            if one.text.lstrip("-").isdigit():
-                return other.saying(f"{one.text}*({other.text})")
-        if not (a.variables or b.variables or re.search(r"[bt]\d", a.text + b.text)):
+            if _is_number(one):
+                return scaled(other + one, int(one.text))
+        if _is_fixed(a) and _is_fixed(b):
             form = self.parameter(f"({a.text}) * ({b.text})")
             return (a + b).saying(form.text)
         return self._unknown()
@@ -184,7 +251,14 @@ class Forms:
         if by is None or by <= 0:
             return self._unknown_of(op)
         a = self.of(op.operands[0])
-        return a.saying(text.format(a=a.text, c=by, less=by - 1)).wanting(f"{a.text} >= 0")
+        found = a.saying(text.format(a=a.text, c=by, less=by - 1)).wanting(f"{a.text} >= 0")
+        if not _is_fixed(a) or _is_number(a):
+            return found
+        up = by - 1 if "{less}" in text else 0
+        whole = self.parameter(f"floor(({a.text} + {up})/{by})")
+        top = f"{a.text} + {up}"
+        self.parameters.suppose(f"{by}*{whole.text} <= {top}", f"{top} < {by}*{whole.text} + {by}")
+        return found.saying(whole.text if "mod" not in text else f"({a.text} - {by}*{whole.text})")
 
     def extreme(self, op: Operation, relation: str) -> Form:
         """The smaller or the larger of two."""
@@ -224,6 +298,11 @@ class Forms:
         """The place of a group or a thread along an axis."""
         return Form(f"{kind}{op.axis}")
 
+    def sum(self, op: Any, sign: int = 1) -> Form:
+        """Of two values, or their difference."""
+        a, b = self.of(op.operands[0]), self.of(op.operands[1])
+        return added(a, b if sign > 0 else scaled(b, sign))
+
     def linear_thread(self) -> str:
         """The number of the thread in its group."""
         x, y, _ = self.threads
@@ -254,8 +333,8 @@ def _extent(forms: Forms, op: memref.Dim) -> Form:
 
 _Maker = Callable[[Forms, Any], Form]
 _FORMS: dict[type[Operation], _Maker] = {
-    arith.AddI: lambda f, op: f.pair(op, "({a} + {b})"),
-    arith.SubI: lambda f, op: f.pair(op, "({a} - ({b}))"),
+    arith.AddI: lambda f, op: f.sum(op),
+    arith.SubI: lambda f, op: f.sum(op, -1),
     arith.MulI: Forms.product,
     arith.DivUI: lambda f, op: f.division(op, "floor(({a})/{c})"),
     arith.FloorDivSI: lambda f, op: f.division(op, "floor(({a})/{c})"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ...dialects import func, gpu
+from ...dialects import cf, func, gpu
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import Diagnostic, NncError
 from ...ir.passes import Pass, PassContext, option
@@ -13,7 +13,8 @@ from ...ir.rewriting import constant_int
 from ..model.transactions import memory_of
 from .accesses import Access, Accesses, Unknown
 from .counting import Counting
-from .forms import Forms
+from .forms import Forms, Parameters, is_condition
+from .merging import Merged, merged
 from .numbers import Numbers
 from .results import Launched, written
 from .sets import Found, Sets, pairs
@@ -66,7 +67,7 @@ class ProveKernels(
     def run(self, op: Operation, context: PassContext) -> None:
         for function in [inner for inner in op.walk() if isinstance(inner, func.FuncOp)]:
             calls = _arguments(function, op)
-            parameters: dict[str, str] = {}
+            parameters = Parameters()
             launches = [inner for inner in function.walk() if isinstance(inner, gpu.LaunchFunc)]
             read = [self._prove(launch, op, calls, parameters, context) for launch in launches]
             for found in written(function, [one for one in read if one is not None]):
@@ -80,7 +81,7 @@ class ProveKernels(
         launch: gpu.LaunchFunc,
         module: Operation,
         calls: Mapping[Value, Value],
-        parameters: dict[str, str],
+        parameters: Parameters,
         context: PassContext,
     ) -> Launched | None:
         """Ask all questions about a launch; what its kernel touches, if that can be told."""
@@ -97,19 +98,21 @@ class ProveKernels(
         x, y, z = (size or 0 for size in sizes)
         subgroup = gpu.subgroup_size(kernel)
         forms = Forms(arguments, (x, y, z), subgroup, calls=calls, parameters=parameters)
+        _suppose(forms, launch)
         forms.grid = tuple(forms.of(size) for size in launch.grid)
         accesses = Accesses(forms)
         accesses.read(kernel)
         context.statistic("accesses", len(accesses.found))
         sets = Sets(forms)
-        proof = _Proof(kernel, sets, accesses.found)
+        pieces = merged(forms, accesses.found)
+        proof = _Proof(kernel, sets, pieces)
         questions = [*accesses.unknown, *proof.run()]
         for question in questions:
             self._say(question, context)
         context.statistic("open" if questions else "proven")
         if self.counts and proof.by_thread:
             _count(kernel, Numbers(arguments, forms.threads, forms.subgroup_size), context)
-        return Launched(launch, forms, sets, accesses.found, not accesses.unknown)
+        return Launched(launch, forms, sets, [one.access for one in pieces], not accesses.unknown)
 
     def _say(self, question: Unknown, context: PassContext) -> None:
         message = f"'{question.op.name}' op is not proven: {question.reason}"
@@ -128,6 +131,19 @@ def _arguments(function: func.FuncOp, module: Operation) -> dict[Value, Value]:
     if len(called) != 1 or called[0].parent_of(func.FuncOp) is function:
         return {}
     return dict(zip(function.args, called[0].operands, strict=True))
+
+
+def _suppose(forms: Forms, launch: gpu.LaunchFunc) -> None:
+    """What the host has checked before a launch is known."""
+    function = launch.parent_of(func.FuncOp)
+    assert function is not None
+    for op in function.body.blocks[0]:
+        if any(isinstance(inner, gpu.LaunchFunc) for inner in op.walk()):
+            return
+        if isinstance(op, cf.Assert):
+            form = forms.of(op.arg)
+            if is_condition(form) and not (form.variables or form.wanted):
+                forms.parameters.suppose(f"({form.text})")
 
 
 def _count(kernel: gpu.GPUFuncOp, numbers: Numbers, context: PassContext) -> None:
@@ -150,40 +166,50 @@ def _count(kernel: gpu.GPUFuncOp, numbers: Numbers, context: PassContext) -> Non
     context.statistic("uncounted", len(counting.unknown))
 
 
+_IF_EQUAL = "it is inside its buffer only if open extents of two arguments are equal"
+
+
 class _Proof:
     """What holds for the accesses of a kernel, and what of it cannot be told."""
 
-    def __init__(self, kernel: gpu.GPUFuncOp, sets: Sets, accesses: list[Access]) -> None:
+    def __init__(self, kernel: gpu.GPUFuncOp, sets: Sets, accesses: list[Merged]) -> None:
         self.kernel, self.sets, self.accesses = kernel, sets, accesses
         self.by_thread = gpu.is_by_thread(kernel)
 
     def run(self) -> Iterator[Unknown]:
         """What cannot be told. Raises NncError at what is wrong."""
-        for access in self.accesses:
-            yield from self._inside(access)
-        buffers: dict[Value, list[Access]] = {}
-        for access in self.accesses:
-            if self._is_shared(access.place.buffer):
-                buffers.setdefault(access.place.buffer, []).append(access)
+        buffers: dict[Value, list[Merged]] = {}
+        for one in self.accesses:
+            if not self._is_inside(one.access):
+                for access in one.members:
+                    yield from self._inside(access)
+            if self._is_shared(one.access.place.buffer):
+                buffers.setdefault(one.access.place.buffer, []).append(one)
         for buffer, accesses in buffers.items():
             if not self._is_of_group(buffer):
                 yield from self._all_apart(accesses, within=False)
             if self.by_thread:
                 yield from self._all_apart(accesses, within=True)
 
-    def _all_apart(self, accesses: list[Access], within: bool) -> Iterator[Unknown]:
-        if self.sets.are_apart(accesses, within):
+    def _all_apart(self, accesses: list[Merged], within: bool) -> Iterator[Unknown]:
+        if self.sets.are_apart([one.access for one in accesses], within):
             return
-        for one, other in pairs(accesses):
+        for one, other in pairs([access for found in accesses for access in found.members]):
             by_indices = None not in (one.place.indices, other.place.indices)
             if by_indices or None not in (one.place.flat, other.place.flat):
                 yield from self._apart(one, other, within)
             else:
                 yield Unknown(other.op, "its view and another's cannot be compared")
 
+    def _is_inside(self, access: Access) -> bool:
+        return self.sets.outside(access) is None and self.sets.is_as_wanted(access)
+
     def _inside(self, access: Access) -> Iterator[Unknown]:
         found = self.sets.outside(access)
         if found is not None:
+            if access.is_exact and self.sets.is_inside_if_equal(access):
+                yield Unknown(access.op, _IF_EQUAL)
+                return
             if access.is_exact:
                 raise NncError(
                     f"'{access.op.name}' op {access.kind} element {list(found.element)} in "

@@ -108,6 +108,10 @@ class _Buffer:
             return None
         if obstacle is not None:
             return Written(self.buffer, False, rewritten, obstacle)
+        if sets.is_empty_if_equal(left, self.buffer):
+            reason = "that all is written: it is if open extents of two arguments are equal"
+            equal = Unknown(self.touching[-1][0].launch, reason)
+            return Written(self.buffer, False, rewritten, equal)
         where = self.buffer.defining_op or self.touching[-1][0].launch
         raise NncError(
             f"element {sets.element(left)} of a buffer is written by no launch", where.loc

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice, product
 from typing import Any
 
 from ...ir.core import Value
@@ -13,11 +15,16 @@ from .accesses import CHANGE, READ, WRITE, Access
 from .forms import Form, Forms, number
 from .views import size_of
 
+_VARIABLE = re.compile(r"\bv\d")
 GROUPS, THREADS = ("b0", "b1", "b2"), ("t0", "t1", "t2")
 
 
 OPERATIONS = 300_000
 """Of isl, about a second, for questions whose answer may be left open."""
+
+
+EQUALITIES = 32
+"""As many ways are looked at in which open extents may be equal."""
 
 
 class TooLargeError(Exception):
@@ -44,6 +51,7 @@ class Sets:
         self._isl: Any = islpy
         self._forms = forms
         self._pairs: dict[bool, Any] = {}
+        self._always: dict[str, bool] = {}
         self._maps: dict[tuple[int, bool, bool], Any] = {}
 
     def outside(self, access: Access) -> Found | None:
@@ -68,14 +76,58 @@ class Sets:
         condition = f"(({flat.text}) < 0 or ({flat.text}) >= ({size.text}))"
         return self._sample(self._relation(access, [flat], condition, [size]))
 
+    def is_inside_if_equal(self, access: Access) -> bool:
+        """Whether an access is outside only where open extents of two arguments differ."""
+        for at, limit in zip(access.at, access.limits or (), strict=True):
+            condition = f"(({at.text}) < 0 or ({at.text}) >= ({limit.text}))"
+            beyond = self._relation(access, access.at, condition, [limit])
+            if not beyond.is_empty() and not any(
+                beyond.intersect_params(equal).is_empty() for equal in self._equalities([limit])
+            ):
+                return False
+        return self._outside_buffer(access) is None
+
+    def is_empty_if_equal(self, part: Any, buffer: Value) -> bool:
+        """Whether a part of a buffer is empty where open extents of other arguments are its own."""
+        extents = [self._forms.extent(buffer, d) for d in range(buffer.type.rank)]  # type: ignore[attr-defined]
+        return any(part.intersect_params(e).is_empty() for e in self._equalities(extents))
+
+    def _equalities(self, extents: Sequence[Form]) -> Iterator[Any]:
+        """Conditions under which open extents are equal to open ones of other buffers."""
+        buffers = self._forms.parameters.extents
+        ours = dict.fromkeys(extent.text for extent in extents if extent.text in buffers)
+        others = [
+            [
+                f"{one} = {other}"
+                for other in buffers
+                if buffers[one].keys().isdisjoint(buffers[other])
+            ]
+            + ["true"]
+            for one in ours
+        ]
+        parameters = ", ".join(self._forms.parameters.names.values())
+        for equal in islice(product(*others), EQUALITIES):
+            if set(equal) - {"true"}:
+                yield self._isl.Set(f"[{parameters}] -> {{ : {' and '.join(equal)} }}")
+
     def is_as_wanted(self, access: Access) -> bool:
         """Whether what the forms of an access ask for holds wherever it happens."""
         forms = (access.holds, access.barriers, *access.at)
         wanted = dict.fromkeys(w for form in forms for w in form.wanted)
         return all(
-            self._relation(access, access.at, f"not ({one})", [access.barriers]).is_empty()
+            self._is_always(one)
+            or self._relation(access, access.at, f"not ({one})", [access.barriers]).is_empty()
             for one in wanted
         )
+
+    def _is_always(self, condition: str) -> bool:
+        """Whether a condition holds in all threads, without what an access says."""
+        if _VARIABLE.search(condition):
+            return False
+        if condition not in self._always:
+            holds = number(0).given(f"not ({condition})")
+            self._always[condition] = self._among(holds, ()).is_empty()
+        return self._always[condition]
 
     def clash(self, one: Access, other: Access, within: bool) -> Found | None:
         """Two groups, or two threads `within` one, that touch an element in no order."""
@@ -157,12 +209,17 @@ class Sets:
             return None
         names = [f"x{i}" for i in range(len(extents) + 1)]
         ranges = [f"0 <= {n} < {e.text}" for n, e in zip(names[1:], extents, strict=True)]
-        holds = [*(c for extent in extents for c in extent.holds), *ranges, "x0 = 0"]
+        holds = [
+            *self._forms.parameters.known,
+            *(c for extent in extents for c in extent.holds),
+            *ranges,
+            "x0 = 0",
+        ]
         variables = dict.fromkeys(v for extent in extents for v in extent.variables)
         body = " and ".join(holds)
         if variables:
             body = f"exists ({', '.join(variables)} : {body})"
-        parameters = ", ".join(self._forms.parameters.values())
+        parameters = ", ".join(self._forms.parameters.names.values())
         return self._isl.Set(f"[{parameters}] -> {{ [{', '.join(names)}] : {body} }}")
 
     def element(self, part: Any) -> list[int]:
@@ -226,7 +283,14 @@ class Sets:
 
         Of `each_time`, from the iterations and elements of vectors too.
         """
-        forms = [access.holds, *to, *used, *self._forms.grid]
+        holds = access.holds.given(*([condition] if condition else []))
+        return self._among(holds, to, used, each_time)
+
+    def _among(
+        self, holds: Form, to: Sequence[Form], used: Sequence[Form] = (), each_time: bool = False
+    ) -> Any:
+        """From the groups and threads for which something holds to places."""
+        forms = [holds, *to, *used, *self._forms.grid]
         variables = dict.fromkeys(v for form in forms for v in form.variables)
         conditions = dict.fromkeys(c for form in forms for c in form.holds)
         ranges = [
@@ -235,11 +299,10 @@ class Sets:
         ]
         names = [f"x{i}" for i in range(len(to))]
         equal = [f"{n} = {form.text}" for n, form in zip(names, to, strict=True)]
-        all_of = [*ranges, *conditions, *equal, *([condition] if condition else [])]
-        body = " and ".join(all_of)
+        body = " and ".join([*ranges, *self._forms.parameters.known, *conditions, *equal])
         if variables and not each_time:
             body = f"exists ({', '.join(variables)} : {body})"
-        parameters = ", ".join(self._forms.parameters.values())
+        parameters = ", ".join(self._forms.parameters.names.values())
         ids = ", ".join((*GROUPS, *THREADS, *(variables if each_time else ())))
         text = f"[{parameters}] -> {{ [{ids}] -> [{', '.join(names)}] : {body} }}"
         return self._isl.Map(text)

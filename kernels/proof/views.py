@@ -11,7 +11,7 @@ from ...dialects.index_lists import mix
 from ...ir.core import Value
 from ...ir.traits import AllocatesMemory
 from ...ir.types import MemRefType
-from .forms import Form, Forms, number
+from .forms import Form, Forms, added, number, scaled
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def place_of(forms: Forms, view: Value, at: Sequence[Form]) -> Place | None:
     if window is not None:
         flat = window.offset
         for index, stride in zip(at, window.strides, strict=True):
-            flat = (flat + index).saying(f"({flat.text} + {stride}*({index.text}))")
+            flat = added(flat, scaled(index, stride))
     if found is None and (window is None or flat is None):
         return None
     buffer = found[0] if found is not None else window.buffer  # type: ignore[union-attr]
@@ -81,8 +81,7 @@ def _by_indices(
                 found = []
                 for d, (offset, step) in enumerate(zip(_offsets(forms, op), steps, strict=True)):
                     inner = place.get(d, number(0))
-                    text = f"({offset.text} + {step}*({inner.text}))"
-                    found.append((offset + inner).saying(text))
+                    found.append(added(offset, scaled(inner, step)))  # type: ignore[arg-type]
                 view, at = op.source, tuple(found)
             case memref.Cast() | memref.MemorySpaceCast() as op:
                 view = op.operands[0]
@@ -119,7 +118,7 @@ def _window(forms: Forms, view: Value) -> _Window | None:
                 return None
             start = source.offset
             for offset, stride in zip(_offsets(forms, op), source.strides, strict=True):
-                start = (start + offset).saying(f"({start.text} + {stride}*({offset.text}))")
+                start = added(start, scaled(offset, stride))
             strides = tuple(source.strides[d] * steps[d] for d in kept)  # type: ignore[operator]
             return _Window(source.buffer, start, strides, source.is_cast)
         case memref.Cast() | memref.MemorySpaceCast():

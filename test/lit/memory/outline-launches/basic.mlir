@@ -4,7 +4,7 @@
 
 // CHECK:       module attributes {gpu.container_module}
 // CHECK:         gpu.module @kernels {
-// CHECK:           gpu.func @two_0(%[[A:.*]]: memref<?x64xf32>, %[[T:.*]]: memref<?x64xf32>) kernel {
+// CHECK:           gpu.func @two_0(%[[A:.*]]: memref<?x64xf32>, %[[T:.*]]: memref<?x64xf32>) kernel attributes {nn.kernel} {
 // CHECK-DAG:         %[[C16:.*]] = arith.constant 16 : index
 // CHECK-DAG:         %[[X:.*]] = gpu.block_id  x
 // CHECK-DAG:         %[[Y:.*]] = gpu.block_id  y
@@ -12,7 +12,7 @@
 // CHECK:             vector.transfer_read %[[A]][%[[Y]], %[[J]]]
 // CHECK:             vector.transfer_write %{{.*}}, %[[T]][%[[Y]], %[[J]]]
 // CHECK:             gpu.return
-// CHECK:           gpu.func @two_1(%{{.*}}: memref<?x64xf32>, %{{.*}}: memref<f32>) kernel {
+// CHECK:           gpu.func @two_1(%{{.*}}: memref<?x64xf32>, %{{.*}}: memref<f32>) kernel attributes {nn.kernel} {
 // CHECK-NOT:         gpu.block_id
 // CHECK:             scf.for
 // CHECK:             memref.store

@@ -3,7 +3,7 @@
 // are the host's, those of elements the kernel's.
 // RUN: nn-opt --outline-launches --canonicalize --cse %s | filecheck %s
 
-// CHECK:       gpu.func @scaled_0(%{{.*}}: memref<64xf32>, %[[S:.*]]: memref<f32>) kernel {
+// CHECK:       gpu.func @scaled_0(%{{.*}}: memref<64xf32>, %[[S:.*]]: memref<f32>) kernel attributes {nn.kernel} {
 // CHECK:         memref.load %[[S]][] : memref<f32>
 // CHECK:       gpu.func @checked_0
 // CHECK:         cf.assert %{{.*}}, "an element is negative"

@@ -1,0 +1,180 @@
+"""Accesses that differ by constants only, as one: the pieces of a tile, the repeats of a layout.
+
+x[0, t0], x[1, t0], x[2, t0]    ->    x[(0 + 1*v7), t0], where 0 <= v7 < 3
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from .accesses import Access
+from .forms import Form, Forms
+
+Numbers = tuple[int, ...]
+
+_TOKEN = re.compile(r"[a-z]+\d*|\d+|\s+|.")
+_VARIABLE = re.compile(r"v\d+")
+
+
+@dataclass(frozen=True)
+class Merged:
+    """An access that happens for each of several ones."""
+
+    access: Access
+    members: tuple[Access, ...]
+
+
+def merged(forms: Forms, accesses: Sequence[Access]) -> list[Merged]:
+    """As few accesses as are found, each of which stands for some of these, in their order."""
+    alike: dict[tuple[object, ...], list[tuple[Numbers, Access]]] = {}
+    for access in accesses:
+        shape, numbers = _shape(access)
+        key = (access.kind, access.place.buffer, access.limits is None, shape)
+        alike.setdefault(key, []).append((numbers, access))
+    return [one for found in alike.values() for one in _boxes(forms, found)]
+
+
+def _boxes(forms: Forms, found: Sequence[tuple[Numbers, Access]]) -> Iterator[Merged]:
+    """Accesses of one shape, in boxes. Those with equal numbers are in different ones."""
+    left = list(found)
+    while left:
+        distinct: dict[Numbers, Access] = {}
+        again = []
+        for numbers, access in left:
+            if numbers in distinct:
+                again.append((numbers, access))
+            distinct.setdefault(numbers, access)
+        left = again
+        rest = sorted(distinct)
+        while rest:
+            steps, count = _box(rest)
+            members = tuple(distinct[numbers] for numbers in rest[:count])
+            yield Merged(_for_each(forms, members[0], rest[0], steps), members)
+            rest = rest[count:]
+
+
+def _box(points: Sequence[Numbers]) -> tuple[list[tuple[Numbers, int]], int]:
+    """Steps from the first of sorted points, and how often each, that reach just the next ones.
+
+    And how many these are: [0, 1, 2, 16, 17, 18, 90] has 3 times 1 and twice 16, which is 6.
+    """
+    steps: list[tuple[Numbers, int]] = []
+    size = 1
+    while size < len(points):
+        step = tuple(b - a for a, b in zip(points[0], points[size], strict=True))
+        times = 1
+        while points[times * size : (times + 1) * size] == [
+            tuple(a + times * s for a, s in zip(point, step, strict=True))
+            for point in points[:size]
+        ]:
+            times += 1
+        if times == 1:
+            break
+        steps.append((step, times))
+        size *= times
+    return steps, size
+
+
+def _for_each(
+    forms: Forms, first: Access, numbers: Numbers, steps: Sequence[tuple[Numbers, int]]
+) -> Access:
+    """The first access of a box with sums in place of the numbers that change."""
+    if not steps:
+        return first
+    turns = [forms.variable("@ >= 0", f"@ < {times}") for _, times in steps]
+    texts: list[str | None] = []
+    for at, number in enumerate(numbers):
+        parts = [
+            f"{step[at]}*{turn.text}"
+            for (step, _), turn in zip(steps, turns, strict=True)
+            if step[at]
+        ]
+        texts.append(f"({' + '.join([str(number), *parts])})" if parts else None)
+    given = iter(texts)
+
+    def filled(form: Form) -> Form:
+        text, *conditions = [_filled(text, given) for text in _texts(form)]
+        held = tuple(conditions[: len(form.holds)])
+        return replace(form, text=text, holds=held, wanted=tuple(conditions[len(form.holds) :]))
+
+    made = _map(first, filled)
+    for turn in turns:
+        made = replace(made, holds=made.holds + turn)
+    return made
+
+
+def _filled(text: str, given: Iterator[str | None]) -> str:
+    """A text with what is given for each of its numbers that may change."""
+    return "".join((next(given) or token) if is_open else token for token, is_open in _tokens(text))
+
+
+def _map(access: Access, change: object) -> Access:
+    """An access with changed forms, which are visited in the order of `_forms`."""
+    made = iter([change(form) for form in _forms(access)])  # type: ignore[operator]
+    place = access.place
+    at = tuple(next(made) for _ in access.at)
+    limits = None if access.limits is None else tuple(next(made) for _ in access.limits)
+    indices = None if place.indices is None else tuple(next(made) for _ in place.indices)
+    flat = None if place.flat is None else next(made)
+    size = None if place.size is None else next(made)
+    return replace(
+        access,
+        at=at,
+        limits=limits,
+        place=replace(place, indices=indices, flat=flat, size=size),
+        holds=next(made),
+        barriers=next(made),
+    )
+
+
+def _forms(access: Access) -> Iterator[Form]:
+    place = access.place
+    yield from access.at
+    yield from access.limits or ()
+    yield from place.indices or ()
+    yield from (form for form in (place.flat, place.size) if form is not None)
+    yield access.holds
+    yield access.barriers
+
+
+def _texts(form: Form) -> Iterable[str]:
+    return (form.text, *form.holds, *form.wanted)
+
+
+def _shape(access: Access) -> tuple[tuple[object, ...], Numbers]:
+    """What accesses have alike that differ by constants only, and the constants of this one."""
+    names: dict[str, str] = {}
+    shape: list[object] = []
+    numbers: list[int] = []
+
+    def renamed(name: str) -> str:
+        return names.setdefault(name, f"@{len(names)}")
+
+    for form in _forms(access):
+        shape += [len(form.holds), len(form.wanted), form.is_exact]
+        for text in _texts(form):
+            parts = []
+            for token, is_open in _tokens(text):
+                if is_open:
+                    numbers.append(int(token))
+                is_variable = _VARIABLE.fullmatch(token)
+                parts.append("#" if is_open else renamed(token) if is_variable else token)
+            shape.append("".join(parts))
+        shape.append(tuple(renamed(name) for name in form.variables))
+    place = access.place
+    shape += [place.indices is None, place.flat is None, place.size is None]
+    return tuple(shape), tuple(numbers)
+
+
+def _tokens(text: str) -> Iterator[tuple[str, bool]]:
+    """The tokens of an expression, each with whether it is a number that a sum may stand for.
+
+    Not what is multiplied by, or divided by.
+    """
+    tokens = _TOKEN.findall(text)
+    before = ""
+    for token, after in zip(tokens, [*tokens[1:], ""], strict=True):
+        yield token, token.isdigit() and after != "*" and before not in ("/", "mod")
+        before = before if token.isspace() else token

@@ -1,0 +1,83 @@
+"""What proofs suppose of open extents: nothing but what the host says, and no fault without them."""
+
+from __future__ import annotations
+
+import pytest
+from nnc.ir.diagnostics import NncError
+from nnc.ir.passes import PassContext
+from nnc.ir.syntax.parser import parse_module
+from nnc.kernels.proof.prove_kernels import ProveKernels
+
+pytest.importorskip("islpy")
+
+COPY = """
+module attributes {{gpu.container_module}} {{
+  gpu.module @kernels {{
+    gpu.func @copy(%a: memref<?x4xf32>, %b: memref<?x?xf32>) kernel {{
+      %r = gpu.block_id x
+      %c = gpu.block_id y
+      %x = memref.load %b[{at}] : memref<?x?xf32>
+      memref.store %x, %a[%r, %c] : memref<?x4xf32>
+      gpu.return
+    }}
+  }}
+  func.func @main(%a: memref<?x4xf32>, %b: memref<?x?xf32>) {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %rows = memref.dim %a, %c0 : memref<?x4xf32>
+    %m = memref.dim %b, %c0 : memref<?x?xf32>
+    %n = memref.dim %b, %c1 : memref<?x?xf32>
+    {checks}
+    gpu.launch_func @kernels::@copy blocks in ({blocks}, %c4, %c1) threads in (%c1, %c1, %c1)
+        args(%a : memref<?x4xf32>, %b : memref<?x?xf32>)
+    {after}
+    return
+  }}
+}}"""
+COLUMNS = '%wide = arith.cmpi eq, %n, %c4 : index\ncf.assert %wide, "four columns"\n'
+ROWS = '%long = arith.cmpi {}, %m, %rows : index\ncf.assert %long, "as many rows"\n'
+
+
+def prove(checks="", blocks="%rows", at="%r, %c", after=""):
+    """Which launches are proven, and what is said of those that are not."""
+    context = PassContext()
+    text = COPY.format(checks=checks, blocks=blocks, at=at, after=after)
+    ProveKernels().run(parse_module(text), context)
+    return context.statistics[""].get("proven", 0), [d.message for d in context.diagnostics]
+
+
+@pytest.mark.parametrize("relation", ["eq", "sge"])
+def test_what_the_host_checks_is_known(relation):
+    assert prove(COLUMNS + ROWS.format(relation)) == (1, [])
+
+
+def test_extents_that_may_be_equal_are_no_fault():
+    for checks, after in ((COLUMNS, ""), (COLUMNS, ROWS.format("eq"))):
+        proven, (said,) = prove(checks, after=after)
+        assert not proven
+        assert "only if open extents of two arguments are equal" in said
+
+
+def test_all_of_a_result_is_written_if_extents_are_equal():
+    """As many groups as the operand has rows: the store may be outside, and rows be left."""
+    proven, said = prove(COLUMNS, blocks="%m")
+    assert not proven and len(said) == 2
+    assert all("open extents of two arguments are equal" in message for message in said)
+    assert prove(COLUMNS + ROWS.format("eq"), blocks="%m") == (1, [])
+
+
+@pytest.mark.parametrize(
+    ("checks", "changed", "fault"),
+    [
+        ("", {}, "outside of its buffer"),  # Fewer than four columns.
+        (COLUMNS + ROWS.format("sle"), {"blocks": "%more"}, "outside of its buffer"),
+        (COLUMNS + ROWS.format("eq"), {"blocks": "%less"}, "written by no launch"),
+        (COLUMNS + ROWS.format("eq"), {"at": "%c, %r"}, "outside of its buffer"),
+        (COLUMNS, {"blocks": "%less"}, "written by no launch"),
+    ],
+)
+def test_what_no_equal_extents_would_mend(checks, changed, fault):
+    checks += "%more = arith.addi %rows, %c1 : index\n%less = arith.subi %rows, %c1 : index\n"
+    with pytest.raises(NncError, match=fault):
+        prove(checks, **changed)
