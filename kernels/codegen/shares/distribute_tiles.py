@@ -60,7 +60,8 @@ class DistributeTiles(
             _check_layouts(kernel, size[0])
             Shares(kernel, deal).distribute()
             move_to_group(kernel)
-            context.statistic("barriers", place_barriers(kernel))
+            if size[0] > 1:
+                context.statistic("barriers", place_barriers(kernel))
             context.statistic("kernels")
 
 
