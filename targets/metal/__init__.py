@@ -55,8 +55,6 @@ def _named(name: str, summary: str, machine: GroupMachine) -> MetalTarget:
 
 
 TARGETS = (
-    _named(
-        "metal", "Metal on Apple's M1 and later, as on an emulation; not run on a Mac", devices.M1
-    ),
-    _named("metal-m2", "the same for Apple's M2", devices.M2),
+    _named("metal", "Metal for Apple's M1 and later; run by an emulation, on no Mac", devices.M1),
+    _named("metal-m2", "Metal for Apple's M2; run by an emulation, on no Mac", devices.M2),
 )

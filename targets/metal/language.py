@@ -86,6 +86,7 @@ _IDS = {
 _PAIRS = "minsi maxsi minui maxui shli shrui shrsi maxnum minnum maximum minimum"
 _LANES = LANES | {
     **{n: ("{T} a, {T} b", f"{n}_{{w}}(a[{{i}}], b[{{i}}])") for n in _PAIRS.split()},
+    "copysign": ("{T} a, {T} b", "copysign(a[{i}], b[{i}])"),
     "absi": ("{T} a", "absi_{w}(a[{i}])"),
     "select": ("{I} m, {T} a, {T} b", "m[{i}] ? a[{i}] : b[{i}]"),
     "greater": ("{T} a, {T} b", "a[{i}] > b[{i}] ? a[{i}] : b[{i}]"),
