@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ctypes.util import find_library
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +26,11 @@ class OpenClTarget(DeviceTarget):
     @property
     def source(self) -> Path:
         return _HERE / "opencl.c"
+
+    def obstacle(self) -> str | None:
+        if find_library("OpenCL") is None:
+            return "no libOpenCL is here: install the driver of a device (on Debian, PoCL)"
+        return super().obstacle()
 
     def code_of(self, kernels: Operation) -> Kernels:
         from .language import opencl_kernels
