@@ -1,0 +1,84 @@
+"""What `nnc compile` tells of a device's program, proves of it and refuses; no device is needed."""
+
+import onnx
+import pytest
+from nnc.tools import nnc as nnc_tool
+from onnx import TensorProto, helper
+
+
+@pytest.fixture
+def product(tmp_path):
+    """A product, and a normalization of its rows."""
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["a"]),
+        helper.make_node("Softmax", ["a"], ["y"], axis=1),
+    ]
+    value = lambda name, shape: helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)  # noqa: E731
+    graph = helper.make_graph(
+        nodes, "g", [value("x", [8, 5]), value("w", [5, 16])], [value("y", [8, 16])]
+    )
+    path = tmp_path / "m.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]), path)
+    return path
+
+
+@pytest.fixture
+def searching(tmp_path):
+    """A model whose result is as long as its values say."""
+    node = helper.make_node("NonZero", ["x"], ["y"], name="where")
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [3, 4])],
+        [helper.make_tensor_value_info("y", TensorProto.INT64, [2, None])],
+    )
+    path = tmp_path / "m.onnx"
+    sets = [helper.make_opsetid("", 21)]
+    onnx.save(helper.make_model(graph, opset_imports=sets, ir_version=10), path)
+    return path
+
+
+def compiled(path, *options: str, target: str = "opencl", suffix: str = ".cl") -> int:
+    """The exit code of a compilation."""
+    out = str(path.with_suffix(suffix))
+    return nnc_tool.main(["compile", str(path), "--target", target, "-o", out, *options])
+
+
+def test_a_line_of_what_runs_where(product, capsys):
+    assert compiled(product) == 0
+    said = capsys.readouterr().err
+    assert "launches on the device, 0 steps of the host, " in said
+    assert "bytes copied per run, " in said
+    assert "__kernel" in product.with_suffix(".cl").read_text()
+
+
+def test_kernels_are_proven(product, capsys):
+    pytest.importorskip("islpy")
+    assert compiled(product, "--prove") == 0
+    said = capsys.readouterr().err
+    proven, _, whole = said.partition(" launches proven")[0].rpartition("]")[2].split()[:3]
+    assert proven == whole
+    assert int(proven) > 0
+
+
+def test_what_the_host_does_is_listed_or_refused(searching, capsys):
+    assert compiled(searching) == 0
+    said = capsys.readouterr().err
+    assert "1 steps of the host" in said
+    assert "on the host: node 'where' (NonZero): values decide how much there is to do" in said
+    searching.with_suffix(".cl").unlink()
+    assert compiled(searching, "--fallback", "error") == 1
+    said = capsys.readouterr().err
+    assert "error: 1 steps are not for 'opencl'" in said
+    assert not searching.with_suffix(".cl").exists()
+
+
+def test_processors_have_no_kernels_to_prove(product, capsys):
+    assert compiled(product, "--prove", target="x86-64", suffix=".s") == 1
+    assert "--prove is for devices" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("target", ["opencl", "opencl-mali", "metal"])
+def test_no_object_file(product, target, capsys):
+    assert compiled(product, target=target, suffix=".o") == 1
+    assert f"'{target}' is written as " in capsys.readouterr().err
