@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 NOT_PACKAGED = {"bench", "build", "dist", "docs", "examples", "fuzz", "test"}
-SOURCES = {".py", ".c", ".h", ".lark", ".mlir"}
+SOURCES = {".py", ".c", ".h", ".lark", ".m", ".mlir"}
 
 
 def source_folders() -> set[Path]:

@@ -18,7 +18,7 @@ _OWN = """
     kernel device constant thread threadgroup metal half uchar ushort uint ulong bool constexpr
     vertex fragment sampler texture select clamp max min step sign mix dot cross distance length
     normalize any all fast precise as_type simd_shuffle saturate nullptr nnc_words nnc_group
-    nnc_thread explicit
+    nnc_thread explicit bfloat mesh ray_data object_data imageblock visible stitchable
 """
 
 _TEMPLATES = {name: text for name, text in TEMPLATES.items() if name != "here"} | {
@@ -156,9 +156,9 @@ def _reduction(kind: str) -> tuple[str, str, str]:
         return "{E}", "{T} a, {E} x", text
     combined = COMBINED[kind].replace("{T}", "{w}")
     combined = re.sub(r"\ba\b", "a.lane[i]", combined)
-    combined = re.sub(r"\bb\b", "a.lane[i + half]", combined)
+    combined = re.sub(r"\bb\b", "a.lane[i + kept]", combined)
     text = (
-        "for (int left = {n}, half; left > 1; left = half) {{ half = (left + 1) / 2; "
+        "for (int left = {n}, kept; left > 1; left = kept) {{ kept = (left + 1) / 2; "
         f"for (int i = 0; i < left / 2; i++) a.lane[i] = ({{E}})({combined}); }}}} "
         "return a.lane[0];"
     )

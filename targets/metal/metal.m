@@ -8,7 +8,7 @@
 __asm__(".linker_option \"-framework\", \"Foundation\"");
 __asm__(".linker_option \"-framework\", \"Metal\"");
 
-enum { SUBGROUP = 32, MOST_WORDS = 512 /* of the 4 KB that setBytes takes */ };
+enum { SUBGROUP = 32, MOST_WORDS = 511 /* setBytes takes less than 4 KB */ };
 
 static id<MTLDevice> device;
 static id<MTLCommandQueue> queue;

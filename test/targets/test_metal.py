@@ -6,7 +6,6 @@ The oracle is the interpreter. What an emulation shows and what it does not is i
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 from functools import partial
@@ -32,7 +31,6 @@ from .emulated import TOLERANCES
 from .metal import emulation
 from .small_networks import NETWORKS
 
-_CLANG = shutil.which("clang")
 _ADD_AND_SOFTMAX = """
 func.func @main(%a: tensor<?x40xf32>, %b: tensor<40xf32>) -> (tensor<?x40xf32>) {
   %c = nn.add %a, %b : (tensor<?x40xf32>, tensor<40xf32>) -> tensor<?x40xf32>
@@ -106,27 +104,27 @@ def test_text_names_what_a_kernel_takes(tmp_path):
         assert "constant ulong *nnc_words" in head
 
 
-@pytest.mark.skipif(_CLANG is None, reason="needs clang")
+@pytest.mark.skipif(emulation.CLANG is None, reason="needs clang")
 def test_spaces_of_memory_are_right(tmp_path):
     """By clang's C++ for OpenCL, which has the same ones."""
     text = metal_text(_ADD_AND_SOFTMAX, tmp_path)
-    assert _spaces_error(text) == ""
+    assert emulation.fault_of_spaces(text) == ""
     wrong = text.replace("(device float *)", "(threadgroup float *)", 1)
-    assert wrong != text and "address space" in _spaces_error(wrong)
+    assert wrong != text and "address space" in emulation.fault_of_spaces(wrong)
 
 
-def _spaces_error(text: str) -> str:
-    text = re.sub(r"\[\[kernel, .*\]\]\nvoid", "__kernel void", text)
-    command = [_CLANG, "-x", "cl", "-cl-std=clc++", "-fsyntax-only", "-w"]
-    command += [f"-I{emulation.HERE / 'spaces'}", "-"]
-    return subprocess.run(command, input=text, capture_output=True, text=True, check=False).stderr
-
-
-@pytest.mark.skipif(_CLANG is None, reason="needs clang")
+@pytest.mark.skipif(emulation.CLANG is None, reason="needs clang")
 def test_host_is_objective_c():
     """Against declarations of what it names, written after Apple's documentation."""
     source = METAL[0].source
-    command = [_CLANG, "-fsyntax-only", "-Wall", "-Werror", "-Wno-unused-function", "-DP=nnc"]
+    command = [
+        emulation.CLANG,
+        "-fsyntax-only",
+        "-Wall",
+        "-Werror",
+        "-Wno-unused-function",
+        "-DP=nnc",
+    ]
     command += ["-x", "objective-c", f"-I{emulation.HERE / 'objc'}", str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

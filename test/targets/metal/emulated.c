@@ -3,7 +3,7 @@
 #define NO_DEVICE_MESSAGE "the emulation does not load"
 #include "../../../targets/device/device.h"
 
-enum { MOST_BUFFERS = 31, MOST_WORDS = 512 };
+enum { MOST_BUFFERS = 31, MOST_WORDS = 511 };
 static void *library;
 
 static int32_t open_device(void) {

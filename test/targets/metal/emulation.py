@@ -1,7 +1,8 @@
 """Metal without a Mac: the kernels' text as C++, each thread of a group a fiber.
 
-`metal_stdlib` beside this stands for Metal's library, `emulated.c` for the host of Metal's. What
-stays unchecked is what only Apple's compiler and driver know, and `metal.m`.
+`metal_stdlib` beside this stands for Metal's library, `emulated.c` for the host of Metal's. Where
+clang is there, it reads the text as C++ for OpenCL too, which has spaces of memory and more of
+Metal's words. What stays unchecked is what only Apple's compiler and driver know, and `metal.m`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import shutil
 import subprocess
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from os import getpid
 from pathlib import Path
 from tempfile import gettempdir
 
@@ -21,6 +23,7 @@ from nnc.targets.source.kernels import Kernels
 
 HERE = Path(__file__).parent
 COMPILER = shutil.which("g++")
+CLANG = shutil.which("clang")
 
 _KERNEL = re.compile(
     r"\[\[kernel, max_total_threads_per_threadgroup\((\d+)\)\]\]\nvoid (\w+)\((.*)\) \{"
@@ -68,6 +71,23 @@ def as_cpp(text: str) -> str:
     return found + "\n" + "".join(entries)
 
 
+def fault_of_spaces(text: str) -> str:
+    """What clang has against kernels as C++ for OpenCL: spaces of memory, words that are taken."""
+    assert CLANG is not None
+    text = re.sub(r"\[\[kernel, .*\]\]\nvoid", "__kernel void", text)
+    command = [
+        CLANG,
+        "-x",
+        "cl",
+        "-cl-std=clc++",
+        "-fsyntax-only",
+        "-w",
+        f"-I{HERE / 'spaces'}",
+        "-",
+    ]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=False).stderr
+
+
 def compiled(text: str) -> Path:
     """A library of kernels, made once for each text."""
     assert COMPILER is not None
@@ -77,9 +97,11 @@ def compiled(text: str) -> Path:
     folder.mkdir(exist_ok=True)
     library = folder / f"{stamp}.so"
     if not library.exists():
-        source = folder / f"{stamp}.cpp"
+        if CLANG is not None and (fault := fault_of_spaces(text)):
+            raise NncError(f"the kernels are no Metal: {fault[:2000]}")
+        source = folder / f"{stamp}.{getpid()}.cpp"
         source.write_text(cpp)
-        made = library.with_suffix(".part")
+        made = library.with_suffix(f".{getpid()}")
         flags = ["-std=c++14", "-O1", "-ffp-contract=off", "-fno-strict-aliasing", "-w"]
         command = [COMPILER, *flags, f"-I{HERE}", "-shared", "-fPIC", source, "-o", made]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
