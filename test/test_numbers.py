@@ -31,6 +31,7 @@ EXPLAINED = {
     ("kernels/model/nest.py", "MAX_UNROLLED"): "legality: code that is bounded",
     ("kernels/model/stages.py", "UNKNOWN_EXTENT"): "of models, not machines: a length not known",
     ("kernels/proof/sets.py", "OPERATIONS"): "time to prove",
+    ("kernels/proof/sets.py", "EQUALITIES"): "time to prove",
     ("kernels/policy/tiles.py", "ALONG"): "which tiles are looked at: time to compile",
     ("kernels/policy/tiles.py", "ACROSS"): "which tiles are looked at: time to compile",
     ("kernels/policy/traffic.py", "MOST_PERMUTED"): "which orders are looked at: time to compile",

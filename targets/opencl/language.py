@@ -193,8 +193,8 @@ def _reduction(kind: str, lanes: int) -> tuple[str, str, str]:
     steps, found = "", [f"a.s{i:x}" for i in range(lanes)]
     combined = COMBINED[kind].replace("{T}", "{w}")
     while len(found) > 1:
-        half = len(found) // 2
-        for i in range(half):
+        half = -(-len(found) // 2)
+        for i in range(len(found) - half):
             one = re.sub(r"\ba\b", found[i], combined)
             one = re.sub(r"\bb\b", found[i + half], one)
             steps += f"const {{E}} v{half}_{i} = {one}; "

@@ -12,6 +12,10 @@ typedef uchar uint8_t;
 typedef ushort uint16_t;
 typedef uint uint32_t;
 typedef ulong uint64_t;
+#define INT8_MIN CHAR_MIN
+#define INT16_MIN SHRT_MIN
+#define INT32_MIN INT_MIN
+#define INT64_MIN LONG_MIN
 #define NNC_INLINE inline __attribute__((always_inline, unused))
 
 /* The bits of floats. */
