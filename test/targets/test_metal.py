@@ -213,6 +213,7 @@ _NEED_F64 = {f"nn.{name}" for name in ("pow", "erfc", "lrn", "lp_pool", "winogra
 
 
 @pytest.mark.emulated
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", _CASES)
 def test_operator(name, emulated):
     text, given, sizes = _CASES[name]()
