@@ -68,7 +68,8 @@ static pthread_mutex_t state_lock = PTHREAD_MUTEX_INITIALIZER;
 typedef struct {
     memory handle;
     size_t bytes;
-    int taken; /* by the run that goes on */
+    int taken; /* by the run that goes on: 1; by a constant, for good: 2 */
+    uint64_t last_run; /* that used it */
 } block;
 
 typedef struct {
@@ -80,6 +81,7 @@ static struct {
     int is_open, users;
     int32_t fault; /* what went wrong first in this run */
     const char *weights;
+    uint64_t run;
     kernel *kernels;
     char *rows;
     size_t kernel_count, block_count, constant_room, constant_count;
@@ -155,8 +157,9 @@ static int32_t open_state(void) {
 static size_t new_block(size_t bytes) {
     size_t i, found = 0;
     for (i = 1; i < state.block_count; i++) {
-        if (!state.blocks[i].taken && state.blocks[i].bytes == bytes) break;
-        if (!state.blocks[i].handle) found = i;
+        const block *one = &state.blocks[i];
+        if (one->handle && !one->taken && one->bytes >= bytes && one->bytes / 2 <= bytes) break;
+        if (!one->handle) found = i;
     }
     if (i >= state.block_count && found) i = found;
     if (i >= state.block_count) {
@@ -171,7 +174,20 @@ static size_t new_block(size_t bytes) {
         state.blocks[i].bytes = bytes;
     }
     state.blocks[i].taken = 1;
+    state.blocks[i].last_run = state.run;
     return i;
+}
+
+/* Ends a run: what it has taken is free, and what it had no use for is given back. */
+static void give_blocks_back(void) {
+    size_t i;
+    for (i = 1; i < state.block_count; i++) {
+        block *one = &state.blocks[i];
+        if (one->taken == 1) one->taken = 0;
+        if (!one->handle || one->taken || one->last_run == state.run) continue;
+        free_memory(one->handle);
+        one->handle = NULL, one->bytes = 0;
+    }
 }
 
 static void *address_of(size_t number) { return (void *)(uintptr_t)((uint64_t)(number + 1) << SHIFT); }
@@ -294,18 +310,18 @@ static void take_checks(void) {
 __attribute__((visibility("default"))) int32_t NAME(_run)(
     const void *inputs, void *outputs, void *arena, const void *weights, void *pool) {
     int32_t status;
-    size_t i;
     lock_state();
     status = open_state();
     if (!status) {
         state.fault = OK;
+        state.run++;
         state.weights = weights;
         reset_checks();
         status = NAME(_device_main)(inputs, outputs, arena, weights, pool);
         take_checks();
         if (!state.fault) fail(wait_for_all());
         if (state.fault) status = state.fault;
-        for (i = 1; i < state.block_count; i++) if (state.blocks[i].taken == 1) state.blocks[i].taken = 0;
+        give_blocks_back();
     }
     unlock_state();
     return status;
