@@ -55,7 +55,7 @@ class ChooseSchedules(
                     show(found, chosen, function, context)
                 chosen.schedule.loc = function.loc
                 if machine.program is not machine:
-                    function.attributes[CYCLES] = I64Attr(round(chosen.cycles))
+                    function.attributes[CYCLES] = I64Attr(round(getattr(chosen, "cycles", 0)))
                 assert function.parent is not None
                 function.parent.insert_after(chosen.schedule, function)
                 context.statistic("schedules")

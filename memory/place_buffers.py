@@ -17,7 +17,15 @@ from .device_note import device_note
 from .value_classes import ValueClasses
 
 _STRUCTURE = (scf.If, scf.For, scf.While, scf.IndexSwitch, scf.ExecuteRegion)
-_NO_ACCESS = (memref.Dim, memref.Rank, memref.Alloc, memref.Alloca, memref.Dealloc, gpu.LaunchFunc)
+_NO_ACCESS = (
+    memref.Dim,
+    memref.Rank,
+    memref.Alloc,
+    memref.Alloca,
+    memref.Dealloc,
+    gpu.LaunchFunc,
+    gpu.Memcpy,
+)
 """Operations of the host on buffers that do not look at elements."""
 
 
@@ -92,15 +100,18 @@ class _Placing:
             v for v in roots if isinstance(v, BlockArgument) and self._is_of_entry(v)
         ]
         constants = [v for v in roots if v.defined_by(memref.GetGlobal) is not None]
+        returned = [v for v in chosen if self._is_made_by_host(v)]
         for value in chosen:
             self.old_types[value] = value.type
             value.type = _on_device(value.type)
         self.buffers = len(roots)
         for value in constants:
             self._cast(value)
+        for value in returned:
+            self._take_over(value)
         for function in self.looked_into.values():
             self._retype(function)
-            self._copy_for_host(function, chosen)
+            self._copy_for_host(function)
         for value in entry_arguments:
             self._stand_in(value)
         self._retype_kernels()
@@ -155,6 +166,24 @@ class _Placing:
             if user is not made and not self._is_of_host(user):
                 user.set_operand(number, made.dest)
 
+    def _is_made_by_host(self, value: Value) -> bool:
+        """Whether a function that stays with the host returns the buffer."""
+        call = value.defined_by(func.Call)
+        return call is not None and call.callee not in self.looked_into
+
+    def _take_over(self, value: Value) -> None:
+        """Put a copy in the device's memory in place of a buffer that the host has made."""
+        value.type = self.old_types[value]
+        builder = Builder.after_op(value.defining_op)  # type: ignore[arg-type]
+        made = _new_like(value, builder, gpu.GLOBAL)
+        copy = builder.insert(gpu.Memcpy([], made, value))
+        for user, number in list(value.uses):
+            if user is not copy and not isinstance(user, memref.Dim):
+                user.set_operand(number, made)
+        if any(isinstance(user, memref.Dealloc) for user in made.users):
+            builder.insert(memref.Dealloc(value))
+        self.copies += 1
+
     def _retype(self, function: func.FuncOp) -> None:
         """Write the types of a function's arguments and results, and make its allocations."""
         if ENTRY not in function.attributes:
@@ -189,15 +218,14 @@ class _Placing:
         is_end = isinstance(op, scf.Condition | func.Return)
         return not (is_structure or is_end or op.has_trait(memref.ViewLike))
 
-    def _copy_for_host(self, function: func.FuncOp, chosen: Sequence[Value]) -> None:
+    def _copy_for_host(self, function: func.FuncOp) -> None:
         """Give the host copies of the device's buffers where it looks into them."""
-        on_device = set(chosen)
         for op in list(function.walk()):
             if isinstance(op, func.Return):
                 if ENTRY in function.attributes:
                     self._return_copies(function, op)
                 continue
-            used = [v for v in op.operands if v in on_device]
+            used = [v for v in op.operands if _is_on_device(v)]
             if not used or not self._is_of_host(op):
                 continue
             if op.results and not op.has_used_results and is_erasable(op):
@@ -264,7 +292,7 @@ class _Placing:
         """Return the host's copies of results."""
         builder = Builder.before_op(op)
         for number, value in enumerate(op.operands):
-            if getattr(value.type, "memory_space", None) is gpu.GLOBAL:
+            if _is_on_device(value):
                 made = _new_like(value, builder, None)
                 builder.insert(gpu.Memcpy([], made, value))
                 base = memref.base_buffer(value)
@@ -282,6 +310,10 @@ def _end(block: Block | None) -> Operation:
     found = block.terminator if block is not None else None
     assert found is not None
     return found
+
+
+def _is_on_device(value: Value) -> bool:
+    return isinstance(value.type, MemRefType) and value.type.memory_space is gpu.GLOBAL
 
 
 def _is_root(value: Value) -> bool:

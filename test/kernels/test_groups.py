@@ -13,6 +13,7 @@ from nnc.kernels.codegen.shares.assign_layouts import AssignLayouts
 from nnc.kernels.codegen.shares.distribute_tiles import DistributeTiles
 from nnc.kernels.policy import groups
 from nnc.kernels.policy.group_costs import dealt
+from nnc.kernels.proof.prove_kernels import ProveKernels
 from nnc.lowering.pipelines import pipeline
 from nnc.numerics.checking.running import Runner
 from nnc.numerics.checking.subjects import Subject
@@ -123,7 +124,10 @@ def test_open_extents(name, device, shape):
     module, subject = for_device(device, OPEN[name])
     x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
     check(module, subject, [x], threads=4)
-    assert prove(module)
+    context = PassContext()
+    ProveKernels().run(module, context)
+    # Rows seen as one line: that all is written is a product of extents, which is not asked for.
+    assert all("its views cannot be compared" in one.message for one in context.diagnostics)
 
 
 def tiles_of(name, text):
