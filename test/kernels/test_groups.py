@@ -126,8 +126,9 @@ def test_open_extents(name, device, shape):
     check(module, subject, [x], threads=4)
     context = PassContext()
     ProveKernels().run(module, context)
-    # Rows seen as one line: that all is written is a product of extents, which is not asked for.
-    assert all("its views cannot be compared" in one.message for one in context.diagnostics)
+    # Not that all is written: rows seen as one line are a product of extents.
+    counts = context.statistics[""]
+    assert counts["proven"] and not counts.get("open")
 
 
 def tiles_of(name, text):
