@@ -110,7 +110,7 @@ class GroupEstimate:
         resident = self._resident(each, threads)
         if not resident:
             return GroupTile(lane_dim, sizes, threads, groups=groups)
-        busy = min(machine.cores, groups)
+        busy = max(1, min(machine.cores, groups))  # No groups take no time, but the launch.
         turns = -(-groups // machine.cores)
         waves = -(-turns // resident)
         whole = {**{d: self.extents[d] for d in self.reductions}, **self._inside(sizes)}

@@ -19,20 +19,25 @@ STAGES = ("launches", "shares", "threads")
 
 
 def run(module, inputs, results) -> list[np.ndarray]:
-    """The entry on arrays: what nnc's runtime gives it, with an arena in each memory."""
+    """The results of the entry on arrays."""
+    made = [np.zeros(r.shape, r.dtype) for r in results]
+    Interpreter(module).call("main", [*inputs, *made, *arenas(module)])
+    return made
+
+
+def arenas(module) -> list[np.ndarray]:
+    """What nnc's runtime gives the entry beside tensors: an arena in each memory, the weights."""
     entry = next(
         f for f in module.body_block if isinstance(f, func.FuncOp) and ENTRY in f.attributes
     )
-    made = [np.zeros(r.shape, r.dtype) for r in results]
-    rest = []
+    found = []
     for i, type in enumerate(entry.function_type.inputs):
         if any(entry.arg_attribute(i, mark) is not None for mark in (ARENA, WEIGHTS)):
-            rest.append(np.zeros(type.shape, np.int8))
+            found.append(np.zeros(type.shape, np.int8))
         if entry.arg_attribute(i, WEIGHTS) is not None and type.num_elements:
-            with filling(module, rest[-1].view(np.uint8)):
+            with filling(module, found[-1].view(np.uint8)):
                 pass
-    Interpreter(module).call("main", [*inputs, *made, *rest])
-    return made
+    return found
 
 
 def expected(model: object, inputs) -> list[np.ndarray]:
@@ -124,3 +129,31 @@ def test_networks(name):
     assert not any(ON_HOST in f.attributes for f in module.body_block)
     for got, one in zip(run(module, inputs, want), want, strict=True):
         np.testing.assert_allclose(got, one, rtol=1e-4, atol=1e-5)
+
+
+def test_what_the_host_makes_and_the_device_reads():
+    """The places of what is not 0: their number follows from values, so the host finds them."""
+    text = """
+func.func @main(%x: tensor<4x3xf32>) -> tensor<?x2xi64> {
+  %0 = nn.non_zero %x : (tensor<4x3xf32>) -> tensor<2x?xi64>
+  %1 = nn.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<2x?xi64>) -> tensor<?x2xi64>
+  %2 = nn.mul %1, %1 : (tensor<?x2xi64>, tensor<?x2xi64>) -> tensor<?x2xi64>
+  func.return %2 : tensor<?x2xi64>
+}
+"""
+    x = np.float32([[0, 1, 0], [2, 0, 0], [0, 0, 0], [1, 1, 1]])
+    module = run_stages(module_of(text), target="opencl", last="threads")
+    (found,) = Interpreter(parse_module(str(module))).call("main", [x, *arenas(module)])
+    np.testing.assert_array_equal(found, np.argwhere(x) ** 2)
+
+
+def test_nothing_to_do():
+    text = """
+func.func @main(%x: tensor<2x0x4xf32>) -> tensor<2x4xf32> {
+  %0 = nn.reduce_sum %x {axes = array<i64: 1>} : (tensor<2x0x4xf32>) -> tensor<2x4xf32>
+  func.return %0 : tensor<2x4xf32>
+}
+"""
+    module = run_stages(module_of(text), target="opencl", last="threads")
+    (found,) = run(module, [np.zeros((2, 0, 4), np.float32)], [np.ones((2, 4), np.float32)])
+    np.testing.assert_array_equal(found, np.zeros((2, 4)))
