@@ -7,6 +7,7 @@ from itertools import product
 import pytest
 from nnc.targets.c import entry
 from nnc.targets.c.language import C
+from nnc.targets.source.module import numbers_text
 
 from .test_c import COMPILERS
 
@@ -83,6 +84,7 @@ def program() -> tuple[str, list[str]]:
         "#include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n",
         entry.TENSOR,
         (folder / "prelude.h").read_text(),
+        numbers_text(),
         (folder / "vectors.h").read_text(),
         *language.needed.values(),
         FILL,

@@ -200,11 +200,11 @@ _CONVOLUTIONS: dict[str, Any] = CONVOLUTIONS
 _MOVEMENT: dict[str, Any] = MOVEMENT
 _CASES: dict[str, Any] = {cls.name: partial(example_of, cls) for cls in OPS}
 _CASES |= {
-    f"convolution {name}": lambda case=case: (one_op(*case), None, [3, 7, 5])
+    f"convolution {name}": lambda case=case: (one_op(case[0], *case[1]), None, [3, 7, 5])
     for name, case in _CONVOLUTIONS.items()
 }
 _CASES |= {
-    f"movement {name}": lambda case=case: (one_op(*case[:2]), None, case[2])
+    f"movement {name}": lambda case=case: (one_op(case[0], *case[1]), None, case[2])
     for name, case in _MOVEMENT.items()
 }
 
