@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 
 import numpy as np
+from nnc.ir.attributes import StringAttr
 from nnc.ir.passes import PassContext, PassManager
 from nnc.ir.syntax.parser import parse_module
 from nnc.kernels.proof.prove_kernels import ProveKernels
 from nnc.lowering.pipelines import pipeline
 from nnc.numerics.interpreter import Interpreter
+from nnc.targets.attribute import TARGET
 
 LOOPS = "apply-schedules,canonicalize,cse"
 LAUNCHES = LOOPS + ",outline-launches,canonicalize,cse"
@@ -120,6 +122,7 @@ def convolved(x: np.ndarray, w: np.ndarray, stride: int, dilation: int) -> np.nd
 def at_level(text: str, level: str, threads: int = 16):
     """The module after the passes of a level: LOOPS, LAUNCHES or SHARES."""
     module = parse_module(text)
+    module.attributes[TARGET] = StringAttr("x86-64-v3")  # Tiles follow from the machine.
     PassManager(pipeline(level % threads if "%d" in level else level)).run(module)
     module.verify()
     return module
