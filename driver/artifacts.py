@@ -25,7 +25,7 @@ def file_kinds() -> Mapping[str, FileKind]:
     found: dict[str, FileKind] = {}
     for row in all_targets():
         for one in (row, *row.variants):
-            found |= one.files
+            found = {**one.files, **found}  # Processors come first, whose libraries make weights.
     return found
 
 
