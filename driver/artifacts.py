@@ -25,7 +25,8 @@ def file_kinds() -> Mapping[str, FileKind]:
     found: dict[str, FileKind] = {}
     for row in all_targets():
         for one in (row, *row.variants):
-            found = {**one.files, **found}  # Processors come first, whose libraries make weights.
+            for suffix, kind in one.files.items():
+                found.setdefault(suffix, kind)  # Processors come first: theirs make weights.
     return found
 
 
