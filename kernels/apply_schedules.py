@@ -37,7 +37,7 @@ class ApplySchedules(
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
 
     def run(self, op: Operation, context: PassContext) -> None:
-        machine = processor_of(op, self.target)
+        processor_of(op, self.target)
         found = schedule.schedules(op)
         functions = {f.sym_name: f for f in op.regions[0].ops if isinstance(f, func.FuncOp)}
         for name, one in found.items():
@@ -45,7 +45,7 @@ class ApplySchedules(
                 raise one.error(f"there is no function @{name}")
         for name, function in functions.items():
             if function.regions[0].blocks:
-                apply_schedule(function, found.get(name), machine)
+                apply_schedule(function, found.get(name), processor_of(function))
                 context.statistic("functions")
         for one in found.values():
             one.erase()

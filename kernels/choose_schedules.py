@@ -12,6 +12,7 @@ from ..ir.attributes import I64Attr
 from ..ir.core import Operation
 from ..ir.passes import Pass, PassContext, option
 from ..targets.attribute import target_of
+from .on_host import keep_on_host
 from .policy import policy_of
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ class ChooseSchedules(
 
     def run(self, op: Operation, context: PassContext) -> None:
         target = target_of(op, self.target)
-        machine, policy = target.machine, policy_of(target.policy)
         existing = schedule.schedules(op)
         for function in list(op.regions[0].ops):
             if not isinstance(function, func.FuncOp) or not function.regions[0].blocks:
@@ -48,7 +48,9 @@ class ChooseSchedules(
                 continue
             block = function.regions[0].blocks[0]
             if any(isinstance(stage, linalg.StructuredOp) for stage in block):
-                every = self.print_candidates
+                keep_on_host(function, target)
+                own = target_of(function)
+                machine, policy, every = own.machine, policy_of(own.policy), self.print_candidates
                 found = policy.candidates(function.sym_name, block, machine, every)
                 chosen = policy.best(found, machine)
                 if self.print_candidates:

@@ -29,6 +29,7 @@ from ..ir.traits import (
 )
 from ..ir.types import MemRefType, VectorType, i64
 from ..kernels.codegen.shares.workgroup_memory import is_of_group, move_to_group
+from ..kernels.on_host import VALUES_DECIDE, comes_from_memory
 from ..targets.attribute import target_of
 from ..targets.groups import GroupMachine
 from .captures import captures, is_index_arithmetic
@@ -95,13 +96,16 @@ class OutlineLaunches(
 
 def _stays_on_host(function: func.FuncOp) -> str | None:
     """Why the host carries out a kernel's function; None where launches do."""
+    marked = function.attributes.get(ON_HOST)
+    if isinstance(marked, StringAttr):
+        return marked.value
     if function.is_declaration or len(function.body.blocks) != 1:
         return "it branches between blocks"
     if any(isinstance(op, func.Call) for op in function.walk()):
         return "it calls other functions"
     for block in _host_blocks(function.body.blocks[0]):
-        if any(_comes_from_memory(v) for v in _decided_by(block)):
-            return "values decide how much there is to do"
+        if any(comes_from_memory(v) for v in _decided_by(block)):
+            return VALUES_DECIDE
         if any(_is_used_outside(part) for part in _parts(block)):
             return "what comes next follows from what it computes"
     return None
@@ -131,22 +135,6 @@ def _decided_by(block: Block) -> Iterator[Value]:
             yield from op.operands
 
 
-def _comes_from_memory(value: Value) -> bool:
-    """Whether a value was read from a buffer, or computed in loops that may do so."""
-    seen: set[Value] = set()
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        op = one.defining_op
-        if op is None or one in seen or isinstance(one.type, MemRefType):
-            continue
-        seen.add(one)
-        if not is_pure(op) or op.regions:
-            return True
-        waiting += op.operands
-    return False
-
-
 # -- the parts of a block that a device runs -------------------------------------------------------
 
 
@@ -157,7 +145,7 @@ def _is_launch(op: Operation) -> bool:
 def _is_host(op: Operation) -> bool:
     """Whether the host keeps it, and kernels make copies: it does nothing to what is in memory."""
     if isinstance(op, cf.Assert):
-        return not _comes_from_memory(op.arg)
+        return not comes_from_memory(op.arg)
     allocates = op.has_trait(AllocatesMemory) and not is_of_group(op)
     return is_pure(op) or allocates or _is_steady_read(op)
 
@@ -245,7 +233,7 @@ def _used(op: Operation) -> Iterator[Value]:
 def _erase_copied_reads(block: Block) -> None:
     """Drop reads, and what is computed from them, that only kernels needed."""
     for op in reversed(list(block)):
-        copied = _is_steady_read(op) or any(_comes_from_memory(v) for v in op.operands)
+        copied = _is_steady_read(op) or any(comes_from_memory(v) for v in op.operands)
         if copied and op.results and not op.regions and not any(r.uses for r in op.results):
             op.erase()
 
@@ -358,7 +346,7 @@ def _is_cloned(op: Operation) -> bool:
     if op.has_trait(ConstantLike) or is_index_arithmetic(op) or _is_steady_read(op):
         return True
     in_registers = any(isinstance(r.type, VectorType | MemRefType) for r in op.results)
-    return is_pure(op) and (in_registers or any(_comes_from_memory(r) for r in op.results))
+    return is_pure(op) and (in_registers or any(comes_from_memory(r) for r in op.results))
 
 
 def _axes(nest: ParallelNest) -> list[str]:

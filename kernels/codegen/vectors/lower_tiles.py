@@ -46,14 +46,14 @@ class LowerTiles(
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
 
     def run(self, op: Operation, context: PassContext) -> None:
-        target = processor_of(op, self.target)
+        processor_of(op, self.target)
         for function in gpu.functions_with_code(op):
             take_off_masks(function)
             ops = list(function.walk())
             types = {v.type for o in ops for v in (*o.results, *o._operands)}
             vectors = [t for t in types if isinstance(t, VectorType)]
             if vectors and not any(t.scalable for t in vectors):
-                _Lowering(function, target, ops).run()
+                _Lowering(function, processor_of(function), ops).run()
                 context.statistic("functions")
 
 
