@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from nnc.dialects.func import FuncOp
 from nnc.dialects.marks import KERNEL, ON_HOST
+from nnc.ir.attributes import StringAttr
 from nnc.ir.passes import PassManager
 from nnc.ir.syntax.parser import parse_module
 from nnc.ir.types import VectorType
@@ -41,7 +42,7 @@ def test_what_values_decide_is_for_the_processor(target):
     softmax, pad = kernels(target)
     assert ON_HOST not in softmax.attributes
     assert target_of(softmax).name == target
-    assert pad.attributes[ON_HOST].value == "values decide how much there is to do"
+    assert pad.attributes[ON_HOST] == StringAttr("values decide how much there is to do")
     assert target_of(pad) == target_of(pad).caller
     assert widest(pad) == widest(kernels()[1])
 
