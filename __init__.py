@@ -36,6 +36,7 @@ def compile(
     target: str | None = None,
     fast_math: bool = True,
     cache: bool = True,
+    fallback: bool = True,
     machine: str | None = None,
 ) -> Model:
     """A callable executable from a model.
@@ -51,7 +52,8 @@ def compile(
     (`machine` is the older name of this argument). Without `fast_math`,
     floating-point operations are those that the model states, in their order: no Winograd, no
     sums in parts. With `cache`, a model that was compiled before is read from disk (`nnc cache`
-    shows what is there).
+    shows what is there). Without `fallback`, a model is refused of which a device leaves steps to
+    this machine's processor.
 
     Called with NumPy arrays, in order or by name, the executable returns the output, or a tuple
     of them.
@@ -71,6 +73,7 @@ def compile(
         target=target or machine,
         fast_math=fast_math,
         cache=cache,
+        fallback=fallback,
     )
 
 

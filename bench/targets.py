@@ -101,7 +101,8 @@ $ nnc compile model.onnx --target opencl --prove -o model.so
 ```
 
 What a device cannot take (extents that follow from values, such as those of `NonZero`) the host's
-processor does, and the compilation lists it; `--fallback error` refuses it instead. `--prove`
+processor does, and the compilation lists it; `--fallback error` (of `nnc compile`, `run` and `bench`;
+`fallback=False` of `nnc.compile`) refuses it instead. `--prove`
 needs `pip install 'nnc[prove]'`. Calls of one library follow one another: a device has one queue.
 The first run after loading compiles kernels; constants are copied once.
 

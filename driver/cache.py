@@ -85,7 +85,10 @@ class ModelCache:
             if weights.size:
                 _check(is_whole(path, weights, sums_from(about["weights"])), "weights")
             os.utime(folder)
-            return Program(found, code, weights, about["parallel"], target)
+            notes, elsewhere = tuple(about["notes"]), tuple(about["elsewhere"])
+            return Program(
+                found, code, weights, about["parallel"], target, notes=notes, elsewhere=elsewhere
+            )
         return None
 
     def find_hosted(self, key: str) -> tuple[Operation, list[str]] | None:
@@ -196,6 +199,8 @@ class NewEntry:
             "code": sha256(program.code).hexdigest(),
             "weights": str(sums),
             "parallel": program.parallel,
+            "notes": program.notes,
+            "elsewhere": program.elsewhere,
         }
         with suppress(OSError):
             (self._folder / "model.o").write_bytes(program.code)

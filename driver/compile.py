@@ -195,6 +195,7 @@ def compile_model(
     fast_math: bool = True,
     cache: bool = True,
     emulate: bool = True,
+    fallback: bool = True,
     progress: Progress | None = None,
     accept: Callable[[Operation], None] | None = None,
 ) -> Model:
@@ -203,14 +204,15 @@ def compile_model(
 
     Without `fast_math` the floating-point operations are those of the model, in its order. With
     `cache`, a model that was compiled before is read from disk, see `driver/cache.py`. Where
-    a call's inputs have shapes that ask for other code, that is compiled in this call. `accept` is
-    given the module before it is compiled, and may raise.
+    a call's inputs have shapes that ask for other code, that is compiled in this call. Without
+    `fallback` a model is refused of which a device leaves steps to the host. `accept` is given the
+    module before it is compiled, and may raise.
     """
     from .specializing import specializing
 
     compiled = partial(
         _compiled,
-        _Compiler(threads, cache, progress),
+        _Compiler(threads, cache, fallback, progress),
         model,
         target,
         emulate,
@@ -274,10 +276,12 @@ def _compiled(
 class _Compiler:
     """Makes models of modules, through the cache where there is one."""
 
-    def __init__(self, threads: int, cached: bool, progress: Progress | None) -> None:
+    def __init__(
+        self, threads: int, cached: bool, fallback: bool, progress: Progress | None
+    ) -> None:
         from .cache import ModelCache
 
-        self.threads, self.progress = threads, progress
+        self.threads, self.fallback, self.progress = threads, fallback, progress
         cache = ModelCache() if cached else None
         self.cache = cache if cache is not None and cache.limit else None
 
@@ -342,9 +346,14 @@ class _Compiler:
 
     def _running(self, program: Program) -> Model:
         from ..targets.base import Target
+        from .program import check_fallback
 
         target = program.target
         assert isinstance(target, Target)
+        for note in program.notes:
+            self._say(note)
+        if not self.fallback:
+            check_fallback(program.elsewhere, target)
         return target.running(program, self.threads, self.progress)
 
     def _say(self, message: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -34,7 +34,7 @@ from ..runtime.executable import Executable
 from ..runtime.memory import aligned_buffer
 from ..runtime.program import Program, Signature
 from ..targets.attribute import target_of
-from ..targets.base import Symbols
+from ..targets.base import Symbols, Target
 from .weights import filling
 
 
@@ -67,7 +67,19 @@ def make_program(
         weights = (new_weights or aligned_buffer)(bytes)
     with filling(module, weights, timed) if with_weights else nullcontext():
         code = target.emit(module, symbols or Symbols(), timed)
-    return Program(found, code, weights, parallel, target)
+    notes, elsewhere = target.notes(module), target.fallbacks(module)
+    return Program(
+        found, code, weights, parallel, target, notes=tuple(notes), elsewhere=tuple(elsewhere)
+    )
+
+
+def check_fallback(elsewhere: Sequence[str], target: Target) -> None:
+    """Raises NncError, which lists them, where some steps are not for a target."""
+    if elsewhere:
+        raise NncError(
+            f"{len(elsewhere)} steps are not for '{target.name}'; --fallback cpu leaves them to "
+            f"the host: {'; '.join(elsewhere)}"
+        )
 
 
 # -- what the module says ------------------------------------------------------------------------

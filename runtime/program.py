@@ -93,10 +93,14 @@ class Program:
     levels: tuple[Program, ...] = ()
     """Of a program that holds the model for several levels of a family: the code of each, the
     lowest first, which stands in place of `code`. They read the same weights."""
+    notes: tuple[str, ...] = ()
+    """What to tell who has compiled it."""
+    elsewhere: tuple[str, ...] = ()
+    """The steps that are not for the target's device but for the host, each with its reason."""
 
     def __reduce__(self):
         weights = np.asarray(self.weights)  # whose bytes can be pickled apart
-        rest = self.parallel, self.target, self.levels
+        rest = self.parallel, self.target, self.levels, self.notes, self.elsewhere
         return _unpickled, (self.signature, self.code, weights, *rest)
 
 

@@ -29,6 +29,7 @@ def bench_model(model: str, args: argparse.Namespace, session: Session) -> Itera
         fast_math=session.fast_math,
         cache=False,
         emulate=False,
+        fallback=args.fallback != "error",
         progress=session.progress,
         accept=lambda module: check_inputs(module, args),
     )

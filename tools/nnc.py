@@ -104,6 +104,7 @@ def _compile(args: argparse.Namespace, session: Session) -> int:
     from ..driver.artifacts import check_output, kind_of, write_artifact
     from ..driver.compile import run_stages, told
     from ..driver.levels import check_levels, make_levels
+    from ..driver.program import check_fallback
     from ..driver.specializing import notes_on_shapes
     from ..lowering.pipelines import GRAPH_STAGES
     from ..targets.attribute import target_of
@@ -153,11 +154,8 @@ def _compile(args: argparse.Namespace, session: Session) -> int:
             written = levels[0].write(program, file, options, timed)
         else:
             stages(module)
-            if args.fallback == "error" and (steps := targets[0].fallbacks(module)):
-                raise NncError(
-                    f"{len(steps)} steps are not for '{targets[0].name}'; --fallback cpu leaves "
-                    f"them to the host: {'; '.join(steps)}"
-                )
+            if args.fallback == "error":
+                check_fallback(targets[0].fallbacks(module), targets[0])
             written = write_artifact(module, output, options, timed, session.progress)
     finally:
         if check is not None:
@@ -216,6 +214,7 @@ def _run(args: argparse.Namespace, session: Session) -> int:
         target=args.target,
         fast_math=session.fast_math,
         cache=args.cache,
+        fallback=args.fallback != "error",
         progress=session.progress,
         accept=lambda module: check_inputs(module, args),
     )

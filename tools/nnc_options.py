@@ -125,13 +125,7 @@ def _add_compile(sub: argparse.ArgumentParser) -> None:
         f"{', '.join(LANGUAGES)} or all: sources, build files, an example",
     )
     sub.add_argument("--static", action="store_true", help="a static library, .a")
-    sub.add_argument(
-        "--fallback",
-        choices=("cpu", "error"),
-        default="cpu",
-        help="what becomes of steps that a device cannot take: the host takes them, and they are "
-        "listed, or the compilation ends with an error (default: cpu)",
-    )
+    _add_fallback(sub)
     sub.add_argument(
         "--prove",
         action="store_true",
@@ -152,8 +146,19 @@ def _add_compile(sub: argparse.ArgumentParser) -> None:
     add_numerics(sub)
 
 
+def _add_fallback(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument(
+        "--fallback",
+        choices=("cpu", "error"),
+        default="cpu",
+        help="what becomes of steps that a device cannot take: the host takes them, and they are "
+        "listed, or the compilation ends with an error (default: cpu)",
+    )
+
+
 def _add_run(sub: argparse.ArgumentParser) -> None:
     _add_inputs(sub)
+    _add_fallback(sub)
     sub.add_argument("--output", metavar="FILE", help="write outputs: .npy (one), .npz or .json")
     sub.add_argument(
         "--expect", metavar="FILE", help="compare the output with this .npy, .npz or .json"
@@ -163,6 +168,7 @@ def _add_run(sub: argparse.ArgumentParser) -> None:
 
 def _add_bench(sub: argparse.ArgumentParser) -> None:
     _add_inputs(sub)
+    _add_fallback(sub)
     sub.add_argument("--runs", type=int, default=20, help="timed runs of each (default: 20)")
 
 

@@ -175,6 +175,22 @@ def gathering() -> onnx.ModelProto:
     )
 
 
+@pytest.mark.parametrize("cached", [False, True])
+def test_steps_of_the_host_are_refused_where_asked(cached, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    searching = model_of(
+        [helper.make_node("NonZero", ["x"], ["y"])],
+        [value("x", [3, 4])],
+        [value("y", [2, None], TensorProto.INT64)],
+    )
+    if cached:
+        x = np.eye(3, 4, dtype=np.float32)
+        found = nnc.compile(searching, target="opencl")(x)
+        np.testing.assert_array_equal(found, np.nonzero(x))
+    with pytest.raises(NncError, match="1 steps are not for 'opencl'"):
+        nnc.compile(searching, target="opencl", fallback=False)
+
+
 def test_a_check_in_a_kernel():
     """It names the node, and the next run is right."""
     compiled = nnc.compile(gathering(), target="opencl", cache=False)

@@ -1,7 +1,14 @@
 """What `nnc compile` tells of a device's program, proves of it and refuses; no device is needed."""
 
+import dataclasses
+
 import onnx
 import pytest
+from nnc.driver.cache import ModelCache
+from nnc.driver.compile import load_module, run_stages
+from nnc.driver.program import check_fallback, make_program
+from nnc.ir.diagnostics import NncError
+from nnc.targets.attribute import target_of
 from nnc.tools import nnc as nnc_tool
 from onnx import TensorProto, helper
 
@@ -71,6 +78,22 @@ def test_what_the_host_does_is_listed_or_refused(searching, capsys):
     said = capsys.readouterr().err
     assert "error: 1 steps are not for 'opencl'" in said
     assert not searching.with_suffix(".cl").exists()
+
+
+def test_a_kept_program_says_it_too(searching, tmp_path):
+    module = run_stages(load_module(searching), target="opencl")
+    target, program = target_of(module), make_program(module)
+    assert program.elsewhere == ("node 'where' (NonZero): values decide how much there is to do",)
+    cache = ModelCache(tmp_path / "cache", limit_bytes=1 << 24)
+    with cache.new_entry("key") as entry:
+        program = dataclasses.replace(program, weights=entry.weights(program.weights.size))
+        entry.store(program)
+    found = cache.find("key", target)
+    assert found.notes == program.notes
+    assert found.elsewhere == program.elsewhere
+    with pytest.raises(NncError, match="1 steps are not for 'opencl'"):
+        check_fallback(found.elsewhere, target)
+    check_fallback((), target)
 
 
 def test_processors_have_no_kernels_to_prove(product, capsys):
