@@ -65,7 +65,7 @@ numbers of any of the targets above (`c-cortex-a76`), and
 | `c-cortex-m4` | the same with one instruction a cycle | none of its own |
 
 The text of `c` passes every `nn` operator's test with gcc's undefined-behaviour sanitizer, and
-eight small networks give the library's results bit by bit from gcc, clang and zig.
+nine small networks give the library's results bit by bit from gcc, clang and zig.
 
 What MLPerf Tiny's keyword spotter and image network take of a Cortex-M7, by
 `python -m bench.microcontroller` (arm-none-eabi-gcc 12.2 with -Os; emx-onnx-cgen 1.4.0 on the same
@@ -101,12 +101,12 @@ $ nnc compile model.onnx --target opencl --prove -o model.so
 ```
 
 What a device cannot take (extents that follow from values, such as those of `NonZero`) the host's
-processor does, and the compilation lists it; `--fallback error` (of `nnc compile`, `run` and `bench`;
-`fallback=False` of `nnc.compile`) refuses it instead. `--prove`
-needs `pip install 'nnc[prove]'`. Calls of one library follow one another: a device has one queue.
+processor does, and the compilation lists it; `--fallback error` (of `nnc compile`, `run` and
+`bench`; `fallback=False` of `nnc.compile`) refuses it instead. `--prove` needs
+`pip install 'nnc[prove]'`. Calls of one library follow one another: a device has one queue.
 The first run after loading compiles kernels; constants are copied once.
 
-CI runs every `nn` operator, many shapes of convolutions and movements, and eight small networks
+CI runs every `nn` operator, many shapes of convolutions and movements, and nine small networks
 on PoCL, and four networks on oclgrind, which finds no race and no access outside of a buffer. No
 GPU has run it yet.
 

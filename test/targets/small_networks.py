@@ -84,6 +84,50 @@ def lstm(length: int = 9, width: int = 10, hidden: int = 14) -> onnx.ModelProto:
     return g.model({"x": (length, 2, 10)}, x)
 
 
+def detector() -> onnx.ModelProto:
+    """Boxes and scores as YOLO has them: two scales, pooled and upsampled, boxes from distances."""
+    g = GraphMaker(8)
+
+    def swish(x: str, cin: int, cout: int, kernel: int = 1, **attributes) -> str:
+        x = convolution(g, x, cin, cout, kernel, **attributes)
+        return g.op("Mul", x, g.op("Sigmoid", x))
+
+    def ints(*values: int) -> str:
+        return g.constant(np.array(values, np.int64))
+
+    def pieces(x: str, count: int, axis: int, each: int) -> list[str]:
+        """Parts of `each`, one behind the other."""
+        return [
+            g.op("Slice", x, ints(i * each), ints((i + 1) * each), ints(axis)) for i in range(count)
+        ]
+
+    fine = swish(swish("x", 3, 8, 3, strides=[2, 2]), 8, 16, 3, strides=[2, 2])
+    parts = pieces(fine, 2, 1, 8)
+    parts.append(g.op("Add", parts[1], swish(swish(parts[1], 8, 8, 3), 8, 8, 3)))
+    fine = swish(g.op("Concat", *parts, axis=1), 24, 16)
+    coarse = swish(fine, 16, 16, 3, strides=[2, 2])
+    pooled = [coarse]
+    for _ in range(3):
+        pooled.append(g.op("MaxPool", pooled[-1], kernel_shape=[5, 5], pads=[2] * 4))
+    coarse = swish(g.op("Concat", *pooled, axis=1), 64, 16)
+    wider = g.op("Resize", coarse, "", g.constant(np.array([1, 1, 2, 2], np.float32)))
+    fine = swish(g.op("Concat", wider, fine, axis=1), 32, 16, 3)
+    found = []
+    for x in (fine, coarse):
+        head = convolution(g, swish(x, 16, 16, 3), 16, 9)
+        found.append(g.op("Reshape", head, ints(1, 9, -1)))
+    head = g.op("Concat", *found, axis=2)
+    distances = g.op("Exp", g.op("Slice", head, ints(0), ints(4), ints(1)))
+    scores = g.op("Sigmoid", g.op("Slice", head, ints(4), ints(9), ints(1)))
+    grid = [np.stack(np.meshgrid(np.arange(n), np.arange(n))) + 0.5 for n in (12, 6)]
+    centres = np.concatenate([one.reshape(1, 2, -1) for one in grid], axis=2)
+    centre = g.constant(centres.astype(np.float32))
+    near, far = pieces(distances, 2, 1, 2)
+    boxes = g.op("Concat", g.op("Sub", centre, near), g.op("Add", centre, far), axis=1)
+    y = g.op("Transpose", g.op("Concat", boxes, scores, axis=1), perm=[0, 2, 1])
+    return g.model({"x": (1, 3, 48, 48)}, y)
+
+
 NETWORKS: dict[str, Callable[[], onnx.ModelProto]] = {
     "squeezenet": squeezenet,
     "mobilenet_v2": mobilenet_v2,
@@ -91,4 +135,5 @@ NETWORKS: dict[str, Callable[[], onnx.ModelProto]] = {
     "bert": lambda: small_transformer(length=13, blocks=2, causal=False),
     "gpt2": lambda: small_transformer(length=10, blocks=2),
     "lstm": lstm,
+    "detector": detector,
 }

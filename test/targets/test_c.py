@@ -21,7 +21,15 @@ from ..lowering.running import check_equal, entry, inputs_of
 from ..lowering.test_nn_to_linalg import example_of
 from ..lowering.test_nn_to_linalg_cases import CONVOLUTIONS, MOVEMENT, one_op
 from ..models.small_models import GraphMaker, small_transformer
-from .small_networks import classified, convolution, lstm, mobilenet_v2, resnet18, squeezenet
+from .small_networks import (
+    classified,
+    convolution,
+    detector,
+    lstm,
+    mobilenet_v2,
+    resnet18,
+    squeezenet,
+)
 from .test_emulated_operators import GROUPS, one_function
 
 STRICT = [
@@ -135,6 +143,7 @@ NETWORKS = {
     "resnet18": resnet18,
     "bert": small_transformer,
     "lstm": lstm,
+    "detector": detector,
     "half": half,
     "quantized": quantized,
     "forest": forest,
