@@ -107,7 +107,10 @@ class Accesses:
         for lower, upper, step, counter in dims:
             low, high, by = (self.forms.of(v) for v in (lower, upper, step))
             self._check_step(op, by)
-            turn = self.forms.variable("@ >= 0")
+            trip = f"{high.text} - ({low.text})"
+            if by.text.isdigit() and int(by.text) > 0:
+                trip = f"floor(({trip} + {int(by.text) - 1})/{by.text})"
+            turn = self.forms.counter(trip, "@ >= 0")
             value = turn + low + high + by
             if by.text.isdigit():
                 value = value.saying(added(low, scaled(turn, int(by.text))).text)
@@ -148,7 +151,8 @@ class Accesses:
         count = f"floor(({high.text} - ({low.text}) + {int(by.text) - 1})/{by.text})"
         some = f"({high.text}) > ({low.text}) and @ = {count}"
         none = f"({high.text}) <= ({low.text}) and @ = 0"
-        return self.forms.variable(f"(({some}) or ({none}))") + low + high
+        found = self.forms.defined(f"most({count}, 0)", f"(({some}) or ({none}))")
+        return found + low + high
 
     def _branches(self, op: scf.If) -> None:
         before, holds = self._barriers, self._holds
@@ -249,7 +253,7 @@ def _element(kind: str, forms: Forms, op: Any) -> _Touched:
 
 
 def _lanes(forms: Forms, shape: Sequence[Any]) -> list[Form]:
-    return [forms.variable("@ >= 0", f"@ < {extent}") for extent in shape]
+    return [forms.counter(str(extent)) for extent in shape]
 
 
 def _masked(forms: Forms, mask: Value | None, lanes: Sequence[Form]) -> Form:
@@ -302,11 +306,11 @@ def _anywhere(kind: str, forms: Forms, op: Any) -> _Touched:
 
 def _copied(forms: Forms, op: Any) -> _Touched:
     rank = op.source.type.rank
-    lanes = [forms.variable("@ >= 0") for _ in range(rank)]
+    extents = [forms.extent(op.source, d) for d in range(rank)]
+    lanes = [forms.counter(extent.text) for extent in extents]
     holds = number(0)
-    for d, lane in enumerate(lanes):
-        extent = forms.extent(op.source, d)
-        holds = (holds + lane + extent).given(f"{lane.text} < {extent.text}")
+    for lane, extent in zip(lanes, extents, strict=True):
+        holds = holds + lane + extent
     yield READ, op.source, lanes, holds, True
     yield WRITE, op.target, lanes, holds, True
 

@@ -149,6 +149,14 @@ class Parameters:
         self.known.update(dict.fromkeys(conditions))
 
 
+@dataclass(frozen=True)
+class Meaning:
+    """What a variable is: an expression of arrays, and the same as a condition."""
+
+    value: str
+    condition: str
+
+
 @dataclass
 class Forms:
     """The forms of the values of a launched kernel, each made once.
@@ -164,6 +172,10 @@ class Forms:
     calls: Mapping[Value, Value] = field(default_factory=dict)
     """What the only call of the host's function gives for each of its arguments."""
     parameters: Parameters = field(default_factory=Parameters)
+    ends: dict[str, str] = field(default_factory=dict)
+    """Of variables that count from 0: what they stay below."""
+    meanings: dict[str, Meaning] = field(default_factory=dict)
+    """Of variables that follow from others: how."""
     _known: dict[Value, Form] = field(default_factory=dict)
     _numbers: Any = field(default_factory=count)
 
@@ -171,6 +183,18 @@ class Forms:
         """A new variable; the conditions speak of it as `@`."""
         name = f"v{next(self._numbers)}"
         return Form(name, (name,), tuple(c.replace("@", name) for c in conditions), (), exact)
+
+    def counter(self, end: str, *conditions: str) -> Form:
+        """A new variable from 0 to below an end; without conditions of its own it takes all."""
+        form = self.variable("@ >= 0", *(conditions or (f"@ < {end}",)))
+        self.ends[form.text] = end
+        return form
+
+    def defined(self, value: str, condition: str) -> Form:
+        """A new variable, by a value for arrays and by a condition for sets."""
+        form = self.variable(condition)
+        self.meanings[form.text] = Meaning(value, form.holds[0])
+        return form
 
     def parameter(self, what: str) -> Form:
         """A number that stays the same during a launch, named by what it is."""
@@ -265,8 +289,8 @@ class Forms:
         a, b = self.of(op.operands[0]), self.of(op.operands[1])
         first = f"({a.text}) {relation} ({b.text}) and @ = {a.text}"
         second = f"({b.text}) {relation} ({a.text}) and @ = {b.text}"
-        new = self.variable(f"(({first}) or ({second}))")
-        return new + a + b
+        value = f"{'least' if relation == '<=' else 'most'}({a.text}, {b.text})"
+        return self.defined(value, f"(({first}) or ({second}))") + a + b
 
     def choice(self, op: Any) -> Form:
         """What `arith.select` gives."""
@@ -275,7 +299,8 @@ class Forms:
             return self._unknown()
         taken = f"({where.text}) and @ = {a.text}"
         other = f"not ({where.text}) and @ = {b.text}"
-        return self.variable(f"(({taken}) or ({other}))") + where + a + b
+        value = f"choice({where.text}, {a.text}, {b.text})"
+        return self.defined(value, f"(({taken}) or ({other}))") + where + a + b
 
     def comparison(self, op: arith.CmpI) -> Form:
         """A condition. Unsigned ones are wanted to be of numbers that are not negative."""

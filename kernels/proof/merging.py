@@ -83,7 +83,7 @@ def _for_each(
     """The first access of a box with sums in place of the numbers that change."""
     if not steps:
         return first
-    turns = [forms.variable("@ >= 0", f"@ < {times}") for _, times in steps]
+    turns = [forms.counter(str(times)) for _, times in steps]
     texts: list[str | None] = []
     for at, number in enumerate(numbers):
         parts = [
@@ -123,7 +123,7 @@ def _map(access: Access, change: object) -> Access:
         access,
         at=at,
         limits=limits,
-        place=replace(place, indices=indices, flat=flat, size=size),
+        place=replace(place, indices=indices, flat=flat, size=size, offset=None, strides=()),
         holds=next(made),
         barriers=next(made),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...dialects import cf, func, gpu
@@ -13,6 +13,7 @@ from ...ir.rewriting import constant_int
 from ..model.transactions import memory_of
 from .accesses import Access, Accesses, Unknown
 from .counting import Counting
+from .enumeration import Enumeration
 from .forms import Forms, Parameters, is_condition
 from .merging import Merged, merged
 from .numbers import Numbers
@@ -103,16 +104,15 @@ class ProveKernels(
         accesses = Accesses(forms)
         accesses.read(kernel)
         context.statistic("accesses", len(accesses.found))
-        sets = Sets(forms)
-        pieces = merged(forms, accesses.found)
-        proof = _Proof(kernel, sets, pieces)
+        sets, listed = Sets(forms), Enumeration(forms, gpu.is_by_thread(kernel))
+        proof = _Proof(kernel, forms, sets, listed, accesses.found)
         questions = [*accesses.unknown, *proof.run()]
         for question in questions:
             self._say(question, context)
         context.statistic("open" if questions else "proven")
         if self.counts and proof.by_thread:
             _count(kernel, Numbers(arguments, forms.threads, forms.subgroup_size), context)
-        return Launched(launch, forms, sets, [one.access for one in pieces], not accesses.unknown)
+        return Launched(launch, forms, sets, listed, accesses.found, not accesses.unknown)
 
     def _say(self, question: Unknown, context: PassContext) -> None:
         message = f"'{question.op.name}' op is not proven: {question.reason}"
@@ -172,24 +172,40 @@ _IF_EQUAL = "it is inside its buffer only if open extents of two arguments are e
 class _Proof:
     """What holds for the accesses of a kernel, and what of it cannot be told."""
 
-    def __init__(self, kernel: gpu.GPUFuncOp, sets: Sets, accesses: list[Merged]) -> None:
-        self.kernel, self.sets, self.accesses = kernel, sets, accesses
+    def __init__(
+        self,
+        kernel: gpu.GPUFuncOp,
+        forms: Forms,
+        sets: Sets,
+        listed: Enumeration,
+        accesses: Sequence[Access],
+    ) -> None:
+        self.kernel, self.forms, self.accesses = kernel, forms, accesses
+        self.sets, self.listed = sets, listed
         self.by_thread = gpu.is_by_thread(kernel)
 
     def run(self) -> Iterator[Unknown]:
         """What cannot be told. Raises NncError at what is wrong."""
-        buffers: dict[Value, list[Merged]] = {}
-        for one in self.accesses:
+        left = [access for access in self.accesses if not self.listed.is_inside(access)]
+        for one in merged(self.forms, left):
             if not self._is_inside(one.access):
                 for access in one.members:
                     yield from self._inside(access)
-            if self._is_shared(one.access.place.buffer):
-                buffers.setdefault(one.access.place.buffer, []).append(one)
+        outside = set(left)
+        buffers: dict[Value, list[Access]] = {}
+        for access in self.accesses:
+            if self._is_shared(access.place.buffer):
+                buffers.setdefault(access.place.buffer, []).append(access)
         for buffer, accesses in buffers.items():
-            if not self._is_of_group(buffer):
-                yield from self._all_apart(accesses, within=False)
+            is_of_group = self._is_of_group(buffer)
+            is_listed = outside.isdisjoint(accesses)
+            if is_listed and self.listed.are_apart(accesses, is_of_group):
+                continue
+            pieces = merged(self.forms, accesses)
+            if not is_of_group:
+                yield from self._all_apart(pieces, within=False)
             if self.by_thread:
-                yield from self._all_apart(accesses, within=True)
+                yield from self._all_apart(pieces, within=True)
 
     def _all_apart(self, accesses: list[Merged], within: bool) -> Iterator[Unknown]:
         if self.sets.are_apart([one.access for one in accesses], within):

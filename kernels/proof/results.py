@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ...dialects import func, gpu, memref
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.types import MemRefType
 from .accesses import READ, WRITE, Access, Unknown
+from .arrays import NotListedError
+from .enumeration import Enumeration
 from .forms import Forms
+from .merging import merged
+from .regions import Marks, Region, SetOfElements
 from .sets import Sets, TooLargeError
 
 
@@ -21,6 +26,7 @@ class Launched:
     launch: gpu.LaunchFunc
     forms: Forms
     sets: Sets
+    listed: Enumeration
     accesses: Sequence[Access]
     is_understood: bool
     """Whether these are all its accesses."""
@@ -53,11 +59,9 @@ def written(function: func.FuncOp, launched: Sequence[Launched]) -> Iterator[Wri
     ):
         one = _Buffer(function, buffer, launched)
         try:
-            with launched[0].sets.limited():
-                found = one.written()
+            found = one.written()
         except TooLargeError:
-            reason = "that all is written: its parts are too many"
-            found = Written(buffer, False, open=Unknown(launched[0].launch, reason))
+            found = Written(buffer, False, open=one.too_large())
         if found is not None:
             yield found
 
@@ -66,60 +70,80 @@ class _Buffer:
     """A buffer, and the launches that touch it."""
 
     def __init__(self, function: func.FuncOp, buffer: Value, launched: Sequence[Launched]) -> None:
-        self.function, self.buffer = function, buffer
-        self.touching = [
+        self.function, self.buffer, self.launched = function, buffer, launched
+        touching = [
             (one, [a for a in one.accesses if a.place.buffer is buffer]) for one in launched
         ]
-        accesses = [a for _, found in self.touching for a in found]
-        self.by_indices = all(a.place.indices is not None for a in accesses)
-        self.comparable = self.by_indices or all(a.place.flat is not None for a in accesses)
+        self.touching = [(one, accesses) for one, accesses in touching if accesses]
+        self.obstacle = self._obstacle()
 
     def written(self) -> Written | None:
         """What is known of it; None for an operand. Raises NncError where a part stays unset."""
-        obstacle = self._obstacle()
-        sets = self.touching[0][0].sets
-        left = sets.whole(self.buffer, self.by_indices) if self.comparable else None
-        if left is None:
-            reason = Unknown(
-                self.touching[-1][0].launch, "that all is written: its views cannot be compared"
-            )
-            return Written(self.buffer, False, open=obstacle or reason)
+        if self.obstacle is None:
+            try:
+                listed = [(one.listed, accesses) for one, accesses in self.touching]
+                return self._left_of(Marks(self.buffer), listed)
+            except NotListedError:
+                pass
+        with self.launched[0].sets.limited():
+            return self._left_of_sets()
+
+    def _left_of_sets(self) -> Written | None:
+        touching = [
+            (one.sets, [found.access for found in merged(one.forms, accesses)])
+            for one, accesses in self.touching
+        ]
+        every = [access for _, accesses in touching for access in accesses]
+        region = SetOfElements.whole(self.buffer, self.launched[0].sets, every)
+        if region is None:
+            reason = self._unknown("its views cannot be compared")
+            return Written(self.buffer, False, open=self.obstacle or reason)
+        return self._left_of(region, touching)
+
+    def _left_of(
+        self, left: Region, touching: Sequence[tuple[Any, Sequence[Access]]]
+    ) -> Written | None:
+        """What launches leave of it, one after the other."""
         rewritten = is_operand = False
         unset: Unknown | None = None
-        for launch, accesses in self.touching:
+        for of, accesses in touching:
             reads = [a for a in accesses if a.kind != WRITE]
             writes = [a for a in accesses if a.kind == WRITE]
+            is_operand = is_operand or any(left.meets(of, access) for access in reads)
+            rewritten |= left.remove(of, writes, is_counted=not reads) and not reads
             for access in reads:
-                places = launch.sets.places(access, self.by_indices)
-                is_operand = is_operand or not left.is_disjoint(places)
-            for access in writes:
-                if access.is_exact:
-                    left = left.subtract(launch.sets.places(access, self.by_indices)).coalesce()
-            for access in reads:
-                if not left.is_disjoint(launch.sets.places(access, self.by_indices)):
+                if left.meets(of, access):
                     unset = Unknown(access.op, "it may read what no launch has written")
-            if not reads:
-                rewritten |= not launch.sets.write_once(writes, self.by_indices)
         if left.is_empty():
             return Written(self.buffer, True, rewritten)
         if not self._is_result():
             return Written(self.buffer, False, rewritten, unset) if unset is not None else None
         if is_operand and self.buffer.defining_op is None:
             return None
-        if obstacle is not None:
-            return Written(self.buffer, False, rewritten, obstacle)
-        if sets.is_empty_if_equal(left, self.buffer):
-            reason = "that all is written: it is if open extents of two arguments are equal"
-            equal = Unknown(self.touching[-1][0].launch, reason)
+        if self.obstacle is not None:
+            return Written(self.buffer, False, rewritten, self.obstacle)
+        if left.is_empty_if_equal():
+            equal = self._unknown("it is if open extents of two arguments are equal")
             return Written(self.buffer, False, rewritten, equal)
-        where = self.buffer.defining_op or self.touching[-1][0].launch
-        raise NncError(
-            f"element {sets.element(left)} of a buffer is written by no launch", where.loc
-        )
+        where = self.buffer.defining_op or self._last
+        raise NncError(f"element {left.element()} of a buffer is written by no launch", where.loc)
+
+    def too_large(self) -> Unknown:
+        """What is said where the question takes too long."""
+        return self._unknown("its parts are too many")
+
+    def _unknown(self, reason: str) -> Unknown:
+        return Unknown(self._last, f"that all is written: {reason}")
+
+    @property
+    def _last(self) -> Operation:
+        """The last launch that touches it."""
+        return self.touching[-1][0].launch
 
     def _obstacle(self) -> Unknown | None:
         """Why it may be that more is written, or less, than the launches' accesses say."""
-        for one, accesses in self.touching:
+        for one in self.launched:
+            accesses = [a for a in one.accesses if a.place.buffer is self.buffer]
             is_straight = one.launch.parent is self.function.body.blocks[0]
             if accesses and not is_straight:
                 return Unknown(

@@ -18,13 +18,16 @@ from .forms import Form, Forms, added, number, scaled
 class Place:
     """An element of a buffer: by its indices, by how many elements lie before it, or by both.
 
-    `size` is how many elements the buffer has, where views might reach out of it.
+    `size` is how many elements the buffer has, where views might reach out of it; there the view
+    begins at `offset` and its elements are `strides` apart.
     """
 
     buffer: Value
     indices: tuple[Form, ...] | None
     flat: Form | None
     size: Form | None = None
+    offset: Form | None = None
+    strides: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -50,8 +53,9 @@ def place_of(forms: Forms, view: Value, at: Sequence[Form]) -> Place | None:
         return None
     buffer = found[0] if found is not None else window.buffer  # type: ignore[union-attr]
     indices = found[1] if found is not None else None
-    size = size_of(forms, buffer) if window is not None and window.is_cast else None
-    return Place(buffer, indices, flat, size)
+    if window is None or not window.is_cast:
+        return Place(buffer, indices, flat)
+    return Place(buffer, indices, flat, size_of(forms, buffer), window.offset, window.strides)
 
 
 def _outer(forms: Forms, buffer: Value) -> Value:
