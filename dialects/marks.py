@@ -38,6 +38,9 @@ THREADS = "nn.threads"
 """Of a parallel loop whose iterations are groups of a device, and of the kernel that it becomes:
 how many threads a group has."""
 
+KERNEL_ARGUMENTS = "nn.kernel_arguments"
+"""Of a kernel in the llvm dialect: a letter for each part of its arguments, as hosts read them."""
+
 IN_PLACE = "nn.in_place"
 """Of an argument of a kernel that may be the same buffer as another argument."""
 ARENA = "nn.arena"

@@ -29,8 +29,21 @@ if TYPE_CHECKING:
     from ..ir.core import Operation
     from ..runtime.model import Model
     from ..runtime.program import LinkedCode, Program
+    from .llvm.threads import Threads
 
-FAMILIES = ("x86", "aarch64", "armv7", "riscv", "power", "wasm", "c", "opencl", "metal")
+FAMILIES = (
+    "x86",
+    "aarch64",
+    "armv7",
+    "riscv",
+    "power",
+    "wasm",
+    "c",
+    "opencl",
+    "metal",
+    "cuda",
+    "amd",
+)
 """The packages and modules here that hold targets, loaded when a name is looked for in them."""
 
 HOST = "host"
@@ -90,6 +103,11 @@ class Target(ABC):
         for devices.
         """
         return self
+
+    @property
+    def threads(self) -> Threads | None:
+        """What kernels ask a device for whose code LLVM makes; None for all other targets."""
+        return None
 
     def here(self) -> Target:
         """The target, with the numbers of this machine where its name stands for that."""

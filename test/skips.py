@@ -20,6 +20,7 @@ ALLOWED: dict[str, str] = {
     "no tools for *": "install the language's compiler, see .ci/run; an error in CI",
     "ziglang is not installed": "pip install -e .[cross]; an error in CI",
     "no C compiler": "install cc; CI has it",
+    "ptxas is not installed": "pip install nvidia-cuda-nvcc, and its bin folder in PATH",
     "Keras is not installed": "pip install keras tensorflow-cpu; models in memory need it",
     "JAX is not installed": "pip install jax; functions in memory need it",
     "the `models` extra is not installed": "pip install -e .[models]; CI's slow step has it",

@@ -12,6 +12,7 @@ from ...ir.diagnostics import NncError, PassError
 from ...ir.symbols import symbol_name
 from ...ir.types import IntegerType, MemRefType, Type, i32
 from ...runtime.c_library import define_missing
+from ...targets.attribute import target_of
 from ...targets.llvm.target import llvm_target_of
 from ..checks import Checks
 from ..entry_signature import entry_of
@@ -19,6 +20,7 @@ from .control import lower_graph
 from .conversion import FunctionLowering
 from .entry import make_entry
 from .heap import CallHeap
+from .kernels import lower_kernels
 from .loops import bind_all
 from .memory import lower_global
 from .messages import make_failure
@@ -72,6 +74,9 @@ class ModuleLowering:
             match op:
                 case func.FuncOp() | memref.Global():
                     made.append(self._lower_symbol(op))
+                case gpu.GPUModuleOp() if (device := target_of(self.module)).threads is not None:
+                    op.detach()
+                    made.append(lower_kernels(op, device.threads, device.name))
                 case llvm.Func() | llvm.Global() | gpu.GPUModuleOp():
                     op.detach()
                     made.append(op)

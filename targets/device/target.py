@@ -89,9 +89,9 @@ class DeviceTarget(Target):
                 if isinstance(op, gpu.GPUModuleOp):
                     op.erase()
             text = llvm_ir(around).replace(f"@{RUN}(", f"@{DEVICE_MAIN}(")
-            text += _constant(DEVICE_CODE, kernels.text)
-            text += _constant(DEVICE_KERNELS, _lines(kernels.rows))
-            text += _constant(DEVICE_CHECKS, _lines(kernels.checks))
+            text += _constant(DEVICE_CODE, kernels.code or kernels.text.encode())
+            text += _constant(DEVICE_KERNELS, _lines(kernels.rows).encode())
+            text += _constant(DEVICE_CHECKS, _lines(kernels.checks).encode())
             text += f"@{DEVICE_WEIGHTS_BYTES} = hidden constant i64 {_weights_bytes(module)}\n"
             text = renamed(text, symbols)
         with timed("LLVM"):
@@ -170,8 +170,8 @@ def _weights_bytes(module: Operation) -> int:
     return found.value if isinstance(found, IntegerAttr) else 0
 
 
-def _constant(name: str, text: str) -> str:
-    """A constant of LLVM IR with the bytes of text and a zero."""
-    data = text.encode() + b"\0"
+def _constant(name: str, data: bytes) -> str:
+    """A constant of LLVM IR with bytes and a zero."""
+    data += b"\0"
     plain = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in data)
     return f'\n@{name} = hidden constant [{len(data)} x i8] c"{plain}"\n'

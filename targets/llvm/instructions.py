@@ -139,7 +139,9 @@ def _syncscope(op: Operation) -> str:
 @emitter(llvm.Alloca)
 def _alloca(w: Any, op: llvm.Alloca) -> str:  # type: ignore[misc]
     inalloca = "inalloca " if op.inalloca else ""
-    return f"alloca {inalloca}{type_text(op.elem_type)}, {w.typed(op.arraySize)}{_align(op)}"
+    text = f"alloca {inalloca}{type_text(op.elem_type)}, {w.typed(op.arraySize)}{_align(op)}"
+    space = op.results[0].type.address_space
+    return f"{text}, addrspace({space})" if space else text
 
 
 _GEP_WORDS = (

@@ -201,7 +201,7 @@ class ModuleWriter:
         words = [] if linkage == "external" else [linkage]
         words += [func.visibility_] if func.visibility_ != "default" else []
         if func.CConv != "ccc":
-            words.append(func.CConv)
+            words.append(_CONVENTIONS.get(func.CConv, func.CConv))
         words_behind = _function_attributes(func)
         if names is not None and has_scalar_loops(func):
             words_behind.append(f'"{SCALAR_LOOPS}"')
@@ -258,6 +258,9 @@ _REFUSED_OF_FUNCTIONS = (
     "intel_reqd_sub_group_size",
 )
 """Attributes of functions that change what code means and that are not translated."""
+
+_CONVENTIONS = {"ptx_kernelcc": "ptx_kernel", "amdgpu_kernelcc": "amdgpu_kernel"}
+"""LLVM's words for calling conventions that upstream's dialect calls otherwise."""
 
 _WORDS_OF_FUNCTIONS = {
     "no_inline": "noinline",

@@ -148,11 +148,15 @@ def _bytes(type: Any) -> int:
 
 @dataclass(frozen=True)
 class Kernels:
-    """Kernels as text; for each a line that says what a host gives it; what each check says."""
+    """Kernels as text; for each a line that says what a host gives it; what each check says.
+
+    Where a driver takes something else than the text, that is `code`.
+    """
 
     text: str
     rows: list[str]
     checks: list[str]
+    code: bytes | None = None
 
 
 def print_kernels(module: gpu.GPUModuleOp, language: Language) -> Kernels:

@@ -22,6 +22,7 @@ from nnc.targets.metal import MetalTarget, devices
 from nnc.targets.source.kernels import Kernels
 
 HERE = Path(__file__).parent
+FIBERS = HERE.parent / "fibers"
 COMPILER = shutil.which("g++")
 CLANG = shutil.which("clang")
 
@@ -61,11 +62,11 @@ def as_cpp(text: str) -> str:
                 arguments.append(f"({type})buffers[{number}]")
             else:
                 assert _IDS[attribute] == type
-                arguments.append(f"shim.{attribute}")
+                arguments.append(f"shim_{attribute}")
         call = f"{name}({', '.join(arguments)})"
         entries.append(
             f'extern "C" const char *shim_{name}(const size_t *grid, void **buffers) {{\n'
-            f"    return shim_run(grid, {threads}, {waits}, [&] {{ {call}; }});\n}}\n"
+            f"    return shim_run(grid, {threads}, SHIM_SUBGROUP, {waits}, [&] {{ {call}; }});\n}}\n"
         )
     assert len(entries) == text.count("[[kernel")
     return found + "\n" + "".join(entries)
@@ -92,7 +93,8 @@ def compiled(text: str) -> Path:
     """A library of kernels, made once for each text."""
     assert COMPILER is not None
     cpp = as_cpp(text)
-    stamp = sha256(cpp.encode() + (HERE / "metal_stdlib").read_bytes()).hexdigest()[:24]
+    parts = [(HERE / "metal_stdlib").read_bytes(), (FIBERS / "fibers.h").read_bytes()]
+    stamp = sha256(b"".join([cpp.encode(), *parts])).hexdigest()[:24]
     folder = Path(gettempdir()) / "nnc-metal-emulation"
     folder.mkdir(exist_ok=True)
     library = folder / f"{stamp}.so"

@@ -1,0 +1,165 @@
+"""NVIDIA's devices, as their maker describes them.
+
+Sources: CUDA C++ programming guide, "Compute capabilities", for what a group, a thread and a
+multiprocessor have; the tuning guides of each architecture (banks of 4 bytes, 32 of them; groups of
+48 KiB of shared memory without asking for more); architecture whitepapers for multiprocessors,
+clocks (boost), second caches and memory:
+
+| | whitepaper or data sheet | SMs | GHz | GB/s | L2 |
+|---|---|---|---|---|---|
+| sm_75 | T4 | 40 | 1.59 | 320 | 4 MB |
+| sm_80 | A100 40 GB | 108 | 1.41 | 1555 | 40 MB |
+| sm_86 | RTX 3080 | 68 | 1.71 | 760 | 5 MB |
+| sm_89 | RTX 4090 | 128 | 2.52 | 1008 | 72 MB |
+| sm_90 | H100 SXM | 132 | 1.98 | 3350 | 50 MB |
+| sm_100 | B200 | 148 | 1.97 | 8000 | 126 MB |
+| sm_120 | RTX 5090 | 170 | 2.41 | 1792 | 96 MB |
+| sm_121 | GB10 (DGX Spark) | 48 | 2.4 | 273 | 24 MB |
+
+The second cache's bandwidth is the A100's 5120 bytes a cycle, 47 per multiprocessor; for others it
+is taken to be alike, and less where the cache is small. Copies are what PCIe 3, 4 and 5 move with
+16 lanes, and memory that both share on GB10.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..costs import BufferCosts, Costs, LayoutCosts
+from ..groups import GroupMachine
+from ..processor import Processor
+
+_WORKGROUP = 48 << 10
+"""Bytes of shared memory that a group may have in a kernel's own declarations."""
+
+_THREAD = Processor(
+    cores=1,
+    gigahertz=1.41,
+    vector_bits=128,
+    vector_registers=64,
+    full_width_units=0.25,
+    unit_bits=32,
+    fma_latency=4,
+    loads_per_cycle=1,
+    load_bytes_per_cycle=16,
+    has_fma=True,
+    has_masks=True,
+    has_broadcast_operands=False,
+    line_bytes=128,
+    memory_bandwidth=1.0,
+    l1_bytes=128 << 10,
+    l1_way_bytes=4 << 10,
+    l2_bytes=4 << 20,
+    l3_bytes=4 << 20,
+    l2_bandwidth=1.0,
+    l3_bandwidth=1.0,
+    costs=Costs(
+        layouts=LayoutCosts(block=1),
+        buffers=BufferCosts(stack=_WORKGROUP, loop_stack=_WORKGROUP, padded_row=1 << 30),
+    ),
+)
+
+
+def _bandwidth(gigabytes: float, cores: int, gigahertz: float) -> float:
+    """Bytes per cycle of one core of so many gigabytes per second of all."""
+    return gigabytes / cores / gigahertz
+
+
+SM80 = GroupMachine(
+    thread=_THREAD,
+    cores=108,
+    gigahertz=1.41,
+    line_bytes=128,
+    memory_bandwidth=_bandwidth(1555, 108, 1.41),
+    has_fma=True,
+    subgroup=32,
+    group_threads=1024,
+    core_threads=2048,
+    core_groups=32,
+    core_registers=64 << 10,
+    thread_registers=255,
+    units=64.0,
+    workgroup_bytes=_WORKGROUP,
+    core_workgroup_bytes=164 << 10,
+    workgroup_bandwidth=128.0,
+    l2_bytes=40 << 20,
+    l2_bandwidth=47.0,
+    memory_bytes=40 << 30,
+    launch_microseconds=3.0,
+    copy_bandwidth=25.0,
+    latency=470,
+    costs=_THREAD.costs,
+)
+SM75 = replace(
+    SM80,
+    cores=40,
+    gigahertz=1.59,
+    memory_bandwidth=_bandwidth(320, 40, 1.59),
+    core_threads=1024,
+    core_groups=16,
+    core_workgroup_bytes=64 << 10,
+    l2_bytes=4 << 20,
+    l2_bandwidth=32.0,
+    memory_bytes=16 << 30,
+    copy_bandwidth=12.0,
+)
+SM86 = replace(
+    SM80,
+    cores=68,
+    gigahertz=1.71,
+    memory_bandwidth=_bandwidth(760, 68, 1.71),
+    core_threads=1536,
+    core_groups=16,
+    units=128.0,
+    core_workgroup_bytes=100 << 10,
+    l2_bytes=5 << 20,
+    l2_bandwidth=32.0,
+    memory_bytes=10 << 30,
+)
+SM89 = replace(
+    SM86,
+    cores=128,
+    gigahertz=2.52,
+    memory_bandwidth=_bandwidth(1008, 128, 2.52),
+    core_groups=24,
+    l2_bytes=72 << 20,
+    memory_bytes=24 << 30,
+)
+SM90 = replace(
+    SM80,
+    cores=132,
+    gigahertz=1.98,
+    memory_bandwidth=_bandwidth(3350, 132, 1.98),
+    units=128.0,
+    core_workgroup_bytes=228 << 10,
+    l2_bytes=50 << 20,
+    memory_bytes=80 << 30,
+    copy_bandwidth=50.0,
+)
+SM100 = replace(
+    SM90,
+    cores=148,
+    gigahertz=1.97,
+    memory_bandwidth=_bandwidth(8000, 148, 1.97),
+    l2_bytes=126 << 20,
+    memory_bytes=180 << 30,
+)
+SM120 = replace(
+    SM86,
+    cores=170,
+    gigahertz=2.41,
+    memory_bandwidth=_bandwidth(1792, 170, 2.41),
+    core_groups=24,
+    l2_bytes=96 << 20,
+    memory_bytes=32 << 30,
+    copy_bandwidth=50.0,
+)
+SM121 = replace(
+    SM120,
+    cores=48,
+    gigahertz=2.4,
+    memory_bandwidth=_bandwidth(273, 48, 2.4),
+    l2_bytes=24 << 20,
+    memory_bytes=128 << 30,
+    copy_bandwidth=100.0,
+)

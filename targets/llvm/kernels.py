@@ -1,0 +1,101 @@
+"""Devices whose kernels LLVM makes: from the llvm dialect to code, in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from ...dialects import llvm
+from ...dialects.marks import FAILURES, KERNEL_ARGUMENTS, THREADS
+from ...ir.attributes import ArrayAttr, IntegerAttr, StringAttr
+from ...ir.core import Operation
+from ...ir.diagnostics import NncError
+from ...ir.syntax.parser import parse_module
+from ..device.target import DeviceTarget
+from ..source.kernels import Kernels
+from .ir import ModuleWriter
+from .threads import Threads
+
+_GENERATOR = Path(__file__).with_name("generator.py")
+MATHEMATICS = Path(__file__).with_name("mathematics.mlir")
+_SECONDS = 600
+
+Code = Literal["assembly", "object", "ir"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelTarget(DeviceTarget):
+    """A device that LLVM makes code for."""
+
+    triple: ClassVar[str]
+    asks: ClassVar[Threads]
+    cpu: str
+    """LLVM's name of the architecture, one that it knows: others it takes without a word."""
+    features: str = ""
+
+    @property
+    def threads(self) -> Threads:
+        return self.asks
+
+    def code_of(self, kernels: Operation) -> Kernels:
+        text = kernels_ir(kernels)
+        found = [op for op in kernels.regions[0].blocks[0] if KERNEL_ARGUMENTS in op.attributes]
+        failures = kernels.attributes.get(FAILURES)
+        messages = failures.elements if isinstance(failures, ArrayAttr) else ()
+        checks = [one.value for one in messages if isinstance(one, StringAttr)]
+        code = self.made(text)
+        text = code if isinstance(code, str) else self.generated(text, "assembly").decode()
+        data = code if isinstance(code, bytes) else None
+        return Kernels(text, [_row(op) for op in found if isinstance(op, llvm.Func)], checks, data)
+
+    @abstractmethod
+    def made(self, text: str) -> str | bytes:
+        """What a host gives the driver, of the LLVM IR of kernels. Raises NncError."""
+
+    def generated(self, text: str, kind: Code) -> bytes:
+        """What LLVM makes of IR text. Raises NncError."""
+        return generated(text, kind, self.name, self.triple, self.cpu, self.features)
+
+
+def generated(
+    text: str, kind: Code, name: str, triple: str, cpu: str, features: str, level: int = 2
+) -> bytes:
+    """What LLVM makes of IR text for a target of this name, by its words. Raises NncError."""
+    words = {"triple": triple, "cpu": cpu, "features": features, "level": level, "kind": kind}
+    given = json.dumps(words).encode() + b"\n" + text.encode()
+    command = [sys.executable, "-P", _GENERATOR]
+    try:
+        done = subprocess.run(
+            command, input=given, capture_output=True, check=False, timeout=_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NncError(f"LLVM for '{name}' does not run: {error}") from None
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+        raise NncError(f"LLVM makes no code for '{name}': {said[0]}")
+    return done.stdout
+
+
+def kernels_ir(kernels: Operation) -> str:
+    """The LLVM IR text of a module of kernels in the llvm dialect. Raises NncError."""
+    return ModuleWriter("nounwind").write(kernels)
+
+
+@cache
+def device_functions() -> dict[str, llvm.Func]:
+    """By name: functions of C's library for kernels, and what these call."""
+    module = parse_module(MATHEMATICS.read_text(encoding="utf-8"), MATHEMATICS.name)
+    return {op.sym_name: op for op in module.body_block if isinstance(op, llvm.Func)}
+
+
+def _row(op: llvm.Func) -> str:
+    """A kernel's line of `DEVICE_KERNELS`."""
+    kinds, threads = op.attributes[KERNEL_ARGUMENTS], op.attributes[THREADS]
+    assert isinstance(kinds, StringAttr) and isinstance(threads, IntegerAttr)
+    return f"{op.sym_name} {threads.value} {kinds.value}"

@@ -1,0 +1,274 @@
+"""NVIDIA's and AMD's devices: their code, what is refused, and every op and small networks run here.
+
+The oracle is the interpreter, and `host` for networks. What runs kernels is in
+`llvm_devices/emulation.py`: their LLVM IR as code of this machine, behind the devices' own hosts.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import shutil
+import subprocess
+import sys
+
+import nnc
+import numpy as np
+import pytest
+from nnc.driver.compile import load_module, run_stages
+from nnc.ir.diagnostics import NncError
+from nnc.ir.syntax.parser import parse_module
+from nnc.targets import base
+from nnc.targets.base import target
+from nnc.targets.llvm.ir import ModuleWriter
+from nnc.targets.llvm.kernels import MATHEMATICS, KernelTarget, generated
+from nnc.tools.nnc import main
+
+from bench.kernels import usages
+
+from ..lowering.test_nn_to_linalg import example_of
+from ..lowering.test_nn_to_linalg_cases import CONVOLUTIONS, MOVEMENT, one_op
+from ..models.test_small_models import assert_close, expected
+from ..models.test_small_models import inputs_of as model_inputs
+from .emulated import TOLERANCES
+from .llvm_devices import emulation
+from .small_networks import NETWORKS
+from .test_emulated_operators import GROUPS, check_together
+from .test_metal import _ADD_AND_SOFTMAX, check, parsed
+from .test_opencl import gathering
+
+NAMES = [one.name for family in ("cuda", "amd") for one in base.room(family).TARGETS]
+needs_ptxas = pytest.mark.skipif(shutil.which("ptxas") is None, reason="ptxas is not installed")
+_LONG_SUM = """func.func @main(%x: tensor<4x2048xf32>) -> (tensor<4xf32>) {
+  %y = nn.reduce_sum %x {axes = array<i64: 1>, keepdims = false} : (tensor<4x2048xf32>) -> tensor<4xf32>
+  func.return %y : tensor<4xf32>
+}"""
+
+
+@pytest.fixture
+def emulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The emulated devices, in the table of targets."""
+    if emulation.COMPILER is None:
+        pytest.skip("no C compiler")
+    monkeypatch.setitem(sys.modules, "nnc.targets.emulated_devices", emulation)
+    monkeypatch.setattr(base, "FAMILIES", (*base.FAMILIES, "emulated_devices"))
+
+
+def kernels_of(text: str, name: str) -> str:
+    """The kernels of a program as a device's text."""
+    one = target(name)
+    assert isinstance(one, KernelTarget)
+    module = run_stages(load_module(parsed(text)[0]), target=name)
+    return one.text(module, one.code_suffix)
+
+
+# -- the code ----------------------------------------------------------------------------------
+
+
+def test_ptx(tmp_path):
+    """Threads of a group, the version of the architecture, and no address that may be anywhere."""
+    source, made = tmp_path / "m.mlir", tmp_path / "m.ptx"
+    source.write_text(str(parsed(_ADD_AND_SOFTMAX)[0]))
+    assert main(["compile", str(source), "--target", "cuda-sm80", "-o", str(made), "--quiet"]) == 0
+    text = made.read_text()
+    assert ".version 7.0\n.target sm_80\n" in text
+    assert re.search(r"\.visible \.entry \w+\([^{]*\.reqntid \d+, 1, 1", text)
+    assert not re.findall(r"\b(?:ld|st)\.[bfsuv]\d", text)
+    assert "ld.global" in text and "st.global" in text and ".extern" not in text
+
+
+@needs_ptxas
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("cuda")])
+def test_ptxas_takes_it(name):
+    """Nothing spills, and some threads fit."""
+    one = target(name)
+    assert isinstance(one, KernelTarget)
+    found = usages(kernels_of(_ADD_AND_SOFTMAX, name), one)
+    assert found
+    for usage in found:
+        assert usage.spilled == 0 and 0 < usage.occupancy(one.machine) <= 1
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("amd")])
+def test_amd(name):
+    one = target(name)
+    assert isinstance(one, KernelTarget)
+    text = kernels_of(_ADD_AND_SOFTMAX, name)
+    assert f"amdhsa--{one.cpu}" in text and "flat_load" not in text
+    assert f".wavefront_size: {one.machine.subgroup}" in text
+    for usage in usages(text, one):
+        assert usage.spilled == 0 and 0 < usage.occupancy(one.machine) <= 1
+
+
+def test_functions_of_far_numbers():
+    """By this machine's code, over all floats: within half a unit in the last place."""
+    text = ModuleWriter().write(parse_module(MATHEMATICS.read_text())).replace("internal ", "")
+    here = base.host()
+    code = generated(text, "object", here.name, here.triple, here.cpu, here.features)  # type: ignore[attr-defined]
+    loaded = here.load(code, ("sinf", "cosf", "tanf"))
+    bits = np.random.default_rng(0).integers(0, 1 << 32, 20_000).astype(np.uint32)
+    given = np.append(bits.view(np.float32), np.float32([0, -0.0, 0.785, 2.0**18, 3e38, np.nan]))
+    for name, exact in (("sinf", np.sin), ("cosf", np.cos), ("tanf", np.tan)):
+        function = ctypes.CFUNCTYPE(ctypes.c_float, ctypes.c_float)(loaded[name])
+        found = np.float64([function(x) for x in given])
+        with np.errstate(all="ignore"):
+            wanted = exact(given.astype(np.float64))
+        unit = np.maximum(np.spacing(np.abs(wanted).astype(np.float32)), 1e-45)
+        there = np.isfinite(given)
+        assert (np.abs(found - wanted)[there] <= 0.501 * unit[there]).all()
+        assert np.isnan(found[~there]).all()
+
+
+# -- what is refused ---------------------------------------------------------------------------
+
+
+def test_unknown_architectures_are_refused():
+    """LLVM takes them without a word."""
+    with pytest.raises(NncError, match="no target is named 'cuda-sm99'; near: cuda-sm"):
+        target("cuda-sm99")
+
+
+def test_functions_of_f64_are_refused():
+    text = """func.func @main(%x: tensor<8xf64>) -> (tensor<8xf64>) {
+      %y = nn.exp %x : (tensor<8xf64>) -> tensor<8xf64>
+      func.return %y : tensor<8xf64>
+    }"""
+    with pytest.raises(NncError, match="needs 'exp' of C's library, which 'cuda' does not have"):
+        kernels_of(text, "cuda")
+
+
+def test_what_llvm_cannot_select_is_one_error():
+    """LLVM ends its process, not this one."""
+    text = 'declare i32 @llvm.x86.rdpid()\ndefine i32 @f() "target-cpu"="x" {\n'
+    text += "  %r = call i32 @llvm.amdgcn.workitem.id.x()\n  ret i32 %r\n}\n"
+    text += "declare i32 @llvm.amdgcn.workitem.id.x()\n"
+    with pytest.raises(NncError, match="LLVM makes no code for 'cuda'"):
+        generated(text, "assembly", "cuda", "nvptx64-nvidia-cuda", "sm_80", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"), [("cuda", "no libcuda is here"), ("amd-gfx90a", "no libamdhip64 is here")]
+)
+def test_running_needs_a_driver(name, message, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(f"nnc.targets.{target(name).family}.find_library", lambda name: None)
+    source = tmp_path / "m.mlir"
+    source.write_text(str(parsed(_ADD_AND_SOFTMAX)[0]))
+    assert main(["run", str(source), "--target", name])
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+
+
+# -- what it computes --------------------------------------------------------------------------
+
+EVERY = ("emulated-cuda-sm80", "emulated-amd-gfx90a", "emulated-amd-gfx1100")
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("name", EVERY)
+def test_small_program(name, emulated):
+    check(_ADD_AND_SOFTMAX, name, sizes=[5])
+
+
+@pytest.mark.emulated
+def test_emulation_finds_a_lost_barrier(emulated, monkeypatch):
+    """The emulation is no oracle that says yes to everything."""
+    check(_LONG_SUM, "emulated-cuda-sm80")
+    whole = emulation.compiled
+    lost = lambda text: whole(re.sub(r".*call void @emulated_\w*barrier\w*\(.*", "", text))  # noqa: E731
+    monkeypatch.setattr(emulation, "compiled", lost)
+    with pytest.raises(AssertionError):
+        check(_LONG_SUM, "emulated-cuda-sm80")
+
+
+@pytest.mark.emulated
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("group", GROUPS, ids=lambda ops: f"{ops[0].name}..{ops[-1].name}")
+def test_operators(group, name, emulated):
+    check_together([(cls.name, *example_of(cls)) for cls in group], name)
+
+
+@pytest.mark.emulated
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", EVERY)
+def test_convolutions(name, emulated):
+    """Also in groups, of f16, of unknown extents."""
+    check_together(
+        [(k, one_op(text, *args), None, [3, 7, 5]) for k, (text, args) in CONVOLUTIONS.items()],
+        name,
+    )
+
+
+@pytest.mark.emulated
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", EVERY)
+def test_movement(name, emulated):
+    check_together(
+        [(k, one_op(text, *args), None, sizes) for k, (text, args, sizes) in MOVEMENT.items()],
+        name,
+    )
+
+
+@pytest.mark.emulated
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("kind", NETWORKS)
+def test_networks(kind, name, emulated):
+    model = NETWORKS[kind]()
+    inputs = model_inputs(model)
+    found = nnc.compile(model, target=name)(**inputs)
+    assert_close(found, expected(model, inputs), TOLERANCES[kind])
+
+
+# -- hosts -------------------------------------------------------------------------------------
+
+HOSTS = ("emulated-cuda", "emulated-amd-gfx942")
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("name", HOSTS)
+def test_a_check_in_a_kernel(name, emulated):
+    """It names the node, and the next run is right."""
+    compiled = nnc.compile(gathering(), target=name, cache=False)
+    x = np.arange(12, dtype=np.float32).reshape(4, 3)
+    for _ in range(2):
+        with pytest.raises(NncError, match="'rows' \\(Gather\\): "):
+            compiled(x, np.int64([0, 9]))
+        np.testing.assert_array_equal(compiled(x, np.int64([3, -1])), x[[3, 3]])
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("name", HOSTS)
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("EMULATED_DEVICES", "0", "device is here"),
+        ("NNC_CUDA_DEVICE NNC_HIP_DEVICE", "7", "there is no device 7"),
+        ("EMULATED_BYTES", "8", "the device has too little memory"),
+        ("EMULATED_THREADS", "1", "the device runs groups of 1 threads"),
+        ("EMULATED_LOSS", "1", "the device failed: the device is lost"),
+    ],
+)
+def test_what_a_host_says(name, variable, value, message, emulated, monkeypatch):
+    """One error; where the cause is gone, the next run is right."""
+    compiled = nnc.compile(gathering(), target=name, cache=False)
+    x = np.arange(12, dtype=np.float32).reshape(4, 3)
+    for one in variable.split():
+        monkeypatch.setenv(one, value)
+    with pytest.raises(NncError, match=message):
+        compiled(x, np.int64([0, 1]))
+    for one in variable.split():
+        monkeypatch.delenv(one)
+    np.testing.assert_array_equal(compiled(x, np.int64([3, -1])), x[[3, 3]])
+
+
+@pytest.mark.parametrize("family", ["cuda", "amd"])
+def test_hosts_are_plain_c(family):
+    source = base.room(family).TARGETS[0].source
+    command = ["gcc", "-std=c99", "-Wall", "-Werror", "-Wno-unused-function", "-fsyntax-only"]
+    if shutil.which("gcc") is None:
+        pytest.skip("no C compiler")
+    done = subprocess.run(
+        [*command, "-DP=nnc", source], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
