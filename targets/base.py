@@ -32,17 +32,8 @@ if TYPE_CHECKING:
     from .llvm.threads import Threads
 
 FAMILIES = (
-    "x86",
-    "aarch64",
-    "armv7",
-    "riscv",
-    "power",
-    "wasm",
-    "c",
-    "opencl",
-    "metal",
-    "cuda",
-    "amd",
+    *("x86", "aarch64", "armv7", "riscv", "power", "wasm", "c"),
+    *("opencl", "metal", "webgpu", "cuda", "amd"),
 )
 """The packages and modules here that hold targets, loaded when a name is looked for in them."""
 
