@@ -41,6 +41,16 @@ how many threads a group has."""
 KERNEL_ARGUMENTS = "nn.kernel_arguments"
 """Of a kernel in the llvm dialect: a letter for each part of its arguments, as hosts read them."""
 
+PIPELINE = "nn.pipeline"
+"""Of a loop in hardware whose iterations start so many cycles after one another."""
+REPLICATE = "nn.replicate"
+"""Of a loop in hardware each of whose iterations has hardware of its own: how many there are."""
+
+SAMPLES = "nn.samples"
+"""Of a module: inputs, and what the reference makes of them."""
+RANGE = "nn.range"
+"""Of an argument of a kernel: between which numbers its elements were, with these inputs."""
+
 IN_PLACE = "nn.in_place"
 """Of an argument of a kernel that may be the same buffer as another argument."""
 ARENA = "nn.arena"

@@ -311,6 +311,32 @@ class Unroll(Op, name="schedule.unroll", traits=(_INSIDE,)):
     example = "schedule.unroll %l"
 
 
+class Pipeline(Op, name="schedule.pipeline", traits=(_INSIDE,)):
+    """In hardware, the loop's iterations start `interval` cycles after one another, 1 if not said.
+
+    What is inside of an iteration runs as one piece of hardware: loops in it are replicated.
+    """
+
+    loop: Operand = operand(Loop)
+    interval = attribute(I64, optional=True)
+
+    format = "$loop (`interval` $interval^)? attr-dict"
+    example = "schedule.pipeline %k"
+
+    def verify_op(self) -> None:
+        if self.interval is not None and self.interval < 1:
+            raise self.error(f"expects an interval of at least 1, found {self.interval}")
+
+
+class Replicate(Op, name="schedule.replicate", traits=(_INSIDE,)):
+    """In hardware, each of the loop's iterations has hardware of its own; the loop stays one."""
+
+    loop: Operand = operand(Loop)
+
+    format = "$loop attr-dict"
+    example = "schedule.replicate %l"
+
+
 class Accumulate(Op, name="schedule.accumulate", traits=(_INSIDE,)):
     """While the loop runs, the results of its stage stay in registers.
 

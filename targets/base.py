@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 FAMILIES = (
     *("x86", "aarch64", "armv7", "riscv", "power", "wasm", "c"),
-    *("opencl", "metal", "webgpu", "cuda", "amd"),
+    *("opencl", "metal", "webgpu", "cuda", "amd", "hls"),
 )
 """The packages and modules here that hold targets, loaded when a name is looked for in them."""
 

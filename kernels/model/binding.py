@@ -12,7 +12,7 @@ class Binding:
     `name` is what messages call such a loop. Iterations `in_tile` are elements of an
     n-dimensional vector, so that no loop remains; those `in_lanes` lie along its last dimension.
     Those that are `at_once` may run at the same time; with an `axis`, they are groups of a device
-    that count along it.
+    that count along it. Such a loop's operation has the attribute `mark`, if any, of this `value`.
     """
 
     name: str
@@ -20,6 +20,8 @@ class Binding:
     in_lanes: bool = False
     at_once: bool = False
     axis: str = ""
+    mark: str = ""
+    value: int = 0
 
 
 SERIAL = Binding("for")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-POLICIES = {"processor": ".candidates", "groups": ".groups"}
+POLICIES = {"processor": ".candidates", "groups": ".groups", "pipelines": ".pipelines"}
 """The modules that write schedules, by what targets call them. Each has `candidates(kernel, block,
 machine, every)`, which writes schedules for the stages of a block and says what they take, and
 `best(found, machine)`, which takes one of them."""

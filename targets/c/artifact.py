@@ -7,12 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...artifacts.header import about as about_tensors
-from ...ir.types import FloatType, IntegerType, TensorType
 from ...runtime.abi import FIRST_FAILURE, NO_ARGUMENT, OTHER_SHAPE
-from .entry import NO_MEMORY, TENSOR, string
+from ..source.entry import NO_MEMORY, TENSOR, parameters, string
 from .language import C
-
-_SIGNED = {"u8": "int8_t", "u16": "int16_t", "u32": "int32_t", "u64": "int64_t"}
 
 _STATUSES = (
     ("OK", 0, "all is well"),
@@ -121,36 +118,9 @@ const char *{prefix}_message(int32_t status) {{
 """
 
 
-def parameters(signature: Any) -> list[tuple[str, str, TensorType, bool]]:
-    """(name, C type, tensor type, whether it is an output), a name once each."""
-    found, taken = [], set()
-    for names, types, is_output in (
-        (signature.input_names, signature.input_types, False),
-        (signature.output_names, signature.output_types, True),
-    ):
-        for given, type in zip(names, types, strict=True):
-            base = name = C.identifier(given)
-            number = 1
-            while (
-                name in taken or f"{name}_shape" in taken or name in ("inputs", "outputs", "status")
-            ):
-                number, name = number + 1, f"{base}_{number}"
-            taken |= {name, f"{name}_shape"}
-            found.append((name, element_name(type), type, is_output))
-    return found
-
-
-def element_name(type: TensorType) -> str:
-    """What C calls the elements of a tensor: signed, but for those that are not."""
-    element = type.element_type
-    short = C.stored(element)
-    is_signed = isinstance(element, IntegerType) and element.signedness != "u" and element.width > 1
-    return _SIGNED[short] if is_signed and not isinstance(element, FloatType) else C.scalars[short]
-
-
 def _listed(signature: Any) -> str:
     texts = []
-    for name, kind, type, is_output in parameters(signature):
+    for name, kind, type, is_output in parameters(signature, C):
         const, opened = "" if is_output else "const ", not type.has_static_shape
         texts.append(f"{const}{kind} {'**' if is_output and opened else '*'}{name}")
         if opened:
@@ -208,7 +178,7 @@ def call_text(signature: Any, prefix: str, inside: bool) -> str:
     """What `model.c` has behind the code: the simple call, and the meaning of statuses."""
     given, made = [], []
     counts = {False: 0, True: 0}
-    for name, kind, type, is_output in parameters(signature):
+    for name, kind, type, is_output in parameters(signature, C):
         array = f"{'outputs' if is_output else 'inputs'}[{counts[is_output]}]"
         counts[is_output] += 1
         value, shape = name, f"{name}_shape"

@@ -22,6 +22,7 @@ _USUAL = """
 """
 FLAGS = _USUAL.split()
 """Schedules have unrolled what pays; clang 14 would go on, which costs a tenth."""
+CPP_FLAGS = ["-std=c++14", "-O1", "-ffp-contract=off", "-w", "-shared", "-fPIC"]
 
 
 @cache
@@ -34,6 +35,18 @@ def compiler() -> tuple[str, ...]:
         if shutil.which(name):
             return (name,)
     return (sys.executable, "-m", "ziglang", "cc") if find_spec("ziglang") else ()
+
+
+@cache
+def cpp_compiler() -> tuple[str, ...]:
+    """The same of C++, by $CXX."""
+    given = shlex.split(os.environ.get("CXX", ""))
+    if given and shutil.which(given[0]):
+        return tuple(given)
+    for name in ("g++", "clang++", "c++"):
+        if shutil.which(name):
+            return (name,)
+    return (sys.executable, "-m", "ziglang", "c++") if find_spec("ziglang") else ()
 
 
 class LoadedText(LinkedCode):
@@ -50,16 +63,27 @@ class LoadedText(LinkedCode):
 
 def load_text(code: bytes) -> LoadedText:
     """Build and load C text. Raises NncError with what the compiler says first."""
+    command = [*compiler(), *FLAGS]
+    return _load(command, "C", code + _THREADS.read_bytes(), ["-lm", "-lpthread"])
+
+
+def load_cpp(code: bytes) -> LoadedText:
+    """The same of C++ text."""
+    return _load([*cpp_compiler(), *CPP_FLAGS], "C++", code, ["-lm"])
+
+
+def _load(command: list[str], language: str, code: bytes, libraries: list[str]) -> LoadedText:
     with TemporaryDirectory(prefix="nnc-") as folder:
-        source, library = Path(folder) / "model.c", Path(folder) / "model.so"
-        source.write_bytes(code + _THREADS.read_bytes())
-        command = [*compiler(), *FLAGS, str(source), "-o", str(library), "-lm", "-lpthread"]
+        name = {"C": "model.c", "C++": "model.cpp"}[language]
+        source, library = Path(folder) / name, Path(folder) / "model.so"
+        source.write_bytes(code)
+        command += [str(source), "-o", str(library), *libraries]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             said = next((line for line in done.stderr.splitlines() if "error" in line), "")
-            place = said.partition("model.c:")[2]
+            place = said.partition(f"{name}:")[2]
             said = f"line {place}" if place else said.strip() or done.stderr[-200:].strip()
-            raise NncError(f"'{command[0]}' cannot build the C text: {said}")
+            raise NncError(f"'{command[0]}' cannot build the {language} text: {said}")
         try:
             return LoadedText(ctypes.CDLL(str(library)))
         except OSError as error:

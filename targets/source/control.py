@@ -21,6 +21,7 @@ def _for(p: FunctionPrinter, op: scf.For) -> None:
     block = op.body_block
     names = p.variables(block.args[1:], "sum", p.all_flat(op._operands[3:]))
     with loop(p, block.args[0], [p.text_of(v) for v in op._operands[:3]]), reads_here(p, block):
+        p.enter(op)
         p.block(block)
         p.assign(names, block.last._operands)  # type: ignore[union-attr]
     p.bind_all(op.results, names)

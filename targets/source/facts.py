@@ -56,8 +56,9 @@ class Facts:
         self.reads = Reads(module)
         functions = [op for op in module.body_block if isinstance(op, func.FuncOp)]
         self.failing = {op.sym_name for op in functions if CHECKS in op.attributes}
-        self.heap = _on_heap(functions)
-        """The functions that make or free buffers of unknown size, and those that call such."""
+        self.heap = _on_heap(functions) if "heap" in language.templates else set[str]()
+        """The functions that make or free buffers of unknown size, and those that call such; none
+        in a language without memory to ask for, whose buffers are arrays."""
         self.names: dict[str, str] = {}
         """What functions and constants are called in the text."""
         taken: set[str] = set()

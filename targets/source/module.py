@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +34,12 @@ class Text:
     uses_heap: bool
 
 
-def print_module(module: Operation, language: Language) -> Text:
+def print_module(
+    module: Operation,
+    language: Language,
+    printer: Callable[[Language, Facts, func.FuncOp], FunctionPrinter] = FunctionPrinter,
+    constants: Callable[[memref.Global, str, Language], str] | None = None,
+) -> Text:
     """The text of a module's functions, the entry's last. Raises PassError."""
     functions = [op for op in module.body_block if isinstance(op, func.FuncOp)]
     marked = [op for op in functions if ENTRY in op.attributes]
@@ -49,7 +55,7 @@ def print_module(module: Operation, language: Language) -> Text:
     printers: list[FunctionPrinter] = []
     heads, texts = [], []
     for op in functions:
-        one = FunctionPrinter(language, facts, op)
+        one = printer(language, facts, op)
         text = one.text()
         heads.append(text[: text.index(" {\n")].rpartition("*/\n")[2] + ";")
         texts.append(text)
@@ -57,10 +63,11 @@ def print_module(module: Operation, language: Language) -> Text:
             texts.append(one.task())
         printers.append(one)
     globals = [op for op in module.body_block if isinstance(op, memref.Global)]
-    constants = "".join(constant(op, facts.names[op.sym_name], language) for op in globals)
+    written = constants or constant
+    texts_of_globals = (written(op, facts.names[op.sym_name], language) for op in globals)
     entry = printers[functions.index(marked[0])]
     return Text(
-        constants,
+        "".join(texts_of_globals),
         "".join(language.needed.values()),
         "\n".join([*heads, "", *texts]),
         entry,
@@ -68,21 +75,21 @@ def print_module(module: Operation, language: Language) -> Text:
     )
 
 
-def constant(op: memref.Global, name: str, language: Language) -> str:
-    """An array of numbers."""
+def constant(op: memref.Global, name: str, language: Language, kind: str = "") -> str:
+    """An array of numbers; of signed ones where they are of another `kind` than usual."""
     type, value = op.type, op.initial_value
     element = type.element_type
     if isinstance(value, DenseResource):
         value = DenseElements.from_numpy(value.to_numpy(), value.type)
     texts = ["0"]
     if isinstance(value, DenseElements):
-        kind = IntegerType(64) if isinstance(element, IndexType) else element
+        type_of_numbers = IntegerType(64) if isinstance(element, IndexType) else element
         values = list(value.values())
-        texts = [language.literal(v, kind) for v in values] or texts
+        texts = [str(v) if kind else language.literal(v, type_of_numbers) for v in values] or texts
         texts = texts * type.num_elements if value.is_splat and len(texts) == 1 else texts
     rows = [", ".join(texts[i : i + 8]) for i in range(0, len(texts), 8)]
     return language.templates["global"].format(
-        kind=language.scalars[language.stored(element)],
+        kind=kind or language.scalars[language.stored(element)],
         const="const " if op.constant else "",
         name=name,
         count=len(texts),

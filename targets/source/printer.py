@@ -142,6 +142,10 @@ class FunctionPrinter(Printing):
             return [self.language.templates["pool"]]
         return [self.language.type(type) + " "]
 
+    def given_type(self, arg: Value) -> str:
+        """What a tensor that the caller gives points to."""
+        return self.pointer_type(arg.type)  # type: ignore[arg-type]
+
     def argument_types(self, arg: Value) -> list[str]:
         """The same of an argument; its elements are constant where it is only read."""
         types = self.flat_types(arg.type)
@@ -191,6 +195,9 @@ class FunctionPrinter(Printing):
 
     # -- statements --------------------------------------------------------------------------
 
+    def enter(self, op: Operation) -> None:
+        """What stands first in the body of a loop: nothing, but in languages with pragmas."""
+
     def line(self, text: str) -> None:
         """Append a line."""
         self.lines.append("    " * self.depth + text)
@@ -210,6 +217,17 @@ class FunctionPrinter(Printing):
     def constant(self, kind: str, name: str, text: str) -> None:
         """Declare a name for what an expression gives."""
         self.line(self.language.templates["constant"].format(stripped(text), T=kind, name=name))
+
+    def local(self, name: str, buffer: Value) -> None:
+        """Declare an array of the function's, at its start."""
+        text = self.language.templates["local"].format(
+            kind=self.element_kind(buffer), name=name, count=max(1, buffer.type.num_elements)
+        )
+        self.lines.insert(self.first, f"    {text}")
+
+    def element_kind(self, buffer: Value) -> str:
+        """The type of a buffer's elements in memory."""
+        return self.language.scalars[self.language.stored(buffer.type.element_type)]
 
     def declare(self, value: Value, expression: str) -> str:
         """A new name for a value that an expression gives."""

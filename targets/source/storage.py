@@ -71,6 +71,9 @@ def _get_global(p: FunctionPrinter, op: memref.GetGlobal) -> None:
 
 @states(memref.Alloc, memref.Realloc)
 def _alloc(p: FunctionPrinter, op: Any) -> None:
+    if "take" not in p.language.templates:
+        _alloca(p, op)
+        return
     type = op.results[0].type
     given = op._operands[1:] if isinstance(op, memref.Realloc) else op.dynamicSizes
     rest = iter(given)
@@ -95,7 +98,8 @@ def _alloc(p: FunctionPrinter, op: Any) -> None:
 
 @states(memref.Dealloc)
 def _dealloc(p: FunctionPrinter, op: memref.Dealloc) -> None:
-    p.line(p.language.templates["give"].format(p.values[op.memref].pointer))
+    if "give" in p.language.templates:
+        p.line(p.language.templates["give"].format(p.values[op.memref].pointer))
 
 
 @states(memref.Alloca)
@@ -105,11 +109,7 @@ def _alloca(p: FunctionPrinter, op: memref.Alloca) -> None:
     if not type.has_static_shape:
         raise NncError("has an open size")
     name = p.fresh(op.results[0].name_hint or "local")
-    kind = p.language.scalars[p.language.stored(type.element_type)]
-    text = p.language.templates["local"].format(
-        kind=kind, name=name, count=max(1, type.num_elements)
-    )
-    p.lines.insert(p.first, f"    {text}")
+    p.local(name, op.results[0])
     p.values[op.results[0]] = Buffer(name, type.shape, row_major(type.shape))
 
 
@@ -117,7 +117,8 @@ def _alloca(p: FunctionPrinter, op: memref.Alloca) -> None:
 def _copy(p: FunctionPrinter, op: memref.Copy) -> None:
     """At once where both lie densely, else by loops."""
     source, target = p.values[op.source], p.values[op.target]
-    if source.strides == target.strides == row_major(source.sizes):
+    dense = source.strides == target.strides == row_major(source.sizes)
+    if dense and "move" in p.language.templates:
         bytes: Any = str(bytes_of(op.source.type.element_type))
         for size in source.sizes:
             bytes = p.language.templates["product"].format(bytes, stripped(str(size)))

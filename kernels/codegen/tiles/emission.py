@@ -315,6 +315,8 @@ class Emission:
         op.regions = (Region([block]),)
         op.regions[0].parent = op
         code.put(op)
+        for binding in (one.binding for one in node.loops if one.binding.mark):
+            op.attributes[binding.mark] = IntegerAttr(binding.value, i64)
         _name(block.args[0], node)
         self._carry(block.args[1:])
         self._body(op, node, block, [block.args[0]], inner, written)

@@ -526,3 +526,38 @@ schedule.for @sum {
   // expected-error @+1 {{the loop is not the outermost one of those that groups share}}
   schedule.threads 32 of %ii
 }
+
+// -----
+
+func.func private @sum(%x: memref<6x20xf32>, %y: memref<6xf32>) attributes {nn.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<6x20xf32>) outs(%y : memref<6xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %a, %acc : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+schedule.for @sum {
+^bb0(%s: !schedule.stage):
+  %i, %j = schedule.loops 2 of %s
+  schedule.pipeline %j
+  // expected-error @+1 {{the loop is already pipelined}}
+  schedule.replicate %j
+}
+
+// -----
+
+func.func private @sum(%x: memref<6x?xf32>, %y: memref<6xf32>) attributes {nn.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<6x?xf32>) outs(%y : memref<6xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %a, %acc : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+schedule.for @sum {
+^bb0(%s: !schedule.stage):
+  %i, %j = schedule.loops 2 of %s
+  // expected-error @+1 {{the loop's extent is not known; split it first}}
+  schedule.replicate %j
+}

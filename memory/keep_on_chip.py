@@ -1,0 +1,59 @@
+"""Buffers become arrays of the functions that they are in: hardware has no memory to ask for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..dialects import func, memref
+from ..dialects.marks import ENTRY
+from ..ir.core import Operation
+from ..ir.diagnostics import PassError
+from ..ir.passes import Pass, PassContext
+from ..ir.types import FloatType, MemRefType, Type
+
+
+@dataclass(frozen=True)
+class KeepOnChip(
+    Pass,
+    name="keep-on-chip",
+    anchor="builtin.module",
+    statistics={"buffers": "Number of buffers that became arrays"},
+):
+    """Make arrays of all buffers, each of a size that is known, in the function it is in.
+
+    Hardware has the memory that it is built with: a buffer of open size is an error, as are inputs
+    of open shape, and elements of f64, for which there is no multiplier.
+    """
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        for function in op.body_block:
+            if isinstance(function, func.FuncOp) and ENTRY in function.attributes:
+                for type in (*function.function_type.inputs, *function.function_type.results):
+                    _check(type, function)
+        for one in list(op.walk()):
+            match one:
+                case memref.Alloc():
+                    _check(one.results[0].type, one)
+                    made = memref.Alloca([], [], memref=one.results[0].type)
+                    made.loc = one.loc
+                    one.parent.insert_before(made, one)  # type: ignore[union-attr]
+                    made.results[0].name_hint = one.results[0].name_hint
+                    one.results[0].replace_all_uses_with(made.results[0])
+                    one.erase()
+                    context.statistic("buffers")
+                case memref.Dealloc():
+                    one.erase()
+
+
+def _check(type: Type, op: Operation) -> None:
+    """Raise PassError for a buffer that no hardware of fixed size holds."""
+    if not isinstance(type, MemRefType):
+        return
+    if not type.has_static_shape:
+        raise PassError(
+            f"{type} has an open size, and hardware has fixed ones: give the inputs' shapes "
+            "(--shape)",
+            op.loc,
+        )
+    if isinstance(type.element_type, FloatType) and type.element_type.kind == "f64":
+        raise PassError("f64 has no form in hardware; make the model f32", op.loc)

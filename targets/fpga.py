@@ -1,0 +1,101 @@
+"""Descriptions of FPGAs: what of their parts a compiler has to know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .costs import AlgorithmCosts, Costs, LayoutCosts, LoopCosts
+from .machine import Machine, Memory
+from .processor import Processor
+
+_COSTS = Costs(
+    layouts=LayoutCosts(block=1),
+    algorithms=AlgorithmCosts(epilogue=8.0),
+    loops=LoopCosts(prefetch_passes=0),
+)
+"""Plain layouts, and no Winograd: its transforms would be hardware of their own."""
+
+ELEMENT = Processor(
+    vector_bits=32,
+    vector_registers=16,
+    full_width_units=1,
+    unit_bits=32,
+    fma_latency=4,
+    loads_per_cycle=1,
+    load_bytes_per_cycle=4,
+    has_fma=False,
+    has_masks=False,
+    has_broadcast_operands=False,
+    widest_lane=4,
+    line_bytes=4,
+    l1_bytes=4 << 10,
+    l1_way_bytes=4 << 10,
+    l2_bytes=4 << 10,
+    l3_bytes=4 << 10,
+    l2_bandwidth=4.0,
+    l3_bandwidth=4.0,
+    memory_bandwidth=4.0,
+    cores=1,
+    gigahertz=0.2,
+    costs=_COSTS,
+)
+"""What passes that make loops take for a processor: one element after the other, nothing fused."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FpgaMachine(Machine):
+    """A part, with what its maker says of it.
+
+    Units: blocks of 36 and 288 kbit of memory, DSP slices, lookup tables, flip-flops.
+    """
+
+    dsps: int
+    bram_blocks: int
+    uram_blocks: int
+    luts: int
+    flip_flops: int
+    cores: int = 1
+    line_bytes: int = 4
+    memory_bandwidth: float = 4.0
+    has_fma: bool = False
+    pipeline_cycles: int = 12
+    """From the start of a pipeline's first iteration to its end, and around it. Chosen: a read, a
+    product, a sum and a write of integers take 6 at 300 MHz, a product in f32 4 more."""
+    float_dsps: int = 5
+    """DSP slices of a multiply-add in f32: 3 and 2. Source: AMD's PG060, full usage."""
+    sum_cycles: int = 7
+    """From an addend in f32 to the sum, which the next addition waits for. Source: PG060."""
+    most_copies: int = 64
+    """How often a body is there at most. Chosen: synthesis takes hours for more."""
+    window: int = 16
+    """Terms of a reduction up to which all are there at once, and results come one a cycle."""
+    costs: Costs = field(default_factory=lambda: _COSTS)
+
+    @property
+    def program(self) -> Processor:
+        return ELEMENT
+
+    def lanes(self, element_bytes: int) -> int:
+        """1: no vectors."""
+        return 1
+
+    @property
+    def multiply_adds(self) -> float:
+        return self.dsps / self.float_dsps
+
+    @property
+    def memory_bits(self) -> int:
+        """What all blocks hold."""
+        return (self.bram_blocks * 36 + self.uram_blocks * 288) << 10
+
+    @property
+    def nearest_memory(self) -> Memory:
+        return Memory(self.memory_bits // 8, 4.0 * self.bram_blocks)
+
+    @property
+    def private_memory(self) -> Memory:
+        return self.nearest_memory
+
+    @property
+    def shared_memory(self) -> Memory:
+        return self.nearest_memory

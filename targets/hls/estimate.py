@@ -1,0 +1,214 @@
+"""What synthesis is expected to make of a module: cycles, DSP slices and memory, by kernel.
+
+Nothing here is measured: a pipeline takes its depth and an interval for each iteration, a loop
+around it two cycles for each of its own, as AMD's UG1399 describes. Latencies and DSP slices of
+operations are what Vitis gives by default at 200 to 300 MHz on UltraScale+.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...dialects import arith, func, memref, scf
+from ...dialects.marks import ENTRY, PIPELINE, REPLICATE
+from ...ir.attributes import IntegerAttr
+from ...ir.core import Block, Operation, Value
+from ...ir.location import node_of
+from ...ir.types import FloatType, IndexType, IntegerType, MemRefType
+from ..fpga import FpgaMachine
+from .ranges import Ranges
+from .storage import block_bits, width_of
+
+_LATENCIES = {
+    "memref.load": 2, "memref.store": 1, "arith.muli": 3, "arith.mulf": 4, "arith.addf": 7,
+    "arith.subf": 7, "arith.divf": 12, "arith.sitofp": 5, "arith.uitofp": 5, "arith.fptosi": 4,
+    "arith.fptoui": 4, "math.sqrt": 12, "math.roundeven": 3, "arith.divsi": 34, "arith.divui": 34,
+    "arith.addi": 1, "arith.cmpf": 2, "arith.maximumf": 2, "arith.minimumf": 2,
+}  # fmt: skip
+"""Cycles from an operation's operands to its result; others fit beside them."""
+_FLOAT_DSPS = {"arith.mulf": 3, "arith.addf": 2, "arith.subf": 2}
+_FACTORS = (27, 18)
+"""Bits of the factors that one DSP slice multiplies."""
+
+
+@dataclass
+class Sum:
+    """An accumulator: its bits, and between which numbers it is for all inputs."""
+
+    bits: int
+    low: float
+    high: float
+    terms: int
+    proven: bool
+
+
+@dataclass
+class Kernel:
+    """What one function takes."""
+
+    name: str
+    node: str
+    cycles: int = 0
+    dsps: int = 0
+    memory_bits: int = 0
+    sums: list[Sum] = field(default_factory=list)
+
+
+@dataclass
+class Report:
+    """What a model takes of a part."""
+
+    machine: FpgaMachine
+    kernels: list[Kernel]
+    cycles: int
+    memory_bits: int
+
+    @property
+    def dsps(self) -> int:
+        return sum(one.dsps for one in self.kernels)
+
+    @property
+    def sums(self) -> list[Sum]:
+        return [one for kernel in self.kernels for one in kernel.sums]
+
+    def as_json(self) -> dict[str, Any]:
+        """The numbers as a file beside the text has them."""
+        return {
+            "clock_mhz": 1000 * self.machine.gigahertz,
+            "cycles": self.cycles,
+            "microseconds": self.cycles / self.machine.cycles_per_microsecond,
+            "dsps": self.dsps,
+            "memory_bits": self.memory_bits,
+            "kernels": [{**vars(k), "sums": [vars(s) for s in k.sums]} for k in self.kernels],
+        }
+
+    def lines(self) -> Iterator[str]:
+        """A few lines for who compiles."""
+        machine = self.machine
+        time = self.cycles / machine.cycles_per_microsecond
+        yield (
+            f"estimated: {self.cycles:,} cycles ({time:,.1f} us at "
+            f"{1000 * machine.gigahertz:.0f} MHz), {self.dsps:,} of {machine.dsps:,} DSPs, "
+            f"{self.memory_bits >> 10:,} of {machine.memory_bits >> 10:,} kbit of memory"
+        )
+        for one in sorted(self.kernels, key=lambda one: -one.cycles)[:3]:
+            place = f" ({one.node})" if one.node else ""
+            yield f"  {one.name}{place}: {one.cycles:,} cycles, {one.dsps} DSPs"
+        if self.sums:
+            widest = max(self.sums, key=lambda one: one.bits)
+            known = all(one.proven for one in self.sums)
+            yield (
+                f"sums of at most {widest.bits} bits, proven for all inputs"
+                if known
+                else "sums that may be more than their types hold: they wrap, as on processors"
+            )
+
+
+def estimated(module: Operation, ranges: Ranges, machine: FpgaMachine) -> Report:
+    """What a module behind the last stage takes."""
+    functions = [f for f in module.body_block if isinstance(f, func.FuncOp)]
+    by_name = {f.sym_name: f for f in functions}
+    entry = next(f for f in functions if ENTRY in f.attributes)
+    kernels, cycles = {}, 0
+    for function in functions:
+        node = node_of(function.loc) or ""
+        one = kernels[function.sym_name] = Kernel(function.sym_name, node)
+        walk = _Estimate(ranges, one)
+        one.cycles = walk.block(function.body.blocks[0], 1)
+        for buffer in walk.arrays(function):
+            one.memory_bits += block_bits(ranges.of(buffer), buffer.type.num_elements)  # type: ignore[attr-defined]
+    for op in entry.walk():
+        if isinstance(op, func.Call) and op.callee in by_name:
+            cycles += kernels[op.callee].cycles + 1
+    cycles += kernels[entry.sym_name].cycles
+    constants = [g for g in module.body_block if isinstance(g, memref.Global)]
+    bits = sum(one.memory_bits for one in kernels.values())
+    for one in constants:
+        found = ranges.constant(one.sym_name)
+        bits += block_bits(found, one.type.num_elements) if found is not None else 0
+    own = [one for name, one in kernels.items() if by_name[name] is not entry or one.cycles]
+    return Report(machine, own, cycles, bits)
+
+
+class _Estimate:
+    """The cycles and the hardware of one function."""
+
+    def __init__(self, ranges: Ranges, kernel: Kernel) -> None:
+        self.ranges, self.kernel = ranges, kernel
+
+    def arrays(self, function: func.FuncOp) -> Iterator[Value]:
+        """The arrays that a function has for itself, whose sums are noted."""
+        for op in function.walk():
+            if not isinstance(op, memref.Alloca):
+                continue
+            buffer = op.results[0]
+            found = self.ranges.of(buffer)
+            if found.terms > 1 and isinstance(found.type.element_type, IntegerType):
+                bits, _ = width_of(found)
+                sum = Sum(bits, found.low, found.high, found.terms, not found.wraps)
+                self.kernel.sums.append(sum)
+            yield buffer
+
+    def block(self, block: Block, copies: int) -> int:
+        """The cycles of a block, whose hardware is there so many times."""
+        cycles, ready = 0, dict[Value, int]()
+        for op in block:
+            match op:
+                case scf.For():
+                    cycles += self.loop(op, copies)
+                case scf.If():
+                    parts = [self.block(r.blocks[0], copies) for r in op.regions if r.blocks]
+                    cycles += max(parts, default=0) + 1
+                case memref.Copy():
+                    cycles += op.source.type.num_elements + 2
+                case _:
+                    self.kernel.dsps += copies * self.dsps(op)
+                    start = max((ready.get(v, 0) for v in op.operands), default=0)
+                    ready.update({v: start + _latency(op) for v in op.results})
+        return cycles + max(ready.values(), default=0)
+
+    def loop(self, op: scf.For, copies: int) -> int:
+        """The cycles of a loop."""
+        turns = _turns(op)
+        if REPLICATE in op.attributes:
+            return self.block(op.body_block, copies * turns)
+        interval = op.attributes.get(PIPELINE)
+        depth = self.block(op.body_block, copies)
+        if isinstance(interval, IntegerAttr):
+            return depth + (turns - 1) * interval.value + 2
+        return turns * (depth + 2)
+
+    def dsps(self, op: Operation) -> int:
+        """The slices of one operation."""
+        if op.name in _FLOAT_DSPS:
+            return _FLOAT_DSPS[op.name] if isinstance(op.results[0].type, FloatType) else 0
+        if not isinstance(op, arith.MulI) or isinstance(op.results[0].type, IndexType):
+            return 0
+        bits = sorted(map(self.bits, op.operands))
+        return -(-bits[1] // _FACTORS[0]) * -(-bits[0] // _FACTORS[1])
+
+    def bits(self, value: Value) -> int:
+        """How wide an operand of a product is."""
+        op = value.defining_op
+        while isinstance(op, arith.ExtSI | arith.ExtUI):
+            value, op = op.operands[0], op.operands[0].defining_op
+        if isinstance(op, memref.Load):
+            return width_of(self.ranges.of(op.memref))[0]
+        return getattr(value.type, "width", 32)
+
+
+def _latency(op: Operation) -> int:
+    if op.results and isinstance(op.results[0].type, IndexType | MemRefType):
+        return 0
+    return _LATENCIES.get(op.name, 0)
+
+
+def _turns(op: scf.For) -> int:
+    """How often a loop runs; once where that is not known."""
+    numbers = [v.defined_by(arith.Constant) for v in op.operands[:3]]
+    if any(one is None for one in numbers):
+        return 1
+    low, high, step = (one.properties["value"].value for one in numbers)  # type: ignore[union-attr]
+    return max(0, -(-(high - low) // step))

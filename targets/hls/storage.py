@@ -1,0 +1,77 @@
+"""How arrays lie in an FPGA's memory: how wide elements are, and in how many parts an array is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+from ...ir.types import FloatType, IntegerType
+from .ranges import Class, bits_of
+
+_REGISTERS = 64
+"""Elements of an array that has a register for each, where copies of hardware touch it."""
+_BANKS = 256
+"""Parts of an array at most."""
+_SMALL = 1024
+"""Bits of a part that lookup tables hold."""
+BLOCK = 18 << 10
+"""Bits of half a block of memory, which is the least that an array takes."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """How an array is divided: `cyclic` and `block` into so many parts, `complete` into all."""
+
+    kind: str
+    count: int | None
+
+
+def parts_of(found: Class, size: int) -> Parts | None:
+    """The parts of an array whose elements copies of hardware touch at once; None for one part."""
+    if not found.strides:
+        return None
+    if size <= _REGISTERS:
+        return Parts("complete", None)
+    stride, count = max(found.strides.items(), key=lambda one: one[1])
+    if stride == 1:
+        return Parts("cyclic", count)
+    rows = size // stride
+    return Parts("block", rows) if 1 < rows <= _BANKS else None
+
+
+def width_of(found: Class) -> tuple[int, bool]:
+    """The bits of an element, and whether it has a sign."""
+    element = found.type.element_type
+    if isinstance(element, FloatType):
+        return 8 * element.byte_width, True
+    own = element.width if isinstance(element, IntegerType) else 32
+    if found.is_given or own == 1 or not isinstance(element, IntegerType):
+        return own, True
+    low, high = found.interval.span
+    bits, signed = bits_of(low, high)
+    return min(bits, own), signed
+
+
+def kind_of(found: Class, declared: str) -> str:
+    """The least standard type of integers that holds the elements; `declared` if none is less."""
+    element = found.type.element_type
+    if found.kind:
+        return found.kind
+    if not isinstance(element, IntegerType) or element.width == 1 or found.is_given:
+        return declared
+    bits, signed = width_of(found)
+    width = next(n for n in (8, 16, 32, 64) if n >= bits)
+    if width >= max(8, element.width):
+        return declared
+    return f"{'' if signed else 'u'}int{width}_t"
+
+
+def block_bits(found: Class, size: int) -> int:
+    """The memory that blocks hold of an array: whole halves of blocks for each part."""
+    bits, _ = width_of(found)
+    parts = parts_of(found, size)
+    if parts is not None and parts.count is None:
+        return 0
+    count = 1 if parts is None or parts.count is None else parts.count
+    own = ceil(size / count) * bits
+    return 0 if own <= _SMALL else count * ceil(own / BLOCK) * BLOCK

@@ -1,0 +1,167 @@
+"""The text of a model: its functions of hardware, a header, a test bench, and what it takes."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...artifacts.header import about
+from ...dialects.marks import SAMPLES
+from ...ir.attributes import DictAttr
+from ...ir.core import Operation
+from ...ir.diagnostics import NncError
+from ..fpga import FpgaMachine
+from ..source.entry import TENSOR, entry_lines, parameters
+from ..source.module import numbers_text, print_module
+from .estimate import Report, estimated
+from .language import language
+from .printer import HlsPrinter, constant_text
+from .ranges import Ranges
+
+PART = "/* -- part -- */\n"
+"""The line between the parts of the code: functions of hardware, what only this process calls, the
+report, the samples, an end."""
+
+_FLOAT_SUMS = 1e-4
+"""How far results may be from the reference's, for the largest of them, where it adds up floats in
+another order."""
+
+_HEADER = """\
+{about}
+#ifndef {upper}_TOP_H
+#define {upper}_TOP_H
+
+#include <stdint.h>
+
+/* The function of hardware; tensors are row-major. */
+void {prefix}_top({parameters});
+
+#endif
+"""
+
+_BENCH = """\
+/* Made by nnc: the function of hardware on random inputs, with the reference's outputs. */
+#include <math.h>
+#include <stdio.h>
+#include "{header}"
+
+{arrays}
+int main() {{
+    int wrong = 0;
+    double worst = 0;
+    {prefix}_top({arguments});
+{checks}
+    printf("%s: %d wrong, largest difference %g\\n", wrong ? "FAIL" : "PASS", wrong, worst);
+    return wrong != 0;
+}}
+"""
+
+_CHECK = """\
+    for (int i = 0; i < {count}; i++) {{
+        const double difference = fabs((double){name}[i] - (double){name}_expected[i]);
+        wrong += !(difference <= {tolerance});
+        worst = difference > worst ? difference : worst;
+    }}
+"""
+
+
+def hls_text(module: Operation, prefix: str, machine: FpgaMachine) -> str:
+    """A module behind the last stage as HLS C++, in parts. Raises NncError."""
+    ranges = Ranges(module)
+    report = report_of(module, ranges, machine)
+    top = f"{prefix}_top"
+    text = print_module(
+        module,
+        language(),
+        lambda words, facts, op: HlsPrinter(words, facts, op, ranges, top),
+        partial(constant_text, ranges=ranges),
+    )
+    parts = [
+        "/* Made by nnc: HLS C++ in the dialect of AMD's Vitis. */\n",
+        (Path(__file__).parent / "prelude.h").read_text() + numbers_text(),
+        text.constants,
+        text.functions,
+        PART + TENSOR,
+        'extern "C" {',
+        "\n".join(entry_lines(module, text, prefix)),
+        "}\n",
+        "#if 0",
+        PART + json.dumps(report.as_json(), indent=1) + "\n",
+        PART + json.dumps(samples_of(module, ranges)),
+        PART + "#endif\n",
+    ]
+    return "\n".join(parts)
+
+
+def report_of(module: Operation, ranges: Ranges, machine: FpgaMachine) -> Report:
+    """What a module takes of a part. Raises NncError where the part has less memory."""
+    found = estimated(module, ranges, machine)
+    if found.memory_bits > machine.memory_bits:
+        raise NncError(
+            f"the model needs {found.memory_bits / 2**20:,.1f} Mbit of memory on the chip, and the "
+            f"part has {machine.memory_bits / 2**20:,.1f}: choose a larger part or a smaller model"
+        )
+    return found
+
+
+def samples_of(module: Operation, ranges: Ranges) -> dict[str, Any]:
+    """Inputs and what the reference makes of them, as lists of numbers, and how near that is."""
+    given = module.attributes.get(SAMPLES)
+    if not isinstance(given, DictAttr):
+        return {}
+    found: dict[str, Any] = {
+        key: [_numbers(one.to_numpy()) for one in values]  # type: ignore[attr-defined]
+        for key, values in given.items()
+    }
+    return {**found, "tolerance": _FLOAT_SUMS if ranges.sums_floats else 0.0}
+
+
+def _numbers(array: np.ndarray) -> list[Any]:
+    """Numbers as C++ has them: floats of 16 bits as their bits, truth values as 0 and 1."""
+    if array.dtype.itemsize == 2 and array.dtype.kind not in "iu":
+        array = array.view(np.uint16)
+    return (array.astype(np.uint8) if array.dtype == np.bool_ else array).reshape(-1).tolist()
+
+
+def header(signature: Any, prefix: str) -> str:
+    """What programs that call the function include."""
+    listed = ", ".join(
+        f"{'' if is_output else 'const '}{kind} {name}[{max(1, type.num_elements)}]"
+        for name, kind, type, is_output in parameters(signature, language())
+    )
+    return _HEADER.format(
+        about=about(signature), upper=prefix.upper(), prefix=prefix, parameters=listed
+    )
+
+
+def bench_text(signature: Any, prefix: str, name: str, samples: dict[str, Any]) -> str:
+    """A program that says PASS where the function gives what the reference gave."""
+    arrays, checks, arguments = [], [], []
+    given, wanted = iter(samples["inputs"]), iter(samples["outputs"])
+    for argument, kind, type, is_output in parameters(signature, language()):
+        count = max(1, type.num_elements)
+        numbers = np.asarray(next(wanted if is_output else given))
+        listed = ", ".join(map(_number, numbers.tolist()))
+        own = f"{argument}_expected" if is_output else argument
+        arrays.append(f"static const {kind} {own}[{count}] = {{ {listed} }};")
+        arguments.append(argument)
+        if is_output:
+            arrays.append(f"static {kind} {argument}[{count}];")
+            most = float(np.abs(numbers).max()) if numbers.size else 0.0
+            tolerance = _number(samples["tolerance"] * most)
+            checks.append(_CHECK.format(count=count, name=argument, tolerance=tolerance))
+    return _BENCH.format(
+        header=name,
+        arrays="\n".join(arrays),
+        prefix=prefix,
+        arguments=", ".join(arguments),
+        checks="".join(checks).rstrip("\n"),
+    )
+
+
+def _number(value: float) -> str:
+    return str(value) if isinstance(value, int) else repr(float(value))
