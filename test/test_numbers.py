@@ -30,6 +30,7 @@ EXPLAINED = {
     ("kernels/model/nest.py", "MAX_LANES"): "legality: lanes that vectors may have",
     ("kernels/model/nest.py", "MAX_UNROLLED"): "legality: code that is bounded",
     ("kernels/model/stages.py", "UNKNOWN_EXTENT"): "of models, not machines: a length not known",
+    ("kernels/proof/enumeration.py", "MOST_POINTS"): "memory to prove",
     ("kernels/proof/sets.py", "OPERATIONS"): "time to prove",
     ("kernels/proof/sets.py", "EQUALITIES"): "time to prove",
     ("kernels/policy/tiles.py", "ALONG"): "which tiles are looked at: time to compile",
@@ -56,6 +57,7 @@ EXPLAINED = {
     ("lowering/nn_to_linalg/trees.py", "LANES"): "chains of loads that wait for each other, anywhere",
     ("lowering/nn_to_linalg/trees.py", "STEPS"): "code size, and a test of a few steps",
     ("lowering/nn_to_linalg/winograd.py", "RANK"): "the rank of a blocked image",
+    ("lowering/to_llvm/kernels.py", "GLOBAL"): "how LLVM numbers spaces of memory",
     ("lowering/to_llvm/mathematics.py", "_NAN"): "how LLVM names classes of floats",
     ("lowering/to_llvm/rearrange.py", "ANY"): "how LLVM names a lane that does not matter",
 }  # fmt: skip
