@@ -131,11 +131,10 @@ Not checked: whether Apple's compiler takes the text; how it rounds (`math_mode(
 numbers below the normal ones; the driver's limits; any time. Vectors are arrays of lanes in the
 text, since Metal has none of more than four.
 
-Metal has no `f64`. Kernels that need it are refused, by one line: those on tensors of `f64`, and
-what is computed in it to be exact: `pow`, `lrn` and `lp_pool` (but for exponents that are products
-or roots), `erfc`, Winograd's weights at run time. All other operators have the interpreter's
-results on the emulation, 173 of 178 cases. A kernel takes 30 tensors at most beside its sizes.
-Floats of 16 bits are computed in `f32`.
+Metal has no `f64`. Kernels on tensors of `f64` are refused, by one line; powers and `erfc`, which
+processors compute in `f64`, are computed in pairs of `f32`. All operators have the interpreter's
+results on the emulation, 178 cases. A kernel takes 30 tensors at most beside its sizes. Floats of
+16 bits are computed in `f32`.
 """
 
 

@@ -58,6 +58,7 @@ class FpgaMachine(Machine):
     line_bytes: int = 4
     memory_bandwidth: float = 4.0
     has_fma: bool = False
+    has_f64: bool = False
     pipeline_cycles: int = 12
     """From the start of a pipeline's first iteration to its end, and around it. Chosen: a read, a
     product, a sum and a write of integers take 6 at 300 MHz, a product in f32 4 more."""

@@ -36,6 +36,8 @@ class Machine(ABC):
     memory_bandwidth: float
     has_fma: bool
     """A multiply-add is one instruction, and rounds once."""
+    has_f64: bool = True
+    """There is arithmetic on f64."""
     has_byte_products: bool = False
     """An instruction adds the products of four unsigned and four signed bytes to each lane of 32
     bits, as fast as a multiply-add of floats."""

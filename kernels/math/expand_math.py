@@ -64,11 +64,11 @@ def can_expand(op: Operation, elements: Sequence[Type] = (f32, f16, bf16)) -> bo
     return element_type(type) in elements and EXACT not in op.attributes
 
 
-def expand(op: Operation, rewriter: Rewriter, formula: Formula, fused: bool) -> None:
+def expand(op: Operation, rewriter: Rewriter, formula: Formula, fused: bool, has_f64: bool) -> None:
     """Replace the op by its formula, computed in f32."""
     if not can_expand(op):
         return
-    code = Formulas(rewriter, op.results[0].type, fused=fused)
+    code = Formulas(rewriter, op.results[0].type, fused=fused, has_f64=has_f64)
     operands = [Float(code, _extended(v, code)) for v in op.operands]
     if isinstance(op, math.Exp):
         formula = lambda x: exponential.exp(x, gradual=not tail_is_lost(op))  # noqa: E731
@@ -134,7 +134,7 @@ def unless_far(op: Operation, x: Float, formula: Formula) -> list[Value]:
     far.insert(scf.Yield(exact.results))
     assert branch.else_block is not None
     near = Builder.at_end(branch.else_block, op.loc)
-    inside = Formulas(near, code.shape_of, fused=code.fused)
+    inside = Formulas(near, code.shape_of, fused=code.fused, has_f64=code.has_f64)
     found = _values(formula(Float(inside, x.value)))
     near.insert(scf.Yield(found))
     return list(code.builder.insert(branch).results)
@@ -155,11 +155,11 @@ def any_of(condition: Bool) -> Value:
 # -- patterns --------------------------------------------------------------------------------------
 
 
-def pattern_of(op_class: type[Operation], formula: Formula, fused: bool) -> Pattern:
+def pattern_of(op_class: type[Operation], formula: Formula, fused: bool, has_f64: bool) -> Pattern:
     """The rewrite of one op class."""
 
     def apply(op: Any, rewriter: Rewriter) -> None:
-        expand(op, rewriter, formula, fused)
+        expand(op, rewriter, formula, fused, has_f64)
 
     name = op_class.name.removeprefix("math.")
     return Pattern(f"expand-{name}", (op_class,), apply, f"{op_class.name} -> arithmetic")
@@ -188,9 +188,10 @@ CONSTANT_POWER = Pattern(
 
 
 @cache
-def patterns(fused: bool) -> tuple[Pattern, ...]:
-    """All rewrites, for machines with a fused multiply-add or without."""
-    return CONSTANT_POWER, *(pattern_of(cls, f, fused) for cls, f in FORMULAS.items())
+def patterns(fused: bool, has_f64: bool = True) -> tuple[Pattern, ...]:
+    """All rewrites, for machines with a fused multiply-add or without, with f64 or without."""
+    found = (pattern_of(cls, f, fused, has_f64) for cls, f in FORMULAS.items())
+    return CONSTANT_POWER, *found
 
 
 @dataclass(frozen=True)
@@ -201,7 +202,8 @@ class ExpandMath(Pass, name="expand-math"):
 
         ->  a polynomial of arith and math.fma ops, without calls or branches
 
-    A machine without a fused multiply-add multiplies and adds, which rounds once more a step.
+    A machine without a fused multiply-add multiplies and adds, which rounds once more a step; one
+    without f64 has powers and erfc in pairs of f32.
 
     Scalars and vectors are expanded; f64, tensors and operations that are one instruction
     (sqrt, floor, fma, ..) stay. f16 and bf16 are computed in f32. The sine, the cosine and
@@ -212,4 +214,5 @@ class ExpandMath(Pass, name="expand-math"):
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Expand all operations inside."""
-        apply_once(op, patterns(target_of(op).machine.has_fma), context.trace)
+        machine = target_of(op).machine
+        apply_once(op, patterns(machine.has_fma, machine.has_f64), context.trace)

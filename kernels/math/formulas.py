@@ -25,13 +25,15 @@ class Formulas:
     """Where ops are emitted, for one shape; `wide` computes in f64 and i64 instead.
 
     `fused` says that the machine has a multiply-add that rounds once. Elsewhere it is two
-    operations, and costs up to half an ulp more at each step that shows in the result.
+    operations, and costs up to half an ulp more at each step that shows in the result. `has_f64`
+    says that f32 can be computed in f64.
     """
 
     builder: Builder
     shape_of: Type
     wide: bool = False
     fused: bool = True
+    has_f64: bool = True
     constants: dict[tuple[Type, str], Value] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -13,7 +13,7 @@ from ...dialects import arith, nn
 from ...dialects.nn.winograd import StridedTransforms, Transforms
 from ...ir.affine import AffineConstant, AffineDim, AffineExpr, AffineMap
 from ...ir.core import Value
-from ...ir.types import FloatType
+from ...ir.types import f32, f64
 from .emitter import Emitter
 from .scalars import convert
 from .table import lowers
@@ -113,8 +113,6 @@ def _elements(
     ]
 
 
-F64 = FloatType("f64")
-
 RANK = 5
 """Dimensions of both transforms: image, block, tile row, tile column, channel in the block."""
 
@@ -180,15 +178,16 @@ def _transform(
 
 @lowers(nn.WinogradWeight)
 def lower_winograd_weight(e: Emitter, op: nn.WinogradWeight) -> None:
-    """out[p, m, c, k, l] from x[m, c, i, j, k, l], computed in f64"""
+    """out[p, m, c, k, l] from x[m, c, i, j, k, l], in f64 where there is such arithmetic"""
     m, c, k, l = (AffineDim(d) for d in range(4))
     element = op.x.type.element_type
+    wide = f64 if e.globals.machine.has_f64 else f32
     cells = [(AffineConstant(i), AffineConstant(j)) for i in range(3) for j in range(3)]
     reads = [AffineMap(4, 0, (m, c, i, j, k, l)) for i, j in cells]
     writes = [AffineMap(4, 0, (AffineConstant(p), m, c, k, l)) for p in range(op.points**2)]
 
     def body(e: Emitter, *elements: Value) -> list[Value]:
-        given = [convert(e, v, element, F64) for v in elements[:9]]
+        given = [convert(e, v, element, wide) for v in elements[:9]]
         arithmetic = Arithmetic(e, given[0])
 
         def transform(values: Sequence[Value]) -> list[Value]:
@@ -197,7 +196,7 @@ def lower_winograd_weight(e: Emitter, op: nn.WinogradWeight) -> None:
         made = _both_ways(transform, given, 3)
         scales = [scale for row in op.scales for scale in row]
         made = [arithmetic.times(scale, v) for scale, v in zip(scales, made, strict=True)]
-        return [convert(e, v, F64, element) for v in made]
+        return [convert(e, v, wide, element) for v in made]
 
     source, target = e.buffer(op.x), e.destination(op.out)
     e.generic([source] * 9, [target] * len(writes), [*reads, *writes], ["parallel"] * 4, body)

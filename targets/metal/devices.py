@@ -48,6 +48,7 @@ M1 = GroupMachine(
     line_bytes=128,
     memory_bandwidth=6.6,
     has_fma=True,
+    has_f64=False,
     subgroup=32,
     group_threads=1024,
     core_threads=1024,

@@ -53,6 +53,7 @@ ANY = GroupMachine(
     line_bytes=64,
     memory_bandwidth=8.0,
     has_fma=True,
+    has_f64=False,
     subgroup=1,
     group_threads=256,
     core_threads=1024,
@@ -99,6 +100,7 @@ INTEL = replace(
 )
 CPU = replace(
     ANY,
+    has_f64=True,
     thread=replace(_THREAD, vector_registers=16, full_width_units=2, unit_bits=256, line_bytes=64),
     cores=4,
     gigahertz=3.0,

@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 from nnc.dialects import arith, func, math
 from nnc.dialects.builtin import ModuleOp
+from nnc.ir.attributes import StringAttr
 from nnc.ir.core import Block, Region
 from nnc.ir.passes import PassContext
-from nnc.ir.types import FunctionType, VectorType, bf16, f16, f32, f64
+from nnc.ir.types import FunctionType, VectorType, bf16, f16, f32, f64, i64
 from nnc.kernels.math.expand_math import EXACT, ExpandMath
 from nnc.kernels.math.minimax import TABLES, best_combination
 from nnc.numerics.interpreter import Interpreter
 from nnc.targets.base import host
 
-from .elementwise import all_exponents, compiled, expanded, ulps
+from .elementwise import all_exponents, compiled, expanded, module_of, ulps
 
 
 def elementwise(function):
@@ -153,6 +154,48 @@ def test_functions_of_two(name, op, exact, limit, how):
     with np.errstate(all="ignore"):
         exactly = exact(x.astype(np.float64), y.astype(np.float64))
         check(name, how(op, x, y, element=f32), exactly, (x, y), limit)
+
+
+WITHOUT_F64 = {"pow": 2.5, "cbrt": 1, "erfc": 5}
+"""What is computed in f64 where there is such arithmetic: the largest error elsewhere, in ulp."""
+
+
+def test_functions_of_two_without_f64():
+    rng = np.random.default_rng(4)
+    grid = [part.reshape(-1) for part in np.meshgrid(SPECIAL, SPECIAL)]
+    wide = all_exponents(32)
+    near = rng.uniform(0, 20, 20000).astype(np.float32)
+    one = rng.uniform(0.5, 2, 20000).astype(np.float32)
+    x = np.concatenate([grid[0], rng.permutation(wide), near, one])
+    y = np.concatenate(
+        [grid[1], rng.permutation(wide), rng.permutation(near) - 10, near * 12 - 120]
+    )
+    with np.errstate(all="ignore"):
+        wanted = np.power(x.astype(np.float64), y.astype(np.float64))
+        found = expanded(math.PowF, x, y, element=f32, target="metal")
+    check("pow", found, wanted, (x, y), WITHOUT_F64["pow"])
+
+
+@pytest.mark.parametrize("name", ["cbrt", "erfc"])
+def test_error_without_f64(name):
+    op, exact, _, ranges = CASES[name]
+    x = np.concatenate([all_exponents(64), *close_looks(ranges)])
+    with np.errstate(all="ignore"):
+        found, wanted = (
+            expanded(op, x, element=f32, target="metal"),
+            exact(x.astype(np.float64)),
+        )
+    check(name, found, wanted, (x,), WITHOUT_F64[name])
+
+
+@pytest.mark.parametrize("name", WITHOUT_F64)
+def test_there_is_no_f64(name):
+    op = {"pow": math.PowF, "cbrt": math.Cbrt, "erfc": math.Erfc}[name]
+    module = module_of(op, f32, 2 if op is math.PowF else 1)
+    module.attributes["nnc.target"] = StringAttr("opencl-mali")
+    ExpandMath().run(module, PassContext())
+    types = {r.type for one in module.walk() for r in one.results}
+    assert not types & {f64, i64}
 
 
 def test_results_stay_in_range():

@@ -15,7 +15,6 @@ import nnc
 import numpy as np
 import pytest
 from nnc.ir.attributes import ArrayAttr, StringAttr, UnitAttr
-from nnc.ir.diagnostics import NncError
 from nnc.ir.syntax.parser import parse_module
 from nnc.numerics.interpreter import Interpreter
 from nnc.targets import base
@@ -209,19 +208,12 @@ _CASES |= {
 }
 
 
-_NEED_F64 = {f"nn.{name}" for name in ("pow", "erfc", "lrn", "lp_pool", "winograd_weight")}
-
-
 @pytest.mark.emulated
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", _CASES)
 def test_operator(name, emulated):
     text, given, sizes = _CASES[name]()
-    if name in _NEED_F64:
-        with pytest.raises(NncError, match="type f64 has no form in Metal"):
-            check(text, emulated, given, sizes)
-    else:
-        check(text, emulated, given, sizes)
+    check(text, emulated, given, sizes)
 
 
 @pytest.mark.emulated
