@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..dialects import arith, func, gpu, memref
 from ..dialects.marks import ARENA
+from ..dialects.memref.layouts import open_parts
 from ..ir.attributes import ArrayAttr
 from ..ir.builder import Builder
 from ..ir.core import Operation, Value
@@ -170,12 +171,7 @@ def parts_of(value: Value) -> list[Part]:
     type = value.type
     if not isinstance(type, MemRefType):
         return [("value", value, 0)]
-    found: list[Part] = [("address", value, 0)]
-    found += [("size", value, i) for i, extent in enumerate(type.shape) if extent is None]
-    if type.layout is not None:
-        strides = (type.strides_and_offset() or ((), None))[0]
-        found += [("stride", value, i) for i, stride in enumerate(strides) if stride is None]
-    return found
+    return [("address", value, 0), *((what, value, axis) for what, axis in open_parts(type))]
 
 
 def _parts(op: gpu.LaunchFunc) -> list[Part]:

@@ -11,6 +11,18 @@ from ...ir.types import Dim, MemRefType
 from ..index_lists import to_dims
 
 
+def open_parts(type: MemRefType) -> tuple[tuple[str, int], ...]:
+    """What is passed beside a pointer: ("size", dim) and ("stride", dim) that the type leaves open.
+
+    The strides of a contiguous memref follow from its sizes, so it needs none.
+    """
+    parts = [("size", i) for i, extent in enumerate(type.shape) if extent is None]
+    if type.layout is not None:
+        strides, _ = type.strides_and_offset() or ((), None)
+        parts += [("stride", i) for i, stride in enumerate(strides) if stride is None]
+    return tuple(parts)
+
+
 def product(*factors: Dim) -> Dim:
     """The product, unknown where a factor is; a zero factor makes it zero."""
     if any(f is None for f in factors):

@@ -18,6 +18,7 @@ from itertools import count
 from typing import Any
 
 from ...dialects import arith, func, gpu, memref
+from ...dialects.index_lists import mix
 from ...dialects.marks import INPUT_DIMS
 from ...ir.attributes import ArrayAttr, StringAttr
 from ...ir.core import BlockArgument, Operation, Value
@@ -82,6 +83,10 @@ def _is_number(form: Form) -> bool:
     return form.text.lstrip("-").isdigit()
 
 
+_ALWAYS, _NEVER = Form("(0 = 0)"), Form("(0 = 1)")
+"""Constants of conditions."""
+
+
 def number(value: int) -> Form:
     """The form of a constant."""
     return Form(str(value))
@@ -137,8 +142,10 @@ class Parameters:
     """By what they stand for."""
     known: dict[str, None] = field(default_factory=dict)
     """Conditions that hold for them."""
-    extents: dict[str, dict[Value, None]] = field(default_factory=dict)
-    """The buffers that have an open extent, by its name."""
+    extents: dict[str, dict[Value, int]] = field(default_factory=dict)
+    """The buffers that have an open extent, by its name, and along which dimension."""
+    equal: dict[tuple[Value, int], tuple[Value, int]] = field(default_factory=dict)
+    """Of arguments' extents, by buffer and dimension: the first one that is equal in all calls."""
 
     def named(self, what: str) -> str:
         """The name of what a parameter stands for."""
@@ -214,7 +221,7 @@ class Forms:
     def _make(self, value: Value) -> Form:
         constant = constant_int(value)
         if constant is not None:
-            return number(constant)
+            return number(constant) if value.type is not i1 else _ALWAYS if constant else _NEVER
         op = value.defining_op
         if op is None:
             outside = self.arguments.get(value)
@@ -246,15 +253,27 @@ class Forms:
         fixed = type.shape[dim]
         if fixed is not None:
             return number(fixed)
-        op = buffer.defining_op
-        if isinstance(op, memref.Alloc):
-            return self.of(op.dynamicSizes[type.shape[:dim].count(None)])
+        match buffer.defining_op:
+            case memref.Alloc() as op:
+                return self.of(op.dynamicSizes[type.shape[:dim].count(None)])
+            case memref.ReinterpretCast() as op:
+                return self.size(op, dim)
+            case memref.SubView() as op if op.kept is not None:
+                return self.size(op, op.kept[dim])
+            case memref.Cast() | memref.MemorySpaceCast() as op:
+                return self.extent(op.operands[0], dim)
         if buffer in self.calls:
             return self.extent(self.calls[buffer], dim)
-        form = self.parameter(_name_of_extent(buffer, dim))
+        first = self.parameters.equal.get((buffer, dim), (buffer, dim))
+        form = self.parameter(_name_of_extent(*first))
         self.parameters.suppose(f"{form.text} >= 0")
-        self.parameters.extents.setdefault(form.text, {})[buffer] = None
+        self.parameters.extents.setdefault(form.text, {})[buffer] = dim
         return form
+
+    def size(self, op: memref.ReinterpretCast | memref.SubView, dim: int) -> Form:
+        """How long a view is along a dimension, as it says."""
+        size = mix(op.static_sizes, op.sizes)[dim]
+        return number(size) if isinstance(size, int) else self.of(size)
 
     # -- arithmetic ----------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from ...ir.core import Operation, Value
 from ...ir.diagnostics import Diagnostic, NncError
 from ...ir.passes import Pass, PassContext, option
 from ...ir.rewriting import constant_int
+from ...ir.types import MemRefType
 from ..model.transactions import memory_of
 from .accesses import Access, Accesses, Unknown
 from .counting import Counting
@@ -67,8 +68,9 @@ class ProveKernels(
 
     def run(self, op: Operation, context: PassContext) -> None:
         for function in [inner for inner in op.walk() if isinstance(inner, func.FuncOp)]:
-            calls = _arguments(function, op)
-            parameters = Parameters()
+            callers = _callers(function, op)
+            calls = _given(function, callers[0]) if len(callers) == 1 else {}
+            parameters = Parameters(equal=_equal_extents(function, callers))
             launches = [inner for inner in function.walk() if isinstance(inner, gpu.LaunchFunc)]
             read = [self._prove(launch, op, calls, parameters, context) for launch in launches]
             for found in written(function, [one for one in read if one is not None]):
@@ -121,16 +123,37 @@ class ProveKernels(
         context.remark(message, question.op.loc)
 
 
-def _arguments(function: func.FuncOp, module: Operation) -> dict[Value, Value]:
-    """What is given for each argument of a function that another one calls, and only once."""
+def _callers(function: func.FuncOp, module: Operation) -> list[func.Call]:
+    """All calls of a function, by others; none where some may be unknown."""
     if function.sym_visibility != "private":
-        return {}
+        return []
     called = [
         op for op in module.walk() if isinstance(op, func.Call) and op.callee == function.sym_name
     ]
-    if len(called) != 1 or called[0].parent_of(func.FuncOp) is function:
-        return {}
-    return dict(zip(function.args, called[0].operands, strict=True))
+    return [] if any(op.parent_of(func.FuncOp) is function for op in called) else called
+
+
+def _given(function: func.FuncOp, call: func.Call) -> dict[Value, Value]:
+    """What a call gives for each argument of a function."""
+    return dict(zip(function.args, call.operands, strict=True))
+
+
+def _equal_extents(
+    function: func.FuncOp, callers: Sequence[func.Call]
+) -> dict[tuple[Value, int], tuple[Value, int]]:
+    """For open extents of arguments that are equal in all calls: the first one of them."""
+    forms = Forms({}, (1, 1, 1), 1)
+    first: dict[tuple[str, ...], tuple[Value, int]] = {}
+    equal = {}
+    for argument in function.args if callers else ():
+        if not isinstance(argument.type, MemRefType):
+            continue
+        for dim, extent in enumerate(argument.type.shape):
+            if extent is None:
+                given = [call.operands[argument.index] for call in callers]
+                told = tuple(forms.extent(buffer, dim).text for buffer in given)
+                equal[argument, dim] = first.setdefault(told, (argument, dim))
+    return equal
 
 
 def _suppose(forms: Forms, launch: gpu.LaunchFunc) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice, product
+from itertools import chain, islice, product
 from typing import Any
 
 from ...ir.core import Value
@@ -97,16 +97,20 @@ class Sets:
         buffers = self._forms.parameters.extents
         ours = dict.fromkeys(extent.text for extent in extents if extent.text in buffers)
         others = [
-            [
-                f"{one} = {other}"
-                for other in buffers
-                if buffers[one].keys().isdisjoint(buffers[other])
-            ]
-            + ["true"]
+            [other for other in buffers if buffers[one].keys().isdisjoint(buffers[other])]
             for one in ours
         ]
+        # Extents along the same dimension are the likely ones.
+        alike = [
+            [other for other in found if set(buffers[one].values()) & set(buffers[other].values())]
+            for one, found in zip(ours, others, strict=True)
+        ]
+        ways = [
+            product(*([f"{one} = {other}" for other in found] + ["true"] for one, found in pairs))
+            for pairs in (zip(ours, alike, strict=True), zip(ours, others, strict=True))
+        ]
         parameters = ", ".join(self._forms.parameters.names.values())
-        for equal in islice(product(*others), EQUALITIES):
+        for equal in islice(chain(*ways), EQUALITIES):
             if set(equal) - {"true"}:
                 yield self._isl.Set(f"[{parameters}] -> {{ : {' and '.join(equal)} }}")
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ...dialects import llvm
+from ...dialects.memref.layouts import open_parts
 from ...ir.core import Value
 from ...ir.diagnostics import NncError
 from ...ir.types import (
@@ -170,12 +171,6 @@ def memref_layout(type: MemRefType) -> tuple[tuple[int | None, ...], int | None]
 
 @cache
 def dynamic_parts(type: MemRefType) -> tuple[tuple[str, int], ...]:
-    """The values that a memref carries beside its pointer: ("size", dim) and ("stride", dim).
-
-    The strides of a contiguous memref follow from its sizes, so it carries none.
-    """
-    strides, _ = memref_layout(type)
-    parts = [("size", i) for i, extent in enumerate(type.shape) if extent is None]
-    if type.layout is not None:
-        parts += [("stride", i) for i, stride in enumerate(strides) if stride is None]
-    return tuple(parts)
+    """The values that a memref carries beside its pointer: ("size", dim) and ("stride", dim)."""
+    memref_layout(type)
+    return open_parts(type)

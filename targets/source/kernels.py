@@ -9,6 +9,7 @@ from typing import Any
 
 from ...dialects import gpu
 from ...dialects.marks import KERNEL
+from ...dialects.memref.layouts import open_parts
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import PassError
 from ...ir.location import node_of
@@ -16,7 +17,7 @@ from ...ir.types import IndexType, MemRefType, Type, i1
 from . import control, scalars, storage, vectors  # noqa: F401 - they fill tables
 from .facts import Facts
 from .language import Language
-from .memory import Buffer, from_parts, grouped, open_parts, row_major
+from .memory import Buffer, from_parts, grouped, row_major
 from .printer import FunctionPrinter, states, without_unused
 from .printing import Printing, prints
 

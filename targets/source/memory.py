@@ -13,7 +13,7 @@ from typing import Any
 
 from ...dialects import memref
 from ...dialects.index_lists import mix
-from ...dialects.memref.layouts import collapse, expand
+from ...dialects.memref.layouts import collapse, expand, open_parts
 from ...ir.diagnostics import NncError
 from ...ir.types import IntegerType, MemRefType, Type
 
@@ -62,15 +62,6 @@ def row_major(sizes: Sequence[Size]) -> tuple[Size, ...]:
     for size in reversed(sizes[1:]):
         strides.append(times(strides[-1], size))
     return tuple(reversed(strides))[: len(sizes)] if sizes else ()
-
-
-def open_parts(type: MemRefType) -> list[tuple[str, int]]:
-    """What is passed beside a pointer: ("size", axis) and ("stride", axis) that no type says."""
-    strides, _ = layout(type)
-    parts = [("size", i) for i, extent in enumerate(type.shape) if extent is None]
-    if type.layout is not None:
-        parts += [("stride", i) for i, stride in enumerate(strides) if stride is None]
-    return parts
 
 
 def layout(type: MemRefType) -> tuple[tuple[int | None, ...], int | None]:

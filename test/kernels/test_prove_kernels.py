@@ -487,7 +487,11 @@ def judge(text, subject, inputs):
 def has_unset(module, subject, inputs):
     """Whether results have elements of the pattern that buffers have before they are written."""
     runner = Runner(module, NumericsOptions(max_steps=10_000_000))
-    values = runner.interpret(subject, [x.copy() for x in inputs]).values
+    return are_unset(runner.interpret(subject, [x.copy() for x in inputs]).values)
+
+
+def are_unset(values):
+    """Whether arrays have elements of the pattern that buffers have before they are written."""
     bits = [np.ascontiguousarray(v).reshape(-1).view(np.uint8) for v in values]
     return any(
         np.any(np.all(b.reshape(v.size, -1) == (1 if v.dtype == np.bool_ else 0xFF), axis=1))
