@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 
+from ...dialects import memref
 from ...dialects.schedule import GroupAxis
-from ...ir.core import Block
+from ...ir.core import Block, Value
 from ...targets.groups import GroupMachine
 from ..codegen.buffers import Shrunk, shrink_buffers
 from ..codegen.tiles.contraction import factors_of
@@ -97,10 +99,15 @@ class _Writing:
                 if worth_inlining(stage, plan.stages):
                     heuristics.writer.put(inline, stage)
             heuristics.fed, heuristics.staged, heuristics.split = fed, staged, split
-            for group in partition(plan.stages):
+            groups = partition(plan.stages)
+            parts = _parts(groups)
+            for group in groups:
                 self.has_feeders |= bool(group.feeders)
                 self.has_products |= has_reuse(group.host)
-                heuristics.group(group)
+                if not any(group.host in stages for stages in parts):
+                    heuristics.group(group)
+            for stages in parts:
+                heuristics.beside(stages)
 
         names = {"fed": fed, "staged": staged, "split": split}
         name = " and ".join(name for name, is_so in names.items() if is_so)
@@ -185,6 +192,40 @@ class GroupHeuristics(Heuristics):
         for stage in group.feeders:
             if stage not in self.writer.plan.sharing:
                 self.alone(stage)
+
+    def beside(self, stages: list[Stage]) -> None:
+        """Stages that write parts of one buffer: one launch, where that is expected to take less.
+
+        Groups go over what all of them have in common, the images of a batch and their channels.
+        """
+        plan = self.writer.plan
+        host = max(stages, key=lambda s: prod(map(expected, s.extents)))
+        maps = {stage: plan.matching_dims(stage, host) for stage in stages}
+        rows = set.intersection(*(set(found.values()) for found in maps.values()))
+        roots = self.writer.loops(host)
+        shared = [l for l in roots if l.dims[0] in rows and not l.is_reduction]
+        own = [l for l in roots if l not in shared]
+        model = GroupTiles(host, self.device, own)
+        model.parts = prod(map(iterations, shared))
+        tile = replace(model.best(), parts=1)
+        apart = sum(
+            GroupTiles(stage, self.device, self.writer.loops(stage)).best().cycles + self.launch
+            for stage in stages
+        )
+        one = len(stages) == 1 or any(map(unvectorizable, stages))
+        if one or not own or not shared or apart <= tile.cycles + self.launch:
+            for stage in stages:
+                self.alone(stage)
+            return
+        self.chosen[host] = tile
+        outer, inner = self.split_tile(host, own, _in_lanes(tile))
+        self.writer.reorder([*shared, *outer, *inner])
+        self.unroll_all([], inner, _in_lanes(tile))
+        self.parallelize(shared, 0.0)
+        self.launched.append(tile)
+        for stage in stages:
+            if stage is not host:
+                self.row_stage(stage, maps[stage], rows, shared[-1], True)
 
     def alone(self, stage: Stage) -> None:
         """A stage by itself, in a launch of its own."""
@@ -339,9 +380,9 @@ class GroupHeuristics(Heuristics):
             return loops
         tile = self.chosen[loops[0].stage]
         loops = self.in_blocks(loops, tile.rows)
-        for number, loop in enumerate(loops):
-            if len(loops) <= len(AXES):
-                self.writer.put(bind, loop, axis=GroupAxis(AXES[number - len(loops)]))
+        for left, loop in zip(range(len(loops), 0, -1), loops, strict=True):
+            if len(loops) <= len(AXES) or tile.staging is not None:
+                self.writer.put(bind, loop, axis=GroupAxis(AXES[max(0, len(AXES) - left)]))
             else:
                 self.writer.put(parallel, loop)
         self.writer.put(threads, loops[0], threads=tile.threads)
@@ -355,6 +396,18 @@ class GroupHeuristics(Heuristics):
         first, second = loops[able[-2]], loops[able[-1]]
         outer, inner = self.writer.put(order, first, second, factor=rows)
         return [*loops[: able[-2]], outer, second, inner, *loops[able[-1] + 1 :]]
+
+
+def _parts(groups: Sequence[Group]) -> list[list[Stage]]:
+    """Stages that write parts of one buffer of the kernel's, and share no loops with others."""
+    found: dict[Value, list[Stage]] = {}
+    for group in groups:
+        outputs = [a.value for a in group.host.outputs]
+        if group.kind != "map" or len(group.maps) > 1 or len(outputs) > 1:
+            continue
+        if outputs[0].defined_by(memref.Alloc) is not None:
+            found.setdefault(outputs[0], []).append(group.host)
+    return [stages for stages in found.values() if len(stages) > 1]
 
 
 def _is_too_large(buffer: Shrunk, plan: Plan) -> bool:

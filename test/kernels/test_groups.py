@@ -195,7 +195,7 @@ def test_groups_of_large_products_run_in_blocks():
     assert tile.rows > 1
 
 
-@pytest.mark.parametrize("shape", [(20, 24, 33), (3, 20, 96)], ids=str)
+@pytest.mark.parametrize("shape", [(9, 12, 20), (3, 12, 64)], ids=str)
 def test_staged_and_split_products(shape):
     """The same results, also at edges and where groups share the sum."""
     m, n, k = shape
@@ -210,6 +210,31 @@ def test_a_row_belongs_to_a_group():
     ((tile,),) = tiles_of("t4", OPEN["rows"].replace("?x?", "512x768"))
     assert tile.groups == 512
     assert 768 % tile.elements == 0 and tile.elements >= 384
+
+
+PADDED = """
+      func.func @main(%x: tensor<1x{0}x{1}x{1}xf32>, %w: tensor<{2}x{0}x3x3xf32>)
+          -> tensor<1x{2}x{1}x{1}xf32> {{
+        %y = nn.conv %x, %w {{pads = array<i64: 1, 1, 1, 1>}}
+          : (tensor<1x{0}x{1}x{1}xf32>, tensor<{2}x{0}x3x3xf32>) -> tensor<1x{2}x{1}x{1}xf32>
+        return %y : tensor<1x{2}x{1}x{1}xf32>
+      }}"""
+
+
+def test_one_launch_pads_a_convolution():
+    """Four borders and what is between them, then the product of parts of channels."""
+    ((product, padding),) = tiles_of("t4", PADDED.format(64, 28, 64))
+    assert padding.groups == 64
+    assert product.staging is not None
+
+
+def test_padded_convolutions():
+    """The same results, with borders that one launch writes."""
+    module, subject = for_device("t4", PADDED.format(8, 4, 8))
+    rng = np.random.default_rng(2)
+    inputs = [rng.standard_normal(s).astype(np.float32) for s in ((1, 8, 4, 4), (8, 8, 3, 3))]
+    check(module, subject, inputs, threads=2)
+    prove(module)
 
 
 def test_depthwise_convolutions_make_their_padding_themselves():
