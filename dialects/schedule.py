@@ -105,6 +105,12 @@ class Named(Op):
         return [value.name_hint for value in self.results]
 
 
+def _check_count(op: Op, what: str, count: int) -> None:
+    """Refuse iterations of a half of a loop that are none."""
+    if count < 1:
+        raise op.error(f"expects {what} of at least 1, found {count}")
+
+
 class For(Op, name="schedule.for", traits=(IsolatedFromAbove, SingleBlock, NoTerminator)):
     """The schedule of one kernel function; its block arguments are the function's stages."""
 
@@ -179,8 +185,7 @@ class Split(Named, name="schedule.split", traits=(_INSIDE,)):
     example = "%o, %i = schedule.split %l by 16"
 
     def verify_op(self) -> None:
-        if self.factor < 1:
-            raise self.error(f"expects a factor of at least 1, found {self.factor}")
+        _check_count(self, "a factor", self.factor)
 
 
 class Collapse(Named, name="schedule.collapse", traits=(_INSIDE,)):
@@ -231,8 +236,7 @@ class Order(Named, name="schedule.order", traits=(_INSIDE,)):
     example = "%o, %i = schedule.order %m, %n in blocks of 8"
 
     def verify_op(self) -> None:
-        if self.factor < 1:
-            raise self.error(f"expects blocks of at least 1, found {self.factor}")
+        _check_count(self, "blocks", self.factor)
 
 
 class Parallel(Op, name="schedule.parallel", traits=(_INSIDE,)):

@@ -285,6 +285,12 @@ class GroupCosts:
     """Steps of a sum whose operands are on their way at once: compilers unroll loops by as many."""
     group_cycles: int = 200
     """What a group takes before it reads anything: starting it, its place, its addresses."""
+    barrier_cycles: int = 40
+    """What threads of a group wait for each other, once."""
+    chunk_lines: int = 4
+    """Lines of a row that a group keeps in its own memory at a time, at most."""
+    buffers: int = 2
+    """Copies of an operand in workgroup memory, at most: one is read while another is written."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,10 @@ class GroupMachine(Machine):
     """What one thread looks like to a compiler: the vectors it loads at once, its registers, its
     arithmetic. Its caches are not looked at."""
     subgroup: int
-    """Threads that step together (warp, wavefront); 1 where there is no such thing."""
+    """Threads that exchange values (warp, wavefront); 1 where there is no such thing."""
+    in_step: int = 1
+    """Threads that step together at least, and whose accesses memory takes as one, where they
+    exchange nothing; a subgroup's do anyway."""
     group_threads: int
     """Threads that a group may have."""
     core_threads: int
@@ -39,6 +42,9 @@ class GroupMachine(Machine):
     core_workgroup_bytes: int
     """The same of a core, which its groups share."""
     workgroup_bandwidth: float
+    cache_bytes: int = 16 << 10
+    """The first cache of a core."""
+    cache_bandwidth: float = 64.0
     banks: int = 32
     """Words of 4 bytes that workgroup memory hands out at once; threads of a subgroup that want
     two of one bank wait for each other."""
@@ -54,6 +60,11 @@ class GroupMachine(Machine):
     latency: int = 500
     """Cycles until what is read from memory is there."""
     costs: Costs = field(default_factory=lambda: Costs(layouts=LayoutCosts(block=1)))
+
+    @property
+    def together(self) -> int:
+        """Threads that step together."""
+        return max(self.subgroup, self.in_step)
 
     @property
     def program(self) -> Processor:

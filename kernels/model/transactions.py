@@ -25,6 +25,8 @@ class DeviceMemory:
     banks: int = 32
     """Words that workgroup memory hands out at once, each of a bank of its own."""
     bank_bytes: int = 4
+    together: int = 1
+    """Threads whose accesses are one, besides those of a subgroup."""
 
     def count(
         self,
@@ -76,4 +78,9 @@ def memory_of(op: Operation) -> DeviceMemory:
     machine = target_of(op).machine
     if not isinstance(machine, GroupMachine):
         return DeviceMemory()
-    return DeviceMemory(machine.thread.vector_bits // 8, machine.line_bytes, machine.banks)
+    return DeviceMemory(
+        machine.thread.vector_bits // 8,
+        machine.line_bytes,
+        machine.banks,
+        together=machine.together,
+    )

@@ -1,9 +1,10 @@
 """What a tile costs that a group of a device's threads has: waves of groups, and what limits them.
 
-All numbers are the machine's. A core has so many groups at once as its threads and registers
-allow; those that are left wait for the next wave. Each core then takes as long as the slowest of
-its arithmetic, its bytes from memory and from the second cache, and those that threads read over
-again near the core.
+All numbers are the machine's. A core has so many groups at once as its threads, its registers and
+its workgroup memory allow; those that are left wait for the next wave. Each core then takes as long
+as the slowest of its arithmetic, its bytes from memory and from the second cache, and those that
+threads read over again near the core: from its first cache, or from what groups copied into
+workgroup memory.
 """
 
 from __future__ import annotations
@@ -21,6 +22,18 @@ from .tile_costs import widest_element
 
 
 @dataclass(frozen=True)
+class Staging:
+    """Operands that groups keep in their own memory, so many steps of a sum at a time."""
+
+    dim: int
+    """The reduction of which these are steps; of others, copies have all."""
+    steps: int
+    buffers: int
+    numbers: tuple[int, ...]
+    """The operands."""
+
+
+@dataclass(frozen=True)
 class GroupTile:
     """Elements along a stage's dimensions that a group has at once, dealt out over its threads."""
 
@@ -31,6 +44,11 @@ class GroupTile:
     bound: str = ""
     """What takes the most of them."""
     groups: int = 1
+    staging: Staging | None = None
+    parts: int = 1
+    """Groups that share a sum, each with partial results."""
+    rows: int = 1
+    """Rows of groups that run through the columns together."""
 
     def size(self, dim: int) -> int:
         """Elements along a dimension."""
@@ -44,7 +62,12 @@ class GroupTile:
     def __str__(self) -> str:
         each = -(-self.elements // self.threads)
         size = "x".join(str(n) for _, n in sorted(self.sizes.items())) or "1"
-        return f"{self.groups} x {self.threads} threads, {each} of {size} each ({self.bound})"
+        found = f"{self.groups} x {self.threads} threads, {each} of {size} each ({self.bound})"
+        if self.staging is not None:
+            found += f", {self.staging.buffers} buffers of {self.staging.steps} steps"
+        if self.parts > 1:
+            found += f", {self.parts} parts of the sum"
+        return found + (f", {self.rows} rows at once" if self.rows > 1 else "")
 
 
 def dealt(sizes: Mapping[int, int], threads: int) -> dict[int, int]:
@@ -57,6 +80,18 @@ def dealt(sizes: Mapping[int, int], threads: int) -> dict[int, int]:
             break
         counts[longest] *= 2
     return {d: -(-n // counts[d]) for d, n in sizes.items()}
+
+
+@dataclass
+class _Share:
+    """What each thread of a group has of a tile."""
+
+    sizes: Mapping[int, int]
+    each: Mapping[int, int]
+    threads: int
+    staging: Staging | None
+    resident: int = 1
+    """Groups that are at home on a core at once."""
 
 
 class GroupEstimate:
@@ -77,6 +112,7 @@ class GroupEstimate:
         for loop in loops:  # a collapsed loop counts as its last dimension
             self.extents[loop.dims[-1]] = expected(loop.extent)
             self.known[loop.dims[-1]] = isinstance(loop.extent, int)
+        self.collapsed = {d for loop in loops if len(loop.dims) > 1 for d in loop.dims}
         self.parallel = [l.dims[-1] for l in loops if not l.is_reduction]
         self.reductions = [l.dims[-1] for l in loops if l.is_reduction]
         self.inputs = operands(a for a in stage.inputs if a.argument.has_uses)
@@ -84,6 +120,8 @@ class GroupEstimate:
         self.bytes = widest_element(stage)
         self.width = max(1, machine.thread.lanes(self.bytes))
         """Elements that a thread reads at once."""
+        self.parts = 1
+        """Groups that share a sum; the extents are then those of a part."""
         self.weight = sum(s.weight for s in shares(stage, machine.costs.operations))
         self.beside = list(others)
         self._beside = [self._of_another(other) for other in self.beside]
@@ -100,93 +138,224 @@ class GroupEstimate:
         )
         return points * weight, moved
 
+    @property
+    def step_dim(self) -> int | None:
+        """The reduction of which several steps are done at once: the longest one."""
+        known = [d for d in reversed(self.reductions) if self.extents[d] > 1]
+        return max(known, key=lambda d: self.extents[d], default=None)
+
     # -- cost --------------------------------------------------------------------------------
 
-    def estimated(self, lane_dim: int | None, sizes: Mapping[int, int], threads: int) -> GroupTile:
+    def estimated(
+        self,
+        lane_dim: int | None,
+        sizes: Mapping[int, int],
+        threads: int,
+        staging: Staging | None = None,
+    ) -> GroupTile:
         """A tile with what it takes in all."""
         machine = self.machine
-        groups = prod(-(-self.extents[d] // sizes.get(d, 1)) for d in self.parallel)
-        each = dealt(sizes, threads)
-        resident = self._resident(each, threads)
+        groups = self.parts * prod(-(-self.extents[d] // sizes.get(d, 1)) for d in self.parallel)
+        share = _Share(sizes, dealt(sizes, threads), threads, staging)
+        share.resident = resident = self._resident(share)
         if not resident:
             return GroupTile(lane_dim, sizes, threads, groups=groups)
         busy = max(1, min(machine.cores, groups))  # No groups take no time, but the launch.
         turns = -(-groups // machine.cores)
         waves = -(-turns // resident)
         whole = {**{d: self.extents[d] for d in self.reductions}, **self._inside(sizes)}
+        near, staged, missed = self._near(share)
+        from_memory, rows = self._from_memory(whole, sizes, groups, resident)
+        chunks = self._chunks(staging)
+        steps = chunks if staging is not None else self._steps(sizes) / self.costs.ahead
         times = {
-            "arithmetic": turns
-            * self._points(sizes, each, threads)
-            * self.weight
-            / self._rate(each, threads, resident),
-            "l2": turns * self._moved(whole) / machine.l2_bandwidth,
-            "memory": self._from_memory(whole, groups) / (busy * machine.memory_bandwidth),
-            "workgroup": turns * self._near(sizes, each, threads) / machine.workgroup_bandwidth,
-            "latency": waves * self._steps(sizes) * machine.latency / self.costs.ahead,
+            "arithmetic": turns * self._points(share) * self.weight / self._rate(share),
+            "l2": turns * (self._moved(whole) + missed) / machine.l2_bandwidth,
+            "memory": from_memory / (busy * machine.memory_bandwidth),
+            "cache": turns * near / machine.cache_bandwidth,
+            "workgroup": turns * staged / machine.workgroup_bandwidth,
+            "latency": waves * steps * machine.latency,
         }
         for arithmetic, moved in self._beside:
-            times["arithmetic"] += arithmetic / (busy * self._rate(each, threads, resident))
+            times["arithmetic"] += arithmetic / (busy * self._rate(share))
             times["memory"] += moved / (busy * machine.memory_bandwidth)
         bound = max(times, key=lambda name: times[name])
         hidden = machine.costs.algorithms.hidden * (sum(times.values()) - times[bound])
         started = waves * machine.latency + turns * self.costs.group_cycles
+        if staging is not None:
+            started += self._waited(staging, chunks, turns) / resident
         cycles = times[bound] + hidden + started
-        return GroupTile(lane_dim, sizes, threads, cycles, bound, groups)
+        return GroupTile(lane_dim, sizes, threads, cycles, bound, groups, staging, self.parts, rows)
 
     def _inside(self, sizes: Mapping[int, int]) -> dict[int, int]:
         return {d: min(n, self.extents[d]) for d, n in sizes.items() if d in self.parallel}
 
-    def _resident(self, each: Mapping[int, int], threads: int) -> int:
+    def _resident(self, share: _Share) -> int:
         """Groups that are at home on a core at once; none where one does not fit."""
-        machine = self.machine
-        words = max(1, self.bytes // 4) * prod(each.values())
-        words += sum(o.elements(each, None) for o in self.inputs)
+        machine, threads = self.machine, share.threads
+        words = max(1, self.bytes // 4) * prod(share.each.values())
+        words += sum(o.elements(share.each, None) for o in self.inputs)
+        staged = self.staged_bytes(share.sizes, share.staging)
+        if share.staging is not None and share.staging.buffers > 1:
+            words += staged // (4 * threads * share.staging.buffers)  # What is on its way.
         most = machine.thread_registers * self.costs.registers_filled
-        if words > most or threads > machine.group_threads:
+        if words > most or threads > machine.group_threads or staged > machine.workgroup_bytes:
             return 0
         taken = min(machine.thread_registers, words / self.costs.registers_filled)
-        by_registers = int(machine.core_registers // (threads * max(1, taken)))
-        return max(1, min(machine.core_groups, machine.core_threads // threads, by_registers))
+        found = [
+            machine.core_groups,
+            machine.core_threads // threads,
+            int(machine.core_registers // (threads * max(1, taken))),
+        ]
+        if staged:
+            found.append(machine.core_workgroup_bytes // staged)
+        return max(1, min(found))
 
-    def _rate(self, each: Mapping[int, int], threads: int, resident: int) -> float:
+    def _rate(self, share: _Share) -> float:
         """Operations that a core starts in a cycle: chains of them wait for each other."""
-        chains = prod(each.values()) * threads * resident
-        lanes = -(-threads // self.machine.subgroup) * self.machine.subgroup
-        return min(self.machine.units * threads / lanes, chains / self.machine.thread.fma_latency)
+        machine, threads = self.machine, share.threads
+        chains = prod(share.each.values()) * threads * share.resident
+        lanes = -(-threads // machine.together) * machine.together
+        return min(machine.units * threads / lanes, chains / machine.thread.fma_latency)
 
-    def _points(self, sizes: Mapping[int, int], each: Mapping[int, int], threads: int) -> int:
+    def _points(self, share: _Share) -> int:
         """Points of the iteration space that a group goes through, those beyond the edges too."""
-        turns = prod(-(-self.extents[d] // sizes.get(d, 1)) for d in self.reductions)
-        return prod(each.values()) * threads * turns
+        return prod(share.each.values()) * share.threads * self._turns(share.sizes)
+
+    def _turns(self, sizes: Mapping[int, int]) -> int:
+        """How often a group goes through its tile."""
+        return prod(-(-self.extents[d] // sizes.get(d, 1)) for d in self.reductions)
 
     def _moved(self, sizes: Mapping[int, int]) -> float:
         """Bytes of what a group touches, whole lines of it."""
-        total = 0.0
-        for o in (*self.inputs, *self.outputs):
-            bytes = o.access.element_bytes
-            run = max([n for d, n in sizes.items() if o.strides[d] == 1], default=1)
-            wasted = max(1.0, self.machine.line_bytes / (run * bytes)) if any(o.strides) else 1.0
-            total += o.count * o.elements(sizes, None) * bytes * wasted
-        return total
+        return sum(o.count * self._lines(o, sizes) for o in (*self.inputs, *self.outputs))
 
-    def _from_memory(self, sizes: Mapping[int, int], groups: int) -> float:
-        """Bytes that come from memory: once where the second cache holds an operand."""
-        total = 0.0
+    def _lines(self, operand: Operand, sizes: Mapping[int, int]) -> float:
+        """Bytes of the lines that a part of an operand lies in."""
+        bytes = operand.access.element_bytes
+        run = max([n for d, n in sizes.items() if operand.strides[d] == 1], default=1)
+        moved = any(operand.strides)
+        wasted = max(1.0, self.machine.line_bytes / (run * bytes)) if moved else 1.0
+        return operand.elements(sizes, None) * bytes * wasted
+
+    def _from_memory(
+        self, part: Mapping[int, int], sizes: Mapping[int, int], groups: int, resident: int
+    ) -> tuple[float, int]:
+        """Bytes that come from memory, and how many rows of groups run together for that.
+
+        An operand comes once where the second cache holds it. Of others, groups that run at the
+        same time share what they read.
+        """
+        once, far = 0.0, list[Operand]()
         everything = dict(enumerate(self.extents))
         for o in (*self.inputs, *self.outputs):
-            bytes = o.access.element_bytes * o.count
-            once = bytes * o.elements(everything, None)
-            again = groups * bytes * o.elements(sizes, None)
-            total += once if once <= self.machine.l2_bytes else again
-        return total
+            bytes = self._bytes(o, everything)
+            if bytes <= self.machine.l2_bytes or o.access.is_output:
+                once += bytes
+            else:
+                far.append(o)
+        if not far:
+            return once, 1
+        counts = {d: -(-self.extents[d] // sizes.get(d, 1)) for d in self.parallel}
+        running = min(groups, self.machine.cores * resident)
+        best = inf, 1
+        for rows in self._rows(counts, running):
+            spans = self._spans(counts, running, rows)
+            whole = dict(part)
+            for d, n in spans.items():
+                whole[d] = min(self.extents[d], n * sizes.get(d, 1))
+            waves = groups / prod(spans.values())
+            again = sum(o.count * o.elements(whole, None) * o.access.element_bytes for o in far)
+            least = sum(
+                o.count * o.elements(everything, None) * o.access.element_bytes for o in far
+            )
+            best = min(best, (max(again * waves, least), rows))
+        return once + best[0], best[1]
 
-    def _near(self, sizes: Mapping[int, int], each: Mapping[int, int], threads: int) -> float:
-        """Bytes that threads read which others of the group read too, or add up with theirs."""
-        turns = prod(-(-self.extents[d] // sizes.get(d, 1)) for d in self.reductions)
-        shared = [o for o in self.inputs if self._is_shared(o)]
-        read = sum(o.elements(each, None) * o.access.element_bytes for o in shared)
-        partial = any(d in sizes for d in self.reductions)
-        return threads * (turns * read + partial * prod(each.values()) * self.bytes)
+    @staticmethod
+    def _bytes(operand: Operand, sizes: Mapping[int, int]) -> int:
+        """Bytes of a part of an operand."""
+        return operand.count * operand.elements(sizes, None) * operand.access.element_bytes
+
+    @staticmethod
+    def _rows(counts: Mapping[int, int], running: int) -> list[int]:
+        """How many rows of groups may run through the columns together."""
+        able = [n for n in counts.values() if n > 1]
+        if len(able) < 2:
+            return [1]
+        most, found = min(able[-2], running), [1]
+        while 2 * found[-1] <= most:
+            found.append(2 * found[-1])
+        return found
+
+    @staticmethod
+    def _spans(counts: Mapping[int, int], running: int, rows: int) -> dict[int, int]:
+        """How many groups that run at the same time there are along each dimension."""
+        able = [d for d, n in counts.items() if n > 1]
+        spans = dict.fromkeys(counts, 1)
+        if rows > 1:
+            spans[able[-2]] = rows
+            running = max(1, running // rows)
+            able = able[-1:]
+        for d in reversed(able):
+            spans[d] = min(counts[d], running)
+            running = max(1, running // spans[d])
+        return spans
+
+    def _near(self, share: _Share) -> tuple[float, float, float]:
+        """Bytes that threads of a group read from the first cache, read and write in workgroup
+        memory, and read from the second cache as the first one does not hold them.
+
+        They are those of operands that others of the group read too, and what they add up.
+        """
+        turns = self._turns(share.sizes)
+        near, staged, missed = 0.0, 0.0, 0.0
+        numbers = share.staging.numbers if share.staging is not None else ()
+        direct = [o for o in self.inputs if o.access.number not in numbers]
+        direct = [o for o in direct if self._is_shared(o)]
+        at_once = {**share.sizes, **{d: self.width for d in (self.step_dim,) if d is not None}}
+        held = sum(self._lines(o, at_once) for o in direct)
+        fits = share.resident * held <= self.machine.cache_bytes
+        count = max(1, share.threads // self.machine.together)
+        for o in self.inputs:
+            bytes = share.threads * turns * o.elements(share.each, None) * o.access.element_bytes
+            if o.access.number in numbers:
+                staged += bytes + self._copied(o, share.sizes) * o.access.element_bytes
+            elif o in direct:
+                near += bytes
+                together = count * o.elements(dealt(share.sizes, count), None)
+                missed += 0 if fits else turns * together * o.access.element_bytes
+        if any(d in share.sizes for d in self.reductions):
+            staged += share.threads * prod(share.each.values()) * self.bytes
+        return near, staged, missed
+
+    def _copied(self, operand: Operand, sizes: Mapping[int, int]) -> int:
+        """Elements of an operand that a group copies into its memory in all."""
+        whole = {**{d: self.extents[d] for d in self.reductions}, **sizes}
+        return operand.elements(whole, None)
+
+    def staged_bytes(self, sizes: Mapping[int, int], staging: Staging | None) -> int:
+        """Workgroup memory that a group takes, rows a little longer for the sake of banks."""
+        if staging is None:
+            return 0
+        part = {**{d: self.extents[d] for d in self.reductions}, **sizes}
+        part[staging.dim] = staging.steps
+        total = 0
+        for o in self.inputs:
+            if o.access.number in staging.numbers:
+                run = max([n for d, n in part.items() if o.strides[d] == 1], default=1)
+                elements = o.elements(part, None)
+                total += (elements + self.width * -(-elements // run)) * o.access.element_bytes
+        return staging.buffers * total
+
+    def _chunks(self, staging: Staging | None) -> int:
+        return 1 if staging is None else -(-self.extents[staging.dim] // staging.steps)
+
+    def _waited(self, staging: Staging, chunks: int, turns: int) -> float:
+        """Cycles in which threads of a group wait for each other, or for what all of them need."""
+        if staging.buffers > 1:
+            return turns * chunks * self.costs.barrier_cycles
+        return turns * chunks * (2 * self.costs.barrier_cycles + self.machine.latency)
 
     def _is_shared(self, operand: Operand) -> bool:
         """Whether several elements of the result need one of an operand's."""

@@ -7,7 +7,8 @@ from itertools import combinations, product
 from math import prod
 
 from ..model.nest import MAX_LANES, MAX_UNROLLED
-from .group_costs import GroupEstimate, GroupTile
+from .group_costs import GroupEstimate, GroupTile, Staging
+from .operands import Operand
 
 
 def lanes_of(size: int) -> int:
@@ -19,18 +20,87 @@ def lanes_of(size: int) -> int:
 class GroupTiles(GroupEstimate):
     """The tiles of one stage that are looked at, and the best of them."""
 
-    def best(self, lanes: Sequence[int] | None = None) -> GroupTile:
-        """The tile of the least cost, with its lanes along one of these dimensions."""
+    def best(self, lanes: Sequence[int] | None = None, staged: bool = False) -> GroupTile:
+        """The tile of the least cost, with its lanes along one of these dimensions.
+
+        Where it is `staged`, groups keep operands in their own memory if they can.
+        """
         chosen = GroupTile(None)
         if lanes is None:
-            summed = [] if self._reuses() else self.summed_dims()
+            summed = [] if self.reuses() else self.summed_dims()
             lanes = [*self.lane_dims(), *summed]
+        stagings = self.stagings() if staged else [None]
         for lane_dim in lanes:
             for sizes, threads in self.candidates(lane_dim):
-                found = self.estimated(lane_dim, sizes, threads)
-                if found.cycles < chosen.cycles:
-                    chosen = found
+                first = None if self._sums_side_by_side(sizes) else stagings[0]
+                found = self.estimated(lane_dim, sizes, threads, first)
+                chosen = min(chosen, found, key=lambda one: one.cycles)
+        if chosen.staging is not None:
+            others = (
+                self.estimated(chosen.lane_dim, chosen.sizes, chosen.threads, one)
+                for one in stagings[1:]
+            )
+            chosen = min((chosen, *others), key=lambda one: one.cycles)
         return chosen if chosen.lane_dim is not None else self.estimated(None, {}, 1)
+
+    def best_split(self) -> GroupTile | None:
+        """The best tile where several groups share the longest sum; None where none can.
+
+        As many parts are looked at as fill the device once or a few times.
+        """
+        dim = self.step_dim
+        if dim is None or dim != self._split_sum() or not self.reuses():
+            return None
+        whole, found = self.extents[dim], list[tuple[float, GroupTile]]()
+        results = sum(o.access.element_bytes * self._whole(o) for o in self.outputs)
+        for parts in self._powers(2, 4 * self.machine.cores):
+            steps = self.part_steps(whole, parts)
+            if -(-whole // steps) < parts or steps < 2 * self.width:
+                break
+            self.extents[dim], self.parts = steps, parts
+            for staged in (False, True):
+                tile = self.best(staged=staged)
+                moved = (parts + 2) * results / (self.machine.cores * self.machine.memory_bandwidth)
+                found.append((tile.cycles + moved, tile))
+        self.extents[dim], self.parts = whole, 1
+        return min(found, key=lambda one: one[0], default=(0.0, None))[1]
+
+    def part_steps(self, whole: int, parts: int) -> int:
+        """The steps of each of so many parts of a sum: whole lines."""
+        line = max(self.width, self.machine.line_bytes // self.bytes)
+        return -(-whole // (parts * line)) * line
+
+    def _whole(self, operand: Operand) -> int:
+        return operand.elements(dict(enumerate(self.extents)), None)
+
+    def stagings(self) -> list[Staging | None]:
+        """How groups may keep operands in their own memory; the first one takes the least."""
+        dim = self.step_dim
+        numbers = tuple(o.access.number for o in self.inputs if self._can_be_staged(o))
+        if dim is None or not numbers or not self.reuses():
+            return [None]
+        least = max(self.width, self.machine.line_bytes // self.bytes)
+        most = min(self.extents[dim], least * self.costs.chunk_lines)
+        least = min(least, self.width * max(1, self.extents[dim] // self.width))
+        return [
+            Staging(dim, steps, buffers, numbers)
+            for steps in self._powers(least, max(least, most))
+            for buffers in range(1, self.costs.buffers + 1)
+        ]
+
+    def _can_be_staged(self, operand: Operand) -> bool:
+        """Whether a part of an operand is a box of known size that threads of a group share."""
+        access = operand.access
+        if operand.count > 1 or not self._is_shared(operand):
+            return False
+        terms = [linear.terms if linear is not None else ((0, -1),) for linear in access.linear]
+        used = {d for one in terms for d, _ in one}
+        is_known = all(self.known[d] for d in self.reductions if d in used and d != self.step_dim)
+        is_own = used.isdisjoint(self.collapsed)
+        return is_known and is_own and all(factor >= 0 for one in terms for _, factor in one)
+
+    def _sums_side_by_side(self, sizes: Mapping[int, int]) -> bool:
+        return any(d in sizes for d in self.reductions)
 
     def shared_by(self, threads: int) -> GroupTile:
         """The tile that so many threads have, along rows that are read or written side by side."""
@@ -59,7 +129,7 @@ class GroupTiles(GroupEstimate):
 
     def candidates(self, lane_dim: int) -> Iterator[tuple[dict[int, int], int]]:
         """Sizes along dimensions, and how many threads share them."""
-        if self.stage.kinds[lane_dim] == "reduction" or not self._reuses():
+        if self.stage.kinds[lane_dim] == "reduction" or not self.reuses():
             for threads in self._threads():
                 for vectors in self._powers(1, self.costs.vectors):
                     yield self._filled(lane_dim, threads * vectors * self.width), threads
@@ -78,7 +148,7 @@ class GroupTiles(GroupEstimate):
 
     def _threads(self) -> list[int]:
         machine = self.machine
-        return list(self._powers(machine.subgroup, machine.group_threads))
+        return list(self._powers(machine.together, machine.group_threads))
 
     @staticmethod
     def _powers(least: int, most: int) -> Iterator[int]:
@@ -86,7 +156,8 @@ class GroupTiles(GroupEstimate):
             yield least
             least *= 2
 
-    def _reuses(self) -> bool:
+    def reuses(self) -> bool:
+        """Whether threads of a group need the same elements."""
         return self.stage.has_reduction and any(map(self._is_shared, self.inputs))
 
     def _split_sum(self) -> int | None:
@@ -162,14 +233,14 @@ class GroupTiles(GroupEstimate):
     def _sides(self, dim: int) -> list[int]:
         """Powers of two up to an extent, and all of it where that is little more."""
         extent = self.extents[dim]
-        most = self.costs.side * self.machine.subgroup
+        most = self.costs.side * self.machine.together
         most = max(most, self.costs.side * self.width)
         found = [n for n in self._powers(1, most) if n < extent]
         return [*found, extent] if extent <= most else found
 
     def _fits(self, lane_dim: int, sizes: Mapping[int, int], threads: int) -> bool:
         elements = prod(sizes.values())
-        most = max(self.machine.subgroup, elements // self.width)
+        most = max(self.machine.together, elements // self.width)
         if threads > most or not threads <= elements <= threads * self.costs.side**2:
             return False
         return elements <= MAX_UNROLLED * lanes_of(sizes[lane_dim])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 
+from ...dialects import memref
 from ...dialects.schedule import GroupAxis
-from ...ir.core import Block
+from ...ir.core import Block, Value
 from ...targets.groups import GroupMachine
 from ..codegen.buffers import Shrunk, shrink_buffers
 from ..codegen.tiles.contraction import factors_of
@@ -14,11 +16,14 @@ from ..model.lanes import unvectorizable
 from ..model.legality import IllegalScheduleError
 from ..model.nest import build_nest
 from ..model.places import place_nests
-from ..model.plan import Loop, Plan
-from ..model.stages import Stage, expected, stages_of
+from ..model.plan import Loop, Plan, iterations
+from ..model.stages import Stage, expected, has_reuse, stages_of
 from ..primitives.bind import bind
+from ..primitives.cache import cache
 from ..primitives.inline import inline
+from ..primitives.order import order
 from ..primitives.parallel import parallel
+from ..primitives.rfactor import discard, rfactor
 from ..primitives.split import split
 from ..primitives.threads import threads
 from .candidates import Candidate
@@ -41,6 +46,12 @@ def candidates(
     found = [writing.together()]
     if writing.has_feeders:
         found.append(writing.together(fed=True))
+    if writing.has_products:
+        found.append(writing.together(staged=True))
+        if writing.has_feeders:
+            found.append(writing.together(fed=True, staged=True))
+        if writing.leaves_room(found):
+            found.append(writing.together(split=True))
     if len(stages_of(block)) > 1:
         found.append(writing.apart())
     if every or all(one.fault for one in found):
@@ -70,21 +81,44 @@ class _Writing:
         self.kernel, self.block, self.machine = kernel, block, machine
         self.has_feeders = False
         """Whether some stages make inputs of others, piece by piece; once `together` has looked."""
+        self.has_products = False
+        """Whether some stages use elements again; once `together` has looked."""
 
-    def together(self, fed: bool = False) -> GroupCandidate:
-        """Stages that can share loops do so; `fed` ones with those that make their inputs."""
+    def together(
+        self, fed: bool = False, staged: bool = False, split: bool = False
+    ) -> GroupCandidate:
+        """Stages that can share loops do so; `fed` ones with those that make their inputs.
+
+        Products are `staged`, with operands in the memory of a group, or `split`, with sums that
+        several groups share.
+        """
 
         def write(heuristics: GroupHeuristics) -> None:
             plan = heuristics.writer.plan
             for stage in list(plan.stages):
                 if worth_inlining(stage, plan.stages):
                     heuristics.writer.put(inline, stage)
-            heuristics.fed = fed
-            for group in partition(plan.stages):
+            heuristics.fed, heuristics.staged, heuristics.split = fed, staged, split
+            groups = partition(plan.stages)
+            parts = _parts(groups)
+            for group in groups:
                 self.has_feeders |= bool(group.feeders)
-                heuristics.group(group)
+                self.has_products |= has_reuse(group.host)
+                if not any(group.host in stages for stages in parts):
+                    heuristics.group(group)
+            for stages in parts:
+                heuristics.beside(stages)
 
-        return self._candidate("fed" if fed else "grouped", write)
+        names = {"fed": fed, "staged": staged, "split": split}
+        name = " and ".join(name for name, is_so in names.items() if is_so)
+        return self._candidate(name or "grouped", write)
+
+    def leaves_room(self, found: Sequence[GroupCandidate]) -> bool:
+        """Whether the device could run more groups at once than the best of these has."""
+        legal = [one for one in found if not one.fault]
+        most = self.machine.cores * self.machine.core_groups
+        tiles = best(legal, self.machine).tiles if legal else ()
+        return any(tile.groups < most for tile in tiles)
 
     def apart(self) -> GroupCandidate:
         """Each stage in a launch of its own."""
@@ -119,10 +153,15 @@ class _Writing:
             return GroupCandidate(name, writer.op, cycles, tiles=tuple(heuristics.launched))
         except IllegalScheduleError as error:
             return GroupCandidate(name, writer.op, fault=error.message)
+        finally:
+            for partial in writer.plan.factored.values():
+                discard(partial)
 
 
 class GroupHeuristics(Heuristics):
     """Schedules groups of stages for groups of threads."""
+
+    keeps_outer = True
 
     def __init__(self, writer: ScheduleWriter, machine: GroupMachine) -> None:
         super().__init__(writer, machine.thread, use_caches=False)
@@ -131,9 +170,15 @@ class GroupHeuristics(Heuristics):
         """The tile of each launch."""
         self.launch = machine.launch_microseconds * machine.cycles_per_microsecond
         self.chosen: dict[Stage, GroupTile] = {}
+        self.chunks: dict[Stage, Loop] = {}
+        """The loop of each product at which groups copy operands into their memory."""
         self.others: list[Stage] = []
         self.fed = False
         """Whether groups make their inputs themselves, in memory of their own."""
+        self.staged = False
+        """Whether groups keep operands of products in memory of their own."""
+        self.split = False
+        """Whether groups share the sums of products."""
 
     def group(self, group: Group) -> None:
         """Schedule stages that share loops."""
@@ -147,6 +192,40 @@ class GroupHeuristics(Heuristics):
         for stage in group.feeders:
             if stage not in self.writer.plan.sharing:
                 self.alone(stage)
+
+    def beside(self, stages: list[Stage]) -> None:
+        """Stages that write parts of one buffer: one launch, where that is expected to take less.
+
+        Groups go over what all of them have in common, the images of a batch and their channels.
+        """
+        plan = self.writer.plan
+        host = max(stages, key=lambda s: prod(map(expected, s.extents)))
+        maps = {stage: plan.matching_dims(stage, host) for stage in stages}
+        rows = set.intersection(*(set(found.values()) for found in maps.values()))
+        roots = self.writer.loops(host)
+        shared = [l for l in roots if l.dims[0] in rows and not l.is_reduction]
+        own = [l for l in roots if l not in shared]
+        model = GroupTiles(host, self.device, own)
+        model.parts = prod(map(iterations, shared))
+        tile = replace(model.best(), parts=1)
+        apart = sum(
+            GroupTiles(stage, self.device, self.writer.loops(stage)).best().cycles + self.launch
+            for stage in stages
+        )
+        one = len(stages) == 1 or any(map(unvectorizable, stages))
+        if one or not own or not shared or apart <= tile.cycles + self.launch:
+            for stage in stages:
+                self.alone(stage)
+            return
+        self.chosen[host] = tile
+        outer, inner = self.split_tile(host, own, _in_lanes(tile))
+        self.writer.reorder([*shared, *outer, *inner])
+        self.unroll_all([], inner, _in_lanes(tile))
+        self.parallelize(shared, 0.0)
+        self.launched.append(tile)
+        for stage in stages:
+            if stage is not host:
+                self.row_stage(stage, maps[stage], rows, shared[-1], True)
 
     def alone(self, stage: Stage) -> None:
         """A stage by itself, in a launch of its own."""
@@ -167,10 +246,55 @@ class GroupHeuristics(Heuristics):
 
     # -- tiles ---------------------------------------------------------------------------------
 
+    def tiled(self, group: Group) -> None:
+        """A product with its tile; or groups that share its sums, and a launch that adds them."""
+        host = group.host
+        if not self.split or not has_reuse(host):
+            super().tiled(group)
+            return
+        model = GroupTiles(host, self.device, self.writer.loops(host))
+        tile = model.best_split()
+        if tile is None:
+            super().tiled(group)
+            return
+        self.chosen[host] = tile
+        combined = self.partial_sums(host, model, _in_lanes(tile))
+        self.launched.append(tile)
+        maps = {s: self.writer.plan.matching_dims(s, combined) for s in group.members}
+        self.others = list(maps)
+        super().tiled(Group(combined, "tile", maps))
+        self.chosen[host] = self.chosen[combined]
+
+    def partial_sums(self, host: Stage, model: GroupTiles, tile: Tile) -> Stage:
+        """Loops of a product of which each group has a part of the sum; what adds these up."""
+        writer, dim = self.writer, model.step_dim
+        assert dim is not None
+        roots = writer.loops(host)
+        whole = next(l for l in roots if l.dims == (dim,))
+        steps = model.part_steps(model.extents[dim], self.chosen[host].parts)
+        around, rest = writer.put(split, whole, steps)
+        combined = writer.put(rfactor, around)
+        outer, inner = self.split_tile(host, [rest if l is whole else l for l in roots], tile)
+        parallel = [around, *(l for l in outer if not l.is_reduction)]
+        reductions = [l for l in outer if l.is_reduction]
+        window, reductions = self.window(host, reductions, tile)
+        writer.reorder([*parallel, *reductions, *window, *inner])
+        self.unroll_all(window, inner, tile)
+        self.accumulate(host, [*reductions, *window, *inner])
+        self.parallelize(parallel, 0.0)
+        self.prefetch(host, roots, parallel, tile)
+        return combined
+
+    def collapse(self, group: Group, keep: set[int]) -> list[Loop]:
+        """Adjacent loops as one, but where groups keep operands, whose parts are boxes."""
+        if self.staged and has_reuse(group.host):
+            return self.free(group.host)
+        return super().collapse(group, keep)
+
     def tile(self, stage: Stage, roots: list[Loop]) -> Tile:
         """The best tile of a group, which has neighbours in memory as lanes."""
         model = GroupTiles(stage, self.device, roots, self.others)
-        self.chosen[stage] = model.best()
+        self.chosen[stage] = model.best(staged=self.staged)
         return _in_lanes(self.chosen[stage])
 
     def row_tile(self, group: Group, roots: list[Loop]) -> Tile:
@@ -184,17 +308,6 @@ class GroupHeuristics(Heuristics):
     def own_tile(self, stage: Stage, own: list[Loop]) -> Tile:
         """What the threads of a group do at once of their row."""
         return _in_lanes(GroupTiles(stage, self.device, own).shared_by(self.threads))
-
-    def split_tile(
-        self,
-        stage: Stage,
-        roots: list[Loop],
-        tile: Tile,
-        keep_outer: bool = False,
-        preferred: set[int] | None = None,
-    ) -> tuple[list[Loop], list[Loop]]:
-        """Loops outside of the tile, of which one becomes groups, and those of the tile."""
-        return super().split_tile(stage, roots, tile, True, preferred)
 
     def ordered(self, stage: Stage, loops: list[Loop], tile: Tile) -> list[Loop]:
         """As they are: groups that run side by side read the same rows."""
@@ -211,10 +324,28 @@ class GroupHeuristics(Heuristics):
             return [], reductions
         steps = self.device.thread.lanes(widest_element(stage))
         last = max(reversed(summed), key=lambda l: expected(l.extent), default=None)
-        if last is None or last.rest is not None or steps < 2 or expected(last.extent) < steps:
+        if last is None or last.rest is not None:
             return [], reductions
+        chunk = self.chunk(stage, last)
+        others = [l for l in reductions if l is not last]
+        if chunk is not None:
+            reductions, last = [chunk[0], *others, chunk[1]], chunk[1]
+            others = reductions[:-1]
+        if steps < 2 or expected(last.extent) < steps:
+            return [], reductions
+        if last.extent == steps:
+            return [last], others
         around, inner = self.writer.put(split, last, steps)
         return [inner], [around if l is last else l for l in reductions]
+
+    def chunk(self, stage: Stage, loop: Loop) -> tuple[Loop, Loop] | None:
+        """The halves of a sum whose inner one goes through what groups keep of operands."""
+        staging = self.chosen[stage].staging
+        if staging is None or loop.dims != (staging.dim,):
+            return None
+        outer, inner = self.writer.put(split, loop, staging.steps)
+        self.chunks[stage] = outer
+        return outer, inner
 
     # -- what needs no place in a group ----------------------------------------------------------
 
@@ -228,7 +359,13 @@ class GroupHeuristics(Heuristics):
             self.row_stage(stage, to_host, rows, shared[-1], True)
 
     def prefetch(self, stage: Stage, roots: list[Loop], outer: Sequence[Loop], tile: Tile) -> None:
-        """Other groups run while one waits for memory."""
+        """Copy operands into the memory of groups: other groups run while one waits for memory."""
+        staging, at = self.chosen[stage].staging, self.chunks.get(stage)
+        if staging is None or at is None:
+            return
+        for number in staging.numbers:
+            buffers = staging.buffers if staging.buffers > 1 else None
+            self.writer.put(cache, number, stage, None, at, buffers)
 
     # -- groups --------------------------------------------------------------------------------
 
@@ -237,16 +374,40 @@ class GroupHeuristics(Heuristics):
         """The threads of the groups that were chosen last."""
         return list(self.chosen.values())[-1].threads
 
-    def parallelize(self, loops: Sequence[Loop], work: float) -> None:
+    def parallelize(self, loops: list[Loop], work: float) -> list[Loop]:
         """Make groups of the iterations of all these loops."""
         if not loops or loops[0].stage in self.nested:
-            return
-        for number, loop in enumerate(loops):
-            if len(loops) <= len(AXES):
-                self.writer.put(bind, loop, axis=GroupAxis(AXES[number - len(loops)]))
+            return loops
+        tile = self.chosen[loops[0].stage]
+        loops = self.in_blocks(loops, tile.rows)
+        for left, loop in zip(range(len(loops), 0, -1), loops, strict=True):
+            if len(loops) <= len(AXES) or tile.staging is not None:
+                self.writer.put(bind, loop, axis=GroupAxis(AXES[max(0, len(AXES) - left)]))
             else:
                 self.writer.put(parallel, loop)
-        self.writer.put(threads, loops[0], threads=self.chosen[loops[0].stage].threads)
+        self.writer.put(threads, loops[0], threads=tile.threads)
+        return loops
+
+    def in_blocks(self, loops: list[Loop], rows: int) -> list[Loop]:
+        """The last two loops over several groups, in blocks of so many rows."""
+        able = [i for i, loop in enumerate(loops) if iterations(loop) > 1]
+        if rows == 1 or len(able) < 2 or able[-1] != able[-2] + 1:
+            return loops
+        first, second = loops[able[-2]], loops[able[-1]]
+        outer, inner = self.writer.put(order, first, second, factor=rows)
+        return [*loops[: able[-2]], outer, second, inner, *loops[able[-1] + 1 :]]
+
+
+def _parts(groups: Sequence[Group]) -> list[list[Stage]]:
+    """Stages that write parts of one buffer of the kernel's, and share no loops with others."""
+    found: dict[Value, list[Stage]] = {}
+    for group in groups:
+        outputs = [a.value for a in group.host.outputs]
+        if group.kind != "map" or len(group.maps) > 1 or len(outputs) > 1:
+            continue
+        if outputs[0].defined_by(memref.Alloc) is not None:
+            found.setdefault(outputs[0], []).append(group.host)
+    return [stages for stages in found.values() if len(stages) > 1]
 
 
 def _is_too_large(buffer: Shrunk, plan: Plan) -> bool:

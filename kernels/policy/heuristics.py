@@ -128,7 +128,7 @@ class Heuristics(Shaping):
         writer.reorder([*parallel, *reductions, *window, *inner])
         self.unroll_all(window, inner, tile)
         self.accumulate(host, [*reductions, *window, *inner])
-        self.parallelize(parallel, self.work(group.maps, tile.cycles))
+        parallel = self.parallelize(parallel, self.work(group.maps, tile.cycles))
         self.prefetch(host, roots, parallel, tile)
         self.join(group, parallel)
         self.feed(group, parallel, tile)

@@ -28,6 +28,9 @@ from .writer import ScheduleWriter
 class Shaping:
     """Steps that all kinds of schedules consist of, written through a `ScheduleWriter`."""
 
+    keeps_outer = False
+    """Whether there is a parallel loop outside of each tile, if only with one iteration."""
+
     def __init__(self, writer: ScheduleWriter, machine: Processor) -> None:
         self.writer = writer
         self.machine = machine
@@ -76,7 +79,9 @@ class Shaping:
         to fuse other stages at. It is over one of the preferred dimensions if there are any.
         """
         keep = None
-        if keep_outer and all(self._in_tile(r, tile) for r in roots if not r.is_reduction):
+        if (keep_outer or self.keeps_outer) and all(
+            self._in_tile(r, tile) for r in roots if not r.is_reduction
+        ):
             places = [r for r in roots if not r.is_reduction]
             places.sort(key=lambda r: preferred is not None and r.dims[-1] not in preferred)
             keep = places[0] if places else None
@@ -293,14 +298,15 @@ class Shaping:
         enough = self.costs.threads.least_microseconds * self.machine.cycles_per_microsecond
         return self.machine.cores > 1 and work >= enough
 
-    def parallelize(self, loops: Sequence[Loop], work: float) -> None:
-        """Make the outermost loops parallel where there is enough work for several cores.
+    def parallelize(self, loops: list[Loop], work: float) -> list[Loop]:
+        """Make the outermost loops parallel where there is enough work for several cores; all of
+        them in their new order.
 
         Takes as many loops as give each core several iterations and even shares.
         """
         cores, costs = self.machine.cores, self.costs.threads
         if not self.is_parallel(work) or not loops or loops[0].stage in self.nested:
-            return
+            return loops
         best, most = 0, 1 / cores + costs.least_gain
         for count in range(1, len(loops) + 1):
             share = even_share(loops[:count], self.machine)
@@ -312,3 +318,4 @@ class Shaping:
                 break
         for loop in loops[:best]:
             self.writer.put(parallel, loop)
+        return loops

@@ -1,4 +1,4 @@
-"""What index values of a launched kernel are in each thread of its first subgroup, as arrays.
+"""What index values of a launched kernel are in the first threads that step together, as arrays.
 
 Of each loop it is the first iteration. What only the host knows, open extents say, is one number,
 a multiple of lines and vectors: addresses of threads depend on it where rows are that long.
@@ -28,12 +28,16 @@ class Numbers:
     """The values of a kernel that follow from the number of a thread."""
 
     def __init__(
-        self, arguments: Mapping[Value, Value], threads: Sequence[int], subgroup: int
+        self,
+        arguments: Mapping[Value, Value],
+        threads: Sequence[int],
+        subgroup: int,
+        together: int = 1,
     ) -> None:
         self._arguments = arguments
         self._subgroup = subgroup
         self._threads = threads
-        self.thread = np.arange(min(subgroup, prod(threads)))
+        self.thread = np.arange(min(max(subgroup, together), prod(threads)))
         self._known: dict[Value, Any] = {}
 
     def set(self, value: Value, number: Any) -> None:
@@ -167,7 +171,7 @@ _NUMBERS: dict[type[Operation], Callable[[Numbers, Any], Any]] = {
     gpu.BlockId: lambda n, op: 0,
     gpu.GridDim: lambda n, op: UNKNOWN_EXTENT,
     gpu.BlockDim: lambda n, op: n._threads[op.axis],
-    gpu.LaneId: lambda n, op: n.thread,
-    gpu.SubgroupId: lambda n, op: 0,
+    gpu.LaneId: lambda n, op: n.thread % n._subgroup,
+    gpu.SubgroupId: lambda n, op: n.thread // n._subgroup,
     gpu.SubgroupSize: lambda n, op: n._subgroup,
 }

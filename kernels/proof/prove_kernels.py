@@ -113,7 +113,9 @@ class ProveKernels(
             self._say(question, context)
         context.statistic("open" if questions else "proven")
         if self.counts and proof.by_thread:
-            _count(kernel, Numbers(arguments, forms.threads, forms.subgroup_size), context)
+            together = memory_of(kernel).together
+            numbers = Numbers(arguments, forms.threads, forms.subgroup_size, together)
+            _count(kernel, numbers, context)
         return Launched(launch, forms, sets, listed, accesses.found, not accesses.unknown)
 
     def _say(self, question: Unknown, context: PassContext) -> None:

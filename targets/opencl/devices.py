@@ -2,6 +2,7 @@
 
 `ANY` has what the specification asks for at least where that limits a kernel, and else the numbers
 of a small graphics card. Threads exchange nothing but through memory: shuffles are an extension.
+Mali's workgroup memory and that of processors are memory behind the same caches as any other.
 Sources: Arm's Mali-G710 performance counter guide and OpenCL developer guide; Intel's Xe-LP
 architecture overview (Iris Xe of 96 units). Bandwidths between host and device: PCIe 3.0, or memory
 that both share.
@@ -55,6 +56,7 @@ ANY = GroupMachine(
     has_fma=True,
     has_f64=False,
     subgroup=1,
+    in_step=32,
     group_threads=256,
     core_threads=1024,
     core_groups=16,
@@ -64,6 +66,8 @@ ANY = GroupMachine(
     workgroup_bytes=32 << 10,
     core_workgroup_bytes=64 << 10,
     workgroup_bandwidth=128.0,
+    cache_bytes=16 << 10,
+    cache_bandwidth=64.0,
     l2_bytes=2 << 20,
     l2_bandwidth=24.0,
     memory_bytes=4 << 30,
@@ -76,10 +80,12 @@ MALI = replace(
     cores=10,
     gigahertz=0.85,
     memory_bandwidth=5.0,
+    in_step=16,
     core_threads=1024,
     core_registers=32 << 10,
     thread_registers=64,
     workgroup_bandwidth=32.0,
+    cache_bandwidth=32.0,
     core_workgroup_bytes=32 << 10,
     launch_microseconds=20.0,
     copy_bandwidth=20.0,
@@ -90,6 +96,7 @@ INTEL = replace(
     cores=6,
     gigahertz=1.3,
     memory_bandwidth=9.0,
+    in_step=16,
     core_threads=1792,
     core_registers=112 << 10,
     units=128.0,
@@ -105,6 +112,7 @@ CPU = replace(
     cores=4,
     gigahertz=3.0,
     memory_bandwidth=6.0,
+    in_step=1,
     group_threads=64,
     core_threads=64,
     core_groups=1,
@@ -112,6 +120,8 @@ CPU = replace(
     units=16.0,
     core_workgroup_bytes=32 << 10,
     workgroup_bandwidth=64.0,
+    cache_bytes=32 << 10,
+    cache_bandwidth=64.0,
     banks=1,
     l2_bytes=8 << 20,
     l2_bandwidth=32.0,

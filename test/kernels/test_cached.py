@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from nnc.dialects import gpu
+from nnc.dialects import gpu, scf
 from nnc.ir.diagnostics import NncError
 from nnc.ir.syntax.parser import parse_module
 from nnc.kernels.codegen.shares.barriers import place_barriers
@@ -117,6 +117,22 @@ def test_one_barrier_in_each_iteration():
             text.index("scf.for") : text.index("vector.transfer_write", text.index("scf.yield %"))
         ]
         assert body.count("gpu.barrier") == barriers
+
+
+def test_loops_that_read_wait_once():
+    """Steps of a copy in a loop of their own: the barrier stands before it, not in it."""
+    inner = "%kio, %kii = schedule.split %ki by 2"
+    text = product(12, 16, 24, VARIANTS["two"]).replace(
+        "schedule.unroll %ki", "schedule.unroll %kii"
+    )
+    text = text.replace("%ko, %mi, %ki, %ni", "%ko, %kio, %mi, %kii, %ni")
+    text = text.replace("schedule.split %k by 4", f"schedule.split %k by 4\n  {inner}")
+    module = at_level(text, SHARES, 4)
+    loops = [op for op in module.walk() if isinstance(op, scf.For)]
+    barriers = [op.parent_of(scf.For) for op in module.walk() if isinstance(op, gpu.Barrier)]
+    assert [sum(one is loop for one in barriers) for loop in loops] == [1, 0]
+    x, w = arrays((12, 24), (24, 16))
+    check(text, [x, w], x @ w, threads=4)
 
 
 def test_slots_of_threads_are_not_told_apart():

@@ -136,8 +136,8 @@ def test_rows_shorter_than_a_line_follow_one_another():
 
 
 def test_products_are_as_long_as_wide():
-    assert balanced((64, 96), 128, 4).dims == (Along(4, 8, 16, 2), Along(2, 16, 1, 3))
-    assert balanced((128, 128), 256, 4).dims == (Along(4, 16, 16, 2), Along(4, 16, 1, 2))
+    assert balanced((64, 96), 128, 4).dims == (Along(1, 8, 16, 8), Along(2, 16, 1, 3))
+    assert balanced((128, 128), 256, 4).dims == (Along(1, 16, 16, 8), Along(4, 16, 1, 2))
     assert balanced((64, 64), 256, 4).share == (4, 4)
     assert balanced((1, 96), 128, 4).share == (1, 1)
 

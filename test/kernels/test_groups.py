@@ -160,15 +160,81 @@ def test_large_products_have_square_shares():
 
 def test_threads_share_the_sum_of_a_thin_product():
     """One row: 1000 columns are few threads for a device of 40960, so the sum is shared."""
-    ((tile,),) = tiles_of("t4", product(1, 1000, 1280))
-    assert tile.size(2) > 1
+    ((tile, *_),) = tiles_of("t4", product(1, 1000, 1280))
+    assert tile.size(2) > 1 or tile.parts > 1
     assert tile.groups * tile.threads >= devices.T4.cores * devices.T4.subgroup * 4
+
+
+def test_groups_share_the_sum_of_a_product_of_few_results():
+    """16 rows: tiles for 32 of 40 cores would read 4096 rows of the weights one after the other."""
+    ((tile, combined),) = tiles_of("t4", product(16, 1024, 4096))
+    assert tile.parts > 1 and combined.parts == 1
+    assert tile.groups >= 0.8 * devices.T4.cores * -(-tile.groups // devices.T4.cores)
+
+
+@pytest.mark.parametrize("shape", [(1024, 1024, 1024), (256, 384, 512), (512, 77, 200)], ids=str)
+def test_operands_of_products_are_in_the_memory_of_groups(shape):
+    """Each access moves whole lines, no banks conflict, and a processor's caches do as well."""
+    text = product(*shape)
+    ((tile, *_),) = tiles_of("t4", text)
+    assert tile.staging is not None and tile.staging.numbers == (0, 1)
+    ((tile, *_),) = tiles_of("pocl", text)
+    assert tile.staging is None
+    module, _ = for_device("t4", text)
+    schedule(module)
+    context = PassContext()
+    ProveKernels(counts=True).run(module, context)
+    counts = context.statistics[""]
+    assert counts["turns"] == counts["turns-needed"] > 0
+    assert counts["lines-needed"] >= 0.95 * counts["lines"] or shape[1] % 4
+
+
+def test_groups_of_large_products_run_in_blocks():
+    """32 MB of weights do not fit the second cache: groups at work share rows and columns of it."""
+    ((tile,),) = tiles_of("t4", product(8192, 8192, 1024))
+    assert tile.rows > 1
+
+
+@pytest.mark.parametrize("shape", [(9, 12, 20), (3, 12, 64)], ids=str)
+def test_staged_and_split_products(shape):
+    """The same results, also at edges and where groups share the sum."""
+    m, n, k = shape
+    module, subject = for_device("t4", product(m, n, k))
+    rng = np.random.default_rng(1)
+    inputs = [rng.standard_normal(s).astype(np.float32) for s in ((m, k), (k, n))]
+    check(module, subject, inputs, threads=4)
+    prove(module)
 
 
 def test_a_row_belongs_to_a_group():
     ((tile,),) = tiles_of("t4", OPEN["rows"].replace("?x?", "512x768"))
     assert tile.groups == 512
     assert 768 % tile.elements == 0 and tile.elements >= 384
+
+
+PADDED = """
+      func.func @main(%x: tensor<1x{0}x{1}x{1}xf32>, %w: tensor<{2}x{0}x3x3xf32>)
+          -> tensor<1x{2}x{1}x{1}xf32> {{
+        %y = nn.conv %x, %w {{pads = array<i64: 1, 1, 1, 1>}}
+          : (tensor<1x{0}x{1}x{1}xf32>, tensor<{2}x{0}x3x3xf32>) -> tensor<1x{2}x{1}x{1}xf32>
+        return %y : tensor<1x{2}x{1}x{1}xf32>
+      }}"""
+
+
+def test_one_launch_pads_a_convolution():
+    """Four borders and what is between them, then the product of parts of channels."""
+    ((product, padding),) = tiles_of("t4", PADDED.format(64, 28, 64))
+    assert padding.groups == 64
+    assert product.staging is not None
+
+
+def test_padded_convolutions():
+    """The same results, with borders that one launch writes."""
+    module, subject = for_device("t4", PADDED.format(8, 4, 8))
+    rng = np.random.default_rng(2)
+    inputs = [rng.standard_normal(s).astype(np.float32) for s in ((1, 8, 4, 4), (8, 8, 3, 3))]
+    check(module, subject, inputs, threads=2)
+    prove(module)
 
 
 def test_depthwise_convolutions_make_their_padding_themselves():

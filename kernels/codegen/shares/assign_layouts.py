@@ -19,7 +19,7 @@ from ....ir.types import VectorType
 from ...model.transactions import DeviceMemory, memory_of
 from .layouts import LAYOUT, Layout, balanced, in_rows, is_count_of_threads, power_below
 from .links import Link, is_vector, links, obstacle, together
-from .padding import padding_of_rows
+from .padding import pad_buffers, padding_of_rows
 from .plain import make_plain, through_memory
 
 
@@ -109,9 +109,15 @@ class _Kernel:
             self._set(value, layout, found)
         for op in ops:
             self._convert(op)
+        pad_buffers(self.kernel, self._layout, self._in_step, self.memory)
         for op in self.kernel.walk():
             self._write_down(op)
         self.kernel.known_block_size = (self.threads, 1, 1)
+
+    @property
+    def _in_step(self) -> int:
+        """Threads whose accesses are one."""
+        return min(self.threads, max(gpu.subgroup_size(self.kernel), self.memory.together))
 
     # -- groups --------------------------------------------------------------------------------
 
@@ -183,7 +189,9 @@ class _Kernel:
             fastest.sort(key=lambda lane: -where.get(lane, -1))
         width = self._width(value)
         line = width * self.memory.line_bytes // self.memory.vector_bytes
-        return in_rows(shape, self.threads, fastest, width, line)
+        # What others read of a group's memory: rows that follow one another are in other banks.
+        near = isinstance(op, vector.TransferWrite) and gpu.is_workgroup(op.base.type)
+        return in_rows(shape, self.threads, fastest, width, line, near)
 
     def _width(self, value: Value) -> int:
         """How many elements of a vector a thread accesses at once."""
@@ -243,8 +251,7 @@ class _Kernel:
         type = value.type
         assert isinstance(type, VectorType)
         size = max(1, getattr(type.element_type, "byte_width", 8))
-        threads = min(self.threads, gpu.subgroup_size(self.kernel))
-        padding = padding_of_rows(layouts, type.shape, size, threads, self.memory)
+        padding = padding_of_rows(layouts, type.shape, size, self._in_step, self.memory)
         return through_memory(self.kernel, at, value, type.shape, padding)
 
     def _write_down(self, op: Operation) -> None:

@@ -43,10 +43,10 @@ class _Pending:
         self.reads |= other.reads
         self.writes |= other.writes
 
-    def start_over(self) -> None:
+    def start_over(self, loop: Operation) -> None:
         """Another iteration: what is numbered by the loop has another number now."""
-        self.reads = {one.later() for one in self.reads}
-        self.writes = {one.later() for one in self.writes}
+        self.reads = {one.later(loop) for one in self.reads}
+        self.writes = {one.later(loop) for one in self.writes}
 
     def copy(self) -> _Pending:
         """As it is now."""
@@ -82,16 +82,24 @@ def _block(block: Block, pending: _Pending) -> None:
                 for way in ways:
                     pending.join(way)
             case scf.For() | scf.While():
+                if pending.clash(op) and not _clashes_inside(op):
+                    _barrier(op, pending)  # Once, not in each iteration.
                 # The second time, what an iteration leaves to the next one is known.
                 start = pending.copy()
                 for _ in range(2):
                     for region in op.regions:
                         for inner in region.blocks:
                             _block(inner, pending)
-                    pending.start_over()
+                    pending.start_over(op)
                 pending.join(start)
             case _:
                 _wait(op, pending)
+
+
+def _clashes_inside(op: Operation) -> bool:
+    """Whether parts of an operation have to wait for one another."""
+    reads, writes = touched(op)
+    return _meet(reads | writes, writes)
 
 
 def _wait(op: Operation, pending: _Pending) -> None:

@@ -165,17 +165,22 @@ def spread(extent: int, threads: int, stride: int, run: int) -> Along:
 
 
 def in_rows(
-    shape: Sequence[int], threads: int, fastest: Sequence[int], width: int, line: int
+    shape: Sequence[int],
+    threads: int,
+    fastest: Sequence[int],
+    width: int,
+    line: int,
+    in_turns: bool = False,
 ) -> Layout:
     """Neighbours in memory to neighbouring threads, which so access whole lines together.
 
     `fastest` has the dimensions from the one whose elements lie next to each other on. `width`
     elements are what one thread accesses at once, where threads suffice, and `line` what memory
-    moves at once.
+    moves at once. Where threads take rows `in_turns`, no two of one thread follow one another.
     """
     while width > 1 and _threads_used(shape, threads, fastest, width, line) < threads:
         width //= 2
-    return _in_rows(shape, threads, fastest, width, line)
+    return _in_rows(shape, threads, fastest, width, line, in_turns)
 
 
 def _threads_used(
@@ -185,7 +190,12 @@ def _threads_used(
 
 
 def _in_rows(
-    shape: Sequence[int], threads: int, fastest: Sequence[int], width: int, line: int
+    shape: Sequence[int],
+    threads: int,
+    fastest: Sequence[int],
+    width: int,
+    line: int,
+    in_turns: bool = False,
 ) -> Layout:
     dims = [Along(extent) for extent in shape]
     stride, row = 1, 1
@@ -194,7 +204,7 @@ def _in_rows(
         others = prod(power_below(shape[o]) for o in fastest[place + 1 :])
         run = gcd(extent, width) if place == 0 else 1
         count = _threads_along(-(-extent // run), left, others, -(-min(line // row, extent) // run))
-        if place > 0 and row >= line:
+        if place > 0 and row >= line and not in_turns:
             run = -(-extent // count)
         dims[d] = spread(extent, count, stride, run)
         row *= extent
@@ -214,7 +224,9 @@ def _threads_along(runs: int, left: int, others: int, least: int) -> int:
 def balanced(shape: Sequence[int], threads: int, width: int) -> Layout:
     """Shares that are as long as they are wide: of products, whose operands are then shortest.
 
-    A share is in runs of `width` elements, so that neighbours access what lies side by side.
+    Along the last dimension a share is in runs of `width` elements, so that neighbours access what
+    lies side by side; along others neighbours have rows that follow one another, which lie in
+    different banks where rows are an odd number of accesses long.
     """
     counts = [1] * len(shape)
     while prod(counts) < threads:
@@ -227,9 +239,7 @@ def balanced(shape: Sequence[int], threads: int, width: int) -> Layout:
     stride = 1
     for d in reversed(range(len(shape))):
         share = -(-shape[d] // counts[d])
-        run = gcd(share, width)
-        if run < width and d < len(shape) - 1:
-            run = share
+        run = gcd(share, width) if d == len(shape) - 1 else 1
         dims.append(spread(shape[d], counts[d], stride, run))
         stride *= counts[d]
     return Layout(tuple(reversed(dims)))

@@ -40,9 +40,13 @@ class Spot:
             return True
         return (self.offset - other.offset) % self.count == 0
 
-    def later(self) -> Spot:
-        """What it is to another iteration, in which the base has another value."""
-        return self if self.base is None else Spot(self.buffer)
+    def later(self, loop: Operation) -> Spot:
+        """What it is to another iteration of a loop, in which a base has another value."""
+        if self.base is None:
+            return self
+        op = self.base.defining_op or self.base.owner.parent_op  # type: ignore[attr-defined]
+        is_inside = isinstance(op, Operation) and loop.is_ancestor_of(op)
+        return Spot(self.buffer) if is_inside else self
 
 
 def spot(op: Operation, buffer: Value) -> Spot:

@@ -1,0 +1,183 @@
+"""How well a device's kernels use its memory, counted in their text: no device is needed.
+
+    python -m bench.quality MODEL.onnx|FILE.mlir.. [--target opencl] [--kernels]
+
+For each model, and with `--kernels` for each launch: bytes of global memory over the least,
+the part of the lines' bytes that threads wanted, and turns of the banks over those without
+conflicts. The least is every operand and result of the model's kernels once, as they are before a
+schedule takes them apart; launches move their buffers once, and again what does not fit the second
+cache and groups at other times read. Accesses are counted for the first threads that step together,
+in the first iteration of each loop, and as often as their loops run.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+
+from nnc.dialects import func, gpu, scf
+from nnc.driver.compile import load_module, run_stages
+from nnc.ir.core import Operation, Value
+from nnc.ir.rewriting import constant_int
+from nnc.ir.types import MemRefType
+from nnc.kernels.kernel_costs import buffer_bytes, kernel_cost
+from nnc.kernels.model.stages import UNKNOWN_EXTENT
+from nnc.kernels.model.transactions import memory_of
+from nnc.kernels.proof.counting import Counting
+from nnc.kernels.proof.numbers import Numbers
+from nnc.targets.attribute import target_of
+from nnc.targets.groups import GroupMachine
+
+
+@dataclass
+class Counts:
+    """What launches take. Units: bytes, lines, turns."""
+
+    bytes: int = 0
+    lines: int = 0
+    lines_needed: int = 0
+    turns: int = 0
+    turns_needed: int = 0
+    launches: int = 0
+
+    def add(self, other: Counts) -> None:
+        """What both take."""
+        for name in ("bytes", "lines", "lines_needed", "turns", "turns_needed", "launches"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    def row(self, name: str, least: int | None) -> str:
+        """A row of the table."""
+        over = f"{self.bytes / least:.2f}" if least else ""
+        coalesced = f"{self.lines_needed / self.lines:.0%}" if self.lines else ""
+        banks = f"{self.turns / self.turns_needed:.2f}" if self.turns_needed else ""
+        cells = name, str(self.launches), f"{self.bytes:,}", over, coalesced, banks
+        return f"| {' | '.join(cells)} |"
+
+
+@dataclass
+class Quality:
+    """The launches of a model by kernel, and the least bytes that its kernels move."""
+
+    launches: dict[str, Counts] = field(default_factory=dict)
+    least: int = 0
+
+
+def quality_of(model: Path, target: str) -> Quality:
+    """Compile a model as far as kernels of threads, and count."""
+    module, found = load_module(model), Quality()
+
+    def after(stage: str, module: Operation) -> None:
+        if stage == "bufferize":
+            found.least = least_bytes(module)
+
+    run_stages(module, target=target, last="shares", after_stage=after)
+    machine = target_of(module).machine
+    if not isinstance(machine, GroupMachine):
+        raise SystemExit(f"'{target}' is no device")
+    calls = calls_of(module)
+    for launch in [op for op in module.walk() if isinstance(op, gpu.LaunchFunc)]:
+        function = launch.parent_of(func.FuncOp)
+        assert function is not None
+        times = trips(launch, function) * calls[function.sym_name]
+        counts = counted(launch, module, machine, times)
+        found.launches.setdefault(str(launch.kernel), Counts()).add(counts)
+    return found
+
+
+def calls_of(module: Operation) -> Counter[str]:
+    """How often each function is called in a run."""
+    functions = [op for op in module.body_block if isinstance(op, func.FuncOp)]
+    found = Counter({f.sym_name: 1 for f in functions if f.sym_visibility != "private"})
+    for function in functions:
+        for call in function.walk():
+            if isinstance(call, func.Call):
+                found[call.callee] += trips(call, function) * max(1, found[function.sym_name])
+    return found
+
+
+def trips(op: Operation, inside: Operation) -> int:
+    """How often an operation runs each time another one around it does."""
+    count, around = 1, op.parent_op
+    while around is not None and around is not inside:
+        if isinstance(around, scf.For):
+            lower, upper, step = (constant_int(v) for v in list(around.operands)[:3])
+            known = lower is not None and upper is not None and step
+            count *= max(1, -(-(upper - lower) // step)) if known else UNKNOWN_EXTENT  # type: ignore[operator]
+        around = around.parent_op
+    return count
+
+
+def least_bytes(module: Operation) -> int:
+    """Bytes of all operands and results of all calls of kernels, each once."""
+    functions = {op.sym_name: op for op in module.body_block if isinstance(op, func.FuncOp)}
+    calls, total = calls_of(module), 0
+    for name, function in functions.items():
+        if "nn.kernel" in function.attributes:
+            total += calls[name] * (kernel_cost(function, UNKNOWN_EXTENT).bytes or 0)
+    return total
+
+
+def counted(launch: gpu.LaunchFunc, module: Operation, machine: GroupMachine, times: int) -> Counts:
+    """What a launch takes that runs so many times."""
+    kernel = gpu.find_kernel(module, launch.kernel)
+    assert kernel is not None
+    threads = [constant_int(size) or 1 for size in launch.block]
+    grid = prod(constant_int(size) or UNKNOWN_EXTENT for size in launch.grid)
+    arguments: dict[Value, Value] = dict(zip(kernel.args, launch.kernelOperands, strict=True))
+    memory = memory_of(kernel)
+    numbers = Numbers(arguments, threads, gpu.subgroup_size(kernel), memory.together)
+    steps = grid * -(-prod(threads) // numbers.thread.size) * times
+    found = Counts(launches=times)
+    read: Counter[Value] = Counter()
+    for count in Counting(numbers, memory).block(kernel.body.blocks[0]):
+        often = steps * trips(count.op, kernel)
+        if not count.is_global:
+            found.turns += often * count.taken
+            found.turns_needed += often * count.least
+            continue
+        found.lines += often * count.taken
+        found.lines_needed += often * count.least
+        for value in count.op.operands:
+            if isinstance(value.type, MemRefType):
+                read[numbers.whole(value)] += often * count.taken * memory.line_bytes
+    found.bytes = sum(_moved(buffer, bytes, machine, times) for buffer, bytes in read.items())
+    return found
+
+
+def _moved(buffer: Value, asked: int, machine: GroupMachine, times: int) -> int:
+    """Bytes of a buffer that come from memory where threads ask for so many."""
+    assert isinstance(buffer.type, MemRefType)
+    once = times * (buffer_bytes(buffer.type, UNKNOWN_EXTENT) or 0)
+    return min(asked, once) if once <= times * machine.l2_bytes else asked
+
+
+def rows(path: Path, target: str, kernels: bool) -> Iterator[str]:
+    """The rows of a model's table."""
+    found, total = quality_of(path, target), Counts()
+    for name, counts in found.launches.items():
+        total.add(counts)
+        if kernels:
+            yield counts.row(f"`{name}`", None)
+    yield total.row(path.stem, found.least)
+
+
+def main() -> None:
+    """Print the table as Markdown."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("models", nargs="+", type=Path)
+    parser.add_argument("--target", default="opencl")
+    parser.add_argument("--kernels", action="store_true", help="a row for each kernel as well")
+    args = parser.parse_args()
+    print(f"| {args.target} | launches | bytes | over the least | coalesced | turns of banks |")
+    print("|---|---|---|---|---|---|")
+    for path in args.models:
+        for row in rows(path, args.target, args.kernels):
+            print(row, flush=True)
+
+
+if __name__ == "__main__":
+    main()
