@@ -113,37 +113,34 @@ GPU has run it yet.
 
 | target | for | code |
 |---|---|---|
-| `cuda` | any NVIDIA GPU since Turing (2018), with the numbers of an RTX 3080 | PTX of sm_75 |
-| `cuda-sm75`, `cuda-sm80`, `cuda-sm86`, `cuda-sm89` | T4; A100; RTX 30; RTX 40, L4 | PTX of that architecture |
-| `cuda-sm90`, `cuda-sm100`, `cuda-sm120`, `cuda-sm121` | H100; B200; RTX 50; DGX Spark | PTX of that architecture |
-| `amd-gfx90a`, `amd-gfx942`, `amd-gfx1100` | MI200; MI300; RX 7900 | a code object of that architecture alone |
+| `cuda` | any NVIDIA GPU since Turing (2018) | PTX of sm_75 |
+| `cuda-sm75`, `-sm80`, `-sm86`, `-sm89` | T4; A100; RTX 30; RTX 40, L4 | PTX of that architecture |
+| `cuda-sm90`, `-sm100`, `-sm120`, `-sm121` | H100; B200; RTX 50; DGX Spark | the same |
+| `amd-gfx90a`, `amd-gfx942`, `amd-gfx1100` | MI200; MI300; RX 7900 | a code object |
 
 LLVM makes the kernels on any machine, in a process of its own. A library has the usual C interface;
 it opens `libcuda` or `libamdhip64` when a model is first run, and nothing links to them.
 `NNC_CUDA_DEVICE=1` or `NNC_HIP_DEVICE=1` chooses another device than the first. PTX runs on newer
-devices too, for which the driver compiles it: a library holds one, of the oldest that it is for.
-`-o model.ptx` writes the kernels alone, `-o model.s` AMD's as assembler text; code objects are
-linked by `pip install 'nnc[cross]'`.
+devices too, for which the driver compiles it; a library holds one. `cuda` takes the numbers of an
+RTX 3080. `-o model.ptx` writes the kernels alone, `-o model.s` AMD's as assembler text; code
+objects are linked by `pip install 'nnc[cross]'`, and run on their architecture alone.
 
-```
-$ nnc compile model.onnx --target cuda-sm80 -o model.so
-$ python -m bench.kernels model.onnx --target cuda-sm80
-| kernel | threads | registers | spilled | workgroup memory | occupancy |
-```
+`python -m bench.kernels model.onnx --target cuda-sm80` lists each kernel's threads, registers,
+spills, memory of a group and occupancy.
 
-No GPU has run it yet. What is checked without one:
+No GPU has run any of it yet. What is checked without one:
 
 | part | by |
 |---|---|
-| kernels as LLVM's passes leave them | code of this machine with each thread a fiber: every `nn` operator against the interpreter, small networks |
-| `cuda.c`, `hip.c`: launches, copies, errors | drivers' libraries of the tests, which they open as the real ones |
+| kernels as LLVM's passes leave them | this machine, each thread a fiber: operators, networks |
+| `cuda.c`, `hip.c`: launches, copies, errors | the tests' own `libcuda` and `libamdhip64` |
 | PTX | `ptxas` where it is installed: it takes the text, nothing spills |
-| AMD's code | LLVM's own metadata: registers, no spills |
+| AMD's code | LLVM's metadata: registers, no spills |
 
-Not checked: instructions that LLVM selects, and how they round; what the drivers say; any time. Wide
-instructions of matrices and asynchronous copies are not used. Of `f64` there is arithmetic, and
-no `exp`, `log`, `pow`, `sin` and the like: kernels with these are refused by name. What is computed
-in `f64` to be exact in `f32` is there.
+Every `nn` operator has the interpreter's results, and small networks those of `host`. Not checked:
+the instructions that LLVM selects, and how they round; what drivers say; any time. Matrix units
+and asynchronous copies are not used. In `f64` there is arithmetic, but no `exp`, `log`, `pow`, `sin`
+and the like: tensors of `f64` with these are refused by name.
 
 ## Metal
 
