@@ -139,8 +139,8 @@ No GPU has run any of it yet. What is checked without one:
 
 Every `nn` operator has the interpreter's results, and small networks those of `host`. Not checked:
 the instructions that LLVM selects, and how they round; what drivers say; any time. Matrix units
-and asynchronous copies are not used. In `f64` there is arithmetic, but no `exp`, `log`, `pow`, `sin`
-and the like: tensors of `f64` with these are refused by name.
+and asynchronous copies are not used. In `f64` there is arithmetic, but no `exp`, `log`, `pow`,
+`sin` and the like: tensors of `f64` with these are refused by name.
 
 ## Metal
 
