@@ -122,6 +122,39 @@ CI runs every `nn` operator, many shapes of convolutions and movements, and nine
 on PoCL, and four networks on oclgrind, which finds no race and no access outside of a buffer. No
 GPU has run it yet.
 
+## CUDA and AMD
+
+| target | for | code |
+|---|---|---|
+| `cuda` | any NVIDIA GPU since Turing (2018) | PTX of sm_75 |
+| `cuda-sm75`, `-sm80`, `-sm86`, `-sm89` | T4; A100; RTX 30; RTX 40, L4 | PTX of that architecture |
+| `cuda-sm90`, `-sm100`, `-sm120`, `-sm121` | H100; B200; RTX 50; DGX Spark | the same |
+| `amd-gfx90a`, `amd-gfx942`, `amd-gfx1100` | MI200; MI300; RX 7900 | a code object |
+
+LLVM makes the kernels on any machine, in a process of its own. A library has the usual C interface;
+it opens `libcuda` or `libamdhip64` when a model is first run, and nothing links to them.
+`NNC_CUDA_DEVICE=1` or `NNC_HIP_DEVICE=1` chooses another device than the first. PTX runs on newer
+devices too, for which the driver compiles it; a library holds one. `cuda` takes the numbers of an
+RTX 3080. `-o model.ptx` writes the kernels alone, `-o model.s` AMD's as assembler text; code
+objects are linked by `pip install 'nnc[cross]'`, and run on their architecture alone.
+
+`python -m bench.kernels model.onnx --target cuda-sm80` lists each kernel's threads, registers,
+spills, memory of a group and occupancy.
+
+No GPU has run any of it yet. What is checked without one:
+
+| part | by |
+|---|---|
+| kernels as LLVM's passes leave them | this machine, each thread a fiber: operators, networks |
+| `cuda.c`, `hip.c`: launches, copies, errors | the tests' own `libcuda` and `libamdhip64` |
+| PTX | `ptxas` where it is installed: it takes the text, nothing spills |
+| AMD's code | LLVM's metadata: registers, no spills |
+
+Every `nn` operator has the interpreter's results, and small networks those of `host`. Not checked:
+the instructions that LLVM selects, and how they round; what drivers say; any time. Matrix units
+and asynchronous copies are not used. In `f64` there is arithmetic, but no `exp`, `log`, `pow`,
+`sin` and the like: tensors of `f64` with these are refused by name.
+
 ## Metal
 
 `metal` (M1) and `metal-m2` write kernels as one `.metal` text on any machine. A library, which has

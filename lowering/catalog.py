@@ -24,6 +24,7 @@ PASS_MODULES: dict[str, str] = {
     "lower-tiles": "..kernels.codegen.vectors.lower_tiles",
     "lower-to-linalg": ".nn_to_linalg",
     "place-buffers": "..memory.place_buffers",
+    "align-arguments": "..memory.align_arguments",
     "call-device": "..memory.call_device",
     "mark-in-place": "..kernels.mark_in_place",
     "plan-memory": "..memory.plan_memory",

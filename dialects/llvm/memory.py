@@ -32,7 +32,7 @@ from .arithmetic import AnyPointer, IntegerLike, LLVMType, PointerLike
 from .attributes import ATOMIC_OPERATION, GEP_FLAGS, ORDERING
 from .checks import check_access, check_atomic_update, check_compare_exchange
 from .metadata import AccessGroup, AliasScope, Dereferenceable, TBAATag, array_of, attribute_of
-from .types import ArrayType, StructType, ptr
+from .types import ArrayType, StructType
 
 DYNAMIC_INDEX = -(2**31)
 """Stands in `rawConstantIndices` for an index that is an operand."""
@@ -166,7 +166,7 @@ class GetElementPtr(Op, name="llvm.getelementptr", traits=(Pure,)):
         res = base.type
         for value in values:
             if isinstance(value.type, VectorType) and not isinstance(res, VectorType):
-                res = VectorType(value.type.shape, ptr)
+                res = VectorType(value.type.shape, base.type)
         return GetElementPtr.create(
             [base, *values],
             [res],

@@ -32,7 +32,8 @@ class LowerToLlvm(Pass, name="lower-to-llvm", anchor="builtin.module"):
     their type does not say; vectors of higher rank, which `--lower-tiles` leaves few of, their
     rows; structured control flow branches between blocks. A function with `nn.entry` gets a C
     function `nnc_run` that calls it, and returns a status where a `cf.assert` or an allocation
-    fails. An op that has no lowering is an error.
+    fails. Kernels of a device that LLVM makes code for become `llvm.func`s of their `gpu.module`.
+    An op that has no lowering is an error.
     """
 
     numerics = "rounding"

@@ -307,7 +307,7 @@ class Emitter:
         operands = [pointer] if isinstance(index, int) else [pointer, index]
         key = ("gep", pointer, index, storage, flags)
         properties = _gep_properties(raw, storage, flags)
-        return self._shared(depth, key, llvm.GetElementPtr, operands, llvm.ptr, properties)
+        return self._shared(depth, key, llvm.GetElementPtr, operands, pointer.type, properties)
 
     def depth(self, value: Value) -> int:
         """The depth in the nest of regions from which on a value is known."""

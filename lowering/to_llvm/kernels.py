@@ -7,9 +7,9 @@
     llvm.mlir.global internal @f_workgroup_0() {addr_space = 3 : i32} : !llvm.array<64 x f32>
     llvm.func ptx_kernelcc @f(%n: i64, %a: !llvm.ptr<1>, %a_size: i64)
 
-Inside of a kernel all pointers are generic ones, as in other functions; LLVM finds out in which
-memory each lies. Numbers of 1 bit come as 32. A check that does not hold writes its number, counted
-over all kernels, to the status, which is the last argument of a kernel with checks, and leaves.
+Addresses say in which memory they lie, but for buffers that blocks pass. Numbers of 1 bit come as
+32. A check that does not hold writes its number, counted over all kernels, to the status, which is
+the last argument of a kernel with checks, and leaves.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 from ...dialects import cf, gpu, llvm, memref
 from ...dialects.marks import FAILURES, KERNEL, KERNEL_ARGUMENTS, THREADS
-from ...ir.attributes import ArrayAttr, Attribute, I64Attr, StringAttr, UnitAttr
+from ...ir.attributes import ArrayAttr, Attribute, DictAttr, I64Attr, StringAttr, UnitAttr
 from ...ir.builder import Builder
 from ...ir.core import Block, Operation, Region, Value
 from ...ir.diagnostics import NncError, PassError
@@ -32,8 +32,9 @@ from .control import lower_graph
 from .conversion import LOWERINGS, FunctionLowering, Lowering
 from .failing import LIKELY
 from .memory import contiguous
-from .types import TypeConverter, storage_type
+from .types import MemRef, TypeConverter, storage_type
 
+ALIGN = "llvm.align"
 GLOBAL, WORKGROUP = 1, 3
 """The address spaces that all of LLVM's devices have in common."""
 
@@ -106,8 +107,8 @@ class _Kernel(FunctionLowering):
         self.subgroup = gpu.subgroup_size(op)
         self.kinds = ""
         types, attributes = [], []
-        for arg in op.args:
-            parts = self._parameters(module.types, arg)
+        for number, arg in enumerate(op.args):
+            parts = self._parameters(module.types, number, arg)
             types += [type for type, _ in parts]
             attributes += [given for _, given in parts]
         if any(isinstance(one, cf.Assert) for one in op.walk()):
@@ -125,11 +126,14 @@ class _Kernel(FunctionLowering):
         super().__init__(module, made)
 
     def _parameters(
-        self, types: TypeConverter, arg: Value
+        self, types: TypeConverter, number: int, arg: Value
     ) -> list[tuple[Type, dict[str, Attribute]]]:
         """The types of an argument's parts; notes the letter of each."""
         if isinstance(arg.type, MemRefType):
             found: dict[str, Attribute] = {"llvm.noundef": UnitAttr()}
+            given = self.kernel.arg_attrs[number] if self.kernel.arg_attrs else None
+            if isinstance(given, DictAttr) and (bytes := given.get(ALIGN)) is not None:
+                found[ALIGN] = bytes
             if KERNEL in self.kernel.attributes and _is_apart(arg):
                 found["llvm.noalias"] = UnitAttr()
             sizes = types.flat(arg.type)[1:]
@@ -149,7 +153,7 @@ class _Kernel(FunctionLowering):
         entry = self.func.regions[0].blocks[0]
         for arg in entry.args:
             self.depths[arg] = 0
-        flat = [self._taken(arg) for arg in entry.args]
+        flat = list(entry.args)
         if self.kinds.endswith("s"):
             self.status = flat.pop()
         at = 0
@@ -167,17 +171,12 @@ class _Kernel(FunctionLowering):
         self.place_constants()
         return self.func
 
-    def _taken(self, arg: Value) -> Value:
-        """What is given for a part of an argument, addresses as generic ones."""
-        return self.generic(arg) if isinstance(arg.type, llvm.PointerType) else arg
-
-    def generic(self, pointer: Value) -> Value:
-        """A pointer of which the type does not say where it points to."""
-        if pointer.type is llvm.ptr:
-            return pointer
-        found = self.emit(llvm.AddrSpaceCast, [pointer], llvm.ptr)
-        self.depths[found] = 0
-        return found
+    def flat_memref(self, memref: MemRef, type: MemRefType) -> list[Value]:
+        """The parts of a buffer that blocks pass: they do not know in which memory it lies."""
+        pointer, *rest = super().flat_memref(memref, type)
+        if pointer.type is not llvm.ptr:
+            pointer = self.emit(llvm.AddrSpaceCast, [pointer], llvm.ptr)
+        return [pointer, *rest]
 
     def _leave(self, op: Operation) -> bool:
         if not isinstance(op, gpu.Return):
@@ -204,7 +203,8 @@ class _Kernel(FunctionLowering):
         )  # fmt: skip
         self.module.made.append(made)
         address = self.append(llvm.AddressOf(name, res=llvm.PointerType(WORKGROUP))).results[0]
-        self.bind(buffer, contiguous(self, self.generic(address), type.shape))  # type: ignore[arg-type]
+        self.depths[address] = 0
+        self.bind(buffer, contiguous(self, address, type.shape))  # type: ignore[arg-type]
 
     def private(self, buffer: Value) -> None:
         """Make a buffer of the thread's, once."""
@@ -219,13 +219,8 @@ class _Kernel(FunctionLowering):
         space = llvm.PointerType(self.module.threads.private_space)
         count = self.integer(type.num_elements or 1)
         made = llvm.Alloca.create([count], (space,), None, properties)
-        first = self.func.regions[0].blocks[0]
-        first.prepend(made)
+        self.func.regions[0].blocks[0].prepend(made)
         pointer = made.results[0]
-        if pointer.type is not llvm.ptr:
-            cast = llvm.AddrSpaceCast(pointer, res=llvm.ptr)
-            first.insert_after(cast, made)
-            pointer = cast.results[0]
         self.depths[pointer] = 0
         self.bind(buffer, contiguous(self, pointer, type.shape))  # type: ignore[arg-type]
 

@@ -37,6 +37,7 @@ HOST = stage(
     "host",
     "the llvm dialect around the kernels",
     "outline-parallel",
+    ("align-arguments", "after plan-memory and while launches tell what they pass"),
     ("call-device", "when nothing looks into buffers any more"),
     "canonicalize",
     "cse",

@@ -1,0 +1,110 @@
+"""--align-arguments: how the addresses that a device's kernels get are aligned."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from math import gcd
+
+from ..dialects import arith, func, gpu, memref
+from ..dialects.marks import ARENA, ENTRY
+from ..ir.attributes import ArrayAttr, DictAttr, I64Attr
+from ..ir.core import BlockArgument, Operation, Value
+from ..ir.passes import Pass, PassContext
+from ..ir.types import MemRefType
+
+WIDEST = 16
+"""Bytes that a thread reads or writes at once at most; all memory of devices is aligned to more."""
+ALIGN = "llvm.align"
+
+
+@dataclass(frozen=True)
+class AlignArguments(Pass, name="align-arguments", anchor="builtin.module"):
+    """Say of each kernel's buffers to how many bytes they are aligned in every launch.
+
+    gpu.func @f(%a: memref<64xf32, #gpu.address_space<global>>) kernel
+
+        ->
+
+    gpu.func @f(%a: memref<64xf32, #gpu.address_space<global>> {llvm.align = 16 : i64}) kernel
+
+    Places in the arena, which `--plan-memory` has chosen, views and the callers of private
+    functions are followed; what is more than an element is written.
+    """
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        _Alignments(op).write()
+
+
+class _Alignments:
+    """What is known of the buffers of one module."""
+
+    def __init__(self, module: Operation) -> None:
+        self.module = module
+        self.calls: dict[str, list[func.Call]] = defaultdict(list)
+        self.launches: dict[str, list[gpu.LaunchFunc]] = defaultdict(list)
+        self.known: dict[Value, int] = {}
+        for op in module.walk():
+            if isinstance(op, func.Call):
+                self.calls[op.callee].append(op)
+            elif isinstance(op, gpu.LaunchFunc):
+                self.launches[op.kernel.nested[-1]].append(op)
+
+    def write(self) -> None:
+        """Write what is known into the kernels."""
+        for kernel in self.module.walk():
+            if not isinstance(kernel, gpu.GPUFuncOp) or kernel.sym_name not in self.launches:
+                continue
+            entries = [dict(one.items()) for one in kernel.arg_attrs or ()]
+            entries = entries or [{} for _ in kernel.args]
+            for i, arg in enumerate(kernel.args):
+                if not isinstance(arg.type, MemRefType):
+                    continue
+                given = (one.kernelOperands[i] for one in self.launches[kernel.sym_name])
+                bytes = min(map(self.of, given))
+                if bytes > arg.type.element_type.byte_width:  # type: ignore[attr-defined]
+                    entries[i][ALIGN] = I64Attr(bytes)
+            if any(entries):
+                kernel.arg_attrs = ArrayAttr(tuple(DictAttr(tuple(e.items())) for e in entries))
+
+    def of(self, value: Value) -> int:
+        """Bytes that a buffer's first element is aligned to; a power of two, at most `WIDEST`."""
+        if value not in self.known:
+            self.known[value] = WIDEST  # of a function that calls itself: what others pass decides
+            self.known[value] = self._found(value)
+        return self.known[value]
+
+    def _found(self, value: Value) -> int:
+        type = value.type
+        assert isinstance(type, MemRefType)
+        width: int = type.element_type.byte_width  # type: ignore[attr-defined]
+        if isinstance(value, BlockArgument):
+            return self._of_argument(value, width)
+        match value.defining_op:
+            case memref.Alloc() | gpu.Alloc():
+                return WIDEST
+            case memref.MemorySpaceCast() as cast if type.memory_space is gpu.GLOBAL:
+                # A constant's copy has a block of its own.
+                return WIDEST if cast.source.type.memory_space is None else self.of(cast.source)
+            case memref.View() as view:
+                shift = view.byte_shift.defined_by(arith.Constant)
+                known = getattr(shift.value, "value", 1) if shift is not None else 1
+                return gcd(self.of(view.source), known)
+            case memref.Cast() | memref.ExpandShape() | memref.CollapseShape() as op:
+                return self.of(op._operands[0])
+            case memref.ReinterpretCast() as op if memref.begins_alike(op):
+                return self.of(op.source)
+        return min(width, WIDEST)
+
+    def _of_argument(self, value: BlockArgument, width: int) -> int:
+        block = value.owner
+        function = block.parent_op
+        if not isinstance(function, func.FuncOp) or block is not function.body.blocks[0]:
+            return min(width, WIDEST)
+        i = block.args.index(value)
+        if ENTRY in function.attributes:
+            return WIDEST if function.arg_attribute(i, ARENA) is not None else min(width, WIDEST)
+        calls = self.calls[function.sym_name]
+        if function.sym_visibility != "private" or not calls:
+            return min(width, WIDEST)
+        return min(self.of(call._operands[i]) for call in calls)
