@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...artifacts.options import ArtifactOptions
+from ...dialects import gpu
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ..device.target import DeviceTarget
@@ -36,6 +37,7 @@ class WebGpuTarget(DeviceTarget):
     def code_of(self, kernels: Operation) -> Kernels:
         from .printer import wgsl_kernels
 
+        assert isinstance(kernels, gpu.GPUModuleOp)
         return wgsl_kernels(kernels)
 
     def check_file(self, path: Path, options: ArtifactOptions) -> None:

@@ -64,7 +64,7 @@ class WgslPrinter(KernelPrinter):
         self.language.needed[name] = ""
         return name
 
-    def region(self, name: str, hint: str, type: MemRefType, **how: bool) -> Region:
+    def region(self, name: str, hint: str, type: MemRefType, **how: Any) -> Region:
         """An array of a name for a buffer of a type."""
         short = self.language.stored(type.element_type)
         named = lambda what: self.module_name(f"{hint}_{what}")  # noqa: E731

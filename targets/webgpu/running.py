@@ -109,7 +109,7 @@ class WebGpuHost:
         """Take an adapter, and make all pipelines."""
         try:
             adapter = wgpu.gpu.request_adapter_sync(power_preference="high-performance")
-            self.device = adapter.request_device_sync(required_limits=_LIMITS)
+            self.device = adapter.request_device_sync(required_limits=dict(_LIMITS))
         except Exception as error:
             raise _RefusedError(_NO_DEVICE, f"no WebGPU adapter is here: {error}") from None
         self.kernels: list[_Kernel] = []
@@ -184,7 +184,7 @@ class WebGpuHost:
 
     def _read(self, buffer: Any, start: int, size: int) -> bytes:
         first, last = start & ~3, (start + size + 3) & ~3
-        found = self.device.queue.read_buffer(buffer, first, last - first)
+        found: Any = self.device.queue.read_buffer(buffer, first, last - first)
         return bytes(found)[start - first : start - first + size]
 
     def _write(self, buffer: Any, at: int, data: bytes) -> None:

@@ -172,25 +172,12 @@ def test_no_adapter(tmp_path, adapter):
 
 # -- what it computes --------------------------------------------------------------------------
 
-REFUSED = {
-    **dict.fromkeys(
-        ("nn.pow", "nn.erfc", "nn.lrn", "nn.lp_pool", "nn.winograd_weight"),
-        "type f64 has no form in WGSL",  # in which they are computed, to be exact
-    ),
-}
-"""The operators that WebGPU does not have, and what the error says."""
-
-
 @pytest.mark.emulated
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", CASES)
 def test_operator(name, adapter):
     text, given, sizes = CASES[name]()
-    if name in REFUSED:
-        with pytest.raises(NncError, match=REFUSED[name]):
-            check(text, "webgpu", given, sizes)
-    else:
-        check(text, "webgpu", given, sizes)
+    check(text, "webgpu", given, sizes)
 
 
 @pytest.mark.emulated
