@@ -1,1 +1,1 @@
-"""Proofs about kernels of a device, for all grids and open extents, by integer sets."""
+"""Proofs about kernels of a device: by listing all threads, or for open extents by integer sets."""
