@@ -49,6 +49,7 @@ EXPLAINED = {
     ("passes/nn/integer_products.py", "_MIDDLE"): "numbers of 8 bits",
     ("passes/nn/use_integers.py", "MOST_TERMS"): "numbers of 8 and of 32 bits",
     ("passes/nn/prepare_weights.py", "WORTH"): "the size of what is stored",
+    ("memory/align_arguments.py", "WIDEST"): "the widest access of any device",
     ("memory/loop_work.py", "UNKNOWN_WORK"): "what cannot be known: larger than any piece",
     ("lowering/nn_to_linalg/bounds.py", "LANES"): "divided by the vectors of all machines",
     ("lowering/nn_to_linalg/control.py", "FIRST_ROWS"): "where doubling starts, on any machine",

@@ -52,7 +52,7 @@ class Sets:
         self._forms = forms
         self._pairs: dict[bool, Any] = {}
         self._always: dict[str, bool] = {}
-        self._maps: dict[tuple[int, bool, bool], Any] = {}
+        self._maps: dict[tuple[int, bool, bool], tuple[Access, Any]] = {}
 
     def outside(self, access: Access) -> Found | None:
         """A thread in which an access reaches out of its buffer."""
@@ -272,8 +272,9 @@ class Sets:
             place = access.place
             to = place.indices if by_indices else (place.flat,)
             count = access.barriers if within else number(0)
-            self._maps[key] = self._relation(access, (count, *to))  # type: ignore[misc]
-        return self._maps[key]
+            found = self._relation(access, (count, *to))  # type: ignore[misc]
+            self._maps[key] = access, found  # So that no other one gets its identity.
+        return self._maps[key][1]
 
     def _relation(
         self,

@@ -34,7 +34,7 @@ from .emulated import TOLERANCES
 from .llvm_devices import emulation
 from .small_networks import NETWORKS
 from .test_emulated_operators import GROUPS, check_together
-from .test_metal import _ADD_AND_SOFTMAX, check, parsed
+from .test_metal import ADD_AND_SOFTMAX, check, parsed
 from .test_opencl import gathering
 
 NAMES = [one.name for family in ("cuda", "amd") for one in base.room(family).TARGETS]
@@ -68,7 +68,7 @@ def kernels_of(text: str, name: str) -> str:
 def test_ptx(tmp_path):
     """Threads of a group, the version of the architecture, and no address that may be anywhere."""
     source, made = tmp_path / "m.mlir", tmp_path / "m.ptx"
-    source.write_text(str(parsed(_ADD_AND_SOFTMAX)[0]))
+    source.write_text(str(parsed(ADD_AND_SOFTMAX)[0]))
     assert main(["compile", str(source), "--target", "cuda-sm80", "-o", str(made), "--quiet"]) == 0
     text = made.read_text()
     assert ".version 7.0\n.target sm_80\n" in text
@@ -83,7 +83,7 @@ def test_ptxas_takes_it(name):
     """Nothing spills, and some threads fit."""
     one = target(name)
     assert isinstance(one, KernelTarget)
-    found = usages(kernels_of(_ADD_AND_SOFTMAX, name), one)
+    found = usages(kernels_of(ADD_AND_SOFTMAX, name), one)
     assert found
     for usage in found:
         assert usage.spilled == 0 and 0 < usage.occupancy(one.machine) <= 1
@@ -93,7 +93,7 @@ def test_ptxas_takes_it(name):
 def test_amd(name):
     one = target(name)
     assert isinstance(one, KernelTarget)
-    text = kernels_of(_ADD_AND_SOFTMAX, name)
+    text = kernels_of(ADD_AND_SOFTMAX, name)
     assert f"amdhsa--{one.cpu}" in text and "flat_load" not in text
     assert f".wavefront_size: {one.machine.subgroup}" in text
     for usage in usages(text, one):
@@ -152,7 +152,7 @@ def test_what_llvm_cannot_select_is_one_error():
 def test_running_needs_a_driver(name, message, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(f"nnc.targets.{target(name).family}.find_library", lambda name: None)
     source = tmp_path / "m.mlir"
-    source.write_text(str(parsed(_ADD_AND_SOFTMAX)[0]))
+    source.write_text(str(parsed(ADD_AND_SOFTMAX)[0]))
     assert main(["run", str(source), "--target", name])
     error = capsys.readouterr().err
     assert message in error and error.count("\n") == 1
@@ -166,7 +166,7 @@ EVERY = ("emulated-cuda-sm80", "emulated-amd-gfx90a", "emulated-amd-gfx1100")
 @pytest.mark.emulated
 @pytest.mark.parametrize("name", EVERY)
 def test_small_program(name, emulated):
-    check(_ADD_AND_SOFTMAX, name, sizes=[5])
+    check(ADD_AND_SOFTMAX, name, sizes=[5])
 
 
 @pytest.mark.emulated

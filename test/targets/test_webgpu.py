@@ -172,6 +172,7 @@ def test_no_adapter(tmp_path, adapter):
 
 # -- what it computes --------------------------------------------------------------------------
 
+
 @pytest.mark.emulated
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", CASES)
