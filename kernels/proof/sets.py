@@ -19,8 +19,8 @@ _VARIABLE = re.compile(r"\bv\d")
 GROUPS, THREADS = ("b0", "b1", "b2"), ("t0", "t1", "t2")
 
 
-OPERATIONS = 300_000
-"""Of isl, about a second, for questions whose answer may be left open."""
+OPERATIONS = 600_000
+"""Of isl, about two seconds, for questions whose answer may be left open."""
 
 
 EQUALITIES = 32
