@@ -94,7 +94,8 @@ class Report:
             f"{self.memory_bits >> 10:,} of {machine.memory_bits >> 10:,} kbit of memory"
         )
         for one in sorted(self.kernels, key=lambda one: -one.cycles)[:3]:
-            place = f" ({one.node})" if one.node else ""
+            first = one.node.partition(" + ")[0]
+            place = f" ({first})" if first else ""
             yield f"  {one.name}{place}: {one.cycles:,} cycles, {one.dsps} DSPs"
         if self.sums:
             widest = max(self.sums, key=lambda one: one.bits)
