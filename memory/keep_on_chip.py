@@ -52,7 +52,7 @@ def _check(type: Type, op: Operation) -> None:
     if not type.has_static_shape:
         raise PassError(
             f"{type} has an open size, and hardware has fixed ones: give the inputs' shapes "
-            "(--shape)",
+            "(--shape) where it follows from those",
             op.loc,
         )
     if isinstance(type.element_type, FloatType) and type.element_type.kind == "f64":

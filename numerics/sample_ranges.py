@@ -53,8 +53,14 @@ class SampleRanges(
         for number, inputs in enumerate(given):
             types = entry.function_type.inputs[len(inputs) :]
             outputs = [np.zeros(t.shape, type_to_numpy(t.element_type)) for t in types]  # type: ignore[attr-defined]
-            with np.errstate(all="ignore"):
-                interpreter.call(entry.sym_name, [*(one.copy() for one in inputs), *outputs])
+            try:
+                with np.errstate(all="ignore"):
+                    interpreter.call(entry.sym_name, [*(one.copy() for one in inputs), *outputs])
+            except NncError as error:
+                context.remark(
+                    f"the model does not take these inputs: {error.message}", error.location
+                )
+                return
             if number == 0:
                 op.attributes[SAMPLES] = DictAttr(
                     (("inputs", _arrays(inputs)), ("outputs", _arrays(outputs)))
@@ -111,7 +117,8 @@ def _random(type: Any, rng: np.random.Generator) -> np.ndarray:
     dtype = type_to_numpy(type.element_type)
     if isinstance(type.element_type, FloatType):
         return rng.standard_normal(type.shape).astype(dtype)
-    return rng.integers(0, 2 if dtype == np.bool_ else 100, type.shape).astype(dtype)
+    most = 100 if dtype.itemsize == 1 and dtype != np.bool_ else 2  # Wide ones may be indices.
+    return rng.integers(0, most, type.shape).astype(dtype)
 
 
 def _arrays(arrays: list[np.ndarray]) -> ArrayAttr:

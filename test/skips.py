@@ -21,6 +21,8 @@ ALLOWED: dict[str, str] = {
     "ziglang is not installed": "pip install -e .[cross]; an error in CI",
     "no C compiler": "install cc; CI has it",
     "ptxas is not installed": "pip install nvidia-cuda-nvcc, and its bin folder in PATH",
+    "no C++ compiler": "install g++; CI has it",
+    "hls4ml is not installed": "pip install --no-deps hls4ml; AMD's ap_int.h and ap_fixed.h are in it",
     "Keras is not installed": "pip install keras tensorflow-cpu; models in memory need it",
     "JAX is not installed": "pip install jax; functions in memory need it",
     "the `models` extra is not installed": "pip install -e .[models]; CI's slow step has it",

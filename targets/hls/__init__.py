@@ -1,10 +1,18 @@
-"""HLS C++ for FPGAs, in the dialect of AMD's Vitis: `hls` is a ZU7EV, `hls-PART` another part."""
+"""HLS C++ for FPGAs, in the dialect of AMD's Vitis: `hls` is a ZU7EV, `hls-PART` another part.
+
+Behind each name may stand `-ap`, for arrays of integers of just as many bits as they need, or
+`-fixedN`, for fixed-point numbers of N bits in place of floats too.
+"""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from ..fpga import FpgaMachine
 from .devices import ALVEO_U50, ZU7EV, ZYNQ_7020
 from .target import HlsTarget
+
+_BITS = (8, 10, 12, 14, 16, 18, 20, 24, 27, 32)
 
 
 def host() -> None:
@@ -12,7 +20,21 @@ def host() -> None:
 
 
 def _target(name: str, summary: str, machine: FpgaMachine) -> HlsTarget:
-    return HlsTarget(name=name, summary=summary, family="hls", machine=machine, pointer_bits=32)
+    plain = HlsTarget(name=name, summary=summary, family="hls", machine=machine, pointer_bits=32)
+    exact = replace(
+        plain, name=f"{name}-ap", summary=f"{summary}; ap_int of just as many bits", exact=True
+    )
+    fixed = (
+        replace(
+            exact,
+            name=f"{name}-fixed{bits}",
+            summary=f"{summary}; ap_fixed of {bits} bits",
+            fixed=bits,
+            machine=replace(machine, float_dsps=-(-bits // 27) * -(-bits // 18), sum_cycles=1),
+        )
+        for bits in _BITS
+    )
+    return replace(plain, variants=(exact, *fixed))
 
 
 TARGETS = (

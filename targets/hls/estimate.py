@@ -94,7 +94,8 @@ class Report:
             f"{self.memory_bits >> 10:,} of {machine.memory_bits >> 10:,} kbit of memory"
         )
         for one in sorted(self.kernels, key=lambda one: -one.cycles)[:3]:
-            place = f" ({one.node})" if one.node else ""
+            first = one.node.partition(" + ")[0]
+            place = f" ({first})" if first else ""
             yield f"  {one.name}{place}: {one.cycles:,} cycles, {one.dsps} DSPs"
         if self.sums:
             widest = max(self.sums, key=lambda one: one.bits)
@@ -145,7 +146,8 @@ class _Estimate:
                 continue
             buffer = op.results[0]
             found = self.ranges.of(buffer)
-            if found.terms > 1 and isinstance(found.type.element_type, IntegerType):
+            is_exact = isinstance(found.type.element_type, IntegerType) or found.format
+            if found.terms > 1 and is_exact:
                 bits, _ = width_of(found)
                 sum = Sum(bits, found.low, found.high, found.terms, not found.wraps)
                 self.kernel.sums.append(sum)
@@ -182,15 +184,18 @@ class _Estimate:
 
     def dsps(self, op: Operation) -> int:
         """The slices of one operation."""
-        if op.name in _FLOAT_DSPS:
+        is_fixed = bool(op.results) and op.results[0] in self.ranges.formats
+        if op.name in _FLOAT_DSPS and not is_fixed:
             return _FLOAT_DSPS[op.name] if isinstance(op.results[0].type, FloatType) else 0
-        if not isinstance(op, arith.MulI) or isinstance(op.results[0].type, IndexType):
+        if not isinstance(op, arith.MulI | arith.MulF) or isinstance(op.results[0].type, IndexType):
             return 0
         bits = sorted(map(self.bits, op.operands))
         return -(-bits[1] // _FACTORS[0]) * -(-bits[0] // _FACTORS[1])
 
     def bits(self, value: Value) -> int:
         """How wide an operand of a product is."""
+        if value in self.ranges.formats:
+            return self.ranges.formats[value].bits
         op = value.defining_op
         while isinstance(op, arith.ExtSI | arith.ExtUI):
             value, op = op.operands[0], op.operands[0].defining_op

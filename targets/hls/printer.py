@@ -20,11 +20,13 @@ from .storage import kind_of, parts_of
 class HlsPrinter(FunctionPrinter):
     """The text of one function of hardware."""
 
-    def __init__(self, language: Language, facts: Facts, op: Any, ranges: Ranges, top: str) -> None:
+    def __init__(
+        self, language: Language, facts: Facts, op: Any, ranges: Ranges, top: str, exact: bool
+    ) -> None:
         if ENTRY in op.attributes:
             facts.names[op.sym_name] = top
         super().__init__(language, facts, op)
-        self.ranges = ranges
+        self.ranges, self.exact = ranges, exact
 
     def head(self, named: bool = False) -> str:
         """The declaration; the entry is what other files call."""
@@ -60,7 +62,7 @@ class HlsPrinter(FunctionPrinter):
 
     def element_kind(self, buffer: Value) -> str:
         """The least type that holds what the elements are."""
-        return kind_of(self.ranges.of(buffer), super().element_kind(buffer))
+        return kind_of(self.ranges.of(buffer), super().element_kind(buffer), self.exact)
 
     def enter(self, op: Operation) -> None:
         """The pragmas of a loop."""
@@ -71,11 +73,13 @@ class HlsPrinter(FunctionPrinter):
             self.lines.append("#pragma HLS UNROLL")
 
 
-def constant_text(op: memref.Global, name: str, language: Language, ranges: Ranges) -> str:
+def constant_text(
+    op: memref.Global, name: str, language: Language, ranges: Ranges, exact: bool
+) -> str:
     """An array of numbers in the least type that holds them; nothing, where none is read."""
     found = ranges.constant(op.sym_name)
     if found is None:
         return ""
     declared = language.scalars[language.stored(op.type.element_type)]
-    kind = kind_of(found, declared)
+    kind = kind_of(found, declared, exact)
     return constant(op, name, language, kind if kind != declared else "")

@@ -24,8 +24,9 @@ from ...dialects import arith, func, memref, scf
 from ...dialects.marks import ENTRY, INPUTS, OUTPUTS, PIPELINE, REPLICATE
 from ...ir.attributes import DenseElements, DenseResource
 from ...ir.core import Block, Operation, Value
-from ...ir.types import FloatType, IndexType, MemRefType
+from ...ir.types import FloatType, IndexType, IntegerType, MemRefType
 from ..source.entry import element_name
+from .formats import Format
 from .intervals import AXES, Interval, along, applied, between, held, joined, limits
 from .language import language
 
@@ -53,6 +54,10 @@ class Class:
     type: MemRefType
     low: float = inf
     high: float = -inf
+    format: Format | None = None
+    """How its floats are kept as fixed-point numbers, if they are."""
+    stays_float: bool = False
+    """Whether something is stored in it that no fixed-point type is known to hold."""
     constants: list[np.ndarray] = field(default_factory=list)
     is_given: bool = False
     """Whether the caller of the entry gives it, or something unknown writes to it."""
@@ -60,6 +65,8 @@ class Class:
     """The type of elements that the entry's caller knows."""
     wraps: bool = False
     """Whether a sum in it may be more than its type holds."""
+    is_written: bool = False
+    """Whether anything is stored in it, so that constants are not all it holds."""
     is_moved: bool = False
     """Whether a view of it has its elements in another order, or some of them."""
     terms: int = 0
@@ -73,6 +80,8 @@ class Class:
 
     @property
     def interval(self) -> Interval:
+        if self.format is not None:
+            return between(*self.format.limits)
         if self.is_given or self.low > self.high:
             return limits(self.type.element_type)
         return between(self.low, self.high)
@@ -81,6 +90,10 @@ class Class:
 class Ranges:
     """What the buffers of a module hold."""
 
+    sums_tolerance = 1e-4
+    """How far results may be from the reference's, for the largest of them, where it adds up floats
+    in another order."""
+
     def __init__(self, module: Operation, inputs: Sequence[tuple[float, float]] = ()) -> None:
         self._functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
         self._globals = {g.sym_name: g for g in module.body_block if isinstance(g, memref.Global)}
@@ -88,15 +101,18 @@ class Ranges:
             *module.attributes[INPUTS].elements,  # type: ignore[attr-defined]
             *module.attributes[OUTPUTS].elements,  # type: ignore[attr-defined]
         ]
+        self.formats: dict[Value, Format] = {}
+        """Of values that are fixed-point numbers."""
         self._parents: dict[Value, Value] = {}
         self._classes: dict[Value, Class] = {}
         self._constants: dict[str, Value] = {}
         for function in self._functions.values():
             self._unite(function, inputs)
+        self._choose_formats()
         for _ in range(_ROUNDS):
             before = self._spans()
             for function in self._functions.values():
-                _Walk(self).block(function.body.blocks[0])
+                self._walk(self).block(function.body.blocks[0])
             if self._spans() == before:
                 break
         else:
@@ -104,14 +120,24 @@ class Ranges:
                 if not one.constants:
                     one.is_given = True
 
-    def _spans(self) -> list[tuple[float, float, bool]]:
-        return [(one.low, one.high, one.is_given) for one in self._classes.values()]
+    @property
+    def _walk(self) -> type[Walk]:
+        """What looks at a function."""
+        return Walk
+
+    def _choose_formats(self) -> None:
+        """Say which buffers of floats are kept as fixed-point numbers: none."""
+
+    def _spans(self) -> list[Any]:
+        classes = self._classes.values()
+        return [(one.low, one.high, one.is_given, one.is_written, one.format) for one in classes]
 
     @property
-    def sums_floats(self) -> bool:
-        """Whether floats are added up, whose sum depends on the order."""
+    def tolerance(self) -> float:
+        """How far results may be from the reference's, for the largest of them."""
         classes = self._classes.values()
-        return any(c.terms > 1 and isinstance(c.type.element_type, FloatType) for c in classes)
+        floats = (c for c in classes if c.terms > 1 and isinstance(c.type.element_type, FloatType))
+        return self.sums_tolerance if any(floats) else 0.0
 
     def constant(self, symbol: str) -> Class | None:
         """What is known of a constant; None where nothing reads it."""
@@ -120,12 +146,13 @@ class Ranges:
 
     def of(self, buffer: Value) -> Class:
         """What a buffer, or a view of one, holds."""
-        root = self._root(buffer)
+        root = self.root(buffer)
         if root not in self._classes:
             self._classes[root] = Class(root.type)  # type: ignore[arg-type]
         return self._classes[root]
 
-    def _root(self, value: Value) -> Value:
+    def root(self, value: Value) -> Value:
+        """The buffer that stands for all that calls make one."""
         while value in self._parents:
             value = self._parents[value]
         return value
@@ -156,7 +183,7 @@ class Ranges:
                             self.of(operand).is_moved |= not isinstance(op, _SAME_ORDER)
 
     def _join(self, one: Value, other: Value) -> None:
-        one, other = self._root(one), self._root(other)
+        one, other = self.root(one), self.root(other)
         if one is other or not isinstance(one.type, MemRefType):
             return
         mine, theirs = self.of(one), self.of(other)
@@ -183,7 +210,7 @@ def _numbers(op: memref.Global) -> np.ndarray:
     return np.zeros(max(1, op.type.num_elements or 1))
 
 
-class _Walk:
+class Walk:
     """The values of one function."""
 
     def __init__(self, ranges: Ranges) -> None:
@@ -191,6 +218,8 @@ class _Walk:
         self.values: dict[Value, Interval] = {}
         self.chain: list[scf.For] = []
         self.stores: dict[Value, Store] = {}
+        self.conditions = 0
+        """How many conditions are around."""
 
     def of(self, value: Value) -> Interval:
         return self.values.get(value) or limits(value.type)
@@ -211,20 +240,34 @@ class _Walk:
             case memref.Store():
                 self.store(op)
             case memref.Copy():
-                target = self.ranges.of(op.target)
-                target.include(self.ranges.of(op.source).interval)
+                self.copy(op)
             case scf.For():
                 self.loop(op)
             case scf.If():
+                self.conditions += 1
                 for region in op.regions:
                     for inner in region.blocks:
                         self.block(inner)
+                self.conditions -= 1
             case func.Call() | func.Return() | scf.Yield():
                 pass
             case _ if op.regions or not _is_plain(op):
                 self.unknown(op)
             case _ if len(op.results) == 1:
-                self.values[op.results[0]] = applied(op, [self.of(v) for v in op.operands])
+                self.values[op.results[0]] = self.computed(op)
+
+    def computed(self, op: Operation) -> Interval:
+        """What an operation without effects gives."""
+        return applied(op, [self.of(v) for v in op.operands])
+
+    def copy(self, op: memref.Copy) -> None:
+        """A buffer's elements, all at once, in another."""
+        buffer, found = self.ranges.root(op.target), self.ranges.of(op.source).interval
+        state = self.stores.setdefault(buffer, Store())
+        before = found if state.found is None else state.found
+        state.found, state.places = between(*joined(before, found).span), None
+        self.ranges.of(buffer).is_written = True
+        self.ranges.of(buffer).include(state.found)
 
     def unknown(self, op: Operation) -> None:
         """Whatever else may write to a buffer may write anything; what it gives may be anything."""
@@ -256,7 +299,7 @@ class _Walk:
         self.touch(op)
         found = self.ranges.of(op.memref)
         shape = op.memref.type.shape
-        if isinstance(op.results[0].type, IndexType) or not found.constants or found.is_given:
+        if isinstance(op.results[0].type, IndexType) or not found.constants or found.is_written:
             return found.interval
         at = [self.of(v) for v in op.indices]
         sizes = np.broadcast_shapes(*(one.low.shape for one in at)) if at else ()
@@ -286,7 +329,7 @@ class _Walk:
 
     def store(self, op: memref.Store) -> None:
         """A number that is written, or added to what is there."""
-        buffer = self.ranges._root(op.memref)
+        buffer = self.ranges.root(op.memref)
         self.touch(op)
         state, chain = self.stores.setdefault(buffer, Store()), tuple(self.chain)
         type = op.value.type
@@ -295,7 +338,8 @@ class _Walk:
             found = self.of(op.value) if term is None else limits(type)
             before = found if state.found is None else state.found
             state.found = between(*joined(before, found).span)
-            state.chain, state.places = chain, self.places(op)
+            state.chain = chain
+            state.places = None if self.conditions else self.places(op)
         else:
             common = sum(a is b for a, b in zip(state.chain, chain, strict=False))
             common = common if self.covers(state.places, self.places(op), common) else 0
@@ -303,7 +347,9 @@ class _Walk:
             low, high = state.found.span
             sums = Interval(low + np.minimum(total.low, 0), high + np.maximum(total.high, 0))
             state.found = between(*held(sums, type).span)
-            self.ranges.of(buffer).wraps |= sums.span != state.found.span
+            if isinstance(type, IntegerType):
+                self.ranges.of(buffer).wraps |= sums.span != state.found.span
+        self.ranges.of(buffer).is_written = True
         self.ranges.of(buffer).include(state.found)
 
     def total(self, op: memref.Store, term: Interval, common: int, found: Class) -> Interval:

@@ -42,6 +42,8 @@ def parts_of(found: Class, size: int) -> Parts | None:
 def width_of(found: Class) -> tuple[int, bool]:
     """The bits of an element, and whether it has a sign."""
     element = found.type.element_type
+    if found.format is not None:
+        return found.format.bits, True
     if isinstance(element, FloatType):
         return 8 * element.byte_width, True
     own = element.width if isinstance(element, IntegerType) else 32
@@ -52,14 +54,20 @@ def width_of(found: Class) -> tuple[int, bool]:
     return min(bits, own), signed
 
 
-def kind_of(found: Class, declared: str) -> str:
-    """The least standard type of integers that holds the elements; `declared` if none is less."""
+def kind_of(found: Class, declared: str, exact: bool = False) -> str:
+    """The type of the elements: the least standard one of integers that holds them, `declared` if
+    none is less; with `exact`, one of just as many bits.
+    """
     element = found.type.element_type
     if found.kind:
         return found.kind
+    if found.format is not None:
+        return found.format.text
     if not isinstance(element, IntegerType) or element.width == 1 or found.is_given:
         return declared
     bits, signed = width_of(found)
+    if exact and bits < element.width:
+        return f"ap_{'' if signed else 'u'}int<{bits}>"
     width = next(n for n in (8, 16, 32, 64) if n >= bits)
     if width >= max(8, element.width):
         return declared

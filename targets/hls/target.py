@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,16 +39,31 @@ _LOOPS = stage(
 )
 
 
+_FIXED = stage(
+    "fixed-point-loops",
+    "the same, with functions such as exp as they are",
+    "apply-schedules",
+    ("keep-on-chip", "behind schedules, which shrink buffers"),
+    "canonicalize",
+    "cse",
+    ("describe-entry", "what callers have to know, and the statuses of what may fail"),
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class HlsTarget(Target):
     """C++ that synthesis makes hardware of, with pragmas; any C++ compiler runs it."""
 
     machine: FpgaMachine  # type: ignore[assignment]
     policy: str = "pipelines"
+    exact: bool = False
+    """Whether arrays of integers have types of just as many bits as they need."""
+    fixed: int = 0
+    """The bits of fixed-point numbers that floats become; 0 where they stay."""
 
     @property
     def stages(self) -> tuple[Stage, ...]:
-        return _SAMPLES, _LOOPS
+        return _SAMPLES, _FIXED if self.fixed else _LOOPS
 
     @property
     def files(self) -> Mapping[str, FileKind]:
@@ -60,13 +76,13 @@ class HlsTarget(Target):
         from .text import hls_text
 
         with timed("Print"):
-            return hls_text(module, symbols.prefix, self.machine).encode()
+            text = hls_text(module, symbols.prefix, self.machine, self.exact, self.fixed)
+        return text.encode()
 
     def notes(self, module: Operation) -> list[str]:
-        from .ranges import Ranges
-        from .text import report_of
+        from .text import ranges_of, report_of
 
-        return list(report_of(module, Ranges(module), self.machine).lines())
+        return list(report_of(module, ranges_of(module, self.fixed), self.machine).lines())
 
     def write(
         self, program: Program, path: Path, options: ArtifactOptions, timed: Timed = untimed
@@ -91,10 +107,24 @@ class HlsTarget(Target):
     def obstacle(self) -> str | None:
         from ..c.running import cpp_compiler
 
-        return None if cpp_compiler() else "no C++ compiler is here: install g++ or clang++"
+        if not cpp_compiler():
+            return "no C++ compiler is here: install g++ or clang++"
+        if (self.exact or self.fixed) and not _has_types():
+            return (
+                "ap_int.h and ap_fixed.h are not found: name the folder of AMD's types, from Vitis "
+                "or from hls4ml, in CPLUS_INCLUDE_PATH"
+            )
+        return None
 
     def load(self, code: bytes, exports: tuple[str, ...]) -> LinkedCode:
         self.check_runs_here()
         from ..c.running import load_cpp
 
         return load_cpp(code)
+
+
+def _has_types() -> bool:
+    """Whether the C++ compiler finds the types of any number of bits."""
+    words = ":".join(os.environ.get(name, "") for name in ("CPLUS_INCLUDE_PATH", "CPATH"))
+    folders = [Path(word) for word in words.split(":") if word] + [Path("/usr/include")]
+    return any((folder / "ap_fixed.h").exists() for folder in folders)

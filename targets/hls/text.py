@@ -18,6 +18,8 @@ from ..fpga import FpgaMachine
 from ..source.entry import TENSOR, entry_lines, parameters
 from ..source.module import numbers_text, print_module
 from .estimate import Report, estimated
+from .fixed import FixedRanges
+from .fixed_printer import FixedPrinter
 from .language import language
 from .printer import HlsPrinter, constant_text
 from .ranges import Ranges
@@ -26,10 +28,6 @@ PART = "/* -- part -- */\n"
 """The line between the parts of the code: functions of hardware, what only this process calls, the
 report, the samples, an end."""
 
-_FLOAT_SUMS = 1e-4
-"""How far results may be from the reference's, for the largest of them, where it adds up floats in
-another order."""
-
 _HEADER = """\
 {about}
 #ifndef {upper}_TOP_H
@@ -37,8 +35,8 @@ _HEADER = """\
 
 #include <stdint.h>
 
-/* The function of hardware; tensors are row-major. */
-void {prefix}_top({parameters});
+/* The function of hardware; tensors are row-major.{status} */
+{result} {prefix}_top({parameters});
 
 #endif
 """
@@ -69,20 +67,32 @@ _CHECK = """\
 """
 
 
-def hls_text(module: Operation, prefix: str, machine: FpgaMachine) -> str:
-    """A module behind the last stage as HLS C++, in parts. Raises NncError."""
-    ranges = Ranges(module)
+def ranges_of(module: Operation, fixed: int) -> Ranges:
+    """What a module's buffers hold, floats as fixed-point numbers of so many bits, if any."""
+    return FixedRanges(module, fixed) if fixed else Ranges(module)
+
+
+def hls_text(
+    module: Operation, prefix: str, machine: FpgaMachine, exact: bool = False, fixed: int = 0
+) -> str:
+    """A module behind the last stage as HLS C++, in parts; `exact` arrays of integers have types of
+    just as many bits as they need, and floats are fixed-point numbers of `fixed` bits, if any.
+
+    Raises NncError.
+    """
+    ranges = ranges_of(module, fixed)
     report = report_of(module, ranges, machine)
-    top = f"{prefix}_top"
+    top, printer = f"{prefix}_top", FixedPrinter if fixed else HlsPrinter
+    types = "#include <ap_fixed.h>\n#include <ap_int.h>\n" if exact or fixed else ""
     text = print_module(
         module,
         language(),
-        lambda words, facts, op: HlsPrinter(words, facts, op, ranges, top),
-        partial(constant_text, ranges=ranges),
+        lambda words, facts, op: printer(words, facts, op, ranges, top, exact),
+        partial(constant_text, ranges=ranges, exact=exact),
     )
     parts = [
         "/* Made by nnc: HLS C++ in the dialect of AMD's Vitis. */\n",
-        (Path(__file__).parent / "prelude.h").read_text() + numbers_text(),
+        types + (Path(__file__).parent / "prelude.h").read_text() + numbers_text(),
         text.constants,
         text.functions,
         PART + TENSOR,
@@ -117,7 +127,7 @@ def samples_of(module: Operation, ranges: Ranges) -> dict[str, Any]:
         key: [_numbers(one.to_numpy()) for one in values]  # type: ignore[attr-defined]
         for key, values in given.items()
     }
-    return {**found, "tolerance": _FLOAT_SUMS if ranges.sums_floats else 0.0}
+    return {**found, "tolerance": ranges.tolerance}
 
 
 def _numbers(array: np.ndarray) -> list[Any]:
@@ -133,8 +143,14 @@ def header(signature: Any, prefix: str) -> str:
         f"{'' if is_output else 'const '}{kind} {name}[{max(1, type.num_elements)}]"
         for name, kind, type, is_output in parameters(signature, language())
     )
+    fails = bool(signature.failures)
     return _HEADER.format(
-        about=about(signature), upper=prefix.upper(), prefix=prefix, parameters=listed
+        result="int32_t" if fails else "void",
+        status=" Gives 0, or the number of a check that failed." if fails else "",
+        about=about(signature),
+        upper=prefix.upper(),
+        prefix=prefix,
+        parameters=listed,
     )
 
 
