@@ -36,8 +36,8 @@ class CudaTarget(KernelTarget):
             return "no libcuda is here: install NVIDIA's driver"
         return super().obstacle()
 
-    def made(self, text: str) -> str:
-        return self.generated(text, "assembly").decode()
+    def made(self, text: str) -> bytes:
+        return self.generated(text, "assembly")
 
 
 def host() -> None:

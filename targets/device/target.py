@@ -120,11 +120,9 @@ class DeviceTarget(Target):
         return self._kernels(module).text
 
     def _kernels(self, module: Operation) -> Kernels:
-        """The code of all kernels of a module, of which `outline-launches` makes one module."""
-        found = [op for op in module.body_block if isinstance(op, gpu.GPUModuleOp)]
-        if len(found) > 1:
-            raise NncError("the kernels of a program have to be in one module", found[1].loc)
-        return self.code_of(found[0]) if found else Kernels("", [], [])
+        """The code of all kernels of a module."""
+        found = kernels_in(module)
+        return self.code_of(found) if found is not None else Kernels("", [], [])
 
     # -- what the user takes away, and what runs it --------------------------------------------
 
@@ -159,6 +157,14 @@ class DeviceTarget(Target):
         from .running import load_device_code
 
         return load_device_code(self, code)
+
+
+def kernels_in(module: Operation) -> gpu.GPUModuleOp | None:
+    """The kernels of a program, of which `outline-launches` makes one module. Raises NncError."""
+    found = [op for op in module.body_block if isinstance(op, gpu.GPUModuleOp)]
+    if len(found) > 1:
+        raise NncError("the kernels of a program have to be in one module", found[1].loc)
+    return found[0] if found else None
 
 
 def _lines(texts: Sequence[str]) -> str:

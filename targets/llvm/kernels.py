@@ -17,7 +17,7 @@ from ...ir.attributes import ArrayAttr, IntegerAttr, StringAttr
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.syntax.parser import parse_module
-from ..device.target import DeviceTarget
+from ..device.target import DeviceTarget, kernels_in
 from ..source.kernels import Kernels
 from .ir import ModuleWriter
 from .threads import Threads
@@ -49,13 +49,15 @@ class KernelTarget(DeviceTarget):
         failures = kernels.attributes.get(FAILURES)
         messages = failures.elements if isinstance(failures, ArrayAttr) else ()
         checks = [one.value for one in messages if isinstance(one, StringAttr)]
-        code = self.made(text)
-        text = code if isinstance(code, str) else self.generated(text, "assembly").decode()
-        data = code if isinstance(code, bytes) else None
-        return Kernels(text, [_row(op) for op in found if isinstance(op, llvm.Func)], checks, data)
+        rows = [_row(op) for op in found if isinstance(op, llvm.Func)]
+        return Kernels("", rows, checks, self.made(text))
+
+    def text(self, module: Operation, suffix: str) -> str:
+        found = kernels_in(module)
+        return self.generated(kernels_ir(found), "assembly").decode() if found is not None else ""
 
     @abstractmethod
-    def made(self, text: str) -> str | bytes:
+    def made(self, text: str) -> bytes:
         """What a host gives the driver, of the LLVM IR of kernels. Raises NncError."""
 
     def generated(self, text: str, kind: Code) -> bytes:

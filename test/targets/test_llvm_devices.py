@@ -20,11 +20,12 @@ from nnc.ir.diagnostics import NncError
 from nnc.ir.syntax.parser import parse_module
 from nnc.targets import base
 from nnc.targets.base import target
+from nnc.targets.groups import GroupMachine
 from nnc.targets.llvm.ir import ModuleWriter
 from nnc.targets.llvm.kernels import MATHEMATICS, KernelTarget, generated
 from nnc.tools.nnc import main
 
-from bench.kernels import usages
+from bench.kernels import Usage, usages
 
 from ..lowering.test_nn_to_linalg import example_of
 from ..lowering.test_nn_to_linalg_cases import CONVOLUTIONS, MOVEMENT, one_op
@@ -78,6 +79,7 @@ def test_ptx(tmp_path):
 
 
 @needs_ptxas
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("cuda")])
 def test_ptxas_takes_it(name):
     """Nothing spills, and some threads fit."""
@@ -98,6 +100,16 @@ def test_amd(name):
     assert f".wavefront_size: {one.machine.subgroup}" in text
     for usage in usages(text, one):
         assert usage.spilled == 0 and 0 < usage.occupancy(one.machine) <= 1
+
+
+def test_occupancy():
+    """Of registers: 65,536 over 256 threads of 72 are 3 groups, 768 threads of 2048."""
+    machine = target("cuda-sm80").machine
+    assert isinstance(machine, GroupMachine)
+    assert Usage("f", 256, 72, 0, 0).occupancy(machine) == 768 / 2048
+    # 70 registers are given out as 72; of 164 KiB, groups of 100 KiB are one; 32 groups at most.
+    assert Usage("f", 256, 70, 0, 100 << 10).occupancy(machine) == 256 / 2048
+    assert Usage("f", 1, 10, 0, 0).occupancy(machine) == 32 * 32 / 2048
 
 
 def test_functions_of_far_numbers():

@@ -1,8 +1,8 @@
 """NVIDIA's and AMD's kernels without such a device: their LLVM IR as code of this machine.
 
 The IR is what LLVM's passes for the device have left. Address spaces are dropped, intrinsics become
-calls of functions in `threads.cpp`, and each thread of a group is a fiber. What stays unchecked is
-how LLVM selects the device's instructions, and what a driver and a device make of them.
+calls of functions in `threads.cpp`, and each thread of a group is a fiber. The device's own code is
+made as well, and may not spill. What stays unchecked is what a driver and a device make of it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from nnc.targets.cuda import TARGETS as CUDA
 from nnc.targets.cuda import CudaTarget
 from nnc.targets.llvm.kernels import KernelTarget, generated
 from nnc.targets.llvm.target import LlvmTarget
+
+from bench.kernels import usages
 
 HERE = Path(__file__).parent
 COMPILER = shutil.which("g++")
@@ -121,9 +123,17 @@ def load_driver(name: str, *flags: str) -> None:
 class Emulated(KernelTarget):
     """A device's kernels, run by this machine's processor; the host is the device's own."""
 
-    def made(self, text: str) -> str:
+    def made(self, text: str) -> bytes:
+        self.check(self.generated(text, "assembly").decode())
         text = self.generated(text, "ir").decode()
-        return str(compiled(for_processor(text, self.machine.subgroup)))
+        return bytes(compiled(for_processor(text, self.machine.subgroup)))
+
+    def check(self, text: str) -> None:
+        """Raise where the device's own code keeps what threads compute in memory."""
+        if self.code_suffix == ".ptx" and shutil.which("ptxas") is None:
+            return
+        for usage in usages(text, self):
+            assert usage.spilled == 0, usage
 
     def obstacle(self) -> str | None:
         return None
