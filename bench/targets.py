@@ -105,17 +105,17 @@ processor does, and the compilation lists it; `--fallback error` refuses it inst
 needs `pip install 'nnc[prove]'`. Calls of one library follow one another: a device has one queue.
 The first run after loading compiles kernels; constants are copied once.
 
-Schedules follow from the device's numbers alone (`targets/groups.py`): tiles that fit its registers,
-its threads and whole lines of its memory are ranked by waves of groups times the slowest of
-arithmetic, bytes from memory, from the two caches and from workgroup memory. By that measure a
-product's operands are kept in workgroup memory, so many steps of the sum at a time, in one or two
-buffers; several groups share a sum where tiles of the results leave room on the device, and a
-second launch adds up; groups run in blocks where operands do not fit the second cache. Where
-workgroup memory is no nearer than the cache, as on `opencl-cpu`, operands stay where they are. One
-launch writes the borders and the middle of a padded image. A row of a reduction, a normalization or
-a softmax belongs to a group, in one launch. `python -m bench.quality MODEL` counts, without a device,
-what of global memory and of banks that takes; `nn-opt --choose-schedules=print-candidates` says what
-was compared.
+Schedules follow from the device's numbers alone (`targets/groups.py`): tiles that fit its
+registers, its threads and whole lines of its memory are ranked by waves of groups times the
+slowest of arithmetic, bytes from memory, from the two caches and from workgroup memory. By that
+measure a product's operands are kept in workgroup memory, so many steps of the sum at a time, in
+one or two buffers; several groups share a sum where tiles of the results leave room on the
+device, and a second launch adds up; groups run in blocks where operands do not fit the second
+cache. Where workgroup memory is no nearer than the cache, as on `opencl-cpu`, operands stay where
+they are. One launch writes the borders and the middle of a padded image. A row of a reduction, a
+normalization or a softmax belongs to a group, in one launch. `python -m bench.quality MODEL`
+counts, without a device, what of global memory and of banks that takes; `nn-opt
+--choose-schedules=print-candidates` says what was compared.
 
 CI runs every `nn` operator, many shapes of convolutions and movements, and eight small networks
 on PoCL, and four networks on oclgrind, which finds no race and no access outside of a buffer. No
