@@ -21,9 +21,10 @@ from pathlib import Path
 
 from nnc.dialects import func, gpu, scf
 from nnc.driver.compile import load_module, run_stages
-from nnc.ir.core import Operation, Value
+from nnc.ir.core import Operation
 from nnc.ir.rewriting import constant_int
 from nnc.ir.types import MemRefType
+from nnc.ir.values import Value
 from nnc.kernels.kernel_costs import buffer_bytes, kernel_cost
 from nnc.kernels.model.stages import UNKNOWN_EXTENT
 from nnc.kernels.model.transactions import memory_of

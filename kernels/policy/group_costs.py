@@ -199,7 +199,9 @@ class GroupEstimate:
         if share.staging is not None and share.staging.buffers > 1:
             words += staged // (4 * threads * share.staging.buffers)  # What is on its way.
         most = machine.thread_registers * self.costs.registers_filled
-        if words > most or threads > machine.group_threads or staged > machine.workgroup_bytes:
+        if words > most or threads > machine.group_threads:
+            return 0
+        if staged > machine.workgroup_bytes // 2:  # The rest is for vectors that change hands.
             return 0
         taken = min(machine.thread_registers, words / self.costs.registers_filled)
         found = [

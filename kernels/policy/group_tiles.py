@@ -20,6 +20,9 @@ def lanes_of(size: int) -> int:
 class GroupTiles(GroupEstimate):
     """The tiles of one stage that are looked at, and the best of them."""
 
+    crew: int | None = None
+    """How many threads a group has, where that is known."""
+
     def best(self, lanes: Sequence[int] | None = None, staged: bool = False) -> GroupTile:
         """The tile of the least cost, with its lanes along one of these dimensions.
 
@@ -148,6 +151,8 @@ class GroupTiles(GroupEstimate):
 
     def _threads(self) -> list[int]:
         machine = self.machine
+        if self.crew is not None:
+            return [self.crew]
         return list(self._powers(machine.together, machine.group_threads))
 
     @staticmethod

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from nnc.dialects import gpu
 from nnc.dialects.marks import THREADS
 from nnc.ir.passes import PassContext, PassManager
 from nnc.ir.syntax.parser import parse_module
@@ -210,6 +211,40 @@ def test_a_row_belongs_to_a_group():
     ((tile,),) = tiles_of("t4", OPEN["rows"].replace("?x?", "512x768"))
     assert tile.groups == 512
     assert 768 % tile.elements == 0 and tile.elements >= 384
+
+
+def attention(heads, queries, keys, width):
+    q, k, v, p = (
+        f"tensor<1x{heads}x{rows}x{columns}xf32>"
+        for rows, columns in ((queries, width), (width, keys), (keys, width), (queries, keys))
+    )
+    return f"""
+      func.func @main(%q: {q}, %k: {k}, %v: {v}) -> {q} {{
+        %s = nn.matmul %q, %k : ({q}, {k}) -> {p}
+        %p = nn.softmax %s {{axis = 3 : i64}} : ({p}) -> {p}
+        %o = nn.matmul %p, %v : ({p}, {v}) -> {q}
+        return %o : {q}
+      }}"""
+
+
+def test_attention_is_one_launch():
+    """A group has the scores of some queries in its own memory; those of too many keys it has not."""
+    for device in ("t4", "pocl"):
+        ((tile,),) = tiles_of(device, attention(4, 64, 128, 32))
+        assert tile.groups >= 4
+    (found,) = tiles_of("t4", attention(1, 64, 1 << 15, 32))
+    assert len(found) > 1
+
+
+def test_attention():
+    """The same results where rows of blocks and keys are left over, and the proof."""
+    module, subject = for_device("t4", attention(2, 5, 9, 4))
+    rng = np.random.default_rng(3)
+    shapes = (1, 2, 5, 4), (1, 2, 4, 9), (1, 2, 9, 4)
+    inputs = [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
+    check(module, subject, inputs, threads=2)
+    assert prove(module)
+    assert sum(isinstance(op, gpu.LaunchFunc) for op in module.walk()) == 1
 
 
 PADDED = """

@@ -1,0 +1,341 @@
+"""Steps of schedules for devices: which loops become groups of threads, and what a group does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+
+from ...dialects.schedule import GroupAxis
+from ...targets.groups import GroupMachine
+from ..codegen.tiles.contraction import factors_of
+from ..model.lanes import unvectorizable
+from ..model.plan import Loop, iterations
+from ..model.stages import Stage, expected, has_reuse
+from ..primitives.bind import bind
+from ..primitives.cache import cache
+from ..primitives.fuse import fuse
+from ..primitives.order import order
+from ..primitives.parallel import parallel
+from ..primitives.rfactor import rfactor
+from ..primitives.split import split
+from ..primitives.threads import threads
+from .chains import Chain
+from .group_costs import GroupTile
+from .group_tiles import GroupTiles, lanes_of
+from .grouping import Group
+from .heuristics import Heuristics
+from .tile_costs import Tile, widest_element
+from .writer import ScheduleWriter
+
+AXES = "zyx"
+
+
+class GroupHeuristics(Heuristics):
+    """Schedules groups of stages for groups of threads."""
+
+    keeps_outer = True
+
+    def __init__(self, writer: ScheduleWriter, machine: GroupMachine) -> None:
+        super().__init__(writer, machine.thread, use_caches=False)
+        self.device = machine
+        self.launched: list[GroupTile] = []
+        """The tile of each launch."""
+        self.continued: list[GroupTile] = []
+        """Tiles of what groups go on with in the same launch."""
+        self.launch = machine.launch_microseconds * machine.cycles_per_microsecond
+        self.chosen: dict[Stage, GroupTile] = {}
+        self.around = 1
+        self.crew: int | None = None
+        """In a chain: groups of threads, and how many threads each has."""
+        self.chunks: dict[Stage, Loop] = {}
+        """The loop of each product at which groups copy operands into their memory."""
+        self.others: list[Stage] = []
+        self.fed = False
+        """Whether groups make their inputs themselves, in memory of their own."""
+        self.staged = False
+        """Whether groups keep operands of products in memory of their own."""
+        self.split = False
+        """Whether groups share the sums of products."""
+
+    def group(self, group: Group) -> None:
+        """Schedule stages that share loops."""
+        self.others = group.members
+        if any(map(unvectorizable, group.maps)):
+            for stage in group.maps:
+                self.plain(stage)
+        else:
+            {"tile": self.tiled, "row": self.rows}.get(group.kind, self.maps)(group)
+            self.launched.append(self.chosen[group.host])
+        for stage in group.feeders:
+            if stage not in self.writer.plan.sharing:
+                self.alone(stage)
+
+    def beside(self, stages: list[Stage]) -> None:
+        """Stages that write parts of one buffer: one launch, where that is expected to take less.
+
+        Groups go over what all of them have in common, the images of a batch and their channels.
+        """
+        plan = self.writer.plan
+        host = max(stages, key=lambda s: prod(map(expected, s.extents)))
+        maps = {stage: plan.matching_dims(stage, host) for stage in stages}
+        rows = set.intersection(*(set(found.values()) for found in maps.values()))
+        roots = self.writer.loops(host)
+        shared = [l for l in roots if l.dims[0] in rows and not l.is_reduction]
+        own = [l for l in roots if l not in shared]
+        model = GroupTiles(host, self.device, own)
+        model.parts = prod(map(iterations, shared))
+        tile = replace(model.best(), parts=1)
+        apart = sum(
+            GroupTiles(stage, self.device, self.writer.loops(stage)).best().cycles + self.launch
+            for stage in stages
+        )
+        one = len(stages) == 1 or any(map(unvectorizable, stages))
+        if one or not own or not shared or apart <= tile.cycles + self.launch:
+            for stage in stages:
+                self.alone(stage)
+            return
+        self.chosen[host] = tile
+        outer, inner = self.split_tile(host, own, _in_lanes(tile))
+        self.writer.reorder([*shared, *outer, *inner])
+        self.unroll_all([], inner, _in_lanes(tile))
+        self.parallelize(shared, 0.0)
+        self.launched.append(tile)
+        for stage in stages:
+            if stage is not host:
+                self.row_stage(stage, maps[stage], rows, shared[-1], True)
+
+    def chain(self, chain: Chain) -> None:
+        """Groups of stages in one launch, each for a block of the innermost dimension they share.
+
+        What one of them hands to the next is in the memory of a group of threads.
+        """
+        block = self.block(chain)
+        at: Loop | None = None
+        first = len(self.launched)
+        for group in chain.groups:
+            host = group.host
+            roots = self.writer.loops(host)
+            outer = [roots[chain.dims[host][d]] for d in chain.shared]
+            rest = [l for l in roots if l not in outer]
+            outer[-1], inner = self.writer.put(split, outer[-1], block)
+            self.writer.reorder([*outer, *rest, inner])
+            self.nested[host] = outer
+            if at is None:
+                at = outer[-1]
+                self.around = prod(map(iterations, outer))
+                self.crew = self.crew_of(host, [*rest, inner])
+                self.chosen[host] = GroupTile(None, threads=self.crew)
+                self.bound(outer)
+            else:
+                self.writer.put(fuse, host, at)
+        for group in chain.groups:
+            self.group(group)
+        self.continued += self.launched[first + 1 :]
+        del self.launched[first + 1 :]
+        self.around, self.crew = 1, None
+
+    def block(self, chain: Chain) -> int:
+        """Rows of a block whose results, handed on, fit the memory of a group."""
+        row = max(1, sum(chain.bytes_of(a, chain.shared) for a in chain.handed_on()))
+        extent = expected(chain.host.extents[chain.shared[-1]])
+        most = max(1, min(extent, self.device.workgroup_bytes // (2 * row)))
+        return 1 << (most.bit_length() - 1)
+
+    def crew_of(self, host: Stage, loops: list[Loop]) -> int:
+        """The threads that are best for the first of several products that groups do."""
+        model = GroupTiles(host, self.device, loops)
+        model.parts = self.around
+        return model.best().threads
+
+    def alone(self, stage: Stage) -> None:
+        """A stage by itself, in a launch of its own."""
+        self.others = []
+        if unvectorizable(stage):
+            self.plain(stage)
+        else:
+            super().alone(stage)
+
+    def plain(self, stage: Stage) -> None:
+        """A thread, which is a group, for each result."""
+        loops = self.writer.loops(stage)
+        results = [l for l in loops if not l.is_reduction]
+        self.writer.reorder([*results, *(l for l in loops if l.is_reduction)])
+        self.chosen[stage] = GroupTiles(stage, self.device, loops).estimated(None, {}, 1)
+        self.parallelize(results, 0.0)
+        self.launched.append(self.chosen[stage])
+
+    # -- tiles ---------------------------------------------------------------------------------
+
+    def tiled(self, group: Group) -> None:
+        """A product with its tile; or groups that share its sums, and a launch that adds them."""
+        host = group.host
+        if not self.split or not has_reuse(host):
+            super().tiled(group)
+            return
+        model = GroupTiles(host, self.device, self.writer.loops(host))
+        tile = model.best_split()
+        if tile is None:
+            super().tiled(group)
+            return
+        self.chosen[host] = tile
+        combined = self.partial_sums(host, model, _in_lanes(tile))
+        self.launched.append(tile)
+        maps = {s: self.writer.plan.matching_dims(s, combined) for s in group.members}
+        self.others = list(maps)
+        super().tiled(Group(combined, "tile", maps))
+        self.chosen[host] = self.chosen[combined]
+
+    def partial_sums(self, host: Stage, model: GroupTiles, tile: Tile) -> Stage:
+        """Loops of a product of which each group has a part of the sum; what adds these up."""
+        writer, dim = self.writer, model.step_dim
+        assert dim is not None
+        roots = writer.loops(host)
+        whole = next(l for l in roots if l.dims == (dim,))
+        steps = model.part_steps(model.extents[dim], self.chosen[host].parts)
+        around, rest = writer.put(split, whole, steps)
+        combined = writer.put(rfactor, around)
+        outer, inner = self.split_tile(host, [rest if l is whole else l for l in roots], tile)
+        parallel = [around, *(l for l in outer if not l.is_reduction)]
+        reductions = [l for l in outer if l.is_reduction]
+        window, reductions = self.window(host, reductions, tile)
+        writer.reorder([*parallel, *reductions, *window, *inner])
+        self.unroll_all(window, inner, tile)
+        self.accumulate(host, [*reductions, *window, *inner])
+        self.parallelize(parallel, 0.0)
+        self.prefetch(host, roots, parallel, tile)
+        return combined
+
+    def collapse(self, group: Group, keep: set[int]) -> list[Loop]:
+        """Adjacent loops as one, but where groups keep operands, whose parts are boxes."""
+        if self.staged and has_reuse(group.host):
+            return self.free(group.host)
+        return super().collapse(group, keep)
+
+    def tile(self, stage: Stage, roots: list[Loop]) -> Tile:
+        """The best tile of a group, which has neighbours in memory as lanes."""
+        model = self.model(stage, roots)
+        self.chosen[stage] = replace(model.best(staged=self.staged), parts=1)
+        return _in_lanes(self.chosen[stage])
+
+    def model(self, stage: Stage, roots: list[Loop]) -> GroupTiles:
+        """The tiles of a stage; in a chain, of what one group of known size does of it."""
+        model = GroupTiles(stage, self.device, roots, self.others)
+        model.parts, model.crew = self.around, self.crew
+        return model
+
+    def row_tile(self, group: Group, roots: list[Loop]) -> Tile:
+        """A row for each group, or one for each thread."""
+        model = self.model(group.host, roots)
+        rows = [d for d in model.lane_dims() if d in group.rows]
+        found = replace(model.best([*model.summed_dims(), *rows]), parts=1)
+        self.chosen[group.host] = found
+        return _in_lanes(found)
+
+    def own_tile(self, stage: Stage, own: list[Loop]) -> Tile:
+        """What the threads of a group do at once of their row."""
+        return _in_lanes(GroupTiles(stage, self.device, own).shared_by(self.threads))
+
+    def ordered(self, stage: Stage, loops: list[Loop], tile: Tile) -> list[Loop]:
+        """As they are: groups that run side by side read the same rows."""
+        return loops
+
+    def window(
+        self, stage: Stage, reductions: list[Loop], tile: Tile
+    ) -> tuple[list[Loop], list[Loop]]:
+        """Several steps of a product's sum at once, as many as a thread reads elements at once."""
+        summed = [
+            l for l in reductions if l.dims[-1] != tile.lane_dim and isinstance(l.extent, int)
+        ]
+        if factors_of(stage) is None or len(summed) < len(reductions):
+            return [], reductions
+        steps = self.device.thread.lanes(widest_element(stage))
+        last = max(reversed(summed), key=lambda l: expected(l.extent), default=None)
+        if last is None or last.rest is not None:
+            return [], reductions
+        chunk = self.chunk(stage, last)
+        others = [l for l in reductions if l is not last]
+        if chunk is not None:
+            reductions, last = [chunk[0], *others, chunk[1]], chunk[1]
+            others = reductions[:-1]
+        if steps < 2 or expected(last.extent) < steps:
+            return [], reductions
+        if last.extent == steps:
+            return [last], others
+        around, inner = self.writer.put(split, last, steps)
+        return [inner], [around if l is last else l for l in reductions]
+
+    def chunk(self, stage: Stage, loop: Loop) -> tuple[Loop, Loop] | None:
+        """The halves of a sum whose inner one goes through what groups keep of operands."""
+        staging = self.chosen[stage].staging
+        if staging is None or loop.dims != (staging.dim,):
+            return None
+        outer, inner = self.writer.put(split, loop, staging.steps)
+        self.chunks[stage] = outer
+        return outer, inner
+
+    # -- what needs no place in a group ----------------------------------------------------------
+
+    def feed(self, group: Group, parallel: list[Loop], tile: Tile) -> None:
+        """Stages that make the host's inputs do so in the groups, or in launches of their own."""
+        shared = self.within(group.host, parallel, self.fed_dims(group))
+        if not self.fed or len(shared) < len(parallel):
+            return
+        rows = {d for loop in shared for d in loop.root.dims}
+        for stage, to_host in group.feeders.items():
+            self.row_stage(stage, to_host, rows, shared[-1], True)
+
+    def prefetch(self, stage: Stage, roots: list[Loop], outer: Sequence[Loop], tile: Tile) -> None:
+        """Copy operands into the memory of groups: other groups run while one waits for memory."""
+        staging, at = self.chosen[stage].staging, self.chunks.get(stage)
+        if staging is None or at is None:
+            return
+        for number in staging.numbers:
+            buffers = staging.buffers if staging.buffers > 1 else None
+            self.writer.put(cache, number, stage, None, at, buffers)
+
+    # -- groups --------------------------------------------------------------------------------
+
+    @property
+    def threads(self) -> int:
+        """The threads of the groups that were chosen last."""
+        return list(self.chosen.values())[-1].threads
+
+    def parallelize(self, loops: list[Loop], work: float) -> list[Loop]:
+        """Make groups of the iterations of all these loops."""
+        if not loops or loops[0].stage in self.nested:
+            return loops
+        return self.bound(loops)
+
+    def bound(self, loops: list[Loop]) -> list[Loop]:
+        """Groups of threads for the iterations of loops, in their new order."""
+        tile = self.chosen[loops[0].stage]
+        loops = self.in_blocks(loops, tile.rows)
+        for left, loop in zip(range(len(loops), 0, -1), loops, strict=True):
+            if len(loops) <= len(AXES) or tile.staging is not None:
+                self.writer.put(bind, loop, axis=GroupAxis(AXES[max(0, len(AXES) - left)]))
+            else:
+                self.writer.put(parallel, loop)
+        self.writer.put(threads, loops[0], threads=tile.threads)
+        return loops
+
+    def in_blocks(self, loops: list[Loop], rows: int) -> list[Loop]:
+        """The last two loops over several groups, in blocks of so many rows."""
+        able = [i for i, loop in enumerate(loops) if iterations(loop) > 1]
+        if rows == 1 or len(able) < 2 or able[-1] != able[-2] + 1:
+            return loops
+        first, second = loops[able[-2]], loops[able[-1]]
+        outer, inner = self.writer.put(order, first, second, factor=rows)
+        return [*loops[: able[-2]], outer, second, inner, *loops[able[-1] + 1 :]]
+
+
+def _in_lanes(tile: GroupTile) -> Tile:
+    """A tile of a group as lanes and copies of them."""
+    copies = {d: n for d, n in tile.sizes.items() if d != tile.lane_dim and n > 1}
+    if tile.lane_dim is None:
+        return Tile(None, 1, copies)
+    size = tile.size(tile.lane_dim)
+    lanes = lanes_of(size)
+    if size > lanes:
+        copies[tile.lane_dim] = -(-size // lanes)
+    return Tile(tile.lane_dim, lanes, copies, tile.cycles)
