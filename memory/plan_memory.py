@@ -12,10 +12,10 @@
       %t = memref.view %arena[%c0][] : memref<64xi8> to memref<4xf32>
 
 Each memory space has an arena of its own: buffers of `memref<4xf32, 3>` make the entry take a
-second one of type `memref<..xi8, 3>`. A function that the entry calls gets its temporaries as a
-last argument `%scratch`, which is a part of the arena during the call. A result that
-`mark-in-place` allows to be written over an operand lies where the operand was, if that is not
-used afterwards. Buffers of unknown size stay on the heap.
+second one of type `memref<..xi8, 3>`, unless the target's device has no arena. A function that the
+entry calls gets its temporaries as a last argument `%scratch`, which is a part of the arena during
+the call. A result that `mark-in-place` allows to be written over an operand lies where the operand
+was, if that is not used afterwards. Buffers of unknown size stay on the heap.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from ..ir.core import Operation
 from ..ir.passes import Pass, PassContext, option
 from ..ir.types import IntegerType
 from ..targets.attribute import target_of
+from ..targets.groups import GroupMachine
 from .needs import Pair, Scratch, buffers_given_away, bytes_in, needs_of
 from .place_weights import add_argument, place_weights
 
@@ -67,7 +68,9 @@ class PlanMemory(
     def run(self, op: Operation, context: PassContext) -> None:
         """Plan callees before their callers, which need the sizes of their scratch memory."""
         functions = {f.sym_name: f for f in op.regions[0].ops if isinstance(f, func.FuncOp)}
-        stack = target_of(op, self.target).machine.costs.buffers.loop_stack
+        machine = target_of(op, self.target).machine
+        stack = machine.costs.buffers.loop_stack
+        has_arena = machine.has_arena if isinstance(machine, GroupMachine) else True
         scratch: Scratch = {}
         in_place: set[Pair] = set()
         done: set[str] = set()
@@ -76,7 +79,9 @@ class PlanMemory(
                 function = functions[one]
                 if not function.is_declaration:
                     _move_allocations(function, stack)
-                    in_place |= self._plan_function(function, functions, scratch, context)
+                    in_place |= self._plan_function(
+                        function, functions, scratch, has_arena, context
+                    )
         _keep_marks(functions.values(), in_place)
         weights, prepared = place_weights(op, functions.values())
         if any(ENTRY in function.attributes for function in functions.values()):
@@ -88,6 +93,7 @@ class PlanMemory(
         function: func.FuncOp,
         functions: dict[str, func.FuncOp],
         scratch: Scratch,
+        has_arena: bool,
         context: PassContext,
     ) -> set[Pair]:
         """Place a function's buffers. Returns the pairs of arguments that share one now."""
@@ -100,6 +106,8 @@ class PlanMemory(
         for needs in needs_of(function, functions, scratch):
             made, pairs = needs.plan()
             of_default = needs.space is None
+            if not (of_default or has_arena):
+                continue
             if not made.size and not (entry and of_default):
                 continue
             type = bytes_in(needs.space, made.size)

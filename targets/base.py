@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..runtime.model import Model
     from ..runtime.program import LinkedCode, Program
 
-FAMILIES = ("x86", "aarch64", "armv7", "riscv", "power", "wasm", "c", "opencl", "metal")
+FAMILIES = ("x86", "aarch64", "armv7", "riscv", "power", "wasm", "c", "opencl", "metal", "webgpu")
 """The packages and modules here that hold targets, loaded when a name is looked for in them."""
 
 HOST = "host"

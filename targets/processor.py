@@ -46,6 +46,8 @@ class Processor(Machine):
     all that is loaded is in registers at once."""
     widest_lane: int = 8
     """Bytes of the largest elements that there is arithmetic on vectors of."""
+    most_lanes: int = 0
+    """Elements that a vector has at most; 0 for as many as fit."""
     integer_registers: int = 0
     """Registers for integers where those are not the vectors'; 0 where they are."""
     issue_width: int = 6
@@ -61,7 +63,8 @@ class Processor(Machine):
         """Elements in a full vector; 1 where there is no arithmetic on vectors of them."""
         if element_bytes > self.widest_lane:
             return 1
-        return max(1, self.vector_bits // (8 * element_bytes))
+        fitting = max(1, self.vector_bits // (8 * element_bytes))
+        return min(fitting, self.most_lanes or fitting)
 
     def registers(self, of_integers: bool) -> int:
         """How many registers hold vectors of integers, or of floats."""

@@ -119,6 +119,7 @@ TEMPLATES = _templates() | {
     "choose": "{0} ? {1} : {2}",
     "lanes": "({T}){{{0}}}",
     "constant": "const {T} {name} = {0};",
+    "variable": "{kind}{name}{start};",
     "for": "for ({kind} {name} = {low}; {first} < {last}; {name} += {step})",
     "forever": "for (;;)",
     "here": "ptrdiff_t {name} = {0}; NNC_HERE({name});",

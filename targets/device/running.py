@@ -21,12 +21,12 @@ class LoadedDeviceCode(LinkedCode):
     """The library of a program; the device is given back when nobody refers to it any more."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
-        self._library = library
+        self.library = library
         self._message = ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_int32)((DEVICE_MESSAGE, library))
         weakref.finalize(self, getattr(library, DEVICE_CLOSE))
 
     def __getitem__(self, name: str) -> int:
-        address = ctypes.cast(getattr(self._library, name), ctypes.c_void_p).value
+        address = ctypes.cast(getattr(self.library, name), ctypes.c_void_p).value
         assert address is not None
         return address
 

@@ -52,7 +52,7 @@ _TEMPLATES = {name: text for name, text in TEMPLATES.items() if name != "here"} 
     "memory": "device uchar *{restrict}{name} [[buffer({number})]]",
     "words": "constant ulong *nnc_words [[buffer({number})]]",
     "status": "device int *{name} [[buffer({number})]]",
-    "failed": "*{0} = {1}; return;",
+    "failed": "*{0} = {1};",
     "buffer": "{kind}const {name} = ({kind}){memory};",
     "workgroup": "threadgroup {kind} {name}[{count}] __attribute__((aligned(16)));",
     "local": "thread {kind} {name}[{count}] __attribute__((aligned(16)));",

@@ -48,7 +48,7 @@ _TEMPLATES = {name: text for name, text in TEMPLATES.items() if name != "here"} 
     "place": "const ulong {name}",
     "word": "const long {name}",
     "status": "__global int *{name}",
-    "failed": "*{0} = {1}; return;",
+    "failed": "*{0} = {1};",
     "buffer": "{kind}const {name} = ({kind})({memory} + {at});",
     "workgroup": "__local {kind} {name}[{count}] __attribute__((aligned(64)));",
     "local": "__private {kind} {name}[{count}];",

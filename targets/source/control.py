@@ -94,7 +94,7 @@ def _while(p: FunctionPrinter, op: scf.While) -> None:
     with p.braces(p.language.templates["forever"]):
         p.block(before)
         p.assign(passed, condition._operands[1:])
-        p.line(f"if (!{grouped(p.text_of(condition._operands[0]))}) break;")
+        p.line(f"if (!{grouped(p.text_of(condition._operands[0]))}) {{ break; }}")
         p.bind_all(after.args, passed)
         p.block(after)
         p.assign(names, after.last._operands)  # type: ignore[union-attr]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +42,8 @@ class KernelPrinter(FunctionPrinter):
         self.status = self.fresh("status")
         self.checks = checks
         self.has_checks = False
+        self.leaves = True
+        """Whether a thread returns where a check does not hold."""
 
     def text(self) -> str:
         """The whole kernel."""
@@ -61,22 +64,26 @@ class KernelPrinter(FunctionPrinter):
             self._take("status", name=self.status)
         self._check_count()
         named = set(re.findall(r"\w+", "\n".join(self.lines)))
-        parameters = self.parameters + [v for k, v in self.language.ids.items() if k in named]
         size = op.known_block_size
         threads = int(size[0]) if size is not None else 1
-        head = words["kernel"].format(
-            name=self.name, parameters=", ".join(parameters), threads=threads
-        )
+        head = self.heading(threads, [v for k, v in self.language.ids.items() if k in named])
         self.row = f"{self.name} {threads} {self.kinds}"
         node = node_of(op.loc)
         above = f"/* {node.replace('*/', '* /')} */\n" if node else ""
         return "\n".join([above + head + " {", *without_unused(self.lines), "}", ""])
 
+    def heading(self, threads: int, ids: Sequence[str]) -> str:
+        """What stands before the body, with the parameters for ids that it names."""
+        parameters = ", ".join([*self.parameters, *ids])
+        return self.language.templates["kernel"].format(
+            name=self.name, parameters=parameters, threads=threads
+        )
+
     def _argument(self, number: int, arg: Value) -> None:
         """Declare what a host gives for an argument, and bind its names."""
         words, hint = self.language.templates, arg.name_hint or f"arg{number}"
         if not isinstance(arg.type, MemRefType):
-            self.kinds += "w" if isinstance(arg.type, IndexType) else str(_bytes(arg.type))
+            self.kinds += "w" if isinstance(arg.type, IndexType) else str(scalar_bytes(arg.type))
             (name,) = self.bind_names(arg, hint)
             self._number(name, arg.type)
             return
@@ -129,7 +136,8 @@ class KernelPrinter(FunctionPrinter):
         self.checks.append(f"{node}: {message}" if node else message)
         self.has_checks = True
         failed = self.language.templates["failed"].format(self.status, len(self.checks))
-        self.line(f"if (!{grouped(ok)}) {{ {failed} }}")
+        leave = " return;" if self.leaves else ""
+        self.line(f"if (!{grouped(ok)}) {{ {failed}{leave} }}")
 
     def _own(self, kind: str, value: Value) -> None:
         """Declare a buffer of the group's or of the thread's."""
@@ -141,7 +149,7 @@ class KernelPrinter(FunctionPrinter):
         self.values[value] = Buffer(name, type.shape, row_major(type.shape))
 
 
-def _bytes(type: Any) -> int:
+def scalar_bytes(type: Any) -> int:
     """Bytes of a scalar argument; a truth value comes as an int."""
     return 4 if type is i1 else type.byte_width
 
@@ -155,11 +163,13 @@ class Kernels:
     checks: list[str]
 
 
-def print_kernels(module: gpu.GPUModuleOp, language: Language) -> Kernels:
+def print_kernels(
+    module: gpu.GPUModuleOp, language: Language, printer: type[KernelPrinter] = KernelPrinter
+) -> Kernels:
     """The text of a module's kernels. Raises PassError."""
     facts, checks = Facts(module, language), list[str]()
     printers = [
-        KernelPrinter(language, facts, op, checks)
+        printer(language, facts, op, checks)
         for op in module.body_block
         if isinstance(op, gpu.GPUFuncOp)
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any
@@ -28,12 +28,17 @@ from .memory import (
 )
 from .printing import OPERATIONS, Printing, stripped
 
+STATEMENTS: dict[type[Operation], Callable[[Any, Any], None]] = {}
 _LONGEST = 60
 """Characters of an expression that stands where it is used."""
 
 
 class FunctionPrinter(Printing):
     """The text of one function."""
+
+    operations: Mapping[str, Callable[[Any, Any], Any]] = OPERATIONS
+    """By name, what gives the expression of an operation; the language's table has the others."""
+    statements: Mapping[type[Operation], Callable[[Any, Any], None]] = STATEMENTS
 
     def __init__(self, language: Language, facts: Facts, op: func.FuncOp) -> None:
         super().__init__(language)
@@ -226,9 +231,14 @@ class FunctionPrinter(Printing):
             names = self.bind_names(value, hint)
             for type, name in zip(types, names, strict=True):
                 start = f" = {stripped(inits[len(found)])}" if inits is not None else ""
-                self.line(f"{type}{name}{start};")
+                self.variable(type, name, start)
                 found.append(name)
         return found
+
+    def variable(self, type: str, name: str, start: str) -> None:
+        """Declare a variable of a type, as `flat_types` has it, perhaps with what it starts as."""
+        words = {"kind": type, "name": name, "start": start}
+        self.line(self.language.templates["variable"].format(**words))
 
     def assign(self, names: Sequence[str], values: Sequence[Value]) -> None:
         """Give variables new values, all at once."""
@@ -240,7 +250,7 @@ class FunctionPrinter(Printing):
         for i, (name, text) in enumerate(pairs):
             if set(re.findall(r"\w+", text)) & changed - {name}:
                 kept = self.fresh("next")
-                self.line(f"{kinds[name]}{kept} = {text};")
+                self.variable(kinds[name], kept, f" = {text}")
                 pairs[i] = (name, kept)
         for name, text in pairs:
             self.line(f"{name} = {text};")
@@ -268,7 +278,7 @@ class FunctionPrinter(Printing):
         if op.results and op.has_trait(Pure) and not op.has_used_results:
             return
         try:
-            statement = STATEMENTS.get(type(op))
+            statement = self.statements.get(type(op))
             if statement is not None:
                 statement(self, op)
                 return
@@ -304,7 +314,8 @@ class FunctionPrinter(Printing):
 
     def expression(self, op: Operation) -> None:
         """Bind the result to an expression: in place if it is short and used once, else a name."""
-        found = OPERATIONS[op.name](self, op) if op.name in OPERATIONS else self.from_table(op)
+        known = self.operations.get(op.name)
+        found = known(self, op) if known is not None else self.from_table(op)
         (result,) = op.results
         if (
             isinstance(found, int)
@@ -343,9 +354,6 @@ def _is_address(op: Operation) -> bool:
     """Whether an operation computes an index or a truth value, of which nothing is rounded."""
     type = op.results[0].type
     return op.has_trait(Pure) and (isinstance(type, IndexType) or type is i1)
-
-
-STATEMENTS: dict[type[Operation], Callable[[FunctionPrinter, Any], None]] = {}
 
 
 def states(*classes: type[Operation]) -> Callable[[Any], Any]:

@@ -97,10 +97,11 @@ def _cmpf(p: Printing, op: arith.CmpF) -> str:
         a, b = p.widened(a, type), p.widened(b, type)
     if lanes_of(type) > 1:
         p.widths[op.results[0]] = 32 if is_half(type) else p.language.bits(element_of(type))
-    return _compared(op.predicate, a, b, "~" if lanes_of(type) > 1 else "!")
+    return compared(op.predicate, a, b, "~" if lanes_of(type) > 1 else "!")
 
 
-def _compared(predicate: str, a: str, b: str, no: str) -> str:
+def compared(predicate: str, a: str, b: str, no: str) -> str:
+    """A comparison of floats; `no` stands before what is not true."""
     match predicate:
         case "one":
             return f"({a} < {b}) | ({a} > {b})"
@@ -111,7 +112,7 @@ def _compared(predicate: str, a: str, b: str, no: str) -> str:
             return f"({a} {sign} {a}) {join} ({b} {sign} {b})"
     if predicate[0] == "o":
         return f"{a} {_ORDERED[predicate[1:]]} {b}"
-    return f"{no}({_compared(_OPPOSITE[predicate[1:]], a, b, no)})"
+    return f"{no}({compared(_OPPOSITE[predicate[1:]], a, b, no)})"
 
 
 @prints("arith.cmpi")
@@ -192,10 +193,10 @@ def _extremum(p: Printing, op: Operation) -> str:
     """The larger or smaller float: NaN if one is, +0 above -0; simpler where one is a number."""
     a, b = op._operands
     type, greatest = op.results[0].type, isinstance(op, arith.MaximumF)
-    if _number(a) is not None and _number(b) is None:
+    if number_of(a) is not None and number_of(b) is None:
         a, b = b, a
     x, y = p.text_of(a), p.text_of(b)
-    limit = _number(b)
+    limit = number_of(b)
     name = op.name
     if limit is not None and limit == limit and (limit or (greatest and str(limit)[0] != "-")):
         name = "least" if greatest else "most"  # y where x is beyond it, else x
@@ -206,7 +207,7 @@ def _extremum(p: Printing, op: Operation) -> str:
     return p.computed(name, [x, y], type, type)
 
 
-def _number(value: Value) -> float | None:
+def number_of(value: Value) -> float | None:
     """The float that all elements of a constant are."""
     op = value.defined_by(arith.Constant)
     if op is None:
@@ -265,7 +266,7 @@ def _has_whole(value: Value, type: IntegerType) -> bool:
     limits: dict[type[Operation], float] = {}
     while isinstance(op := value.defining_op, arith.MaximumF | arith.MinimumF):
         value, limit = op._operands
-        if (number := _number(limit)) is None:
+        if (number := number_of(limit)) is None:
             return False
         limits.setdefault(op.__class__, number)
     low, high = limits.get(arith.MaximumF), limits.get(arith.MinimumF)

@@ -1,0 +1,362 @@
+"""Kernels as WGSL: buffers are arrays that a module declares.
+
+Elements of 8 and 16 bits lie in words of 32. A buffer that is written has atomic words of them: an
+exclusive or changes the bits of one element and leaves what other threads write beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from ...dialects import arith, gpu, math
+from ...ir.core import Operation, Value
+from ...ir.diagnostics import NncError
+from ...ir.types import FloatType, IndexType, IntegerType, MemRefType, Type
+from ..source.kernels import KernelPrinter, Kernels, print_kernels, scalar_bytes
+from ..source.memory import Buffer, from_parts, open_parts, plus, row_major
+from ..source.printer import STATEMENTS
+from ..source.printing import OPERATIONS, element_of, is_half, lanes_of, stripped
+from ..source.scalars import number_of
+from ..source.vectors import COMBINED, COMBINED_FLOATS
+from .language import BITWISE, CLOSED, SIGNED, TEMPLATES, WGSL, WgslLanguage, functions_for
+
+_PLACES = {"u8": 2, "u16": 1}
+"""By element, the power of two that so many of it lie in a word."""
+
+
+def _size(value: Value) -> float | None:
+    number = number_of(value)
+    return None if number is None else abs(number)
+
+
+class WgslPrinter(KernelPrinter):
+    """One kernel of WGSL, with its bindings above it: buffers, then the numbers in a uniform one.
+
+    The first four words of those are where the first of the groups lies in the grid. A place in a
+    buffer's memory is a word, in bytes; a number of 64 bits is two words.
+    """
+
+    language: WgslLanguage
+    operations: ClassVar = dict(OPERATIONS)
+    statements: ClassVar = dict(STATEMENTS)
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.words = 4
+        self.status = self.module_name("status")
+        self.declared: list[str] = []
+        """Memory of the group."""
+        self.regions: dict[str, tuple[str, str]] = {}
+        """By a variable's name, the elements, and how small ones lie: `words`, `atomic` ones that
+        other threads write too, or `alone`."""
+        self.leaves = not any(isinstance(op, gpu.Barrier) for op in self.op.walk())
+
+    # -- the kernel ----------------------------------------------------------------------------
+
+    def module_name(self, hint: str) -> str:
+        """A name that nothing in the module has."""
+        base = name = self.fresh(f"{self.name}_{hint}")
+        while name in self.language.needed:
+            name = self.fresh(base)
+        self.language.needed[name] = ""
+        return name
+
+    def heading(self, threads: int, ids: Sequence[str]) -> str:
+        count, number = -(-self.words // 4), len(self.parameters)
+        words = f"@group(0) @binding({number}) var<uniform> nnc_words: array<vec4<u32>, {count}>;"
+        start = f"@compute @workgroup_size({threads})\nfn {self.name}({', '.join(ids)})"
+        return "\n".join([*self.parameters, words, *self.declared, start])
+
+    def text(self) -> str:
+        return super().text().replace("nnc_words", self.module_name("words"))
+
+    def _argument(self, number: int, arg: Value) -> None:
+        hint = arg.name_hint or f"arg{number}"
+        if not isinstance(arg.type, MemRefType):
+            self.kinds += "w" if isinstance(arg.type, IndexType) else str(scalar_bytes(arg.type))
+            (name,) = self.bind_names(arg, hint)
+            self._number(name, arg.type)
+            return
+        name, only_read = self.module_name(hint), self.facts.reads.only(arg)
+        short = self.language.stored(arg.type.element_type)
+        kind, how = self.language.scalars[short], "words"
+        if short in _PLACES and not only_read:
+            kind, how = "atomic<u32>", "atomic"
+        self._take("memory", name=name, kind=kind, access="read" if only_read else "read_write")
+        self.kinds += "r" if only_read else "a"
+        self.regions[name] = short, how
+        place = self.fresh(f"{hint}_at")
+        self.line(f"let {place} = i32({self._word()} / {int(short[1:]) // 8}u);")
+        sizes = [self.fresh(f"{hint}_{what}{axis}") for what, axis in open_parts(arg.type)]
+        for size in sizes:
+            self._number(size, IndexType())
+        self.kinds += "w" * len(sizes)
+        self.values[arg] = from_parts(arg.type, f"{name} + {place}", sizes)
+
+    def _word(self) -> str:
+        self.words += 1
+        return f"nnc_words[{(self.words - 1) // 4}].{'xyzw'[(self.words - 1) % 4]}"
+
+    def _number(self, name: str, type: Type) -> None:
+        word, kind = self._word(), self.language.type(type)
+        if isinstance(type, FloatType) and type.kind == "f32":
+            word = f"bitcast<f32>({word})"
+        elif self.language.bits(type) == 64:
+            word = f"vec2<u32>({word}, {self._word()})"
+        else:
+            word = self.converted(word, IntegerType(32), type)
+        self.line(f"let {name}: {kind} = {word};")
+
+    def _own(self, kind: str, value: Value) -> None:
+        type, name = value.type, self.module_name(value.name_hint or kind)
+        short = self.language.stored(type.element_type)
+        text = f"{name}: array<{self.language.scalars[short]}, {max(1, type.num_elements)}>;"
+        if kind == "workgroup":
+            self.declared.append(f"var<workgroup> {text}")
+        else:
+            self.line(f"var {text}")
+        self.regions[name] = short, "alone"
+        self.values[value] = Buffer(name, type.shape, row_major(type.shape))
+
+    # -- memory --------------------------------------------------------------------------------
+
+    def place(self, base: Value, indices: Sequence[Value]) -> tuple[str, Any]:
+        """A variable and a subscript."""
+        from ..source.memory import offset
+
+        buffer = self.values[base]
+        name, _, start = buffer.pointer.partition(" + ")
+        if name not in self.regions:
+            raise NncError(f"looks into a buffer from within, which has no form in {WGSL.name}")
+        at = offset(buffer, [self.values[i] for i in indices])
+        return name, plus(start, at) if start else at
+
+    def known(self, at: Any) -> Any:
+        """A subscript that may be repeated."""
+        if isinstance(at, int) or at.isidentifier():
+            return at
+        name = self.fresh("at")
+        self.line(f"let {name} = {at};")
+        return name
+
+    def element(self, name: str, at: Any, type: Type) -> str:
+        """An element of memory as a value of a type."""
+        short, how = self.regions[name]
+        text = f"{name}[{at}]"
+        if short in _PLACES and how != "alone":
+            at = self.known(at)
+            word = f"{name}[{self.word_of(at, short)}]"
+            word = f"atomicLoad(&{word})" if how == "atomic" else word
+            text = f"element_{short[1:]}({word}, {at})"
+        if isinstance(type, IndexType):
+            return f"i32({text}.x)"
+        return f"({text} & 1u) != 0u" if type is IntegerType(1) else text
+
+    def word_of(self, at: Any, short: str) -> Any:
+        """The number of the word that a small element lies in."""
+        return at >> _PLACES[short] if isinstance(at, int) else f"{at} >> {_PLACES[short]}u"
+
+    def put(self, name: str, at: Any, text: str, type: Type) -> None:
+        """Write a value of a type to an element of memory."""
+        short, how = self.regions[name]
+        if isinstance(type, IndexType) or type is IntegerType(1):
+            text = self.converted(text, type, IntegerType(int(short[1:])))
+        if short in _PLACES and how != "alone":
+            at = self.known(at)
+            word = f"&{name}[{self.word_of(at, short)}]"
+            text = f"change_{short[1:]}(atomicLoad({word}), {at}, {stripped(text)})"
+            self.line(f"atomicXor({word}, {text});")
+            return
+        self.line(f"{name}[{at}] = {stripped(text)};")
+
+    def read(self, op: Any, base: Value, indices: Sequence[Value]) -> str:
+        """A scalar or a vector whose elements lie side by side."""
+        type = op.results[0].type
+        name, at = self.place(base, indices)
+        if lanes_of(type) == 1:
+            return self.element(name, at, element_of(type))
+        at = self.known(at)
+        lanes = [self.element(name, plus(at, i), element_of(type)) for i in range(lanes_of(type))]
+        return self.lanes(type, lanes)
+
+    def write(self, op: Any, base: Value, value: Value, indices: Sequence[Value]) -> None:
+        """The same written, of masked ones where the mask is true."""
+        type, text, mask = value.type, self.text_of(value), getattr(op, "mask", None)
+        name, at = self.place(base, indices)
+        count = lanes_of(type)
+        at = self.known(at) if count > 1 else at
+        for i in range(count):
+            part = text if count == 1 else self.lane(text, i)
+            if mask is None:
+                self.put(name, plus(at, i), part, element_of(type))
+                continue
+            test = self.text_of(mask)
+            with self.braces(f"if ({stripped(test if count == 1 else self.lane(test, i))})"):
+                self.put(name, plus(at, i), part, element_of(type))
+
+    # -- operations ----------------------------------------------------------------------------
+
+    def is_mask(self, type: Type) -> bool:
+        """Never: vectors of truth values are vectors like others."""
+        return False
+
+    def vector_type(self, type: Type, letter: str = "") -> str:
+        if letter:
+            return self.language.wide("i32" if letter == "i" else "u32", lanes_of(type))
+        return self.language.type(type)
+
+    def kind(self, type: Type) -> str:
+        """`f`, `b`, `x` for indices; integers: `s` small ones, `u` of 32 bits, `w` of 64."""
+        element = element_of(type)
+        if isinstance(element, FloatType):
+            return "f"
+        if isinstance(element, IndexType):
+            return "x"
+        bits = self.language.bits(element)
+        return "b" if bits == 1 else "s" if bits < 32 else "u" if bits == 32 else "w"
+
+    def computed(
+        self,
+        name: str,
+        args: Sequence[str],
+        source: Type,
+        type: Type,
+        wild: bool = False,
+        op: Any = None,
+    ) -> str:
+        if is_half(type) and is_half(source):
+            return super().computed(name, args, source, type, wild, op)
+        kind, base = self.kind(source), name.rpartition(".")[2]
+        template = TEMPLATES.get(f"{name}:{kind}")
+        if template is None and (kind in "fsu" or (kind in "wx" and base in BITWISE)):
+            template = TEMPLATES.get(name)
+        if template is None:
+            raise NncError(f"has no form in {self.language.name} on {source}")
+        bits = self.language.bits(element_of(source))
+        if kind == "s" and base in SIGNED:
+            args = [self.lanewise(f"sext_{bits}", source, source, a) for a in args]
+        if op is not None and name in ("arith.addf", "arith.subf"):
+            args = [self.opaque(a, op, i) for i, a in enumerate(args)]
+        words = {"T": self.language.type(type), "I": self.vector_type(source, "i")}
+        words["W"] = str(self.language.bits(element_of(type)))
+        if template.startswith("@"):
+            text = self.lanewise(template[1:].format(**words), source, type, *args)
+        else:
+            text = template.format(*args, **words)
+        if kind == "s" and base == "ctlz":
+            return f"{text} - {32 - bits}u"
+        if kind == "s" and base == "cttz":
+            return f"min({text}, {words['T']}({bits}u))"
+        if kind == "s" and self.kind(type) == "s" and base not in CLOSED:
+            text = self.lanewise(f"low_{bits}", source, source, text)
+        return text
+
+    def opaque(self, text: str, op: Operation, i: int) -> str:
+        """An operand that is a sum with the other one, which WGSL lets compilers take back.
+
+        Rounding by a sum with a large number would then be none. The word is zero, which no
+        compiler knows.
+        """
+        made, other = op._operands[i].defining_op, op._operands[1 - i]
+        if not isinstance(made, arith.AddF | arith.SubF | math.Fma):
+            return text
+        added, number = made._operands[2:] or made._operands, number_of(other)
+        if other not in added and (number is None or abs(number) not in map(_size, added)):
+            return text
+        kind = op.results[0].type
+        words, zero = self.vector_type(kind, "u"), "nnc_words[0].w"
+        return f"bitcast<{self.language.type(kind)}>(bitcast<{words}>({text}) ^ {words}({zero}))"
+
+    def lanewise(self, function: str, source: Type, type: Type, *args: str) -> str:
+        """A function on scalars, by lanes where there are several."""
+        count, given = lanes_of(source), ", ".join(map(stripped, args))
+        if count == 1:
+            return f"{function}({given})"
+        names = [self.language.type(element_of(t)) for t in (source, type)]
+        return (
+            f"{self.language.lanewise(function, [names[0]] * len(args), names[1], count)}({given})"
+        )
+
+    def call(self, helper: str, type: Type, *arguments: str, index: str = "") -> str:
+        if helper == "splat":
+            return f"{self.vector_type(type)}({stripped(arguments[0])})"
+        if helper.startswith("reduce_"):
+            return self.reduced(helper[7:], type, *arguments)
+        if "_of_" in helper:
+            names = [
+                self.language.scalars["f32" if n == "f32" else "u16"] for n in helper.split("_of_")
+            ]
+            full = self.language.lanewise(helper, names[1:], names[0], lanes_of(type))
+            return f"{full}({', '.join(map(stripped, arguments))})"
+        if helper.startswith("dot_"):
+            return self.lanewise(helper, type, type, *arguments)
+        raise NncError(f"has no form in {self.language.name} on {type}")
+
+    def reduced(self, kind: str, type: Type, text: str, *start: str) -> str:
+        """The lanes combined: the upper half with the lower one, or in order."""
+        element, ordered = element_of(type), kind.endswith("_ordered")
+        kind = kind.removesuffix("_ordered")
+        name = (
+            COMBINED_FLOATS.get(kind, COMBINED[kind]) if self.kind(type) == "f" else COMBINED[kind]
+        )
+        found = [*start, *(self.lane(text, i) for i in range(lanes_of(type)))]
+        while len(found) > 1:
+            half = 1 if ordered else -(-len(found) // 2)
+            if ordered:
+                pair = [found[0], found[1]]
+                found = [f"({self.computed(name, pair, element, element)})", *found[2:]]
+                continue
+            for i in range(len(found) - half):
+                pair = [found[i], found[i + half]]
+                found[i] = f"({self.computed(name, pair, element, element)})"
+            found = found[:half]
+        return stripped(found[0])
+
+    def converted(self, text: str, kind: Type, type: Type, signed: bool = False) -> str:
+        """An integer, an index or a truth value as another one, its bits extended or cut."""
+        one, other, count = self.kind(kind), self.kind(type), lanes_of(type)
+        unsigned, index = (self.language.wide(n, count) for n in ("u32", "i32"))
+        bits, wanted = (self.language.bits(element_of(t)) for t in (kind, type))
+        if one == other and bits == wanted:
+            return text
+        word = IntegerType(32)
+        if one == "b":
+            text = f"{unsigned}(-{index}({text}))" if signed else f"{unsigned}({text})"
+        elif one == "x":
+            text, signed = f"{unsigned}({text})", True
+        elif one == "w":
+            text = f"{text}.x"
+        elif one == "s" and signed:
+            text = self.lanewise(f"sext_{bits}", kind, kind, text)
+        if other == "b":
+            return (
+                f"({text} & {unsigned}(1u)) != {unsigned}()"
+                if count > 1
+                else f"({text} & 1u) != 0u"
+            )
+        if other == "x":
+            return f"{index}({stripped(text)})"
+        if other == "s" and (
+            (one == "b" and not signed) or (one == "s" and bits < wanted and not signed)
+        ):
+            return text
+        if other == "s":
+            return self.lanewise(f"low_{wanted}", type, type, text)
+        return (
+            self.lanewise(f"{'s' if signed else 'u'}64_of_u32", word, type, text)
+            if other == "w"
+            else text
+        )
+
+
+def wgsl_kernels(kernels: gpu.GPUModuleOp) -> Kernels:
+    """A module of kernels as text. Raises PassError."""
+    from . import expressions  # noqa: F401 - it fills tables
+
+    language = replace(WGSL, needed={})
+    found = print_kernels(kernels, language, WgslPrinter)
+    own = "".join(language.needed.values())
+    prelude = functions_for(own + found.text)
+    return replace(found, text="\n".join((prelude, own, found.text)))
