@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..dialects import arith, func, gpu, memref
-from ..dialects.marks import ARENA
+from ..dialects.marks import ARENA, ENTRY
 from ..ir.attributes import ArrayAttr
 from ..ir.builder import Builder
 from ..ir.core import Operation, Value
 from ..ir.passes import Pass, PassContext
+from ..ir.traits import is_pure
 from ..ir.types import FloatType, FunctionType, IndexType, IntegerType, MemRefType, Type, i32, i64
 from ..runtime.abi import (
     DEVICE_ARENA,
@@ -31,8 +32,8 @@ _SIGNATURES: dict[str, tuple[tuple[Type, ...], tuple[Type, ...]]] = {
     DEVICE_COPY: ((_INDEX, _INDEX, _INDEX, i32), ()),
     DEVICE_LAUNCH: ((i32, _INDEX, _INDEX, _INDEX, _INDEX), ()),
 }
-TO_DEVICE, TO_HOST, WITHIN = range(3)
-"""The last argument of a copy."""
+TO_DEVICE, TO_HOST, WITHIN, TO_HOST_AT_END = range(4)
+"""The last argument of a copy; nothing looks at what is copied at the end before that."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,7 @@ class _Calls:
         kernels = [k for k in module.walk() if isinstance(k, gpu.GPUFuncOp) and k.is_kernel]
         self.numbers = {k.sym_name: i for i, k in enumerate(kernels)}
         self.declared: dict[str, func.FuncOp] = {}
+        self.at_end: set[Operation] = set()
 
     def run(self) -> None:
         """Rewrite all functions, then declare what they call."""
@@ -72,6 +74,7 @@ class _Calls:
             if not isinstance(function, func.FuncOp) or function.is_declaration:
                 continue
             self._take_arena(function)
+            self.at_end |= _at_end(function)
             launches = [op for op in function.walk() if isinstance(op, gpu.LaunchFunc)]
             if launches:
                 most = max(1, *(len(_parts(one)) for one in launches))
@@ -139,6 +142,8 @@ class _Calls:
         builder = Builder.before_op(op)
         spaces = [v.type.memory_space is gpu.GLOBAL for v in (op.dst, op.src)]
         way = WITHIN if all(spaces) else TO_DEVICE if spaces[0] else TO_HOST
+        if op in self.at_end:
+            way = TO_HOST_AT_END
         type = op.src.type
         sizes = [_dim(op.src, i, builder) for i, n in enumerate(type.shape) if n is None]
         args = [_address(v, builder) for v in (op.dst, op.src)]
@@ -159,6 +164,28 @@ class _Calls:
         number = builder.insert(arith.Constant.of(self.numbers[op.kernel.nested[-1]], i32)).result
         self._call(builder, DEVICE_LAUNCH, [number, *op.grid, _address(arguments, builder)])
         op.erase()
+
+
+def _at_end(function: func.FuncOp) -> set[Operation]:
+    """An entry's copies to the host's memory that nothing but such copies comes behind."""
+    found: set[Operation] = set()
+    if ENTRY not in function.attributes:
+        return found
+    freed: set[Value] = set()
+    for op in reversed(list(function.body.blocks[-1])):
+        if isinstance(op, memref.Dealloc):
+            freed.add(op.memref)
+        elif isinstance(op, gpu.Memcpy):
+            if (
+                op.dst.type.memory_space is not gpu.GLOBAL
+                and memref.base_buffer(op.dst) not in freed
+            ):
+                found.add(op)
+            else:
+                break
+        elif not isinstance(op, func.Return) and not is_pure(op):
+            break
+    return found
 
 
 Part = tuple[str, Value, int]

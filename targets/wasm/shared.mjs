@@ -306,10 +306,9 @@ class Program {
     return new Error(`${MODEL.name}: the model failed: ${error.message}`, { cause: error });
   }
 
-  // Throws what a status says.
-  check(status) {
-    if (!status) return;
+  // The error that a status says.
+  failure(status) {
     const message = MODEL.failures[status - MODEL.firstFailure] ?? `status ${status}`;
-    throw Object.assign(new Error(`${MODEL.name}: ${message}`), { status });
+    return Object.assign(new Error(`${MODEL.name}: ${message}`), { status });
   }
 }

@@ -170,7 +170,7 @@ class Model {
     } catch (error) {
       throw program.failed(error, pointer);
     }
-    program.check(status);
+    if (status) throw program.failure(status);
     return program.take();
   }
 
