@@ -35,7 +35,6 @@ from ..ir.core import Operation
 from ..ir.passes import Pass, PassContext, option
 from ..ir.types import IntegerType
 from ..targets.attribute import target_of
-from ..targets.groups import GroupMachine
 from .needs import Pair, Scratch, buffers_given_away, bytes_in, needs_of
 from .place_weights import add_argument, place_weights
 
@@ -70,7 +69,6 @@ class PlanMemory(
         functions = {f.sym_name: f for f in op.regions[0].ops if isinstance(f, func.FuncOp)}
         machine = target_of(op, self.target).machine
         stack = machine.costs.buffers.loop_stack
-        has_arena = machine.has_arena if isinstance(machine, GroupMachine) else True
         scratch: Scratch = {}
         in_place: set[Pair] = set()
         done: set[str] = set()
@@ -80,7 +78,7 @@ class PlanMemory(
                 if not function.is_declaration:
                     _move_allocations(function, stack)
                     in_place |= self._plan_function(
-                        function, functions, scratch, has_arena, context
+                        function, functions, scratch, machine.has_arena, context
                     )
         _keep_marks(functions.values(), in_place)
         weights, prepared = place_weights(op, functions.values())

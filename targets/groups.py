@@ -47,8 +47,6 @@ class GroupMachine(Machine):
     memory_bytes: int
     launch_microseconds: float
     """From one launch to the next that waits for it."""
-    has_arena: bool = True
-    """Whether buffers are parts of one that kernels see at different places; else each is alone."""
     copy_bandwidth: float
     """Between the host's memory and the device's. Units: gigabytes per second."""
     latency: int = 500

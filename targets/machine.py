@@ -43,6 +43,11 @@ class Machine(ABC):
     """The same of signed bytes on both sides."""
     has_pair_products: bool = False
     """An instruction multiplies two vectors of 16-bit integers and adds up each two neighbours."""
+    has_arena: bool = True
+    """Whether buffers may be parts of one that a kernel sees at several places; else each is
+    alone."""
+    most_buffers: int = 0
+    """Buffers that a kernel of several operations may take; 0 for any number."""
     fresh_bandwidth: float = 0.8
     """Of the first writes to memory that the system has just given: it clears the pages first.
     Measured: 2.8 GB/s in large pages, Linux 6.18 on an AVX-512 server."""

@@ -90,6 +90,7 @@ class Grouping:
         work: Work,
     ) -> None:
         self.limit = limit
+        self.most_buffers = work.machine.most_buffers
         self.work = work
         self.shapes = work.shapes
         self.order = {op: i for i, op in enumerate(block)}
@@ -294,9 +295,19 @@ class Grouping:
             if first in self.taken or not _is_fusable(first) or not joins(first):
                 break
             trial.add(first)
+            if not self.fits(trial):
+                break
             if sum(_escapes(result, trial) for op in trial for result in op.results) == 1:
                 group |= trial
                 self.taken |= trial
+
+    def fits(self, group: set[Any]) -> bool:
+        """Whether a kernel of the machine may take all that the group reads, and a result."""
+        if not self.most_buffers:
+            return True
+        read = {v for op in group for v in op.operands if v.defining_op not in group}
+        buffers = [v for v in read if v.defining_op is None or not _is_scalar(v.defining_op)]
+        return len(buffers) < self.most_buffers
 
     def until_narrowest(self, members: list[nn.NnOp]) -> list[nn.NnOp]:
         """A product's group without the elementwise ops at its end that make its result larger.
@@ -355,6 +366,8 @@ class Grouping:
                 if not _is_fusable(op) or not joins(op) or len(op.results) != 1:
                     continue
                 if _escapes(operand, group) or len(group) >= self.limit:
+                    continue
+                if not self.fits({*group, op}):
                     continue
                 group.add(op)
                 self.taken.add(op)

@@ -58,14 +58,14 @@ def _vector_store(p: WgslPrinter, op: Any) -> None:
 @_states(vector.Scatter)
 def _scatter(p: WgslPrinter, op: vector.Scatter) -> None:
     type = op.valueToStore.type
-    name, start = p.place(op.base, op.offsets)
+    region, start = p.place(op.base, op.offsets)
     mask, index, value = (p.text_of(v) for v in (op.mask, op.indices, op.valueToStore))
     lane = lambda text, i: text if lanes_of(type) == 1 else p.lane(text, i)  # noqa: E731
     for i in range(lanes_of(type)):
         at = p.converted(lane(index, i), element_of(op.indices.type), IndexType())
         place = plus(start, times(at, p.values[op.base].strides[-1]))
-        with p.braces(f"if ({lane(mask, i)})"):
-            p.put(name, place, lane(value, i), element_of(type))
+        text = p.stored_as(lane(value, i), element_of(type))
+        p.line(f"if ({lane(mask, i)}) {{ {region.assigned(place, text)} }}")
 
 
 @_states(memref.Alloca)
@@ -100,16 +100,16 @@ def _masked_load(p: WgslPrinter, op: vector.MaskedLoad) -> str:
 @_prints("vector.gather")
 def _gather(p: WgslPrinter, op: vector.Gather) -> str:
     type = op.results[0].type
-    name, start = p.place(op.base, op.offsets)
+    region, start = p.place(op.base, op.offsets)
     index, kind, stride = (
         p.text_of(op.indices),
         element_of(op.indices.type),
         p.values[op.base].strides[-1],
     )
-    count, start = lanes_of(type), p.known(start)
+    count = lanes_of(type)
     parts = [index] if count == 1 else [p.lane(index, i) for i in range(count)]
     places = [plus(start, times(p.converted(i, kind, IndexType()), stride)) for i in parts]
-    found = p.lanes(type, [p.element(name, at, element_of(type)) for at in places])
+    found = p.lanes(type, [p.value_of(region.element(at), element_of(type)) for at in places])
     return p.chosen(p.text_of(op.mask), grouped(found), p.text_of(op.pass_thru))
 
 

@@ -201,7 +201,8 @@ class WgslLanguage(Language):
         if isinstance(type, IntegerType) and self.bits(type) == 64:
             value = int(value) & ((1 << 64) - 1)
             return f"vec2<u32>({value & 0xFFFFFFFF}u, {value >> 32}u)"
-        return super().literal(value, type)
+        text = super().literal(value, type)
+        return text.replace("3.4028235e+38", "3.4028234663852886e+38")  # is beyond it as written
 
 
 WGSL = WgslLanguage(

@@ -1,8 +1,4 @@
-"""Kernels as WGSL: buffers are arrays that a module declares.
-
-Elements of 8 and 16 bits lie in words of 32. A buffer that is written has atomic words of them: an
-exclusive or changes the bits of one element and leaves what other threads write beside it.
-"""
+"""Kernels as WGSL, which has neither pointers nor integers of other than 32 bits."""
 
 from __future__ import annotations
 
@@ -15,15 +11,22 @@ from ...ir.core import Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.types import FloatType, IndexType, IntegerType, MemRefType, Type
 from ..source.kernels import KernelPrinter, Kernels, print_kernels, scalar_bytes
-from ..source.memory import Buffer, from_parts, open_parts, plus, row_major
+from ..source.memory import Buffer, from_parts, offset, open_parts, plus, row_major
 from ..source.printer import STATEMENTS
-from ..source.printing import OPERATIONS, element_of, is_half, lanes_of, stripped
+from ..source.printing import (
+    OPERATIONS,
+    element_of,
+    is_half,
+    lanes_of,
+    of_integers,
+    stripped,
+)
 from ..source.scalars import number_of
 from ..source.vectors import COMBINED, COMBINED_FLOATS
 from .language import BITWISE, CLOSED, SIGNED, TEMPLATES, WGSL, WgslLanguage, functions_for
+from .regions import Region
 
-_PLACES = {"u8": 2, "u16": 1}
-"""By element, the power of two that so many of it lie in a word."""
+_WORD = IntegerType(32)
 
 
 def _size(value: Value) -> float | None:
@@ -47,10 +50,8 @@ class WgslPrinter(KernelPrinter):
         self.words = 4
         self.status = self.module_name("status")
         self.declared: list[str] = []
-        """Memory of the group."""
-        self.regions: dict[str, tuple[str, str]] = {}
-        """By a variable's name, the elements, and how small ones lie: `words`, `atomic` ones that
-        other threads write too, or `alone`."""
+        """Memory of the group and of the thread."""
+        self.regions: dict[str, Region] = {}
         self.leaves = not any(isinstance(op, gpu.Barrier) for op in self.op.walk())
 
     # -- the kernel ----------------------------------------------------------------------------
@@ -63,11 +64,19 @@ class WgslPrinter(KernelPrinter):
         self.language.needed[name] = ""
         return name
 
+    def region(self, name: str, hint: str, type: MemRefType, **how: bool) -> Region:
+        """An array of a name for a buffer of a type."""
+        short = self.language.stored(type.element_type)
+        named = lambda what: self.module_name(f"{hint}_{what}")  # noqa: E731
+        self.regions[name] = Region(name, short, named, **how)
+        return self.regions[name]
+
     def heading(self, threads: int, ids: Sequence[str]) -> str:
         count, number = -(-self.words // 4), len(self.parameters)
         words = f"@group(0) @binding({number}) var<uniform> nnc_words: array<vec4<u32>, {count}>;"
         start = f"@compute @workgroup_size({threads})\nfn {self.name}({', '.join(ids)})"
-        return "\n".join([*self.parameters, words, *self.declared, start])
+        functions = [text for one in self.regions.values() for _, text in one.functions.values()]
+        return "\n".join([*self.parameters, words, *self.declared, *functions, start])
 
     def text(self) -> str:
         return super().text().replace("nnc_words", self.module_name("words"))
@@ -80,15 +89,12 @@ class WgslPrinter(KernelPrinter):
             self._number(name, arg.type)
             return
         name, only_read = self.module_name(hint), self.facts.reads.only(arg)
-        short = self.language.stored(arg.type.element_type)
-        kind, how = self.language.scalars[short], "words"
-        if short in _PLACES and not only_read:
-            kind, how = "atomic<u32>", "atomic"
-        self._take("memory", name=name, kind=kind, access="read" if only_read else "read_write")
+        region = self.region(name, hint, arg.type, packed=True, written=not only_read)
+        access = "read" if only_read else "read_write"
+        self._take("memory", name=name, kind=region.array, access=access)
         self.kinds += "r" if only_read else "a"
-        self.regions[name] = short, how
         place = self.fresh(f"{hint}_at")
-        self.line(f"let {place} = i32({self._word()} / {int(short[1:]) // 8}u);")
+        self.line(f"let {place} = i32({self._word()} / {int(region.short[1:]) // 8}u);")
         sizes = [self.fresh(f"{hint}_{what}{axis}") for what, axis in open_parts(arg.type)]
         for size in sizes:
             self._number(size, IndexType())
@@ -111,90 +117,59 @@ class WgslPrinter(KernelPrinter):
 
     def _own(self, kind: str, value: Value) -> None:
         type, name = value.type, self.module_name(value.name_hint or kind)
-        short = self.language.stored(type.element_type)
-        text = f"{name}: array<{self.language.scalars[short]}, {max(1, type.num_elements)}>;"
-        if kind == "workgroup":
-            self.declared.append(f"var<workgroup> {text}")
-        else:
-            self.line(f"var {text}")
-        self.regions[name] = short, "alone"
+        region = self.region(name, value.name_hint or kind, type)
+        space = "workgroup" if kind == "workgroup" else "private"
+        count = max(1, type.num_elements)
+        self.declared.append(f"var<{space}> {name}: array<{region.array}, {count}>;")
         self.values[value] = Buffer(name, type.shape, row_major(type.shape))
 
     # -- memory --------------------------------------------------------------------------------
 
-    def place(self, base: Value, indices: Sequence[Value]) -> tuple[str, Any]:
-        """A variable and a subscript."""
-        from ..source.memory import offset
-
+    def place(self, base: Value, indices: Sequence[Value]) -> tuple[Region, Any]:
+        """An array, and a subscript."""
         buffer = self.values[base]
         name, _, start = buffer.pointer.partition(" + ")
         if name not in self.regions:
             raise NncError(f"looks into a buffer from within, which has no form in {WGSL.name}")
         at = offset(buffer, [self.values[i] for i in indices])
-        return name, plus(start, at) if start else at
+        return self.regions[name], plus(start, at) if start else at
 
-    def known(self, at: Any) -> Any:
-        """A subscript that may be repeated."""
-        if isinstance(at, int) or at.isidentifier():
-            return at
-        name = self.fresh("at")
-        self.line(f"let {name} = {at};")
-        return name
-
-    def element(self, name: str, at: Any, type: Type) -> str:
-        """An element of memory as a value of a type."""
-        short, how = self.regions[name]
-        text = f"{name}[{at}]"
-        if short in _PLACES and how != "alone":
-            at = self.known(at)
-            word = f"{name}[{self.word_of(at, short)}]"
-            word = f"atomicLoad(&{word})" if how == "atomic" else word
-            text = f"element_{short[1:]}({word}, {at})"
-        if isinstance(type, IndexType):
+    def value_of(self, text: str, type: Type) -> str:
+        """What memory has as a value of a type: truth values are bytes, indices have 64 bits."""
+        element = element_of(type)
+        if isinstance(element, IndexType):
             return f"i32({text}.x)"
-        return f"({text} & 1u) != 0u" if type is IntegerType(1) else text
+        if element is not IntegerType(1):
+            return text
+        return self.converted(text, of_integers(type, 32) if lanes_of(type) > 1 else _WORD, type)
 
-    def word_of(self, at: Any, short: str) -> Any:
-        """The number of the word that a small element lies in."""
-        return at >> _PLACES[short] if isinstance(at, int) else f"{at} >> {_PLACES[short]}u"
-
-    def put(self, name: str, at: Any, text: str, type: Type) -> None:
-        """Write a value of a type to an element of memory."""
-        short, how = self.regions[name]
-        if isinstance(type, IndexType) or type is IntegerType(1):
-            text = self.converted(text, type, IntegerType(int(short[1:])))
-        if short in _PLACES and how != "alone":
-            at = self.known(at)
-            word = f"&{name}[{self.word_of(at, short)}]"
-            text = f"change_{short[1:]}(atomicLoad({word}), {at}, {stripped(text)})"
-            self.line(f"atomicXor({word}, {text});")
-            return
-        self.line(f"{name}[{at}] = {stripped(text)};")
+    def stored_as(self, text: str, type: Type) -> str:
+        """A value of a type as memory has it."""
+        element = element_of(type)
+        if element is not IntegerType(1) and not isinstance(element, IndexType):
+            return stripped(text)
+        bits = 64 if isinstance(element, IndexType) else 32
+        wanted = of_integers(type, bits) if lanes_of(type) > 1 else IntegerType(bits)
+        return self.converted(text, type, wanted)
 
     def read(self, op: Any, base: Value, indices: Sequence[Value]) -> str:
-        """A scalar or a vector whose elements lie side by side."""
+        """A scalar, or a vector whose elements lie side by side."""
         type = op.results[0].type
-        name, at = self.place(base, indices)
-        if lanes_of(type) == 1:
-            return self.element(name, at, element_of(type))
-        at = self.known(at)
-        lanes = [self.element(name, plus(at, i), element_of(type)) for i in range(lanes_of(type))]
-        return self.lanes(type, lanes)
+        region, at = self.place(base, indices)
+        count = lanes_of(type)
+        return self.value_of(region.element(at) if count == 1 else region.elements(at, count), type)
 
     def write(self, op: Any, base: Value, value: Value, indices: Sequence[Value]) -> None:
         """The same written, of masked ones where the mask is true."""
-        type, text, mask = value.type, self.text_of(value), getattr(op, "mask", None)
-        name, at = self.place(base, indices)
-        count = lanes_of(type)
-        at = self.known(at) if count > 1 else at
-        for i in range(count):
-            part = text if count == 1 else self.lane(text, i)
-            if mask is None:
-                self.put(name, plus(at, i), part, element_of(type))
-                continue
-            test = self.text_of(mask)
-            with self.braces(f"if ({stripped(test if count == 1 else self.lane(test, i))})"):
-                self.put(name, plus(at, i), part, element_of(type))
+        type, count = value.type, lanes_of(value.type)
+        region, at = self.place(base, indices)
+        text = self.stored_as(self.text_of(value), type)
+        mask = stripped(self.text_of(op.mask)) if hasattr(op, "mask") else None
+        if count > 1:
+            self.line(region.all_assigned(at, count, text, mask))
+        else:
+            statement = region.assigned(at, text)
+            self.line(f"if ({mask}) {{ {statement} }}" if mask else statement)
 
     # -- operations ----------------------------------------------------------------------------
 
@@ -321,7 +296,6 @@ class WgslPrinter(KernelPrinter):
         bits, wanted = (self.language.bits(element_of(t)) for t in (kind, type))
         if one == other and bits == wanted:
             return text
-        word = IntegerType(32)
         if one == "b":
             text = f"{unsigned}(-{index}({text}))" if signed else f"{unsigned}({text})"
         elif one == "x":
@@ -345,7 +319,7 @@ class WgslPrinter(KernelPrinter):
         if other == "s":
             return self.lanewise(f"low_{wanted}", type, type, text)
         return (
-            self.lanewise(f"{'s' if signed else 'u'}64_of_u32", word, type, text)
+            self.lanewise(f"{'s' if signed else 'u'}64_of_u32", _WORD, type, text)
             if other == "w"
             else text
         )

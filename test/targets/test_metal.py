@@ -31,7 +31,7 @@ from .emulated import TOLERANCES
 from .metal import emulation
 from .small_networks import NETWORKS
 
-_ADD_AND_SOFTMAX = """
+ADD_AND_SOFTMAX = """
 func.func @main(%a: tensor<?x40xf32>, %b: tensor<40xf32>) -> (tensor<?x40xf32>) {
   %c = nn.add %a, %b : (tensor<?x40xf32>, tensor<40xf32>) -> tensor<?x40xf32>
   %y = nn.softmax %c {axis = 1 : i64} : (tensor<?x40xf32>) -> tensor<?x40xf32>
@@ -94,7 +94,7 @@ def compiled(text: str, made) -> int:
 
 
 def test_text_names_what_a_kernel_takes(tmp_path):
-    text = metal_text(_ADD_AND_SOFTMAX, tmp_path)
+    text = metal_text(ADD_AND_SOFTMAX, tmp_path)
     heads = re.findall(r"\[\[kernel, max_total_threads_per_threadgroup\(\d+\)\]\]\nvoid .*", text)
     assert heads and text.startswith("#include <metal_stdlib>")
     for head in heads:
@@ -107,7 +107,7 @@ def test_text_names_what_a_kernel_takes(tmp_path):
 @pytest.mark.skipif(emulation.CLANG is None, reason="needs clang")
 def test_spaces_of_memory_are_right(tmp_path):
     """By clang's C++ for OpenCL, which has the same ones."""
-    text = metal_text(_ADD_AND_SOFTMAX, tmp_path)
+    text = metal_text(ADD_AND_SOFTMAX, tmp_path)
     assert emulation.fault_of_spaces(text) == ""
     wrong = text.replace("(device float *)", "(threadgroup float *)", 1)
     assert wrong != text and "address space" in emulation.fault_of_spaces(wrong)
@@ -161,7 +161,7 @@ def test_more_buffers_than_a_kernel_may_take_are_refused(tmp_path, capsys):
 @pytest.mark.skipif(sys.platform == "darwin", reason="a Mac links libraries")
 @pytest.mark.parametrize("name", ["m.so", "m.a"])
 def test_a_library_needs_macos(tmp_path, name, capsys):
-    assert compiled(_ADD_AND_SOFTMAX, tmp_path / name) == 1
+    assert compiled(ADD_AND_SOFTMAX, tmp_path / name) == 1
     error = capsys.readouterr().err
     assert "is linked on macOS" in error and error.count("\n") == 1
 
@@ -169,7 +169,7 @@ def test_a_library_needs_macos(tmp_path, name, capsys):
 @pytest.mark.skipif(sys.platform == "darwin", reason="a Mac runs it")
 def test_running_needs_macos(tmp_path, capsys):
     source = tmp_path / "m.mlir"
-    source.write_text(str(parsed(_ADD_AND_SOFTMAX)[0]))
+    source.write_text(str(parsed(ADD_AND_SOFTMAX)[0]))
     assert main(["run", str(source), "--target", "metal"])
     error = capsys.readouterr().err
     assert "Metal needs macOS" in error and error.count("\n") == 1
@@ -179,7 +179,7 @@ def test_running_needs_macos(tmp_path, capsys):
 
 
 def test_small_program(emulated):
-    check(_ADD_AND_SOFTMAX, emulated, sizes=[5])
+    check(ADD_AND_SOFTMAX, emulated, sizes=[5])
 
 
 def test_emulation_finds_a_lost_barrier(emulated, monkeypatch):
@@ -198,12 +198,12 @@ def test_emulation_finds_a_lost_barrier(emulated, monkeypatch):
 
 _CONVOLUTIONS: dict[str, Any] = CONVOLUTIONS
 _MOVEMENT: dict[str, Any] = MOVEMENT
-_CASES: dict[str, Any] = {cls.name: partial(example_of, cls) for cls in OPS}
-_CASES |= {
+CASES: dict[str, Any] = {cls.name: partial(example_of, cls) for cls in OPS}
+CASES |= {
     f"convolution {name}": lambda case=case: (one_op(case[0], *case[1]), None, [3, 7, 5])
     for name, case in _CONVOLUTIONS.items()
 }
-_CASES |= {
+CASES |= {
     f"movement {name}": lambda case=case: (one_op(case[0], *case[1]), None, case[2])
     for name, case in _MOVEMENT.items()
 }
@@ -214,9 +214,9 @@ _NEED_F64 = {f"nn.{name}" for name in ("pow", "erfc", "lrn", "lp_pool", "winogra
 
 @pytest.mark.emulated
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("name", _CASES)
+@pytest.mark.parametrize("name", CASES)
 def test_operator(name, emulated):
-    text, given, sizes = _CASES[name]()
+    text, given, sizes = CASES[name]()
     if name in _NEED_F64:
         with pytest.raises(NncError, match="type f64 has no form in Metal"):
             check(text, emulated, given, sizes)
