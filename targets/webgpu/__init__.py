@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...artifacts.options import ArtifactOptions, FileKind
+from ...dialects import gpu
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.timing import Timed, untimed
@@ -41,6 +42,7 @@ class WebGpuTarget(DeviceTarget):
     def code_of(self, kernels: Operation) -> Kernels:
         from .printer import wgsl_kernels
 
+        assert isinstance(kernels, gpu.GPUModuleOp)
         return wgsl_kernels(kernels)
 
     def check_file(self, path: Path, options: ArtifactOptions) -> None:

@@ -249,7 +249,7 @@ def test_zig_where_there_is_no_c_compiler(compiled, monkeypatch: pytest.MonkeyPa
     ("arguments", "message"),
     [
         (["-o", "m.exe"], "the output's suffix is .mlir, .ll, .s, .o, .so, "),
-        (["-o", "m.exe"], ".a, .dll, .dylib, .wasm, .c, .cl or .metal; found '.exe'"),
+        (["-o", "m.exe"], ".a, .dll, .dylib, .wasm, .c, .cl, .metal, .wgsl or .mjs; found '.exe'"),
         (["-o", "m"], "found none"),
         (["-o", "m.so", "--static"], "--static writes a .a file, not 'm.so'"),
         (
