@@ -167,25 +167,26 @@ class _Calls:
 
 
 def _at_end(function: func.FuncOp) -> set[Operation]:
-    """An entry's copies to the host's memory that nothing but such copies comes behind."""
+    """An entry's copies to its caller's memory that nothing but such copies comes behind."""
     found: set[Operation] = set()
-    if ENTRY not in function.attributes:
+    last = function.body.blocks[-1]
+    if ENTRY not in function.attributes or not isinstance(last.terminator, func.Return):
         return found
-    freed: set[Value] = set()
-    for op in reversed(list(function.body.blocks[-1])):
-        if isinstance(op, memref.Dealloc):
-            freed.add(op.memref)
-        elif isinstance(op, gpu.Memcpy):
-            if (
-                op.dst.type.memory_space is not gpu.GLOBAL
-                and memref.base_buffer(op.dst) not in freed
-            ):
-                found.add(op)
-            else:
+    returned = [memref.base_buffer(v) for v in last.terminator.operands if _is_buffer(v)]
+    for op in reversed(list(last)):
+        if isinstance(op, gpu.Memcpy):
+            base = memref.base_buffer(op.dst)
+            # What is returned twice is copied once more before the caller has it.
+            if base not in function.args and returned.count(base) != 1:
                 break
-        elif not isinstance(op, func.Return) and not is_pure(op):
+            found.add(op)
+        elif not isinstance(op, memref.Alloc | memref.Dealloc | func.Return) and not is_pure(op):
             break
     return found
+
+
+def _is_buffer(value: Value) -> bool:
+    return isinstance(value.type, MemRefType)
 
 
 Part = tuple[str, Value, int]

@@ -198,9 +198,9 @@ def about_program(program: Program, path: Path, view: ModelView) -> dict[str, An
     }
 
 
-def loader_text(source: Path, about: dict[str, Any] | None = None) -> str:
-    """A loader with what all of them share, for a model if one is given."""
-    text, shared = (one.read_text(encoding="utf-8") for one in (source, SHARED_SOURCE))
+def loader_text(source: Path, about: dict[str, Any] | None = None, *more: Path) -> str:
+    """A loader with what all of them share and with `more`, for a model if one is given."""
+    text, *parts = (one.read_text(encoding="utf-8") for one in (source, SHARED_SOURCE, *more))
     assert _PLACEHOLDER in text
     known = f"const MODEL = {json.dumps(about, indent=2)};" if about else _PLACEHOLDER
-    return text.replace(_PLACEHOLDER, f"{known}\n\n{shared.rstrip()}")
+    return text.replace(_PLACEHOLDER, "\n\n".join([known, *map(str.rstrip, parts)]))

@@ -28,7 +28,8 @@ from ..wasm.module import about_program, linked, loader_text, memory_pages
 if TYPE_CHECKING:
     from . import BrowserTarget
 
-LOADER_SOURCE = Path(__file__).parent / "webgpu.mjs"
+ROOM = Path(__file__).parent
+LOADER_SOURCE, DEVICE_SOURCE = ROOM / "webgpu.mjs", ROOM / "device.mjs"
 _FEATURES = {"f16": "shader-f16", "subgroups": "subgroups"}
 """WebGPU's names for what a text enables."""
 
@@ -46,7 +47,7 @@ def packed(kernels: Kernels, around: str, code: bytes) -> bytes:
         "kernels": kernels.text,
         "rows": kernels.rows,
         "checks": kernels.checks,
-        "waits": len(re.findall(rf"call void @{DEVICE_COPY}\([^()]*, i32 1\)", around)),
+        "waits": len(re.findall(rf"call void @{DEVICE_COPY}\(.*, i32 1\)", around)),
         "largest": max(map(int, asked), default=0),
     }
     return json.dumps(about).encode() + b"\n" + code
@@ -83,7 +84,7 @@ def write_module(
     }
     types = rendered("model.d.ts", view, spoken)
     files: dict[Path, Sequence[Part]] = {
-        path: (loader_text(LOADER_SOURCE, about),),
+        path: (loader_text(LOADER_SOURCE, about, DEVICE_SOURCE),),
         path.with_suffix(".weights"): (program.weights.data, stamp),
         **dict.fromkeys(map(path.with_suffix, (".d.ts", ".d.mts")), (types,)),
     }

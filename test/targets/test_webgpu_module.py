@@ -154,6 +154,14 @@ def test_kernels_apart():
 
 # -- in a page -------------------------------------------------------------------------------------
 
+OPEN_TWICE = """
+func.func @main(%x: tensor<?x2xf32>) -> (tensor<?x2xf32>, tensor<?x2xf32>) {
+  %y = nn.neg %x : (tensor<?x2xf32>) -> tensor<?x2xf32>
+  %z = nn.mul %y, %y : (tensor<?x2xf32>, tensor<?x2xf32>) -> tensor<?x2xf32>
+  return %y, %z : tensor<?x2xf32>, tensor<?x2xf32>
+}
+"""
+
 _RUN = """
 for (const name of NAMES) {
   const { load } = await import(`/models/${name}/model.mjs`);
@@ -255,12 +263,17 @@ model.dispose();
 said.push(await fault(() => rows(0n, 1n)));
 
 const loop = await import("/models/halving/model.mjs");
-const halves = await loop.load(), found = [];
+const halves = await loop.load(), found = [], opened = [];
 for (const scale of [0.01, 1, 1e4])
   found.push((await halves.run({ x: new Float32Array(15).fill(scale) })).y.data[0]);
+const open = await (await import("/models/open/model.mjs")).load();
+for (const size of [6, 0, 2]) {
+  const { output0, output1 } = await open.run({ input0: new Float32Array(size).fill(size) });
+  opened.push([output0.dims, output0.data, output1.data]);
+}
 delete WebAssembly.Suspending;
 said.push(await fault(() => loop.load()));
-await post({ said, several, found });
+await post({ said, several, found, opened });
 """
 
 
@@ -269,6 +282,7 @@ def test_what_goes_wrong(tmp_path: Path):
     """Each limit and each missing thing is one line; the next run is right; a loop waits."""
     compiled(tmp_path / "gathering", gathering())
     compiled(tmp_path / "halving", halving())
+    assert '"waits": 0' in compiled(tmp_path / "open", OPEN_TWICE).read_text()
     (found,) = in_page(tmp_path, _FAULTS)
     first, wrong, last = found["several"]
     assert (first, last) == ([9.0, 10, 11, 9, 10, 11], [3.0, 4, 5, 0, 1, 2])
@@ -296,6 +310,9 @@ def test_what_goes_wrong(tmp_path: Path):
             one /= 2
         want.append(one)
     np.testing.assert_allclose(found["found"], want, rtol=1e-6)
+    assert found["opened"] == [
+        [[size // 2, 2], [-size] * size, [size**2] * size] for size in (6, 0, 2)
+    ]
 
 
 _BYTES = """
