@@ -26,6 +26,8 @@ _FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
+GPU_FLAGS = ("--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader")
+"""WebGPU where there is no GPU: Chromium's own driver for processors."""
 _TYPES = {".mjs": "text/javascript", ".wasm": "application/wasm", ".weights": "application/data"}
 
 

@@ -155,6 +155,26 @@ the instructions that LLVM selects, and how they round; what drivers say; any ti
 and asynchronous copies are not used. In `f64` there is arithmetic, but no `exp`, `log`, `pow`,
 `sin` and the like: tensors of `f64` with these are refused by name.
 
+## WebGPU in a browser
+
+`nnc compile model.onnx --target webgpu -o model.mjs` writes a module of JavaScript, its types, and
+`model.weights` beside it (the target is `webgpu-browser` then: its host is WebAssembly). Kernels
+are inside as WGSL, packed; `-o model.wgsl` writes them to be read. `load` and `run` are those of
+the module for [WebAssembly](deploy.md#in-the-browser); `run` always gives a promise. All pipelines
+are made when the model is loaded, while the weights arrive; each weight is a buffer of its own, so
+that a binding's limit is one of single tensors. Limits, features and the adapter are checked before
+the weights are taken, and a device that is lost is an error of that run and of later ones.
+
+The program around the kernels (loops, sizes, what a device cannot take) is WebAssembly, which
+writes copies and launches down; what it gives is read when it has ended. Where it looks at what
+kernels have computed in the middle of a run (a loop's condition, `NonZero`), it waits by
+`WebAssembly.Suspending`, which Chrome has since version 137; a browser without it refuses such a
+model when it is loaded, and any other model needs none.
+
+CI runs two small networks in headless Chromium on its driver for processors, and with
+`-m thorough` nine; limits, lost devices and copies that end within words have tests of their own.
+No GPU has run it yet. MobileNetV2 is a module of 121 kB without its weights.
+
 ## Metal
 
 `metal` (M1) and `metal-m2` write kernels as one `.metal` text on any machine. A library, which has

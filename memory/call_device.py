@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..dialects import arith, func, gpu, memref
-from ..dialects.marks import ARENA
+from ..dialects.marks import ARENA, ENTRY
 from ..dialects.memref.layouts import open_parts
 from ..ir.attributes import ArrayAttr
 from ..ir.builder import Builder
 from ..ir.core import Operation, Value
 from ..ir.passes import Pass, PassContext
+from ..ir.traits import is_pure
 from ..ir.types import FloatType, FunctionType, IndexType, IntegerType, MemRefType, Type, i32, i64
 from ..runtime.abi import (
     DEVICE_ARENA,
@@ -32,8 +33,8 @@ _SIGNATURES: dict[str, tuple[tuple[Type, ...], tuple[Type, ...]]] = {
     DEVICE_COPY: ((_INDEX, _INDEX, _INDEX, i32), ()),
     DEVICE_LAUNCH: ((i32, _INDEX, _INDEX, _INDEX, _INDEX), ()),
 }
-TO_DEVICE, TO_HOST, WITHIN = range(3)
-"""The last argument of a copy."""
+TO_DEVICE, TO_HOST, WITHIN, TO_HOST_AT_END = range(4)
+"""The last argument of a copy; nothing looks at what is copied at the end before that."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ class _Calls:
         kernels = [k for k in module.walk() if isinstance(k, gpu.GPUFuncOp) and k.is_kernel]
         self.numbers = {k.sym_name: i for i, k in enumerate(kernels)}
         self.declared: dict[str, func.FuncOp] = {}
+        self.at_end: set[Operation] = set()
 
     def run(self) -> None:
         """Rewrite all functions, then declare what they call."""
@@ -73,6 +75,7 @@ class _Calls:
             if not isinstance(function, func.FuncOp) or function.is_declaration:
                 continue
             self._take_arena(function)
+            self.at_end |= _at_end(function)
             launches = [op for op in function.walk() if isinstance(op, gpu.LaunchFunc)]
             if launches:
                 most = max(1, *(len(_parts(one)) for one in launches))
@@ -140,6 +143,8 @@ class _Calls:
         builder = Builder.before_op(op)
         spaces = [v.type.memory_space is gpu.GLOBAL for v in (op.dst, op.src)]
         way = WITHIN if all(spaces) else TO_DEVICE if spaces[0] else TO_HOST
+        if op in self.at_end:
+            way = TO_HOST_AT_END
         type = op.src.type
         sizes = [_dim(op.src, i, builder) for i, n in enumerate(type.shape) if n is None]
         args = [_address(v, builder) for v in (op.dst, op.src)]
@@ -160,6 +165,29 @@ class _Calls:
         number = builder.insert(arith.Constant.of(self.numbers[op.kernel.nested[-1]], i32)).result
         self._call(builder, DEVICE_LAUNCH, [number, *op.grid, _address(arguments, builder)])
         op.erase()
+
+
+def _at_end(function: func.FuncOp) -> set[Operation]:
+    """An entry's copies to its caller's memory that nothing but such copies comes behind."""
+    found: set[Operation] = set()
+    last = function.body.blocks[-1]
+    if ENTRY not in function.attributes or not isinstance(last.terminator, func.Return):
+        return found
+    returned = [memref.base_buffer(v) for v in last.terminator.operands if _is_buffer(v)]
+    for op in reversed(list(last)):
+        if isinstance(op, gpu.Memcpy):
+            base = memref.base_buffer(op.dst)
+            # What is returned twice is copied once more before the caller has it.
+            if base not in function.args and returned.count(base) != 1:
+                break
+            found.add(op)
+        elif not isinstance(op, memref.Alloc | memref.Dealloc | func.Return) and not is_pure(op):
+            break
+    return found
+
+
+def _is_buffer(value: Value) -> bool:
+    return isinstance(value.type, MemRefType)
 
 
 Part = tuple[str, Value, int]

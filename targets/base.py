@@ -142,6 +142,10 @@ class Target(ABC):
         Raises NncError.
         """
 
+    def for_file(self, path: Path) -> Target:
+        """The target whose code such a file holds: another one where its caller is another."""
+        return self
+
     def file_in(self, path: Path, options: ArtifactOptions) -> Path:
         """The file to write: with bindings, whose `path` is a folder, the library in it."""
         return path

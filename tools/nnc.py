@@ -108,6 +108,7 @@ def _compile(args: argparse.Namespace, session: Session) -> int:
     from ..driver.specializing import notes_on_shapes
     from ..lowering.pipelines import GRAPH_STAGES
     from ..targets.attribute import target_of
+    from ..targets.base import target as named_target
     from .opt_report import Timing
 
     output = session.streams.path(args.output)
@@ -126,7 +127,7 @@ def _compile(args: argparse.Namespace, session: Session) -> int:
     with timed("Import"):
         module = session.load()
     if args.target and not levels:
-        target_of(module, args.target)
+        target_of(module, named_target(args.target).for_file(output).name)
     targets = levels or [target_of(module)]
     file = targets[0].file_in(output, options)
     for target in targets:

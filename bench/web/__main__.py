@@ -1,9 +1,13 @@
-"""nnc's WebAssembly beside onnxruntime-web, in Node and in Chromium: one run, in turns.
+"""nnc's modules for browsers beside onnxruntime-web, in Node and in Chromium: one run, in turns.
 
     npm install onnxruntime-web
     python -m bench.web resnet18.onnx squeezenet.onnx --ort node_modules/onnxruntime-web
     python -m bench.web resnet18.onnx --threads 1 2 --in node chromium --json all.json
     python -m bench.web squeezenet.onnx --first 5
+    python -m bench.web squeezenet.onnx --target webgpu --in chromium --ort ..
+
+With `--target webgpu` both run by WebGPU on the adapter that Chromium has for processors, theirs by
+its provider `webgpu`; where there is a GPU, `--adapter default` takes that.
 
 Prints a table: the least milliseconds of each runtime and number of threads, how many times as
 fast as onnxruntime-web (one thread) nnc on one is, the largest error relative to the output's
@@ -28,11 +32,13 @@ from nnc.artifacts.options import PREPARE_MILLISECONDS
 from nnc.driver.artifacts import write_artifact
 from nnc.driver.compile import load_module, run_stages
 
-from ..browser import serving, showing
+from ..browser import GPU_FLAGS, serving, showing
 from ..command import model_file, run
 from ..compare import write_inputs
 
 HERE = Path(__file__).parent
+_PATIENCE = 600
+"""Seconds that a page may take."""
 _PAGE = """<!doctype html><meta charset="utf-8"><script type="module">
 import {{ compare, firstResult }} from "/bench/compare.mjs";
 const read = async (url) => new Uint8Array(await (await fetch(url)).arrayBuffer());
@@ -55,8 +61,12 @@ def prepare(models: list[Path], target: str, folder: Path) -> list[dict[str, Any
         home = folder / path.stem
         home.mkdir()
         module = load_module(path)
-        run_stages(module, target=target, prepare_milliseconds=PREPARE_MILLISECONDS)
-        write_artifact(module, home / "model.wasm")
+        if target == "webgpu":
+            run_stages(module, target="webgpu-browser")
+            write_artifact(module, home / "model.mjs")
+        else:
+            run_stages(module, target=target, prepare_milliseconds=PREPARE_MILLISECONDS)
+            write_artifact(module, home / "model.wasm")
         shutil.copyfile(path, home / "model.onnx")
         write_inputs(path, home / "inputs.npz", None)
         inputs = []
@@ -96,15 +106,15 @@ def in_node(
 
 
 def in_page(
-    case: dict[str, Any], ort: Path | None, folder: Path, job: str, seconds: float = 600
+    case: dict[str, Any], ort: Path | None, folder: Path, job: str, flags: tuple[str, ...] = ()
 ) -> dict[str, Any]:
     """The result of one case in a page of its own. Raises RuntimeError where it failed."""
-    path = ort and "/ort/dist/ort.wasm.min.mjs"
+    path = ort and f"/ort/dist/ort.{case['provider']}.min.mjs"
     about = json.dumps({"ort": path, "cases": [placed(case, "/models")], "job": job})
     (folder / "page.html").write_text(_PAGE.format(case=about))
     folders = {"models": folder, "bench": HERE} | ({"ort": ort} if ort else {})
-    with serving(folders) as server, showing(f"{server.address}/models/page.html"):
-        found = server.posted(seconds)
+    with serving(folders) as server, showing(f"{server.address}/models/page.html", *flags):
+        found = server.posted(_PATIENCE)
     if "failure" in found:
         raise RuntimeError(found["failure"])
     return found
@@ -120,7 +130,9 @@ def table(where: str, rows: list[dict[str, Any]], folder: Path) -> Iterator[str]
         best = row["best"]
         ratio = best["ort"] / best[names[0]] if "ort" in best else math.nan
         ratios.append(ratio)
-        size = (folder / row["name"] / "model.wasm").stat().st_size / 1e6
+        home = folder / row["name"]
+        files = (home / "model.wasm", home / "model.weights", home / "model.mjs")
+        size = sum(one.stat().st_size for one in files if one.exists()) / 1e6
         times = " | ".join(f"{best[name]:.2f}" for name in names)
         error = math.nan if row["error"] is None else row["error"]
         yield f"| {row['name']} | {times} | {ratio:.2f} | {error:.0e} | {size:.1f} |"
@@ -138,6 +150,7 @@ def main() -> None:
     parser.add_argument(
         "--in", dest="where", nargs="+", default=["node"], choices=["node", "chromium"]
     )
+    parser.add_argument("--adapter", choices=["swiftshader", "default"], default="swiftshader")
     parser.add_argument("--rounds", type=int, default=12, help="turns of each runtime")
     parser.add_argument("--runs", type=int, default=3, help="runs in a turn")
     parser.add_argument(
@@ -149,13 +162,16 @@ def main() -> None:
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="nnc-web-") as name:
         folder = Path(name)
+        on_gpu = args.target == "webgpu"
+        flags = GPU_FLAGS if on_gpu and args.adapter == "swiftshader" else ()
         given = {"threads": args.threads, "rounds": args.rounds, "runs": args.runs}
+        given |= {"provider": "webgpu" if on_gpu else "wasm"}
         cases = [case | given for case in prepare(args.models, args.target, folder)]
         if args.first:
             for case in cases:
                 for peer in (False, True):
                     pages = [
-                        in_page(case | {"peer": peer}, ort, folder, "firstResult")["ms"]
+                        in_page(case | {"peer": peer}, ort, folder, "firstResult", flags)["ms"]
                         for _ in range(args.first)
                     ]
                     who = "onnxruntime-web" if peer else "nnc"
@@ -165,7 +181,7 @@ def main() -> None:
             if where == "node":
                 rows = list(in_node(cases, ort, folder))
             else:
-                rows = [in_page(case, ort, folder, "compare") for case in cases]
+                rows = [in_page(case, ort, folder, "compare", flags) for case in cases]
             found[where] = rows
             print(*table(where, rows, folder), sep="\n", flush=True)
     if args.json:

@@ -1,4 +1,4 @@
-// Times models of WebAssembly beside onnxruntime-web, in turns: in a page, or in Node with a file of
+// Times models for browsers beside onnxruntime-web, in turns: in a page, or in Node with a file of
 // cases as its argument.
 
 const KINDS = { f32: ["float32", Float32Array], i64: ["int64", BigInt64Array] };
@@ -32,9 +32,9 @@ async function ourRun({ ours, inputs }, read, threads) {
   return async () => Object.values(await model.run(given))[0].data;
 }
 
-async function theirRun(ort, { onnx, inputs }, read) {
+async function theirRun(ort, { onnx, inputs, provider }, read) {
   ort.env.wasm.numThreads = 1;
-  const session = await ort.InferenceSession.create(await read(onnx), { executionProviders: ["wasm"] });
+  const session = await ort.InferenceSession.create(await read(onnx), { executionProviders: [provider] });
   const given = {};
   for (const { name, type, dims, file } of inputs) {
     const [kind, Kind] = KINDS[type];

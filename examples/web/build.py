@@ -8,7 +8,8 @@
      "mean": [0.485, 0.456, 0.406], "scale": [0.229, 0.224, 0.225],
      "fit": "stretch" or "left", "shares": whether the outputs add up to 1 already}
 
-The model takes one picture, [1, 3, height, width]. `--serve` serves the folder on the loopback
+The model takes one picture, [1, 3, height, width]. With `--gpu` the page runs it on the GPU where
+the browser has one, and says why where not. `--serve` serves the folder on the loopback
 with the headers without which a page has no shared memory, and so one thread only.
 """
 
@@ -28,17 +29,21 @@ from nnc.tools.nnc import main as nnc_main
 HERE = Path(__file__).parent
 
 
-def build(model: Path, about: Path, site: Path, shape: str | None = None) -> None:
+def build(
+    model: Path, about: Path, site: Path, shape: str | None = None, gpu: bool = False
+) -> None:
     """Writes the folder."""
-    json.loads(about.read_text())
+    shown = json.loads(about.read_text()) | {"gpu": gpu}
     site.mkdir(parents=True, exist_ok=True)
     for name in ("index.html", "classify.mjs"):
         shutil.copyfile(HERE / name, site / name)
-    shutil.copyfile(about, site / "about.json")
+    (site / "about.json").write_text(json.dumps(shown))
     options = ["--shape", shape] if shape else []
-    target = ["--target", "wasm32-simd", "-o", str(site / "model.wasm")]
-    if nnc_main(["compile", str(model), *target, *options]):
-        raise SystemExit(1)
+    targets = {"wasm32-simd": "model.wasm"} | ({"webgpu": "gpu.mjs"} if gpu else {})
+    for target, name in targets.items():
+        chosen = ["--target", target, "-o", str(site / name)]
+        if nnc_main(["compile", str(model), *chosen, *options]):
+            raise SystemExit(1)
 
 
 class Handler(SimpleHTTPRequestHandler):
@@ -63,10 +68,11 @@ def main() -> None:
     parser.add_argument("--about", type=Path, default=HERE / "about.json")
     parser.add_argument("--shape", help="as `nnc compile --shape`, where the model leaves it open")
     parser.add_argument("-o", "--output", type=Path, default=Path("site"))
+    parser.add_argument("--gpu", action="store_true", help="also for the browser's GPU")
     parser.add_argument("--serve", action="store_true")
     args = parser.parse_args()
     try:
-        build(args.model, args.about, args.output, args.shape)
+        build(args.model, args.about, args.output, args.shape, args.gpu)
         if args.serve:
             serve(args.output)
     except (OSError, ValueError) as error:

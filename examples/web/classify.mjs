@@ -1,8 +1,6 @@
 // A page that classifies pictures. What the model is for, its labels and how it wants a picture are
 // in about.json.
 
-import { load } from "./model.mjs";
-
 const about = await (await fetch("about.json")).json();
 const at = (id) => document.getElementById(id);
 at("title").textContent = about.title;
@@ -14,17 +12,35 @@ function report(error) {
   throw error;
 }
 
-const model = await load(undefined, {
+const options = {
   threads: globalThis.crossOriginIsolated ? Math.min(4, navigator.hardwareConcurrency) : 1,
   progress: ({ loaded, total }) => {
     at("progress").value = loaded / total;
     at("state").textContent = `${(loaded / 1e6).toFixed(1)} of ${(total / 1e6).toFixed(1)} MB`;
   },
-}).catch(report);
+};
+
+// On the GPU where there is a module for it, else on the processor; why not on the GPU.
+async function loaded() {
+  let reason = "";
+  if (about.gpu)
+    try {
+      return [await (await import("./gpu.mjs")).load(undefined, options), reason];
+    } catch (error) {
+      reason = ` (not on the GPU: ${error.message})`;
+    }
+  return [await (await import("./model.mjs")).load(undefined, options), reason];
+}
+
+const [model, reason] = await loaded().catch(report);
+const { adapter, threads } = model;
+const where = adapter
+  ? `the GPU: ${[adapter.vendor, adapter.architecture].filter(Boolean).join(" ") || "no name"}`
+  : `${threads} thread${threads > 1 ? "s" : ""}${reason}`;
 const [input] = model.inputs;
 if (model.inputs.length > 1 || input.dims.length !== 4 || input.dims.includes(null))
   report(new Error("the model does not take one picture of a fixed size, [1, 3, height, width]"));
-at("state").textContent = `ready: ${model.threads} thread${model.threads > 1 ? "s" : ""}`;
+at("state").textContent = `ready: ${where}`;
 
 // The picture as the model wants it: planes of red, green and blue, scaled. A picture of another
 // shape is stretched, or keeps its shape and leaves the right side empty.
@@ -71,7 +87,7 @@ async function classify(file) {
   const best = found.map((share, i) => [share, about.labels[i] ?? `class ${i}`]);
   best.sort(([a], [b]) => b - a);
   at("results").replaceChildren(...best.slice(0, 5).map(row));
-  at("state").textContent = `${time.toFixed(1)} ms on ${model.threads} thread${model.threads > 1 ? "s" : ""}`;
+  at("state").textContent = `${time.toFixed(1)} ms on ${where}`;
   return best;
 }
 

@@ -278,14 +278,14 @@ HIDDEN void NAME(_device_copy)(uint64_t to, uint64_t from, size_t bytes, int32_t
     block *target, *source;
     if (!bytes) return;
     if (state.fault) {
-        if (way == 1) memset((void *)(uintptr_t)to, 0, bytes); /* so that no loop waits for it */
+        if (way & 1) memset((void *)(uintptr_t)to, 0, bytes); /* so that no loop waits for it */
         return;
     }
-    target = way != 1 ? block_at(to, &at) : NULL;
+    target = !(way & 1) ? block_at(to, &at) : NULL;
     source = way != 0 ? block_at(from, &start) : NULL;
     if (state.fault) return;
     if (way == 0) fail(copy_in(target->handle, at, (const void *)(uintptr_t)from, bytes));
-    else if (way == 1) fail(copy_out((void *)(uintptr_t)to, source->handle, start, bytes));
+    else if (way & 1) fail(copy_out((void *)(uintptr_t)to, source->handle, start, bytes));
     else fail(copy_within(target->handle, at, source->handle, start, bytes));
 }
 

@@ -78,17 +78,12 @@ class DeviceTarget(Target):
     # -- code --------------------------------------------------------------------------------
 
     def emit(self, module: Operation, symbols: Symbols, timed: Timed = untimed) -> bytes:
-        from ..llvm.ir import llvm_ir
         from ..llvm.symbols import renamed
 
         with timed("Kernels"):
             kernels = self._kernels(module)
         with timed("LLVM IR"):
-            around = module.clone()
-            for op in list(around.body_block):
-                if isinstance(op, gpu.GPUModuleOp):
-                    op.erase()
-            text = llvm_ir(around).replace(f"@{RUN}(", f"@{DEVICE_MAIN}(")
+            text = self._around(module).replace(f"@{RUN}(", f"@{DEVICE_MAIN}(")
             text += _constant(DEVICE_CODE, kernels.code or kernels.text.encode())
             text += _constant(DEVICE_KERNELS, _lines(kernels.rows).encode())
             text += _constant(DEVICE_CHECKS, _lines(kernels.checks).encode())
@@ -123,6 +118,16 @@ class DeviceTarget(Target):
         """The code of all kernels of a module."""
         found = kernels_in(module)
         return self.code_of(found) if found is not None else Kernels("", [], [])
+
+    def _around(self, module: Operation) -> str:
+        """LLVM IR of the program around the kernels."""
+        from ..llvm.ir import llvm_ir
+
+        around = module.clone()
+        for op in list(around.body_block):
+            if isinstance(op, gpu.GPUModuleOp):
+                op.erase()
+        return llvm_ir(around)
 
     # -- what the user takes away, and what runs it --------------------------------------------
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 ROOM = Path(__file__).parent
 RUNTIME_SOURCE, LOADER_SOURCE = ROOM / "wasm.c", ROOM / "wasm.mjs"
+SHARED_SOURCE = ROOM / "shared.mjs"
+"""What loaders have alike."""
 RUNNER_SOURCE = ROOM / "wasm_runner.mjs"
 """What speaks with this process as `runtime/runner.c` does, in an engine."""
 SECTION = "nnc"
@@ -66,10 +68,13 @@ def write_module(
     spoken = language("wasm")
     found = Interface.of(program.signature, path.stem, target.name, inside=inside)
     view = ModelView(found, spoken, path.name)
-    pages = _pages(program, path, view)
+    pages = memory_pages(program, path, view)
     stamp = blake2b(program.code, digest_size=8).digest()
+    exports = [RUN]
+    exports += [POOL_CREATE] if program.parallel else []
+    exports += [PREPARE] if program.signature.prepared_bytes else []
     with timed("Link"):
-        code = _linked(target.toolchain(), program, pages)
+        code = linked(target.toolchain(), program.code, exports, pages, program.parallel)
     weights = program.weights.data
     stored = (weights, stamp) if inside else (stamp,)
     head = _section_head(sum(map(len, stored)))
@@ -98,7 +103,7 @@ class _Layout:
     inside: bool
 
 
-def _pages(program: Program, path: Path, view: ModelView) -> int:
+def memory_pages(program: Program, path: Path, view: ModelView) -> int:
     """Of the memory that the model takes when it is loaded, the code's constants included.
 
     Raises NncError for more than there can be.
@@ -124,16 +129,16 @@ def _pages(program: Program, path: Path, view: ModelView) -> int:
     return -(-needed // PAGE)
 
 
-def _linked(tools: WasmToolchain, program: Program, pages: int) -> bytes:
-    exports = [RUN]
-    exports += [POOL_CREATE] if program.parallel else []
-    exports += [PREPARE] if program.signature.prepared_bytes else []
+def linked(
+    tools: WasmToolchain, code: bytes, exports: Sequence[str], pages: int, shared: bool
+) -> bytes:
+    """A module of an object file and the runtime, see `WasmToolchain.module`. Raises NncError."""
     with TemporaryDirectory(prefix="nnc-") as name:
         objects = [Path(name) / "model.o", Path(name) / "runtime.o"]
-        objects[0].write_bytes(program.code)
+        objects[0].write_bytes(code)
         tools.compile(RUNTIME_SOURCE, objects[1], {})
         made = Path(name) / "model.wasm"
-        tools.module(objects, made, exports, pages, program.parallel)
+        tools.module(objects, made, exports, pages, shared)
         return made.read_bytes()
 
 
@@ -153,6 +158,23 @@ def _leb128(number: int) -> bytes:
 
 def _loader(target: Wasm, program: Program, path: Path, view: ModelView, layout: _Layout) -> str:
     """The loader with what it has to know of this model."""
+    features = target.features.split(",")
+    about = about_program(program, path, view) | {
+        "file": path.name,
+        "target": target.name,
+        "features": [text for name, text in _PROBES.items() if f"+{name}" in features],
+        "module": layout.module,
+        "head": layout.head,
+        "pages": layout.pages,
+        "stamp": layout.stamp,
+        "inside": layout.inside,
+        "parallel": program.parallel,
+    }
+    return loader_text(LOADER_SOURCE, about)
+
+
+def about_program(program: Program, path: Path, view: ModelView) -> dict[str, Any]:
+    """What loaders know of any model."""
 
     def about_tensors(tensors: Sequence[TensorView]) -> list[dict[str, Any]]:
         return [
@@ -160,29 +182,25 @@ def _loader(target: Wasm, program: Program, path: Path, view: ModelView, layout:
             for one in tensors
         ]
 
-    found, features = program.signature, target.features.split(",")
-    about = {
+    found = program.signature
+    return {
         "name": path.name,
-        "file": path.name,
         "weightsFile": path.with_suffix(".weights").name,
-        "target": target.name,
-        "features": [text for name, text in _PROBES.items() if f"+{name}" in features],
         "inputs": about_tensors(view.inputs),
         "outputs": about_tensors(view.outputs),
-        "module": layout.module,
-        "head": layout.head,
-        "pages": layout.pages,
-        "stamp": layout.stamp,
-        "inside": layout.inside,
         "weights": found.weights_bytes,
         "prepared": found.prepared_bytes,
         "prepareArena": found.prepare_arena_bytes,
         "arena": found.arena_bytes,
         "heap": found.heap_bytes,
-        "parallel": program.parallel,
         "failures": list(found.failures),
         "firstFailure": FIRST_FAILURE,
     }
-    text = LOADER_SOURCE.read_text(encoding="utf-8")
+
+
+def loader_text(source: Path, about: dict[str, Any] | None = None, *more: Path) -> str:
+    """A loader with what all of them share and with `more`, for a model if one is given."""
+    text, *parts = (one.read_text(encoding="utf-8") for one in (source, SHARED_SOURCE, *more))
     assert _PLACEHOLDER in text
-    return text.replace(_PLACEHOLDER, f"const MODEL = {json.dumps(about, indent=2)};")
+    known = f"const MODEL = {json.dumps(about, indent=2)};" if about else _PLACEHOLDER
+    return text.replace(_PLACEHOLDER, "\n\n".join([known, *map(str.rstrip, parts)]))

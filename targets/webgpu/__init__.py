@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...artifacts.options import ArtifactOptions
+from ...artifacts.options import ArtifactOptions, FileKind
 from ...dialects import gpu
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
+from ...ir.timing import Timed, untimed
+from ..base import Symbols, Target, target
 from ..device.target import DeviceTarget
-from ..groups import GroupMachine
+from ..llvm.target import LlvmTarget
 from ..source.kernels import Kernels
 from . import devices
 
 if TYPE_CHECKING:
-    from ...runtime.program import LinkedCode
+    from ...runtime.program import LinkedCode, Program
 
 _HERE = Path(__file__).parent
+MODULE = ".mjs"
+"""The suffix of modules of JavaScript."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,12 +46,17 @@ class WebGpuTarget(DeviceTarget):
         return wgsl_kernels(kernels)
 
     def check_file(self, path: Path, options: ArtifactOptions) -> None:
+        if path.suffix == MODULE:
+            raise NncError(f"'{path.name}' is compiled for '{BROWSER.name}', not for '{self.name}'")
         if options.bindings or path.suffix in (".a", self.caller.library):
             raise NncError(
                 f"a library for '{self.name}' needs WebGPU from the program around it; "
                 f"here the kernels can be written, as {self.code_suffix}"
             )
         super().check_file(path, options)
+
+    def for_file(self, path: Path) -> Target:
+        return BROWSER if path.suffix == MODULE else self
 
     def obstacle(self) -> str | None:
         if find_spec("wgpu") is None:
@@ -64,8 +74,60 @@ def host() -> None:
     """No machine is one of WebGPU alone."""
 
 
-def _named(name: str, summary: str, machine: GroupMachine) -> WebGpuTarget:
-    return WebGpuTarget(name=name, summary=summary, family="webgpu", machine=machine)
+@dataclass(frozen=True, kw_only=True)
+class BrowserTarget(WebGpuTarget):
+    """The same in a page: a module of JavaScript launches the kernels, and WebAssembly tells it."""
+
+    pointer_bits: int = 32
+
+    @property
+    def caller(self) -> LlvmTarget:
+        found = target("wasm32-simd")
+        assert isinstance(found, LlvmTarget)
+        return found
+
+    @property
+    def files(self) -> Mapping[str, FileKind]:
+        return {MODULE: FileKind(has_names=False), self.code_suffix: FileKind(is_text=True)}
+
+    def emit(self, module: Operation, symbols: Symbols, timed: Timed = untimed) -> bytes:
+        from .browser import packed
+
+        with timed("Kernels"):
+            kernels = self._kernels(module)
+        with timed("LLVM IR"):
+            text = self._around(module)
+        with timed("LLVM"):
+            return packed(kernels, text, self.caller.object_of(text, timed))
+
+    def check_file(self, path: Path, options: ArtifactOptions) -> None:
+        Target.check_file(self, path, options)
+        if path.suffix == MODULE:
+            self.caller.toolchain()
+
+    def write(
+        self, program: Program, path: Path, options: ArtifactOptions, timed: Timed = untimed
+    ) -> list[Path]:
+        from .browser import write_module
+
+        return write_module(self, program, path, timed)
+
+    def obstacle(self) -> str:
+        return "it runs in a browser; 'webgpu' runs the same kernels here"
 
 
-TARGETS = (_named("webgpu", "WebGPU: browsers; here any driver of Vulkan", devices.BROWSER),)
+BROWSER = BrowserTarget(
+    name="webgpu-browser",
+    summary="a module for browsers, which --target webgpu writes as .mjs",
+    family="webgpu",
+    machine=devices.BROWSER,
+)
+TARGETS = (
+    WebGpuTarget(
+        name="webgpu",
+        summary="WebGPU: browsers; here any driver of Vulkan",
+        family="webgpu",
+        machine=devices.BROWSER,
+        variants=(BROWSER,),
+    ),
+)

@@ -14,7 +14,7 @@ from nnc.ir.diagnostics import NncError
 from nnc.targets.base import target
 from nnc.targets.llvm.ir import llvm_ir
 from nnc.targets.llvm.native import emit_object
-from nnc.targets.wasm.module import LOADER_SOURCE
+from nnc.targets.wasm.module import LOADER_SOURCE, loader_text
 from nnc.targets.wasm.names import WASM_NAMES
 from nnc.tools.nnc import main
 
@@ -145,7 +145,7 @@ def test_an_unknown_function_of_the_loader():
     """What LLVM may call for one element is what the loader gives, or the C file."""
     from nnc.lowering.to_llvm.mathematics import LIBM
 
-    loader = LOADER_SOURCE.read_text()
+    loader = loader_text(LOADER_SOURCE)
     for name in LIBM.values():
         assert f" {name}" in loader, name
 
