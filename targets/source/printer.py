@@ -36,9 +36,9 @@ _LONGEST = 60
 class FunctionPrinter(Printing):
     """The text of one function."""
 
-    operations: ClassVar[dict[str, Callable[[Any, Any], Any]]] = OPERATIONS
+    operations: ClassVar[Mapping[str, Callable[[Any, Any], Any]]] = OPERATIONS
     """By name, what gives the expression of an operation; the language's table has the others."""
-    statements: ClassVar[dict[type[Operation], Callable[[Any, Any], None]]] = STATEMENTS
+    statements: ClassVar[Mapping[type[Operation], Callable[[Any, Any], None]]] = STATEMENTS
 
     def __init__(self, language: Language, facts: Facts, op: func.FuncOp) -> None:
         super().__init__(language)

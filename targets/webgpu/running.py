@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..device.target import DeviceTarget
 
 _OK, _NO_DEVICE, _FAILED, _MEMORY, _CODE, _LIMIT = 0, 8, 9, 10, 11, 12
-_LIMITS = {
+_LIMITS: dict[str, int] = {
     "max-storage-buffers-per-shader-stage": 8,
     "max-compute-invocations-per-workgroup": 256,
     "max-compute-workgroup-storage-size": 16 << 10,
@@ -114,7 +114,7 @@ class WebGpuHost:
         """Take an adapter, and make all pipelines."""
         try:
             adapter = wgpu.gpu.request_adapter_sync(power_preference="high-performance")
-            self.device = adapter.request_device_sync(required_limits=dict(_LIMITS))
+            self.device = adapter.request_device_sync(required_limits={**_LIMITS})
         except Exception as error:
             raise _RefusedError(_NO_DEVICE, f"no WebGPU adapter is here: {error}") from None
         if not rows:
