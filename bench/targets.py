@@ -126,8 +126,8 @@ RTX 3080. `-o model.ptx` writes the kernels alone, `-o model.s` AMD's as assembl
 objects are linked by `pip install 'nnc[cross]'`, and run on their architecture alone.
 
 `python -m bench.kernels model.onnx --target cuda-sm80` lists each kernel's threads, registers,
-spills, memory of a group and occupancy. Small networks spill nothing; one of the tests' convolutions
-does on `cuda-sm80`, with groups of 1024 threads.
+spills, memory of a group and occupancy. Small networks spill nothing; one of the tests'
+convolutions does on `cuda-sm80`, with groups of 1024 threads.
 
 No GPU has run any of it yet. What is checked without one:
 
