@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import nnc
 import numpy as np
@@ -20,6 +21,7 @@ from nnc.ir.diagnostics import NncError
 from nnc.ir.syntax.parser import parse_module
 from nnc.targets import base
 from nnc.targets.base import target
+from nnc.targets.device.target import kernels_in
 from nnc.targets.groups import GroupMachine
 from nnc.targets.llvm.ir import ModuleWriter
 from nnc.targets.llvm.kernels import MATHEMATICS, KernelTarget, generated
@@ -100,6 +102,20 @@ def test_amd(name):
     assert f".wavefront_size: {one.machine.subgroup}" in text
     for usage in usages(text, one):
         assert usage.spilled == 0 and 0 < usage.occupancy(one.machine) <= 1
+
+
+@pytest.mark.skipif(find_spec("ziglang") is None, reason="ziglang is not installed")
+def test_code_object():
+    """An ELF file of AMD's machine with each kernel's descriptor."""
+    one = target("amd-gfx942")
+    assert isinstance(one, KernelTarget)
+    kernels = kernels_in(run_stages(load_module(parsed(_LONG_SUM)[0]), target=one.name))
+    assert kernels is not None
+    found = one.code_of(kernels)
+    assert found.code is not None and found.code[:4] == b"\x7fELF"
+    assert int.from_bytes(found.code[18:20], "little") == 224
+    names = [row.split()[0] for row in found.rows]
+    assert names and all(f"{name}.kd".encode() in found.code for name in names)
 
 
 def test_occupancy():

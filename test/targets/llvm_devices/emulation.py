@@ -2,7 +2,7 @@
 
 The IR is what LLVM's passes for the device have left. Address spaces are dropped, intrinsics become
 calls of functions in `threads.cpp`, and each thread of a group is a fiber. The device's own code is
-made as well, and may not spill. What stays unchecked is what a driver and a device make of it.
+made as well. What stays unchecked is what a driver and a device make of it.
 """
 
 from __future__ import annotations
@@ -129,11 +129,10 @@ class Emulated(KernelTarget):
         return bytes(compiled(for_processor(text, self.machine.subgroup)))
 
     def check(self, text: str) -> None:
-        """Raise where the device's own code keeps what threads compute in memory."""
+        """Raise where the device's own assembler refuses its code."""
         if self.code_suffix == ".ptx" and shutil.which("ptxas") is None:
             return
-        for usage in usages(text, self):
-            assert usage.spilled == 0, usage
+        usages(text, self)
 
     def obstacle(self) -> str | None:
         return None
