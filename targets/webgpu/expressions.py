@@ -17,7 +17,7 @@ from .printer import WgslPrinter
 
 def _prints(*names: str) -> Callable[[Any], Any]:
     def register(function: Any) -> Any:
-        WgslPrinter.operations.update(dict.fromkeys(names, function))
+        WgslPrinter.operations.update({name: function for name in names})
         return function
 
     return register
@@ -25,7 +25,7 @@ def _prints(*names: str) -> Callable[[Any], Any]:
 
 def _states(*classes: type[Operation]) -> Callable[[Any], Any]:
     def register(function: Any) -> Any:
-        WgslPrinter.statements.update(dict.fromkeys(classes, function))
+        WgslPrinter.statements.update({one: function for one in classes})
         return function
 
     return register
