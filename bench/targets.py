@@ -127,8 +127,8 @@ kernels have computed in the middle of a run (a loop's condition, `NonZero`), it
 model when it is loaded, and any other model needs none.
 
 CI runs two small networks in headless Chromium on its driver for processors, and with
-`-m thorough` six more; limits, lost devices and copies that end within words have tests of their own.
-No GPU has run it yet. MobileNetV2 is a module of 121 kB without its weights.
+`-m thorough` six more; limits, lost devices and copies that end within words have tests of their
+own. No GPU has run it yet. MobileNetV2 is a module of 121 kB without its weights.
 
 ## Metal
 
