@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 from ...dialects import arith, func, memref
 from ...dialects.marks import FIRST_CHECK, IN_PLACE, KERNEL, POOL
@@ -36,9 +36,9 @@ _LONGEST = 60
 class FunctionPrinter(Printing):
     """The text of one function."""
 
-    operations: Mapping[str, Callable[[Any, Any], Any]] = OPERATIONS
+    operations: ClassVar[Mapping[str, Callable[[Any, Any], Any]]] = OPERATIONS
     """By name, what gives the expression of an operation; the language's table has the others."""
-    statements: Mapping[type[Operation], Callable[[Any, Any], None]] = STATEMENTS
+    statements: ClassVar[Mapping[type[Operation], Callable[[Any, Any], None]]] = STATEMENTS
 
     def __init__(self, language: Language, facts: Facts, op: func.FuncOp) -> None:
         super().__init__(language)

@@ -17,7 +17,8 @@ from .printer import WgslPrinter
 
 def _prints(*names: str) -> Callable[[Any], Any]:
     def register(function: Any) -> Any:
-        WgslPrinter.operations.update(dict.fromkeys(names, function))
+        for name in names:
+            WgslPrinter.operations[name] = function
         return function
 
     return register
@@ -25,7 +26,8 @@ def _prints(*names: str) -> Callable[[Any], Any]:
 
 def _states(*classes: type[Operation]) -> Callable[[Any], Any]:
     def register(function: Any) -> Any:
-        WgslPrinter.statements.update(dict.fromkeys(classes, function))
+        for one in classes:
+            WgslPrinter.statements[one] = function
         return function
 
     return register

@@ -117,6 +117,7 @@ TEMPLATES = _templates() | {
     "arith.sitofp:b": "-{T}({0})",
     "arith.sitofp:w": "@f32_of_s64",
     "arith.uitofp": "{T}({0})",
+    "arith.uitofp:b": "{T}({0})",
     "arith.uitofp:w": "@f32_of_u64",
     "arith.sitofp odd": "@odd_of_s32",
     "arith.sitofp odd:b": "-{T}({0})",

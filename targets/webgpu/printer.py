@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -42,8 +42,8 @@ class WgslPrinter(KernelPrinter):
     """
 
     language: WgslLanguage
-    operations: ClassVar = dict(OPERATIONS)
-    statements: ClassVar = dict(STATEMENTS)
+    operations: ClassVar[dict[str, Callable[[Any, Any], Any]]] = dict(OPERATIONS)
+    statements: ClassVar[dict[type[Operation], Callable[[Any, Any], None]]] = dict(STATEMENTS)
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
@@ -64,11 +64,13 @@ class WgslPrinter(KernelPrinter):
         self.language.needed[name] = ""
         return name
 
-    def region(self, name: str, hint: str, type: MemRefType, **how: bool) -> Region:
+    def region(
+        self, name: str, hint: str, type: MemRefType, packed: bool = False, written: bool = True
+    ) -> Region:
         """An array of a name for a buffer of a type."""
         short = self.language.stored(type.element_type)
         named = lambda what: self.module_name(f"{hint}_{what}")  # noqa: E731
-        self.regions[name] = Region(name, short, named, **how)
+        self.regions[name] = Region(name, short, named, packed, written)
         return self.regions[name]
 
     def heading(self, threads: int, ids: Sequence[str]) -> str:
@@ -325,7 +327,7 @@ class WgslPrinter(KernelPrinter):
         )
 
 
-def wgsl_kernels(kernels: gpu.GPUModuleOp) -> Kernels:
+def wgsl_kernels(kernels: Any) -> Kernels:
     """A module of kernels as text. Raises PassError."""
     from . import expressions  # noqa: F401 - it fills tables
 

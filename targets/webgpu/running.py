@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ..device.target import DeviceTarget
 
 _OK, _NO_DEVICE, _FAILED, _MEMORY, _CODE, _LIMIT = 0, 8, 9, 10, 11, 12
-_LIMITS = {
+_LIMITS: dict[str, int] = {
     "max-storage-buffers-per-shader-stage": 8,
     "max-compute-invocations-per-workgroup": 256,
     "max-compute-workgroup-storage-size": 16 << 10,
@@ -31,6 +32,8 @@ _MOST_GROUPS = 65535
 _STORAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
 _UNIFORM = wgpu.BufferUsage.UNIFORM | wgpu.BufferUsage.COPY_DST
 _TO_DEVICE, _TO_HOST, _WITHIN = range(3)
+os.environ.setdefault("NODEVICE_SELECT", "1")
+"""A layer of Mesa's that asks Wayland for a screen, and complains where there is none."""
 with suppress(RuntimeError):  # where the process has used it before, with what it has chosen
     set_instance_extras(backends=["Vulkan", "Metal", "DX12"])
 _64, _32, _POINTER = ctypes.c_uint64, ctypes.c_int32, ctypes.c_void_p
@@ -66,6 +69,8 @@ class WebGpuHost:
     def __init__(self, library: ctypes.CDLL) -> None:
         self._say = getattr(library, f"{DEFAULT_PREFIX}_device_host")
         self._say.argtypes = (_POINTER, ctypes.c_char_p)
+        self.device: Any = None
+        self.kernels: list[_Kernel] = []
         self.buffers: dict[int, Any] = {}
         self.count = 0
         kinds = (
@@ -109,10 +114,9 @@ class WebGpuHost:
         """Take an adapter, and make all pipelines."""
         try:
             adapter = wgpu.gpu.request_adapter_sync(power_preference="high-performance")
-            self.device = adapter.request_device_sync(required_limits=_LIMITS)
+            self.device = adapter.request_device_sync(required_limits={**_LIMITS})
         except Exception as error:
             raise _RefusedError(_NO_DEVICE, f"no WebGPU adapter is here: {error}") from None
-        self.kernels: list[_Kernel] = []
         if not rows:
             return
         try:
@@ -143,7 +147,8 @@ class WebGpuHost:
         """Give all back."""
         self.buffers.clear()
         self.kernels.clear()
-        self.device.destroy()
+        if self.device is not None:
+            self.device.destroy()
 
     def wait(self) -> None:
         """Read something, which comes after all that was asked for."""
