@@ -204,6 +204,8 @@ class GroupEstimate:
         if staged > machine.workgroup_bytes // 2:  # The rest is for vectors that change hands.
             return 0
         taken = min(machine.thread_registers, words / self.costs.registers_filled)
+        if threads * taken > machine.core_registers:
+            return 0
         found = [
             machine.core_groups,
             machine.core_threads // threads,
