@@ -112,11 +112,7 @@ def _compile(args: argparse.Namespace, session: Session) -> int:
     from .opt_report import Timing
 
     output = session.streams.path(args.output)
-    place, form = (_one_of(args.weights, names) for names in (PLACES, FORMS))
-    prefix = args.prefix
-    if prefix is None:
-        prefix = prefix_of(args.model) if args.bindings else "nnc"
-    options = ArtifactOptions(place, form, prefix, args.static, args.bindings, args.memory)
+    options = _artifact_options(args)
     check_output(output, options)
     several = args.target.split(",") if args.target and "," in args.target else []
     levels = check_levels(several, output, options) if several else []
@@ -163,15 +159,31 @@ def _compile(args: argparse.Namespace, session: Session) -> int:
             check.print_notes(session.streams.stderr)
     for note in [] if levels else targets[0].notes(module):
         session.progress(note)
+    _tell_written(written, file, options, session)
+    if timing is not None:
+        report = timing.report(args.mlir_timing_display)
+        print(report, end="", file=session.streams.stderr)
+    return 0
+
+
+def _artifact_options(args: argparse.Namespace) -> ArtifactOptions:
+    """What the command line says of the files to write."""
+    place, form = (_one_of(args.weights, names) for names in (PLACES, FORMS))
+    prefix = args.prefix
+    if prefix is None:
+        prefix = prefix_of(args.model) if args.bindings else "nnc"
+    return ArtifactOptions(place, form, prefix, args.static, args.bindings, args.memory)
+
+
+def _tell_written(
+    written: Sequence[Path], file: Path, options: ArtifactOptions, session: Session
+) -> None:
+    """Say which files are there now."""
     for path in written:
         if path.parent == file.parent:
             session.progress(f"wrote {path.name} ({path.stat().st_size:,} bytes)")
     for language in options.bindings:
         session.progress(f"wrote {language}/, which its README.md says how to build")
-    if timing is not None:
-        report = timing.report(args.mlir_timing_display)
-        print(report, end="", file=session.streams.stderr)
-    return 0
 
 
 def _prove(module: Operation, target: Target, session: Session) -> None:
