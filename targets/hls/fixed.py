@@ -65,6 +65,18 @@ class FixedRanges(Ranges):
     def _walk(self) -> type[Walk]:
         return FixedWalk
 
+    def with_floats(self) -> list[str]:
+        """The nodes in whose kernels some numbers stay floats."""
+        return [
+            node_of(function.loc) or function.sym_name
+            for function in self._functions.values()
+            if any(
+                is_single(result.type) and result not in self.formats
+                for op in function.walk()
+                for result in op.results
+            )
+        ]
+
     def _choose_formats(self) -> None:
         """Formats of what kernels are called with, and of constants."""
         bounds: dict[int, tuple[Class, float, float, str]] = {}

@@ -80,9 +80,14 @@ class HlsTarget(Target):
         return text.encode()
 
     def notes(self, module: Operation) -> list[str]:
+        from .fixed import FixedRanges
         from .text import ranges_of, report_of
 
-        return list(report_of(module, ranges_of(module, self.fixed), self.machine).lines())
+        ranges = ranges_of(module, self.fixed)
+        found = list(report_of(module, ranges, self.machine).lines())
+        if isinstance(ranges, FixedRanges) and (nodes := ranges.with_floats()):
+            found.append(f"some numbers stay floats in {len(nodes)} kernels: {', '.join(nodes)}")
+        return found
 
     def write(
         self, program: Program, path: Path, options: ArtifactOptions, timed: Timed = untimed

@@ -21,6 +21,7 @@ from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassManager
 from nnc.ir.syntax.parser import parse_module
 from nnc.lowering.pipelines import pipeline
+from nnc.targets.attribute import target_of
 from nnc.targets.base import target
 from nnc.targets.c.running import cpp_compiler
 from nnc.targets.hls.devices import ZU7EV
@@ -211,6 +212,8 @@ def test_fixed_point_text(tmp_path):
     module = written(floats(0.1), tmp_path, "hls-fixed16")
     text = (tmp_path / "model.cpp").read_text()
     assert "#include <ap_fixed.h>" in text and "ap_fixed<16, " in text and "expf(" in text
+    notes = target_of(module).notes(module)
+    assert any("some numbers stay floats in 1 kernels: " in note for note in notes)
     sums = estimated(module, FixedRanges(module, 16), ZU7EV).sums
     assert sums and all(one.proven and 16 < one.bits <= 48 for one in sums)
     assert "void nnc_top(const float x[36], float softmax" in (tmp_path / "model.h").read_text()
