@@ -223,7 +223,7 @@ class Order(Named, name="schedule.order", traits=(_INSIDE,)):
                                                  body(mo + mi, n)
 
     Groups that run one after the other then share operands in a cache. The first loop may be the
-    outer half of a split.
+    outer half of a split; a whole one has to be so many blocks exactly.
     """
 
     first: Operand = operand(Loop)

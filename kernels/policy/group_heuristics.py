@@ -15,7 +15,7 @@ from ..model.stages import Stage, expected, has_reuse
 from ..primitives.bind import bind
 from ..primitives.cache import cache
 from ..primitives.fuse import fuse
-from ..primitives.order import order
+from ..primitives.order import can_order, order
 from ..primitives.parallel import parallel
 from ..primitives.rfactor import rfactor
 from ..primitives.split import split
@@ -325,6 +325,8 @@ class GroupHeuristics(Heuristics):
         if rows == 1 or len(able) < 2 or able[-1] != able[-2] + 1:
             return loops
         first, second = loops[able[-2]], loops[able[-1]]
+        if not can_order(first, rows):
+            return loops
         outer, inner = self.writer.put(order, first, second, factor=rows)
         return [*loops[: able[-2]], outer, second, inner, *loops[able[-1] + 1 :]]
 

@@ -8,9 +8,10 @@
 Bound to groups along z, y and x, groups are visited in this order, as they start along x first:
 eight of them in a row need one part of the operand that n runs along, and the next ones need the
 same eight parts of the other. Legal for plain loops of one stage, the second directly inside the
-first, that no fused stage shares. The first may be whole or the outer half of a split: what the
-inner half has left is then known in the new loop. In the plan, the outer loop walks the span of the
-first one, and gives the inner one its extent.
+first, that no fused stage shares. The first may be the outer half of a split: what the inner half
+has left is then known in the new loop. It may be whole where it is so many blocks exactly: groups
+beyond its end would have no inner half that is empty. In the plan, the outer loop walks the span of
+the first one, and gives the inner one its extent.
 """
 
 from __future__ import annotations
@@ -34,9 +35,17 @@ def order(plan: Plan, op: schedule.Order, first: Loop, second: Loop) -> tuple[Lo
     at = loops.index(first)
     if loops[at : at + 2] != [first, second]:
         raise illegal(op, "the second loop must stand directly inside the first one")
+    if not can_order(first, op.factor):
+        raise illegal(op, f"'{first.name}' is neither a multiple of {op.factor} nor split")
     outer, inner = _blocks(first, op.factor)
     plan.replace([first, second], [outer, second, inner])
     return outer, inner
+
+
+def can_order(loop: Loop, factor: int) -> bool:
+    """Whether a loop can be taken in blocks: what is beyond its end, in the last one, is empty."""
+    extent = loop.span.extent
+    return loop.rest is not None or (isinstance(extent, int) and extent % factor == 0)
 
 
 def _blocks(loop: Loop, factor: int) -> tuple[Loop, Loop]:

@@ -561,3 +561,37 @@ schedule.for @sum {
   // expected-error @+1 {{the loop's extent is not known; split it first}}
   schedule.replicate %j
 }
+
+// -----
+
+func.func private @add(%x: memref<?x8xf32>, %y: memref<?x8xf32>) attributes {nn.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%x : memref<?x8xf32>) outs(%y : memref<?x8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+schedule.for @add {
+^bb0(%s: !schedule.stage):
+  %i, %j = schedule.loops 2 of %s
+  // expected-error @+1 {{'i' is neither a multiple of 4 nor split}}
+  %o, %n = schedule.order %i, %j in blocks of 4
+}
+
+// -----
+
+func.func private @add(%x: memref<6x8xf32>, %y: memref<6x8xf32>) attributes {nn.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]} ins(%x : memref<6x8xf32>) outs(%y : memref<6x8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+schedule.for @add {
+^bb0(%s: !schedule.stage):
+  %i, %j = schedule.loops 2 of %s
+  // expected-error @+1 {{'i' is neither a multiple of 4 nor split}}
+  %o, %n = schedule.order %i, %j in blocks of 4
+}
