@@ -74,7 +74,8 @@ class GroupHeuristics(Heuristics):
     def beside(self, stages: list[Stage]) -> None:
         """Stages that write parts of one buffer: one launch, where that is expected to take less.
 
-        Groups go over what all of them have in common, the images of a batch and their channels.
+        Groups go over what all of them have in common, the images of a batch and their channels;
+        of the rest all has to be known, since each part of an open extent would be a loop.
         """
         plan = self.writer.plan
         host = max(stages, key=lambda s: prod(map(expected, s.extents)))
@@ -91,6 +92,11 @@ class GroupHeuristics(Heuristics):
             for stage in stages
         )
         one = len(stages) == 1 or any(map(unvectorizable, stages))
+        one |= any(
+            not isinstance(extent, int) and maps[stage].get(d) not in rows
+            for stage in stages
+            for d, extent in enumerate(stage.extents)
+        )
         if one or not own or not shared or apart <= tile.cycles + self.launch:
             for stage in stages:
                 self.alone(stage)

@@ -191,6 +191,7 @@ def test_a_fault_of_each_kind(cls, monkeypatch):
     found_in(cls.name, *dealt(cls), 1, monkeypatch)
 
 
+@pytest.mark.emulated  # Threads one by one: half an hour, asked for with `-m thorough`.
 @pytest.mark.thorough
 def test_two_hundred_faults(monkeypatch):
     counts = Counter()
@@ -248,6 +249,7 @@ def kernels_of_network(name, target):
     return found
 
 
+@pytest.mark.emulated
 @pytest.mark.thorough
 @pytest.mark.parametrize("target", ["opencl", "metal"])
 @pytest.mark.parametrize("name", NETWORKS)

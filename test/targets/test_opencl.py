@@ -47,6 +47,7 @@ def test_operators(group):
     check_together([(cls.name, *example_of(cls)) for cls in group], "opencl")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", ["opencl", "opencl-cpu"])
 def test_convolutions(target):
     """Also in groups, of f16, of unknown extents."""
@@ -56,6 +57,7 @@ def test_convolutions(target):
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", ["opencl", "opencl-cpu"])
 def test_movement(target):
     check_together(
