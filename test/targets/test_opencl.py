@@ -71,7 +71,7 @@ def test_networks(name):
     check_network(name, "opencl")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("target", ["opencl-mali", "opencl-intel", "opencl-cpu"])
 @pytest.mark.parametrize("name", NETWORKS)
 def test_networks_of_other_devices(name, target):
@@ -309,6 +309,7 @@ int main(void) {{
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["lstm", "quantized", "mobilenet_v2", "bert"])
 def test_oclgrind_finds_nothing(name, tmp_path):
     """No race, and no access outside of a buffer, by an interpreter of OpenCL that looks for them."""
