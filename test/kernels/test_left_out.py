@@ -191,7 +191,7 @@ def test_a_fault_of_each_kind(cls, monkeypatch):
     found_in(cls.name, *dealt(cls), 1, monkeypatch)
 
 
-@pytest.mark.emulated  # Threads one by one: half an hour, asked for with `-m thorough`.
+@pytest.mark.emulated  # Interprets threads one by one, for long: CI leaves it out.
 @pytest.mark.thorough
 def test_two_hundred_faults(monkeypatch):
     counts = Counter()
