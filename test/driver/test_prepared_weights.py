@@ -315,7 +315,7 @@ def test_quantized_weights_stay_small(tmp_path: Path) -> None:
         (
             "m.o",
             ["--weights", "inside"],
-            "only a .so, .a, .dll, .dylib, .wasm or .c file holds weights",
+            "only a .so, .a, .dll, .dylib, .wasm, .c or .cpp file holds weights",
         ),
     ],
 )
