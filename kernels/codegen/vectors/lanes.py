@@ -1,7 +1,8 @@
 """How wide the pieces of each n-dimensional vector are.
 
 Values that are combined element by element must be cut alike. All values connected in this way form
-one component. Its pieces are as wide as its largest element type allows, or as a schedule asks for.
+one component. Its pieces are as wide as its largest element type allows, or as a schedule asks for
+where there are vectors of all its element types.
 """
 
 from __future__ import annotations
@@ -109,12 +110,10 @@ class Widths:
         component = self._components[self._root(value)]
         if component.scalars > component.vectors:
             return 1
-        if component.width is not None:
-            return component.width
         kinds = component.elements
         counted = [t for t in kinds if t is not i1 and not isinstance(t, IndexType)] or kinds
-        widths = [self.machine.lanes(getattr(t, "byte_width", 8)) for t in counted]
-        return min(widths)
+        least = min(self.machine.lanes(getattr(t, "byte_width", 8)) for t in counted)
+        return least if component.width is None or least == 1 else component.width
 
     def has_lanes_for(self, value: Value) -> bool:
         """Whether elements, each used for all lanes, may be lanes of vectors themselves."""
