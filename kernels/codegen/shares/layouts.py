@@ -178,25 +178,6 @@ def in_rows(
     elements are what one thread accesses at once, where threads suffice, and `line` what memory
     moves at once. Where threads take rows `in_turns`, no two of one thread follow one another.
     """
-    while width > 1 and _threads_used(shape, threads, fastest, width, line) < threads:
-        width //= 2
-    return _in_rows(shape, threads, fastest, width, line, in_turns)
-
-
-def _threads_used(
-    shape: Sequence[int], threads: int, fastest: Sequence[int], width: int, line: int
-) -> int:
-    return prod(a.threads for a in _in_rows(shape, threads, fastest, width, line).dims)
-
-
-def _in_rows(
-    shape: Sequence[int],
-    threads: int,
-    fastest: Sequence[int],
-    width: int,
-    line: int,
-    in_turns: bool = False,
-) -> Layout:
     dims = [Along(extent) for extent in shape]
     stride, row = 1, 1
     for place, d in enumerate(fastest):
@@ -209,6 +190,8 @@ def _in_rows(
         dims[d] = spread(extent, count, stride, run)
         row *= extent
         stride *= count
+    if width > 1 and stride < threads:
+        return in_rows(shape, threads, fastest, width // 2, line, in_turns)
     return Layout(tuple(dims))
 
 
