@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import ClassVar
 
+from ...artifacts.options import ArtifactOptions
 from ...ir.diagnostics import NncError
 from ..groups import GroupMachine
 from ..llvm.kernels import KernelTarget
@@ -41,14 +42,24 @@ class AmdTarget(KernelTarget):
             return "no libamdhip64 is here: install ROCm"
         return super().obstacle()
 
+    def check_file(self, path: Path, options: ArtifactOptions) -> None:
+        super().check_file(path, options)
+        if path.suffix != self.code_suffix:
+            check_linker()
+
     def made(self, text: str) -> bytes:
         return linked(self.generated(text, "object"))
 
 
-def linked(code: bytes) -> bytes:
-    """The code object of an object file. Raises NncError."""
+def check_linker() -> None:
+    """Raises NncError where nothing links code objects."""
     if not find_spec("ziglang"):
         raise NncError("code objects need a linker: `pip install 'nnc[cross]'`")
+
+
+def linked(code: bytes) -> bytes:
+    """The code object of an object file. Raises NncError."""
+    check_linker()
     with TemporaryDirectory(prefix="nnc-") as folder:
         source, made = Path(folder) / "kernels.o", Path(folder) / "kernels.hsaco"
         source.write_bytes(code)

@@ -85,6 +85,11 @@ class Wasm(LlvmTarget):
     def toolchain(self) -> WasmToolchain:
         return find_wasm_toolchain()
 
+    def check_file(self, path: Path, options: ArtifactOptions) -> None:
+        super().check_file(path, options)
+        if path.suffix == self.library:
+            self.toolchain()
+
     def write(
         self, program: Program, path: Path, options: ArtifactOptions, timed: Timed = untimed
     ) -> list[Path]:

@@ -52,10 +52,7 @@ class WasmToolchain(Toolchain):
 def find_wasm_toolchain() -> WasmToolchain:
     """Raises NncError where there is none."""
     if not find_spec("ziglang"):
-        raise NncError(
-            "a module of WebAssembly needs a linker: `pip install 'nnc[cross]'`; "
-            "or write a .o instead"
-        )
+        raise NncError("a module of WebAssembly needs a linker: `pip install 'nnc[cross]'`")
     zig = (sys.executable, "-m", "ziglang")
     features = "mvp+atomics+bulk_memory+mutable_globals+nontrapping_fptoint+sign_ext"
     driver = (*zig, "cc", "-target", "wasm32-freestanding", f"-mcpu={features}")

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from nnc.ir.diagnostics import NncError
 from nnc.ir.syntax.parser import parse_module
-from nnc.targets import linker
 from nnc.targets.base import host, target
 from nnc.tools import nnc as nnc_tool
 from nnc.tools.command import Streams
@@ -115,17 +114,35 @@ def test_a_target_that_does_not_run_here(folder: Path, monkeypatch: pytest.Monke
     assert [line.split()[2] for line in said.splitlines() if " avx2 " in line] == ["compiles"]
 
 
+@pytest.mark.parametrize(
+    "target,output,message",
+    [
+        (
+            "avx2",
+            "m.so",
+            "a library for x86_64-unknown-linux-gnu needs a linker: "
+            "`pip install 'nnc[cross]'`; or write a .o instead",
+        ),
+        *(
+            (target, f"m.{suffix}", f"{what} a linker: `pip install 'nnc[cross]'`")
+            for target, suffix, what in (
+                ("wasm32", "wasm", "a module of WebAssembly needs"),
+                ("webgpu", "mjs", "a module of WebAssembly needs"),
+                ("amd-gfx90a", "so", "code objects need"),
+            )
+        ),
+    ],
+)
 def test_a_linker_of_another_system_is_asked_for_before_any_work(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, monkeypatch: pytest.MonkeyPatch, target: str, output: str, message: str
 ) -> None:
-    monkeypatch.setattr("nnc.targets.llvm.target.find_host", lambda: None)
-    monkeypatch.setattr(linker, "find_spec", lambda name: None)
-    code, _, said = run_nnc(folder, "compile", "in.mlir", "--target", "avx2", "-o", "m.so")
+    if target == "avx2":
+        monkeypatch.setattr("nnc.targets.llvm.target.find_host", lambda: None)
+    for module in ("linker", "wasm.linker", "amd"):
+        monkeypatch.setattr(f"nnc.targets.{module}.find_spec", lambda name: None)
+    code, _, said = run_nnc(folder, "compile", "in.mlir", "--target", target, "-o", output)
     assert code == 1
-    assert said.splitlines()[-1] == (
-        "error: a library for x86_64-unknown-linux-gnu needs a linker: "
-        "`pip install 'nnc[cross]'`; or write a .o instead"
-    )
+    assert said.splitlines()[-1] == f"error: {message}"
     assert not any("stage" in line or "simplify" in line for line in said.splitlines())
 
 
