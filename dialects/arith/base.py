@@ -8,7 +8,7 @@ against the other.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, ClassVar
 
 from ...ir.attributes import Attribute, IntegerAttr
@@ -193,9 +193,15 @@ class IntBinaryWithOverflow(IntBinary, traits=(Pure,)):
 
     def is_undefined(self, a, b):
         """Where the exact result is not one of the type, read as the flags say."""
-        flags = str(self.properties.get("overflowFlags", "none"))
-        kinds = [kind for kind in ("nsw", "nuw") if kind in flags]
+        kinds = _promises(self.properties.get("overflowFlags"))
         return any(_wraps(self, a, b, signed=kind == "nsw") for kind in kinds)
+
+
+@cache
+def _promises(flags: Attribute | None) -> tuple[str, ...]:
+    """The kinds of wrapping that do not happen."""
+    text = str(flags)
+    return tuple(kind for kind in ("nsw", "nuw") if kind in text)
 
 
 def _wraps(op: IntBinary, a: Any, b: Any, signed: bool) -> Any:

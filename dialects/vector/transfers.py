@@ -130,7 +130,10 @@ class _Transfer(Op):
         for d, position in enumerate(at):
             active = active & (position >= 0) & (position < array.shape[d])
         self._check(active | ~wanted)
-        clipped = [np.clip(p, 0, max(n - 1, 0)) for p, n in zip(at, array.shape, strict=True)]
+        clipped = [
+            np.minimum(np.maximum(p, 0), max(n - 1, 0))
+            for p, n in zip(at, array.shape, strict=True)
+        ]
         return tuple(np.broadcast_to(p, shape) for p in clipped), active
 
     def _check(self, inside: Any) -> None:
