@@ -152,6 +152,7 @@ def _read(written: Attribute) -> Target:
 def _changed(base: Any, given: DictAttr, path: str = "machine") -> Any:
     """A dataclass with other values in some fields."""
     known = {field.name: getattr(base, field.name) for field in fields(base)}
+    floats = {field.name for field in fields(base) if field.type == "float"}
     values: dict[str, Any] = {}
     for key, value in given.items():
         place = f"{path}.{key}"
@@ -162,8 +163,9 @@ def _changed(base: Any, given: DictAttr, path: str = "machine") -> Any:
             values[key] = _changed(old, value, place)
             continue
         number = getattr(value, "value", None)
-        if isinstance(old, float) and isinstance(number, int):
-            number = float(number)
+        if key in floats:  # also where the description has a whole number
+            old = float(old)
+            number = float(number) if isinstance(number, int) else number
         if isinstance(old, bool) and isinstance(value, IntegerAttr):
             number = bool(value.value)
         if number is None or type(number) is not type(old):
