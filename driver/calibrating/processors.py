@@ -89,16 +89,17 @@ def _dependent(machine: Processor, lanes: int, steps: int) -> Loop:
 
 def _moving(machine: Processor) -> Iterator[Experiment]:
     """Loads and stores of vectors in the first cache, at lines' starts and across their ends."""
-    half = machine.l1_bytes // 2 // 4
+    # A part of the first cache that stays there beside what another thread of the core has in it.
+    part = machine.l1_bytes // 8 // 4
     for lanes in widths(machine)[:2]:
-        elements = half // (READERS * lanes) * READERS * lanes
+        elements = part // (READERS * lanes) * READERS * lanes
         for shift, name in ((0, "load"), (1, "load across")):
             loop = reading(lanes, elements, 1, element="i32", shift=shift)
             loop = replace(loop, passes=max(1, CYCLES // (loop.steps * READERS)))
             units = loop.steps * READERS
             yield Experiment(name=f"{name} {lanes}", loop=loop, units=units)
     lanes = machine.lanes(4)
-    elements = half // (READERS * lanes) * READERS * lanes
+    elements = part // (READERS * lanes) * READERS * lanes
     loop = _writing(lanes, elements, max(1, CYCLES // (elements // lanes)))
     yield Experiment(name="store", loop=loop, units=loop.steps * READERS)
     fresh = _writing(lanes, (8 << 20) // (4 * READERS * lanes) * READERS * lanes, 1)

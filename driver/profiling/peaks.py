@@ -19,7 +19,7 @@ from ...ir.diagnostics import NncError
 from ...ir.files import write_whole
 from ...ir.syntax.parser import parse_module
 from ...targets.attribute import detailed
-from ...targets.base import host
+from ...targets.base import described_host, host
 from ...targets.processor import Processor
 from ..calibrating.loops import READERS, Loop, accumulators, multiply_adds, reading
 from ..calibrating.measuring import seconds_on_threads
@@ -66,7 +66,7 @@ class Peaks:
 
 def measure_peaks(threads: int = 1) -> Peaks:
     """The best of some tries on this many threads at once, now or before on this processor."""
-    target = host()
+    target = described_host() or host()
     machine = target.machine
     assert isinstance(machine, Processor)  # as all machines that run this are
     lanes, chains = machine.lanes(4), accumulators(machine)
