@@ -10,7 +10,10 @@ from ... import __version__
 from ...ir.diagnostics import NncError
 from ...targets.base import HOST, Target, described_host, host, target
 from ...targets.calibration import VERSION, Calibration, identity
+from ...targets.groups import GroupMachine
+from ...targets.machine import Machine
 from ...targets.processor import Processor
+from .devices import device_experiments, fit_device
 from .disturbance import Load, disturbances
 from .fitting import fit
 from .measuring import Bench, Round, measure
@@ -46,11 +49,15 @@ def calibrate(name: str, seconds: float, progress: Progress) -> Measured:
     """
     one = described(name)
     machine = one.machine
-    if not isinstance(machine, Processor):
-        raise NncError(f"'{name}' is no processor, and there are experiments on processors only")
+    if not isinstance(machine, Processor | GroupMachine):
+        raise NncError(f"there are no experiments for '{name}': calibrate a processor or a device")
     one.check_runs_here()
     started, before = time.perf_counter(), Load.now()
-    bench = Bench([*core_experiments(machine), *memory_experiments(machine)], name, progress)
+    if isinstance(machine, GroupMachine):
+        experiments = device_experiments(name)
+    else:
+        experiments = [*core_experiments(machine), *memory_experiments(machine)]
+    bench = Bench(experiments, name, progress)
     left = seconds - (time.perf_counter() - started)
     rounds = measure(bench, left, progress)
     after = Load.now()
@@ -58,11 +65,13 @@ def calibrate(name: str, seconds: float, progress: Progress) -> Measured:
     return judged(machine_name(one), rounds, machine, complaints)
 
 
-def judged(
-    kept_as: str, rounds: list[Round], machine: Processor, complaints: list[str]
-) -> Measured:
+def judged(kept_as: str, rounds: list[Round], machine: Machine, complaints: list[str]) -> Measured:
     """The calibration that rounds give, with all that disturbed them."""
-    found = fit(rounds, machine)
+    if isinstance(machine, GroupMachine):
+        found = fit_device(rounds, machine)
+    else:
+        assert isinstance(machine, Processor)
+        found = fit(rounds, machine)
     complaints = [*complaints, *disturbances(found.numbers)]
     about = {
         "measured": time.strftime("%Y-%m-%d %H:%M"),

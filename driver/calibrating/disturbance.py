@@ -18,6 +18,8 @@ WIDER: Mapping[str, float] = {
     "l3_bandwidth": 0.3,
     "fresh_bandwidth": 0.5,
     "line_crossing": 0.5,
+    "launch_microseconds": 0.5,
+    "copy_bandwidth": 0.3,
     "costs.threads.least_microseconds": 1.0,
     "costs.tiles": 0.3,
     "costs.operations": 0.3,

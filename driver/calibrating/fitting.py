@@ -7,7 +7,6 @@ of all rounds the median counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import inf
 from statistics import median
 
@@ -15,6 +14,7 @@ from ...targets.calibration import Number
 from ...targets.processor import Processor
 from .measuring import Round
 from .memories import AHEAD, levels, sizes
+from .numbers import Fitted, digits, number
 from .processors import FUNCTIONS, widths
 
 REGIONS_WORTH = 5
@@ -30,19 +30,11 @@ EDGE = 1.25
 """How many times as fast a cache is than the next one where its size can be seen."""
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """Numbers by the fields of the description, and such as it has no field for."""
-
-    numbers: Mapping[str, Number]
-    observed: Mapping[str, Number]
-
-
 def fit(rounds: Sequence[Round], machine: Processor) -> Fitted:
     """All that the rounds say of a machine, whose description names what to look for."""
     each = [_numbers(one, machine) for one in rounds]
     numbers = {
-        path: _number([one[path] for one in each], _whole(path, machine))
+        path: number([one[path] for one in each], _whole(path, machine))
         for path in each[0]
         if all(path in one for one in each)
     }
@@ -51,15 +43,8 @@ def fit(rounds: Sequence[Round], machine: Processor) -> Fitted:
     if "memory_bandwidth" in numbers:  # which is that of this machine as it is, whatever else runs
         numbers["costs.runs.memory"] = Number(1.0, 1.0, 1.0)
     seen = [_observed(one, machine) for one in rounds]
-    observed = {name: _number([one[name] for one in seen], _digits) for name in seen[0]}
+    observed = {name: number([one[name] for one in seen], digits) for name in seen[0]}
     return Fitted(numbers, observed)
-
-
-def percentiles(values: Sequence[float]) -> tuple[float, float]:
-    """The 10th and the 90th: of few values the extremes."""
-    ordered = sorted(values)
-    at = len(ordered) // 10
-    return ordered[at], ordered[-1 - at]
 
 
 def _curve(rounds: Sequence[Round], machine: Processor) -> dict[float, float]:
@@ -69,19 +54,9 @@ def _curve(rounds: Sequence[Round], machine: Processor) -> dict[float, float]:
     return {size: median(1 / _cycles(one, n) for one in rounds) for size, n in names.items()}
 
 
-def _number(values: Sequence[float], taken: Callable[[float], float]) -> Number:
-    low, high = percentiles(values)
-    return Number(taken(median(values)), _digits(low), _digits(high))
-
-
 def _units(value: float) -> float:
     """The number of units that is nearest."""
     return min(UNITS, key=lambda one: abs(one / value - 1))
-
-
-def _digits(value: float) -> float:
-    """Three digits: more say nothing, and make two machines of one."""
-    return float(f"{value:.3g}")
 
 
 def _whole(path: str, machine: Processor) -> Callable[[float], float]:
@@ -95,7 +70,7 @@ def _whole(path: str, machine: Processor) -> Callable[[float], float]:
         return int
     if path in ("fma_latency", "loads_per_cycle") or path.startswith("costs.operations."):
         return lambda value: max(1, round(value))
-    return _digits
+    return digits
 
 
 def _cycles(one: Round, name: str) -> float:

@@ -88,6 +88,10 @@ class Loop:
         return self.size * self.dtype.itemsize
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.size,)
+
+    @property
     def steps(self) -> int:
         """Passes through the rows."""
         passes = max(1, self.total // self.end) if self.total else self.passes

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 from mmap import mmap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from ...ir.syntax.parser import parse_module
 from ...runtime.executable import Executable
 from ...runtime.memory import aligned_buffer
 from ..compile import compile_model
-from .loops import Loop
 
 if TYPE_CHECKING:
     from ...runtime.model import Model
@@ -31,9 +30,32 @@ TRIES = 5
 FEWEST_ROUNDS = 5
 
 
+class Code(Protocol):
+    """A function of one input, as IR."""
+
+    @property
+    def bytes(self) -> int:
+        """Of the input."""
+        ...
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Of its elements."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the input."""
+        ...
+
+    def text(self) -> str:
+        """The function."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class Experiment:
-    """A loop, and of how many operations or bytes its time is.
+    """A loop or a network, and of how many operations or bytes its time is.
 
     `callers` threads run it at once, each on its own memory, or one call has `threads` of them.
     With `fresh`, its results go to memory that the system has just given; with `cold`, each run
@@ -41,7 +63,7 @@ class Experiment:
     """
 
     name: str
-    loop: Loop
+    loop: Code
     units: float
     callers: int = 1
     threads: int = 1
@@ -108,7 +130,7 @@ class Bench:
             self._turn += 1
             at = self._turn % (one.cold // one.loop.bytes) * one.loop.bytes
         memory = (self._memory[i][at : at + one.loop.bytes] for i in range(one.callers))
-        return [part.view(one.loop.dtype) for part in memory]
+        return [part.view(one.loop.dtype).reshape(one.loop.shape) for part in memory]
 
 
 PAGE = 2 << 20

@@ -45,7 +45,9 @@ def unmeasured(found: Calibration, machine: Machine) -> Iterator[str]:
         value = getattr(machine, field.name)
         if not is_dataclass(value) and field.name not in found.numbers:
             yield field.name
-    for path in BOUNDS:
-        if path.startswith("costs.") and path not in found.numbers:
-            yield path
-    yield "all other costs"
+    costs = [path for path in BOUNDS if path.startswith("costs.")]
+    if any(path in found.numbers for path in costs):
+        yield from (path for path in costs if path not in found.numbers)
+        yield "all other costs"
+    else:
+        yield "all costs"

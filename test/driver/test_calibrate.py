@@ -116,6 +116,17 @@ def test_a_single_core_has_no_parallel_regions():
     assert "costs.threads.least_microseconds" not in found.numbers
 
 
+def test_numbers_of_a_device():
+    """A launch of 3 us, 16 MiB copied in 2 ms and read in another."""
+    machine = target("opencl-cpu").machine
+    once = {"few launches": 1e-6, "many launches": 4e-6, "copy": 2e-3, "copy and read": 3e-3}
+    found = judged("m", [once] * 5, machine, []).calibration
+    values = {path: number.value for path, number in found.numbers.items()}
+    assert values == {"launch_microseconds": 3.0, "copy_bandwidth": 8.39}
+    (rate,) = found.observed.values()
+    assert rate.value == pytest.approx((16 << 20) / (1e-3 * 3e9 * machine.cores), rel=0.01)
+
+
 def test_narrow_vectors_have_no_narrower_ones():
     machine = target("x86-64").machine
     found = fit([times_of(machine, machine)] * 5, machine).numbers
@@ -377,7 +388,8 @@ def test_a_disturbed_machine_is_refused_unless_forced(home: Path, pretended):
         (["--seconds", "soon"], "--seconds"),
         (["--show", "--forget"], "exclude each other"),
         (["--target", "nothing"], "no target is named"),
-        (["--target", "opencl"], "is no processor"),
+        (["--target", "hls"], "there are no experiments for 'hls'"),
+        (["--target", "wasm32-simd"], "does not run here"),
         (["--target", "power8"], "does not run here"),
     ],
 )
