@@ -45,8 +45,6 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "fresh_bandwidth": (0.01, 64),
     "launch_microseconds": (0.1, 100_000),
     "copy_bandwidth": (0.01, 2000),
-    "workgroup_bandwidth": (0.25, 4096),
-    "cache_bandwidth": (0.25, 4096),
     "costs.runs.memory": (0.25, 4),
     "costs.threads.least_microseconds": (0.5, 2000),
     "costs.tiles.gather_cycles": (0.1, 100),

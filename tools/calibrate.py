@@ -16,6 +16,7 @@ _LONGEST = 3600.0
 def calibrate_machine(args: argparse.Namespace, streams: Streams) -> int:
     """The exit code: 1 where what was measured is not kept."""
     from ..driver.calibrating.calibrate import described, machine_name
+    from ..targets.base import find_host
     from ..targets.calibration import forget
 
     if not 0 < args.seconds <= _LONGEST:
@@ -25,6 +26,7 @@ def calibrate_machine(args: argparse.Namespace, streams: Streams) -> int:
     one = described(args.target)
     if args.forget:
         gone = forget(machine_name(one))
+        find_host.cache_clear()
         print("removed" if gone else "nothing was kept", file=streams.stdout)
         return 0
     return _show(args, streams) if args.show else _measure(args, streams)
@@ -53,7 +55,7 @@ def _measure(args: argparse.Namespace, streams: Streams) -> int:
     from ..driver.calibrating.calibrate import calibrate, described
     from ..driver.calibrating.table import table
     from ..targets.base import HOST, find_host
-    from ..targets.calibration import check_plausible, store
+    from ..targets.calibration import SWITCH, check_plausible, is_on, store
     from .progress import Progress
 
     told = (lambda text: None) if args.quiet else Progress(streams)
@@ -70,6 +72,11 @@ def _measure(args: argparse.Namespace, streams: Streams) -> int:
         return 1
     path = store(found)
     find_host.cache_clear()
-    used = "`host` takes it from now on" if args.target == HOST else "for --show"
+    if args.target != HOST:
+        used = "named targets keep their built-in numbers: it is for --show"
+    elif is_on():
+        used = "`host` takes it from now on"
+    else:
+        used = f"it is not used: {SWITCH} is off"
     print(f"stored in {path}; {used}", file=streams.stdout)
     return 0

@@ -69,10 +69,8 @@ def test_all_numbers_are_found():
     assert {path: number.value for path, number in found.items()} == {
         path: pytest.approx(value_of(REAL, path), rel=0.01) for path in found
     }
-    expected = set(calibration.BOUNDS) - {
-        *("launch_microseconds", "copy_bandwidth", "workgroup_bandwidth", "cache_bandwidth"),
-    }
-    assert set(found) == expected
+    of_devices = {"launch_microseconds", "copy_bandwidth"}
+    assert set(found) == set(calibration.BOUNDS) - of_devices
 
 
 @given(
@@ -378,6 +376,11 @@ def test_a_disturbed_machine_is_refused_unless_forced(home: Path, pretended):
     assert kept is not None and "hypervisor" in kept.about["disturbed"]
     assert "disturbed: the hypervisor took 30%" in run("--show")[1]
     assert forget(kept.machine)
+
+
+def test_it_says_where_nothing_is_taken(home: Path, pretended, monkeypatch):
+    monkeypatch.setenv("NNC_CALIBRATION", "off")
+    assert "it is not used: NNC_CALIBRATION is off" in run("-q")[1]
 
 
 @pytest.mark.parametrize(
