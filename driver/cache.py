@@ -8,7 +8,6 @@ entries at once. Its weights are mapped, and so shared between the processes tha
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import time
@@ -30,6 +29,7 @@ from ..ir.checked_files import is_whole, mark, sums_from, sums_of
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.location import node_of
+from ..ir.sealed_json import sealed, unsealed
 from ..ir.types import ComplexType, FloatType, IndexType, IntegerType, ScalarType, TensorType
 from ..runtime.memory import aligned_buffer
 from ..runtime.program import Program, Signature
@@ -76,7 +76,7 @@ class ModelCache:
         """
         folder = self.folder / key
         with _thrown_away_if_damaged(folder):
-            about = _unsealed((folder / "model.json").read_bytes())
+            about = unsealed((folder / "model.json").read_bytes())
             code = (folder / "model.o").read_bytes()
             found = _signature(about["signature"])
             _check(sha256(code).hexdigest() == about["code"], "model.o")
@@ -101,7 +101,7 @@ class ModelCache:
         if not (folder / "parts.json").exists():
             return None
         with _thrown_away_if_damaged(folder):
-            about = _unsealed((folder / "parts.json").read_bytes())
+            about = unsealed((folder / "parts.json").read_bytes())
             path = folder / "host.mlir"
             text = path.read_bytes()
             _check(sha256(text).hexdigest() == about["host"], path.name)
@@ -204,7 +204,7 @@ class NewEntry:
         }
         with suppress(OSError):
             (self._folder / "model.o").write_bytes(program.code)
-            (self._folder / "model.json").write_text(_sealed(about))
+            (self._folder / "model.json").write_text(sealed(about))
             mark(self._folder / "weights", sums)
             self.complete = True
 
@@ -217,21 +217,8 @@ class NewEntry:
             path = self._folder / "host.mlir"
             write_module(module, path, print=partial(print_op, debuginfo=True))
             about = {"host": sha256(path.read_bytes()).hexdigest(), "parts": list(keys)}
-            (self._folder / "parts.json").write_text(_sealed(about))
+            (self._folder / "parts.json").write_text(sealed(about))
             self.complete = True
-
-
-def _sealed(about: dict[str, Any]) -> str:
-    """JSON with a digest of itself."""
-    digest = sha256(json.dumps(about).encode()).hexdigest()
-    return json.dumps({"about": about, "digest": digest})
-
-
-def _unsealed(text: bytes) -> dict[str, Any]:
-    """What was sealed. Raises ValueError where it is not as it was written."""
-    found = json.loads(text)
-    _check(sha256(json.dumps(found["about"]).encode()).hexdigest() == found["digest"], "its JSON")
-    return found["about"]
 
 
 def _check(holds: bool, what: str) -> None:

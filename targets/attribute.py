@@ -152,6 +152,7 @@ def _read(written: Attribute) -> Target:
 def _changed(base: Any, given: DictAttr, path: str = "machine") -> Any:
     """A dataclass with other values in some fields."""
     known = {field.name: getattr(base, field.name) for field in fields(base)}
+    floats = {field.name for field in fields(base) if field.type == "float"}
     values: dict[str, Any] = {}
     for key, value in given.items():
         place = f"{path}.{key}"
@@ -162,12 +163,13 @@ def _changed(base: Any, given: DictAttr, path: str = "machine") -> Any:
             values[key] = _changed(old, value, place)
             continue
         number = getattr(value, "value", None)
-        if isinstance(old, float) and isinstance(number, int):
+        kind = float if key in floats else type(old)  # which may be described by a whole number
+        if kind is float and isinstance(number, int):
             number = float(number)
         if isinstance(old, bool) and isinstance(value, IntegerAttr):
             number = bool(value.value)
-        if number is None or type(number) is not type(old):
-            raise NncError(f"'{place}' takes {type(old).__name__}; found {value}")
+        if number is None or type(number) is not kind:
+            raise NncError(f"'{place}' takes {kind.__name__}; found {value}")
         if number < 0 or (number == 0 and old):
             raise NncError(f"'{place}' is above 0; found {value}")
         values[key] = number

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -237,7 +237,19 @@ def target_names() -> list[str]:
 
 @cache
 def find_host() -> Target | None:
-    """This machine, with what is known of its processor; None where no family has it."""
+    """This machine, with what is known and what was measured of its processor; None where no
+    family has it.
+    """
+    from .calibration import calibrated
+
+    found = described_host()
+    if found is None:
+        return None
+    return replace(found, machine=calibrated(found.name, found.processor, found.machine))
+
+
+def described_host() -> Target | None:
+    """This machine without what `nnc calibrate` measured; None where no family has it."""
     found = (room(family).host() for family in FAMILIES)
     return next((one for one in found if one is not None), None)
 

@@ -54,6 +54,8 @@ class Processor(Machine):
     """Micro-operations that start in one cycle."""
     load_micro_ops: int = 1
     """How many of them the load of a vector is."""
+    line_crossing: float = 1.0
+    """Loads that one across the end of a line takes besides."""
 
     @property
     def program(self) -> Processor:
@@ -78,7 +80,7 @@ class Processor(Machine):
         """Cycles that one load takes from the throughput; unaligned ones may cross lines."""
         cycles = max(1 / self.loads_per_cycle, vector_bytes / self.load_bytes_per_cycle)
         crossing = 0.0 if aligned else min(1.0, vector_bytes / self.line_bytes)
-        return cycles * (1 + crossing)
+        return cycles * (1 + self.line_crossing * crossing)
 
     def fma_cycles(self, vector_bytes: int) -> float:
         """Cycles that one multiply-add on a vector of this size takes from the throughput."""

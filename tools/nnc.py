@@ -1,5 +1,5 @@
 """nnc: the user's command line: import, compile, run, bench, profile, stages, check, compare,
-cache, targets.
+calibrate, cache, targets.
 """
 
 from __future__ import annotations
@@ -62,6 +62,10 @@ def _main(argv: Sequence[str], streams: Streams) -> int:
         raise NncError(f"nnc: --threads is at least 1, not {args.threads}")
     if args.command == "cache":
         return _cache(args, streams)
+    if args.command == "calibrate":
+        from .calibrate import calibrate_machine
+
+        return calibrate_machine(args, streams)
     if args.command == "targets":
         return _targets(streams)
     for written in (getattr(args, name, None) for name in ("output", "html", "trace")):

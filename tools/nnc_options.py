@@ -10,6 +10,7 @@ from ..artifacts.bindings import LANGUAGES
 from ..artifacts.options import FORMS, PLACES, chosen_languages
 from ..ir.diagnostics import NncError
 from ..numerics.options import add_arguments as add_numerics
+from ..targets.base import HOST
 from ..targets.base import target as find_target
 from .command import OPS_HELP
 
@@ -184,6 +185,27 @@ def _add_cache(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--clear", action="store_true", help="remove all compiled models")
 
 
+def _add_calibrate(sub: argparse.ArgumentParser) -> None:
+    add = sub.add_argument
+    add(
+        "--target",
+        metavar="NAME",
+        type=target_argument,
+        default=HOST,
+        help="whose numbers to measure (default: host, which takes them from then on; named "
+        "targets keep their own)",
+    )
+    add("--seconds", type=float, default=30.0, help="how long to measure, about (default: 30)")
+    add("--show", action="store_true", help="what is kept, beside the built-in numbers")
+    add("--forget", action="store_true", help="remove what is kept")
+    add(
+        "--force",
+        action="store_true",
+        help="keep what was measured on a disturbed machine too, with its spread",
+    )
+    add("-q", "--quiet", action="store_true", help="no progress messages")
+
+
 def _add_stages(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("-o", "--output", required=True, metavar="FOLDER")
 
@@ -273,6 +295,11 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "run": ("Compile a model and run it once.", _add_run),
     "bench": ("Time a model, beside ONNX Runtime where it is installed.", _add_bench),
     "profile": ("Time each kernel of a model: a table, a page, a trace.", _add_profile),
+    "calibrate": (
+        "Measure this machine's numbers (clock, arithmetic, caches, memory, threads, functions) "
+        "and keep them: code for `host` is then scheduled by them. 1 if it was disturbed.",
+        _add_calibrate,
+    ),
     "cache": ("Show or empty the cache of compiled models.", _add_cache),
     "targets": (
         "List the targets: names, what they are, whether code for them runs here.",
@@ -292,7 +319,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
 }
 """Each command's help, and its options beyond the model's."""
 
-WITHOUT_MODEL = ("cache", "targets")
+WITHOUT_MODEL = ("cache", "calibrate", "targets")
 
 SEVERAL_TARGETS = {
     "compile": ". Several levels, as in x86-64-v2,x86-64-v3: a library that has code for "

@@ -332,3 +332,12 @@ def test_oclgrind_finds_nothing(name, tmp_path):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert not done.stderr
+
+
+def test_calibration():
+    """Each number is there, whatever the machine is doing meanwhile."""
+    from nnc.driver.calibrating.calibrate import calibrate
+
+    found = calibrate("opencl-cpu", 0.1, lambda text: None).calibration.numbers
+    assert set(found) == {"launch_microseconds", "copy_bandwidth"}
+    assert all(number.value > 0 for number in found.values())

@@ -1,0 +1,85 @@
+"""What disturbed a measurement: numbers that differ between rounds, and others on the machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...targets.calibration import Number
+
+SPREAD = 0.15
+"""What may lie between the 10th and the 90th percentile of a number, as a part of it."""
+
+WIDER: Mapping[str, float] = {
+    "memory_bandwidth": 0.3,
+    "l3_bandwidth": 0.3,
+    "fresh_bandwidth": 0.5,
+    "line_crossing": 0.5,
+    "launch_microseconds": 0.5,
+    "copy_bandwidth": 0.3,
+    "costs.threads.least_microseconds": 1.0,
+    "costs.tiles": 0.3,
+    "costs.operations": 0.3,
+}
+"""The same of numbers, or of all below a name, that differ more on a quiet machine too."""
+
+SIZES = ("l1_bytes", "l2_bytes", "l3_bytes", "costs.loops.prefetch_bytes", "unit_bits")
+"""Numbers that are one of a few: what lies between their bounds is no disturbance."""
+
+COUNTS = ("costs.operations", "fma_latency")
+"""Numbers, or all below a name, that are whole: a difference of one is none."""
+
+STOLEN, OTHERS = 0.02, 0.2
+"""Parts of the processors' time that a hypervisor or other processes may take."""
+
+
+def disturbances(numbers: Mapping[str, Number]) -> Iterator[str]:
+    """The numbers whose spread is too large."""
+    for path, number in numbers.items():
+        names = (path, path.rpartition(".")[0])
+        limit = next((WIDER[name] for name in names if name in WIDER), SPREAD)
+        near = any(name in COUNTS for name in names) and number.high - number.low <= 1
+        if path not in SIZES and not near and number.spread > limit:
+            yield (
+                f"{path} is between {number.low:g} and {number.high:g}, which differ by "
+                f"{number.spread:.0%}; at most {limit:.0%} is steady"
+            )
+
+
+@dataclass(frozen=True)
+class Load:
+    """Seconds of all processors together since some time: in all, at work, stolen, and those of
+    this process.
+    """
+
+    total: float
+    busy: float
+    stolen: float
+    own: float
+
+    @staticmethod
+    def now() -> Load | None:
+        """None where the system does not say."""
+        with suppress(OSError, ValueError, IndexError):
+            row = Path("/proc/stat").read_text().splitlines()[0].split()
+            ticks = [int(word) / os.sysconf("SC_CLK_TCK") for word in row[1:9]]
+            used = os.times()
+            idle = ticks[3] + ticks[4]
+            return Load(sum(ticks), sum(ticks) - idle, ticks[7], used.user + used.system)
+        return None
+
+    def since(self, before: Load) -> Iterator[str]:
+        """What others took of the processors."""
+        total = self.total - before.total
+        if total <= 0:
+            return
+        stolen = (self.stolen - before.stolen) / total
+        own = self.own - before.own
+        others = max(0.0, self.busy - before.busy - own) / total - stolen
+        if stolen > STOLEN:
+            yield f"the hypervisor took {stolen:.0%} of the processors' time"
+        if others > OTHERS:
+            yield f"other processes took {others:.0%} of the processors' time"

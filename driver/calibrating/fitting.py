@@ -1,0 +1,184 @@
+"""The numbers of a processor's description that follow from the times of experiments.
+
+Each round gives all of them once, so that what changes the clock for a while changes nothing else;
+of all rounds the median counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
+from statistics import median
+
+from ...targets.calibration import Number
+from ...targets.processor import Processor
+from .measuring import Round
+from .memories import AHEAD, levels, sizes
+from .numbers import Fitted, digits, number
+from .processors import FUNCTIONS, widths
+
+REGIONS_WORTH = 5
+"""How many times what waking takes a kernel's work is before it is shared: 20 us for 2 to 5."""
+
+UNITS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 3, 4, 6, 8)
+"""How many multiply-adds start in a cycle: a number of units, or a part of one."""
+
+CLEARLY = 0.95
+"""Part of the time of the described prefetch that another one must stay below to replace it."""
+
+EDGE = 1.25
+"""How many times as fast a cache is than the next one where its size can be seen."""
+
+
+def fit(rounds: Sequence[Round], machine: Processor) -> Fitted:
+    """All that the rounds say of a machine, whose description names what to look for."""
+    each = [_numbers(one, machine) for one in rounds]
+    numbers = {
+        path: number([one[path] for one in each], _whole(path, machine))
+        for path in each[0]
+        if all(path in one for one in each)
+    }
+    numbers |= _caches(_curve(rounds, machine), machine)
+    numbers |= _prefetch(rounds, machine)
+    if "memory_bandwidth" in numbers:  # which is that of this machine as it is, whatever else runs
+        numbers["costs.runs.memory"] = Number(1.0, 1.0, 1.0)
+    seen = [_observed(one, machine) for one in rounds]
+    observed = {name: number([one[name] for one in seen], digits) for name in seen[0]}
+    return Fitted(numbers, observed)
+
+
+def _curve(rounds: Sequence[Round], machine: Processor) -> dict[float, float]:
+    """Bytes per cycle by the size of what is read; of memory without end."""
+    names = {float(size): f"read {size}" for size in sizes(machine)}
+    names[inf] = "read memory"
+    return {size: median(1 / _cycles(one, n) for one in rounds) for size, n in names.items()}
+
+
+def _units(value: float) -> float:
+    """The number of units that is nearest."""
+    return min(UNITS, key=lambda one: abs(one / value - 1))
+
+
+def _whole(path: str, machine: Processor) -> Callable[[float], float]:
+    """How a field's number follows from what was measured: counts are whole."""
+    if path == "full_width_units":
+        return _units
+    if path == "load_bytes_per_cycle":
+        full = 4 * machine.lanes(4)
+        return lambda value: full * _units(value / full)
+    if path == "unit_bits":
+        return int
+    if path in ("fma_latency", "loads_per_cycle") or path.startswith("costs.operations."):
+        return lambda value: max(1, round(value))
+    return digits
+
+
+def _cycles(one: Round, name: str) -> float:
+    """Cycles of one of what an experiment counts: the clock is a chain of one each."""
+    return one[name] / one["clock"]
+
+
+def _numbers(one: Round, machine: Processor) -> dict[str, float]:
+    """The numbers that one round gives."""
+    full, *narrower = widths(machine)
+    units = 1 / _cycles(one, f"multiply-add {full}")
+    found = {
+        "gigahertz": 1e-9 / one["clock"],
+        "full_width_units": units,
+        "fma_latency": _cycles(one, "latency"),
+        "load_bytes_per_cycle": 4 * full / _cycles(one, f"load {full}"),
+        "line_crossing": _crossing(one, full, machine),
+        "fresh_bandwidth": 1 / _cycles(one, "fresh"),
+    }
+    if narrower:
+        half = narrower[0]
+        found["loads_per_cycle"] = 1 / _cycles(one, f"load {half}")
+        twice = _cycles(one, f"multiply-add {full}") / _cycles(one, f"multiply-add {half}") > 1.5
+        found["unit_bits"] = machine.vector_bits // (2 if twice else 1)
+    for name, size in levels(machine).items():
+        near = min(sizes(machine), key=lambda one: abs(one / size - 1))
+        found[f"{name.lower()}_bandwidth"] = 1 / _cycles(one, f"read {near}")
+    found["memory_bandwidth"] = 1 / _cycles(one, "read memory")
+    plain = _cycles(one, "function plain")
+    for name in FUNCTIONS:
+        more = _cycles(one, f"function {name}") - plain
+        found[f"costs.operations.{name}"] = max(more, 0.0) * units
+    if "gather" in one:
+        found["costs.tiles.gather_cycles"] = _cycles(one, "gather")
+        found["costs.tiles.scattered_store_cycles"] = _cycles(one, "scatter")
+    if (waking := _waking(one, machine)) is not None:
+        found["costs.threads.least_microseconds"] = REGIONS_WORTH * waking
+    return found
+
+
+def _crossing(one: Round, lanes: int, machine: Processor) -> float:
+    """Loads that one across a line's end takes besides; some of those that are shifted cross."""
+    more = _cycles(one, f"load across {lanes}") / _cycles(one, f"load {lanes}") - 1
+    return max(0.0, more) * machine.line_bytes / (4 * lanes)
+
+
+def _waking(one: Round, machine: Processor) -> float | None:
+    """Microseconds that a parallel region takes beside its work."""
+    if machine.cores == 1:
+        return None
+    alone, shared = one["region 1"], one[f"region {machine.cores}"]
+    return max(1e6 * (shared - alone / machine.cores), 0.1)
+
+
+def _caches(curve: Mapping[float, float], machine: Processor) -> dict[str, Number]:
+    """Sizes of caches by what is read from buffers of each size: where it gets slower.
+
+    The described size is kept where the edge lies about there, as that is exact.
+    """
+    found: dict[str, Number] = {}
+    tried = sorted(curve)
+    described = [0, machine.l1_bytes, machine.l2_bytes, machine.l3_bytes, inf]
+    for level in (1, 2, 3):
+        near, size, far = described[level - 1 : level + 2]
+        inside = curve[_at_least(tried, 2 * near)]
+        outside = curve[
+            _at_least(tried, min(4 * size, max(2 * size, far / 2)) if far < inf else inf)
+        ]
+        if inside < EDGE * outside:
+            continue  # nothing is to be seen of its size
+        limit = (inside * outside) ** 0.5
+        among = [one for one in tried if one >= 2 * near]
+        slow = next(one for one in among if curve[one] < limit)
+        fast = max((one for one in among if one < slow), default=among[0])
+        value = size if fast / 2 <= size <= 2 * slow else fast
+        found[f"l{level}_bytes"] = Number(value, fast, min(slow, 2 * fast))
+    return found
+
+
+def _at_least(tried: Sequence[float], size: float) -> float:
+    return next(one for one in tried if one >= size)
+
+
+def _prefetch(rounds: Sequence[Round], machine: Processor) -> dict[str, Number]:
+    """How far ahead to ask for lines, where another distance is clearly better than the known."""
+    known = machine.costs.loops.prefetch_bytes
+    times = {bytes: median(one[f"ahead {bytes}"] for one in rounds) for bytes in AHEAD}
+    best = min(AHEAD, key=times.__getitem__)
+    if known in times and times[best] > CLEARLY * times[known]:
+        best = known
+    each = [min(AHEAD, key=lambda bytes: one[f"ahead {bytes}"]) for one in rounds]
+    return {"costs.loops.prefetch_bytes": Number(best, min(each), max(each))}
+
+
+def _observed(one: Round, machine: Processor) -> dict[str, float]:
+    """What no field of the description has."""
+    ahead = machine.costs.loops.prefetch_bytes
+    found = {
+        f"multiply-adds per cycle, {32 * lanes} bits": 1 / _cycles(one, f"multiply-add {lanes}")
+        for lanes in widths(machine)
+    }
+    found["stores per cycle"] = 1 / _cycles(one, "store")
+    found["prefetch: speed of reading memory"] = (
+        one["read memory"] / one[f"ahead {ahead if ahead in AHEAD else AHEAD[0]}"]
+    )
+    found["memory: GB/s of one core"] = 1e-9 / one["read memory"]
+    if machine.cores > 1:
+        for name in (*levels(machine), "memory"):
+            found[f"{name}: bytes per cycle, all cores"] = 1 / _cycles(one, f"all {name}")
+        found["parallel region: microseconds"] = _waking(one, machine) or 0.0
+    return found

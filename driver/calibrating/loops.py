@@ -1,0 +1,210 @@
+"""Texts of experiments: passes over a loop that carries some values, compiled as they are.
+
+Each is a function of one input and one output. `%x` is the input, `%y` the output, `%i` the place
+in the input, `%a0 ..` what is carried, `%n0 ..` what it becomes, `%init` the input's beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...targets.processor import Processor
+
+_ENTRY = """
+func.func @main(%x: memref<{extent_of_x}x{element}>, %y: memref<{results}x{element}>) attributes {{
+    nn.entry, nn.input_names = ["x"], nn.output_names = ["y"],
+    nn.inputs = [tensor<{extent_of_x}x{element}>], nn.outputs = [tensor<{results}x{element}>]}} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %step = arith.constant {step} : index
+{extent}
+  %zero = arith.constant {zero} : {element}
+  %init = {first}
+{before}
+  {found} = scf.for %p = %c0 to %passes step %c1 iter_args({outer}) -> ({types}) {{
+    {inner_found} = scf.for %i = %c0 to %end step %step iter_args({inner}) -> ({types}) {{
+{body}
+      scf.yield {yielded} : {types}
+    }}
+    scf.yield {inner_values} : {types}
+  }}
+{total}
+  {last}
+  return
+}}
+"""
+
+
+_FIXED = """\
+  %passes = arith.constant {passes} : index
+  %end = arith.constant {end} : index"""
+
+_OPEN = """\
+  %total = arith.constant {total} : index
+  %end = memref.dim %x, %c0 : memref<?x{element}>
+  %whole = arith.divui %total, %end : index
+  %passes = arith.maxui %whole, %c1 : index"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loop:
+    """Passes over the steps of a loop, each of which computes its rows.
+
+    `size` elements are the input, of which `end` are walked through in steps; `results` are the
+    output. Vectors have `lanes` elements, 0 stands for values that are no vectors. With `total`,
+    the text is of inputs of any size: they are walked through whole, for so many elements in all.
+    """
+
+    rows: Sequence[str]
+    lanes: int
+    size: int
+    end: int
+    step: int = 1
+    passes: int = 1
+    element: str = "f32"
+    results: int = 0
+    before: str = ""
+    total: int = 0
+
+    @property
+    def carried(self) -> str:
+        """The type of what is carried."""
+        return vector_type(self.lanes, self.element)
+
+    @property
+    def outputs(self) -> int:
+        return self.results or max(1, self.lanes)
+
+    @property
+    def dtype(self) -> np.dtype:
+        return np.dtype({"f32": "f4", "i32": "i4", "i64": "i8"}[self.element])
+
+    @property
+    def bytes(self) -> int:
+        """Of the input."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.size,)
+
+    @property
+    def steps(self) -> int:
+        """Passes through the rows."""
+        passes = max(1, self.total // self.end) if self.total else self.passes
+        return passes * -(-self.end // self.step)
+
+    def text(self) -> str:
+        """The function as IR."""
+        count, type = len(self.rows), self.carried
+        add = "arith.addf" if self.element.startswith("f") else "arith.xori"
+        many = f":{count}" if count > 1 else ""
+        each = [f"#{i}" if many else "" for i in range(count)]
+        before = [f"%r{each[0]}", *(f"%sum{i}" for i in range(1, count))]
+        sums = [f"  %sum{i} = {add} {before[i - 1]}, %r{each[i]} : {type}" for i in range(1, count)]
+        found = before[-1]
+        extent = "?" if self.total else f"{self.size}"
+        x, y = f"memref<{extent}x{self.element}>", f"memref<{self.outputs}x{self.element}>"
+        if self.lanes:
+            first = f"vector.transfer_read %x[%c0], %zero {{in_bounds = [true]}} : {x}, {type}"
+            last = f"vector.transfer_write {found}, %y[%c0] {{in_bounds = [true]}} : {type}, {y}"
+        else:
+            first = f"memref.load %x[%c0] : {x}"
+            last = f"memref.store {found}, %y[%c0] : {y}"
+        return _ENTRY.format(
+            extent_of_x=extent,
+            element=self.element,
+            results=self.outputs,
+            step=self.step,
+            extent=(_OPEN if self.total else _FIXED).format(**vars(self)),
+            zero="0.0" if self.element.startswith("f") else "0",
+            first=first,
+            before=self.before,
+            found=f"%r{many}",
+            inner_found=f"%q{many}",
+            inner_values=", ".join(f"%q{one}" for one in each),
+            outer=", ".join(f"%o{i} = %init" for i in range(count)),
+            inner=", ".join(f"%a{i} = %o{i}" for i in range(count)),
+            types=", ".join([type] * count),
+            body="\n".join(self.rows),
+            yielded=", ".join(f"%n{i}" for i in range(count)),
+            total="\n".join(sums),
+            last=last,
+        )
+
+
+def vector_type(lanes: int, element: str) -> str:
+    """A vector, or a single element for no lanes."""
+    return f"vector<{lanes}x{element}>" if lanes else element
+
+
+def accumulators(machine: Processor) -> int:
+    """Vectors that a loop of arithmetic carries: enough to hide the latency of each."""
+    return 12 if machine.vector_registers >= 16 else 6
+
+
+def multiply_adds(machine: Processor, lanes: int, chains: int, steps: int) -> Loop:
+    """Multiply-adds on registers alone, as many of them independent as there are chains."""
+    vector = vector_type(lanes, "f32")
+    rows = []
+    for i in range(chains):
+        if machine.has_fma:
+            rows.append(f"    %n{i} = vector.fma %a{i}, %init, %init : {vector}")
+        else:
+            rows.append(
+                f"    %p{i} = arith.mulf %a{i}, %init : {vector}\n"
+                f"    %n{i} = arith.addf %p{i}, %init : {vector}"
+            )
+    return Loop(rows=rows, lanes=lanes, size=lanes, end=steps)
+
+
+READERS = 8
+"""Vectors that one step of the reading loop loads."""
+
+
+def reading(
+    lanes: int, elements: int, passes: int, *, element: str = "f32", shift: int = 0
+) -> Loop:
+    """Sums of a buffer, or what its elements differ in, in so many passes over it.
+
+    Vectors start `shift` elements behind their places.
+    """
+    vector, combine = vector_type(lanes, element), "addf" if element == "f32" else "xori"
+    size = elements + (lanes if shift else 0)
+    rows = [
+        f"    %k{i} = arith.constant {i * lanes + shift} : index\n"
+        f"    %j{i} = arith.addi %i, %k{i} : index\n"
+        f"    %v{i} = vector.transfer_read %x[%j{i}], %zero {{in_bounds = [true]}}\n"
+        f"        : memref<{size}x{element}>, {vector}\n"
+        f"    %n{i} = arith.{combine} %a{i}, %v{i} : {vector}"
+        for i in range(READERS)
+    ]
+    step = READERS * lanes
+    return Loop(
+        rows=rows, lanes=lanes, size=size, end=elements, step=step, passes=passes, element=element
+    )
+
+
+def reading_open(lanes: int, elements: int, total: int, ahead: int = 0) -> Loop:
+    """Sums of a buffer of any size, so many elements in all.
+
+    Lines are asked for `ahead` elements before they are read.
+    """
+    loop = reading(lanes, elements, 1)
+    rows = [row.replace(f"memref<{elements}xf32>", "memref<?xf32>") for row in loop.rows]
+    lines = range(ahead, ahead + loop.step, LINE) if ahead else ()
+    asked = (
+        f"    %f{at} = arith.constant {at} : index\n"
+        f"    %g{at} = arith.addi %i, %f{at} : index\n"
+        f"    memref.prefetch %x[%g{at}], read, locality<3>, data : memref<?xf32>"
+        for at in lines
+    )
+    rows[0] = "\n".join((*asked, rows[0]))
+    return replace(loop, rows=rows, total=total)
+
+
+LINE = 16
+"""Floats of a line of 64 bytes."""

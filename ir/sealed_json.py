@@ -1,0 +1,26 @@
+"""JSON that tells whether it is as it was written."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from typing import Any
+
+
+def sealed(about: dict[str, Any], indent: int | None = None) -> str:
+    """JSON with a digest of itself."""
+    return json.dumps({"about": about, "digest": _digest(about)}, indent=indent)
+
+
+def unsealed(text: bytes | str) -> dict[str, Any]:
+    """What was sealed. Raises ValueError where it is not as it was written."""
+    found = json.loads(text)
+    if not isinstance(found, dict) or not isinstance(found.get("about"), dict):
+        raise ValueError("it is no JSON with a digest")
+    if _digest(found["about"]) != found.get("digest"):
+        raise ValueError("its JSON is not as it was written")
+    return found["about"]
+
+
+def _digest(about: dict[str, Any]) -> str:
+    return sha256(json.dumps(about).encode()).hexdigest()

@@ -1,0 +1,59 @@
+"""Times that experiments would have on a machine of known numbers."""
+
+from __future__ import annotations
+
+from nnc.driver.calibrating.measuring import Round
+from nnc.driver.calibrating.memories import AHEAD, levels, sizes
+from nnc.driver.calibrating.processors import FUNCTIONS, widths
+from nnc.targets.processor import Processor
+
+WAKING = 3.0
+STORES = 1.0
+
+
+def times_of(real: Processor, described: Processor) -> Round:
+    """What each experiment takes on a machine, for one that is described in this way."""
+    cycle = 1e-9 / real.gigahertz
+    full = described.lanes(4)
+    costs = real.costs
+    cycles: dict[str, float] = {"call": 30_000.0, "clock": 1.0}
+    for lanes in widths(described):
+        cycles[f"multiply-add {lanes}"] = real.fma_cycles(4 * lanes)
+    cycles["latency"] = float(real.fma_latency)
+    for lanes in widths(described)[:2]:
+        once = max(1 / real.loads_per_cycle, 4 * lanes / real.load_bytes_per_cycle)
+        cycles[f"load {lanes}"] = once
+        part = 4 * lanes / real.line_bytes
+        cycles[f"load across {lanes}"] = once * (1 + real.line_crossing * part)
+    cycles["store"] = 1 / STORES
+    cycles["fresh"] = 1 / real.fresh_bandwidth
+    cycles["function plain"] = 1.25
+    for name in FUNCTIONS:
+        weight = getattr(costs.operations, name)
+        cycles[f"function {name}"] = 1.25 + weight * real.fma_cycles(4 * full)
+    cycles["gather"] = costs.tiles.gather_cycles
+    cycles["scatter"] = costs.tiles.scattered_store_cycles
+    waking = WAKING * 1000 * real.gigahertz
+    cycles["region 1"] = 100_000.0
+    cycles[f"region {described.cores}"] = 100_000.0 / described.cores + waking
+    for size in sizes(described):
+        cycles[f"read {size}"] = 1 / bandwidth(real, size)
+    cycles["read memory"] = 1 / real.memory_bandwidth
+    for ahead in AHEAD:
+        better = 0.8 if ahead == costs.loops.prefetch_bytes else 1.0
+        cycles[f"ahead {ahead}"] = better / real.memory_bandwidth
+    for name in (*levels(described), "memory"):
+        cycles[f"all {name}"] = 2 / real.memory_bandwidth
+    return {name: each * cycle for name, each in cycles.items()}
+
+
+def bandwidth(real: Processor, size: int) -> float:
+    """Bytes per cycle of a buffer that is read again and again: of the nearest cache that holds it."""
+    for cache, rate in (
+        (real.l1_bytes, float(real.load_bytes_per_cycle)),
+        (real.l2_bytes, real.l2_bandwidth),
+        (real.l3_bytes, real.l3_bandwidth),
+    ):
+        if size <= cache:
+            return rate
+    return real.memory_bandwidth
