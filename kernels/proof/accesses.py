@@ -17,9 +17,11 @@ from ...ir.diagnostics import NncError
 from ...ir.traits import ReadsMemory, WritesMemory
 from ...ir.types import MemRefType
 from ..model.uniform import is_uniform
-from .forms import Form, Forms, added, is_condition, number, scaled
+from .expressions import Form, added, is_condition, number, scaled
+from .forms import Forms
 from .views import Place, place_of
 
+VIEW_UNKNOWN = "a view of its buffer is not understood"
 READ, WRITE, CHANGE = "reads", "writes", "changes"
 
 
@@ -207,7 +209,7 @@ class Accesses:
     ) -> None:
         found = place_of(self.forms, buffer, at)
         if found is None:
-            self.unknown.append(Unknown(op, "a view of its buffer is not understood"))
+            self.unknown.append(Unknown(op, VIEW_UNKNOWN))
             return
         limits = tuple(self.forms.extent(buffer, d) for d in range(len(at)))
         holds = self._holds + holds
