@@ -207,11 +207,11 @@ class Accesses:
         holds: Form,
         bounded: bool,
     ) -> None:
-        found = place_of(self.forms, buffer, at)
+        limits = tuple(self.forms.extent(buffer, d) for d in range(len(at)))
+        found = place_of(self.forms, buffer, at, limits)
         if found is None:
             self.unknown.append(Unknown(op, VIEW_UNKNOWN))
             return
-        limits = tuple(self.forms.extent(buffer, d) for d in range(len(at)))
         holds = self._holds + holds
         if not bounded:
             for place, limit in zip(at, limits, strict=True):
@@ -274,7 +274,7 @@ def _masked(forms: Forms, mask: Value | None, lanes: Sequence[Form]) -> Form:
     else:
         return forms.variable(exact=False)
     for lane, bound in zip(lanes, bounds, strict=True):
-        form = (form + lane + bound).given(f"{lane.text} < {bound.text}")
+        form = form + forms.below(lane, bound)
     return form
 
 

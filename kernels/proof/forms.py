@@ -58,6 +58,8 @@ class Forms:
     """Of variables that count from 0: what they stay below."""
     meanings: dict[str, Meaning] = field(default_factory=dict)
     """Of variables that follow from others: how."""
+    extremes: dict[str, tuple[str, Form, Form]] = field(default_factory=dict)
+    """Of variables that are the smaller or the larger of two: the relation to these, and them."""
     _known: dict[Value, Form] = field(default_factory=dict)
     _numbers: Any = field(default_factory=count)
 
@@ -246,7 +248,20 @@ class Forms:
         one = f"({a.text}) {relation} ({b.text}) and @ = {a.text}"
         other = f"({b.text}) {relation} ({a.text}) and @ = {b.text}"
         value = f"{'least' if relation == '<=' else 'most'}({a.text}, {b.text})"
-        return self.defined(value, f"(({one}) or ({other}))") + a + b
+        found = self.defined(value, f"(({one}) or ({other}))") + a + b
+        self.extremes[found.text] = relation, a, b
+        return found
+
+    def below(self, form: Form, bound: Form) -> Form:
+        """A form that is not negative, where it is below a bound; alternatives are avoided."""
+        relation, a, b = self.extremes.get(bound.text, ("", bound, bound))
+        if relation == "<=":
+            return self.below(self.below(form, a), b)
+        if relation == ">=":
+            for one, other in ((a, b), (b, a)):
+                if is_number(one) and int(one.text) <= 0:
+                    return self.below(form, other)
+        return (form + bound).given(f"{form.text} < {bound.text}")
 
     def choice(self, op: Any) -> Form:
         """What `arith.select` gives."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ...ir.core import Value
@@ -40,6 +41,21 @@ class Parameters:
     def suppose(self, *conditions: str) -> None:
         """Say what holds for them."""
         self.known.update(dict.fromkeys(conditions))
+
+    def of(self, texts: Iterable[str]) -> tuple[list[str], list[str]]:
+        """The parameters in texts, with those that they depend on, and what is known of these.
+
+        Integer sets of few parameters are asked much faster.
+        """
+        found = {name for text in texts for name in _PARAMETER.findall(text)}
+        known = {one: set(_PARAMETER.findall(one)) for one in self.known}
+        while True:
+            about = [one for one, names in known.items() if not names.isdisjoint(found)]
+            more = {name for one in about for name in known[one]}
+            more |= {factor for name in found for factor in self.factors.get(name, ())}
+            if more <= found:
+                return [name for name in self.names.values() if name in found], about
+            found |= more
 
     def count(self, name: str) -> None:
         """Say that one is not negative."""

@@ -228,8 +228,8 @@ class Sets:
         """The set of all elements of a buffer of these extents."""
         names = [f"x{i}" for i in range(1, len(extents) + 1)]
         ranges = _ranges(names, extents)
-        body = self._body(["x0 = 0", *ranges], extents)
-        return self._isl.Set(f"[{self._names()}] -> {{ [{', '.join(['x0', *names])}] : {body} }}")
+        parameters, body = self._body(["x0 = 0", *ranges], extents)
+        return self._isl.Set(f"[{parameters}] -> {{ [{', '.join(['x0', *names])}] : {body} }}")
 
     def refined(self, part: Any, coarse: Shape, fine: Shape, extents: Sequence[Form]) -> Any:
         """Elements in a shape as those of a finer one, of these extents.
@@ -244,19 +244,19 @@ class Sets:
                 kept.append(f"y{i + 1} = x{j + 1}")
         olds = ", ".join(f"x{j}" for j in range(len(coarse) + 1))
         holds = ["y0 = x0", *kept, *_ranges(names, extents)]
-        news, body = ", ".join(["y0", *names]), self._body(holds, extents)
-        text = f"[{self._names()}] -> {{ [{olds}] -> [{news}] : {body} }}"
+        news = ", ".join(["y0", *names])
+        parameters, body = self._body(holds, extents)
+        text = f"[{parameters}] -> {{ [{olds}] -> [{news}] : {body} }}"
         return part.apply(self._isl.Map(text))
 
-    def _names(self) -> str:
-        return ", ".join(self._forms.parameters.names.values())
-
-    def _body(self, holds: Sequence[str], extents: Sequence[Form]) -> str:
-        """Conditions, with what extents ask for."""
-        known = self._forms.parameters.known
-        body = " and ".join([*known, *(c for extent in extents for c in extent.holds), *holds])
+    def _body(self, holds: Sequence[str], extents: Sequence[Form]) -> tuple[str, str]:
+        """The parameters in conditions, and these with what extents ask for."""
+        conditions = [*(c for extent in extents for c in extent.holds), *holds]
+        parameters, known = self._forms.parameters.of(conditions)
+        body = " and ".join([*known, *conditions])
         variables = dict.fromkeys(v for extent in extents for v in extent.variables)
-        return f"exists ({', '.join(variables)} : {body})" if variables else body
+        body = f"exists ({', '.join(variables)} : {body})" if variables else body
+        return ", ".join(parameters), body
 
     def element(self, part: Any) -> list[int]:
         """An element of a set of them."""
@@ -393,12 +393,12 @@ class Sets:
         ]
         names = [f"x{i}" for i in range(len(to))]
         equal = [f"{n} = {form.text}" for n, form in zip(names, to, strict=True)]
-        body = " and ".join([*ranges, *self._forms.parameters.known, *conditions, *equal])
+        parameters, known = self._forms.parameters.of((*ranges, *conditions, *equal))
+        body = " and ".join([*ranges, *known, *conditions, *equal])
         if variables and not each_time:
             body = f"exists ({', '.join(variables)} : {body})"
-        parameters = ", ".join(self._forms.parameters.names.values())
         ids = ", ".join((*GROUPS, *THREADS, *(variables if each_time else ())))
-        text = f"[{parameters}] -> {{ [{ids}] -> [{', '.join(names)}] : {body} }}"
+        text = f"[{', '.join(parameters)}] -> {{ [{ids}] -> [{', '.join(names)}] : {body} }}"
         return self._isl.Map(text)
 
 

@@ -88,17 +88,54 @@ def _of_buffer(
     forms: Forms, sets: Sets, buffer: Value, accesses: Sequence[Access]
 ) -> Sequence[Access]:
     """The accesses to a buffer in the finest shape that they have, or as they are."""
-    extents = _extents(forms, buffer)
-    for shape in shapes_of(len(extents or ())):
-        assert extents is not None
-        found = [_in_shape(forms.parameters, a, _together(extents, shape), shape) for a in accesses]
+    extents = _extents(forms, buffer) or []
+    if not all(extent.terms for extent in extents):
+        return accesses
+    left: list[tuple[list[Polynomial], list[Access], list[Access]]] = []
+    for shape in shapes_of(len(extents)):
+        together = _together(extents, shape)
+        found = [_in_shape(forms.parameters, access, together, shape) for access in accesses]
         known = [access for access in found if access is not None]
-        limits = [forms.parameters.form(extent) for extent in _together(extents, shape)]
-        if len(known) == len(found) and all(
-            sets.is_within(one.access, limits) for one in merged(forms, known)
-        ):
+        if len(known) < len(found):
+            continue
+        asked = [
+            access
+            for access, before in zip(known, accesses, strict=True)
+            if not _is_within(forms.parameters, before.place, together)
+        ]
+        if not asked:
+            return known
+        left.append((together, known, asked))
+    for together, known, asked in left:
+        limits = [forms.parameters.form(extent) for extent in together]
+        if all(sets.is_within(one.access, limits) for one in merged(forms, asked)):
             return known
     return accesses
+
+
+def _is_within(parameters: Parameters, place: Place, extents: Sequence[Polynomial]) -> bool:
+    """Whether what is inside a view is inside of extents, by signs of polynomials.
+
+    That it is inside the view is asked for itself.
+    """
+    most = [extent - 1 for extent in extents]
+    for form, limit, times in _terms(parameters, place, _strides(extents)):
+        largest = parameters.polynomial(form if limit is None else limit)
+        if largest is None or not all(map(parameters.is_natural, (*times, largest))):
+            return False
+        is_sum = parameters.polynomial(form) is not None
+        if not is_sum and any(one.constant is None for one in times):
+            return False
+        largest = largest if limit is None else largest - 1
+        most = [a - largest * b for a, b in zip(most, times, strict=True)]
+    return bool(place.terms) and all(map(parameters.is_natural, most))
+
+
+def _strides(extents: Sequence[Polynomial]) -> list[Polynomial]:
+    strides = [Polynomial.number(1)]
+    for extent in reversed(extents[1:]):
+        strides.insert(0, strides[0] * extent)
+    return strides
 
 
 def _in_shape(
@@ -106,12 +143,9 @@ def _in_shape(
 ) -> Access | None:
     """An access by indices in a shape of its buffer; None where these are no sums."""
     place = access.place
-    indices = place.indices if set(shape) == {1} else None
-    if indices is None:
-        strides = [Polynomial.number(1)]
-        for extent in reversed(extents[1:]):
-            strides.insert(0, strides[0] * extent)
-        indices = _indices(parameters, place, strides)
+    indices = _indices(parameters, place, _strides(extents))
+    if indices is None and set(shape) == {1}:
+        indices = place.indices
     if indices is None:
         return None
     return replace(access, place=Place(place.buffer, indices, None, shape=shape))
@@ -124,19 +158,34 @@ def _indices(
     if not place.terms or not all(stride.terms for stride in strides):
         return None
     indices = [number(0)] * len(strides)
-    for form, distance in place.terms:
+    for form, _, times in _terms(parameters, place, strides):
         fixed = parameters.polynomial(form)
-        if fixed is not None and distance.constant is not None:
-            form, fixed, distance = form.saying("1"), Polynomial.number(1), fixed * distance
-        for i, times in enumerate(_parts(distance, strides)):
+        for i, one in enumerate(times):
             if fixed is not None:
-                more = form.saying(parameters.form(times * fixed).text)
-            elif times.constant is not None:
-                more = scaled(form, times.constant)
+                more = form.saying(parameters.form(one * fixed).text)
+            elif one.constant is not None:
+                more = scaled(form, one.constant)
             else:
                 return None
             indices[i] = added(indices[i], more)
     return tuple(indices)
+
+
+def _terms(
+    parameters: Parameters, place: Place, strides: Sequence[Polynomial]
+) -> Iterator[tuple[Form, Form | None, list[Polynomial]]]:
+    """What a place is the sum of: a number, how many of each stride, and what it is below.
+
+    Where the view begins there is no limit; a number of elements that is known is as many of each
+    stride.
+    """
+    start = len(place.terms) - len(place.limits)
+    for i, (form, distance) in enumerate(place.terms):
+        limit = place.limits[i - start] if i >= start else None
+        fixed = parameters.polynomial(form)
+        if limit is None and fixed is not None and distance.constant is not None:
+            form, distance = form.saying("1"), fixed * distance
+        yield form, limit, list(_parts(distance, strides))
 
 
 def _parts(distance: Polynomial, strides: Sequence[Polynomial]) -> Iterator[Polynomial]:

@@ -25,7 +25,8 @@ class Place:
 
     `size` is how many elements the buffer has, where views might reach out of it; there the view
     begins at `offset` and its elements are `strides` apart. `terms` are what the elements before it
-    are the sum of: a number times a distance each. Indices are in a `shape` of the buffer; without
+    are the sum of: a number times a distance each, at last those of the view's indices, which are
+    below `limits`. Indices are in a `shape` of the buffer; without
     one, in its own.
     """
 
@@ -36,6 +37,7 @@ class Place:
     offset: Form | None = None
     strides: tuple[int, ...] = ()
     terms: tuple[tuple[Form, Polynomial], ...] = ()
+    limits: tuple[Form, ...] = ()
     shape: Shape | None = None
 
     @property
@@ -54,7 +56,9 @@ class _Window:
     is_cast: bool = False
 
 
-def place_of(forms: Forms, view: Value, at: Sequence[Form]) -> Place | None:
+def place_of(
+    forms: Forms, view: Value, at: Sequence[Form], limits: tuple[Form, ...]
+) -> Place | None:
     """Where an element of a memref lies; None where its view is not understood."""
     found = _by_indices(forms, view, tuple(at))
     window = _window(forms, view)
@@ -65,8 +69,8 @@ def place_of(forms: Forms, view: Value, at: Sequence[Form]) -> Place | None:
     offset, flat = _sum(window.start), _sum(terms)
     strides = tuple(stride.constant or 0 for stride in window.strides)
     if flat is None or offset is None or not window.is_cast:
-        return Place(buffer, indices, flat, terms=terms)
-    return Place(buffer, indices, flat, size_of(forms, buffer), offset, strides, terms)
+        return Place(buffer, indices, flat, terms=terms, limits=limits)
+    return Place(buffer, indices, flat, size_of(forms, buffer), offset, strides, terms, limits)
 
 
 def _sum(terms: Sequence[tuple[Form, Polynomial]]) -> Form | None:

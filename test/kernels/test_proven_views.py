@@ -9,10 +9,13 @@ import re
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from nnc.dialects import gpu
 from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext, PassManager
 from nnc.ir.syntax.parser import parse_module
+from nnc.kernels.proof.polynomials import Polynomial
 from nnc.kernels.proof.prove_kernels import ProveKernels
 from nnc.lowering.pipelines import pipeline
 from nnc.numerics.checking.running import Runner
@@ -246,6 +249,38 @@ def test_groups_numbered_by_an_open_extent():
 def test_what_is_wrong_with_numbered_groups(right, wrong, said):
     message = check_fault(NUMBERED.replace(right, wrong))
     assert re.search(said, message), message
+
+
+# -- distances -----------------------------------------------------------------------------------
+
+
+def some_polynomial(rng):
+    """Up to four terms of up to three factors."""
+    names = st.lists(st.sampled_from("hwn"), max_size=3).map(lambda found: tuple(sorted(found)))
+    return Polynomial.of(rng.draw(st.dictionaries(names, st.integers(-9, 9), max_size=4)))
+
+
+@given(st.data())
+def test_quotients_and_remainders(data):
+    """A divisor's multiple and what is left are the whole."""
+    whole, by = some_polynomial(data), some_polynomial(data)
+    if by.terms and by.leading[1] > 0:
+        quotient, rest = whole.divided(by)
+        assert quotient * by + rest == whole
+
+
+@pytest.mark.parametrize(
+    ("whole", "by", "quotient"),
+    [
+        ({("h", "w"): 1, ("w",): -1}, {("w",): 1}, {("h",): 1, (): -1}),  # The last row.
+        ({("h", "w"): 1, ("w",): -1}, {("h", "w"): 1}, {}),
+        ({("w",): 1, (): 1}, {("w",): 1, (): 2}, {}),  # The last column of w + 2.
+        ({("h", "w"): 1, ("h",): 2, ("w",): 1, (): 2}, {("w",): 1, (): 2}, {("h",): 1, (): 1}),
+        ({(): 340}, {(): 169}, {(): 2}),
+    ],
+)
+def test_how_often_a_distance_is_in_another(whole, by, quotient):
+    assert Polynomial.of(whole).divided(Polynomial.of(by))[0] == Polynomial.of(quotient)
 
 
 # -- where a loop comes from -----------------------------------------------------------------------
