@@ -174,14 +174,14 @@ class Forms:
 
     def _parts_of(self, kernel: gpu.GPUFuncOp, axis: int) -> Polynomial | None:
         """By what all uses of a group's number along an axis divide it; None for a constant."""
-        found = {
-            (type(user) in _QUOTIENTS or type(user) in _REMAINDERS) and i == 0 and user.operands[1]
-            for op in kernel.walk()
-            if isinstance(op, gpu.BlockId) and op.axis == axis
-            for user, i in op.results[0].uses
-        }
-        values = [self.parameters.polynomial(self.of(by)) for by in found if by]
-        if len(values) != len(found) or not values or values[0] is None:
+        along = [op for op in kernel.walk() if isinstance(op, _ALONG_GROUPS) and op.axis == axis]
+        uses = [use for op in along for use in op.results[0].uses]
+        if not all(isinstance(op, gpu.BlockId) for op in along):
+            return None
+        if not all(i == 0 and type(user) in _QUOTIENTS + _REMAINDERS for user, i in uses):
+            return None
+        values = [self.parameters.polynomial(self.of(user.operands[1])) for user, _ in uses]
+        if not values or values[0] is None:
             return None
         is_one = all(value == values[0] for value in values)
         return values[0] if is_one and values[0].constant is None else None
@@ -329,6 +329,7 @@ def _extent(forms: Forms, op: memref.Dim) -> Form:
 
 _QUOTIENTS = (arith.DivUI, arith.DivSI, arith.FloorDivSI)
 _REMAINDERS = (arith.RemUI, arith.RemSI)
+_ALONG_GROUPS = (gpu.BlockId, gpu.GlobalId, gpu.GridDim)
 
 _Maker = Callable[[Forms, Any], Form]
 _FORMS: dict[type[Operation], _Maker] = {

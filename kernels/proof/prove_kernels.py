@@ -57,7 +57,8 @@ class ProveKernels(
     - No launch writes an element of a result twice: `rewritten` counts where one does, which is
       waste and no fault.
 
-    What is wrong is an error that names both threads and the element. What cannot be proven, since
+    What is wrong is an error that names both threads and the element, and the lines of the schedule
+    that the loops around are from. What cannot be proven, since
     places are values, say, is named in a remark: `nn-run` finds it on data. Nothing changes. Needs
     islpy: `pip install 'nnc[prove]'`.
 

@@ -174,12 +174,13 @@ def judge(text, subject, inputs, least, monkeypatch):
     return True
 
 
-def dealt(cls, subgroup=None):
+def dealt(cls, threads=None, subgroup=None):
     """An op's example, dealt out over few threads, with subject and inputs."""
     module, subject, inputs = launched(cls)
     for kernel in kernels_of(module) if subgroup else ():
         kernel.attributes[gpu.SUBGROUP] = IntegerAttr(subgroup, i64)
-    distribute(module, 2 if cls.name in LARGE else (4, 8, 16)[OPS.index(cls) % 3])
+    few = 2 if cls.name in LARGE else (4, 8, 16)[OPS.index(cls) % 3]
+    distribute(module, threads or few)
     return str(module), subject, inputs
 
 
@@ -218,7 +219,11 @@ def test_two_hundred_faults(monkeypatch):
 
     Subgroups are small, so that threads of a group wait for one another.
     """
-    dealt_out = ((cls.name, *dealt(cls, subgroup=2)) for cls in OF_KERNELS)
+    dealt_out = (
+        (f"{cls.name} {threads}", *dealt(cls, threads, subgroup=2))
+        for threads in (4, 16)
+        for cls in OF_KERNELS
+    )
     kernels = list(soon_through(dealt_out, monkeypatch))
     counts = Counter()
     for first in range(0, 10 * TOGETHER, TOGETHER):

@@ -12,16 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nnc.dialects import gpu
+from nnc.driver.compile import load_module, run_stages
 from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext, PassManager
 from nnc.ir.syntax.parser import parse_module
 from nnc.kernels.proof.polynomials import Polynomial
 from nnc.kernels.proof.prove_kernels import ProveKernels
-from nnc.lowering.pipelines import pipeline
+from nnc.lowering.pipelines import GRAPH_STAGES, pipeline
 from nnc.numerics.checking.running import Runner
 from nnc.numerics.checking.subjects import Subject
 from nnc.numerics.options import NumericsOptions
 
+from ..targets.small_networks import squeezenet
 from .test_prove_kernels import are_unset
 
 pytest.importorskip("islpy")
@@ -243,12 +245,38 @@ def test_groups_numbered_by_an_open_extent():
         ("%b[%row, %p]", "%b[%c0, %p]", r"in thread \(\d, 0, 0\) of group \(\d+, 0, 0\), which thread"),
         ("ult, %p, %w", "uge, %p, %c0", "outside of its buffer"),
         ("arith.remui %x, %tiles", "arith.remui %x, %w", ""),
+        ("%first, %t", "%x, %t", ""),  # The number itself.
         ("arith.muli %tiles, %h", "arith.muli %w, %h", ""),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_numbered_groups(right, wrong, said):
     message = check_fault(NUMBERED.replace(right, wrong))
     assert re.search(said, message), message
+
+
+# -- a network -------------------------------------------------------------------------------------
+
+
+@pytest.mark.thorough
+def test_a_network_of_open_images():
+    """All is proven but where the number of elements of a mean is read by its place."""
+    model = squeezenet()
+    for extent, name in zip(model.graph.input[0].type.tensor_type.shape.dim, "n_hw", strict=True):
+        if name != "_":
+            extent.dim_param = name
+    found = []
+
+    def deal(stage, module):
+        if stage == GRAPH_STAGES[-1].name:
+            own = module.clone()
+            PassManager(pipeline("apply-schedules,canonicalize,outline-launches")).run(own)
+            found.append(str(own))
+
+    run_stages(load_module(model), target="opencl", after_stage=deal)
+    launches, _, said = proven(found[0])
+    assert launches > 60
+    (message,) = said
+    assert "'vector.gather' op is not proven: where it reads or writes is a value" in message
 
 
 # -- distances -----------------------------------------------------------------------------------
