@@ -52,6 +52,8 @@ class Loop:
     """How many threads of a device do an iteration together; 0 where nothing says so."""
     is_shared: bool = False
     is_alive: bool = True
+    primitives: tuple[Operation, ...] = ()
+    """The operations of the schedule that made it and say how it runs, in their order."""
 
     def __post_init__(self) -> None:
         self.span = self.root = self

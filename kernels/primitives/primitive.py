@@ -71,8 +71,14 @@ class Progress:
         one = primitives().get(op.name)
         if one is None:
             raise op.error("is not a scheduling operation")
+        loops = [(loop, loop.binding) for loop in operands if isinstance(loop, Loop)]
         made = one(self.plan, op, *operands)
         results = () if made is None else made if isinstance(made, list | tuple) else (made,)
+        bound = [loop for loop, before in loops if loop.binding is not before]
+        is_name = isinstance(op, schedule.Loops)  # Of loops that are there.
+        for loop in bound if is_name else (*bound, *results):
+            if isinstance(loop, Loop):
+                loop.primitives += (op,)
         for value, result in zip(op.results, results, strict=True):
             self.known[value] = result
             if isinstance(result, Loop):

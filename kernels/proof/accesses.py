@@ -17,9 +17,11 @@ from ...ir.diagnostics import NncError
 from ...ir.traits import ReadsMemory, WritesMemory
 from ...ir.types import MemRefType
 from ..model.uniform import is_uniform
-from .forms import Form, Forms, added, is_condition, number, scaled
+from .expressions import Form, added, is_condition, number, scaled
+from .forms import Forms
 from .views import Place, place_of
 
+VIEW_UNKNOWN = "a view of its buffer is not understood"
 READ, WRITE, CHANGE = "reads", "writes", "changes"
 
 
@@ -205,11 +207,11 @@ class Accesses:
         holds: Form,
         bounded: bool,
     ) -> None:
-        found = place_of(self.forms, buffer, at)
-        if found is None:
-            self.unknown.append(Unknown(op, "a view of its buffer is not understood"))
-            return
         limits = tuple(self.forms.extent(buffer, d) for d in range(len(at)))
+        found = place_of(self.forms, buffer, at, limits)
+        if found is None:
+            self.unknown.append(Unknown(op, VIEW_UNKNOWN))
+            return
         holds = self._holds + holds
         if not bounded:
             for place, limit in zip(at, limits, strict=True):
@@ -272,7 +274,7 @@ def _masked(forms: Forms, mask: Value | None, lanes: Sequence[Form]) -> Form:
     else:
         return forms.variable(exact=False)
     for lane, bound in zip(lanes, bounds, strict=True):
-        form = (form + lane + bound).given(f"{lane.text} < {bound.text}")
+        form = form + forms.below(lane, bound)
     return form
 
 

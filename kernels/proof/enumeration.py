@@ -175,10 +175,10 @@ class Enumeration:
 
     def _numbers(self) -> tuple[str, str]:
         """Expressions that number groups, and threads."""
-        (x, y, _), (w, h, d) = (
+        (x, y, z, _), (w, h, d) = (
             [self._arrays.extent(name) for name in names] for names in (GROUPS, THREADS)
         )
-        group = f"(b0 + {x}*b1 + {x * y}*b2)"
+        group = f"(b0 + {x}*b1 + {x * y}*b2 + {x * y * z}*b3)"
         thread = f"(t0 + {w}*t1 + {w * h}*t2)"
         return group, f"({w * h * d}*{group} + {thread})"
 

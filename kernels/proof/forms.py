@@ -11,8 +11,7 @@ without conditions, and its form is not exact.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -25,135 +24,9 @@ from ...ir.core import BlockArgument, Operation, Value
 from ...ir.rewriting import constant_int
 from ...ir.traits import is_pure
 from ...ir.types import MemRefType, i1
-
-
-@dataclass(frozen=True)
-class Form:
-    """An expression, the variables in it, what holds for them, and what has to.
-
-    `wanted` are conditions under which the expression says what the operations do.
-    """
-
-    text: str
-    variables: tuple[str, ...] = ()
-    holds: tuple[str, ...] = ()
-    wanted: tuple[str, ...] = ()
-    is_exact: bool = True
-
-    def __add__(self, other: Form) -> Form:
-        """Both conditions, with the text of the first."""
-        return Form(
-            self.text,
-            _union(self.variables, other.variables),
-            _union(self.holds, other.holds),
-            _union(self.wanted, other.wanted),
-            self.is_exact and other.is_exact,
-        )
-
-    def saying(self, text: str) -> Form:
-        """The same conditions with another expression."""
-        return Form(text, self.variables, self.holds, self.wanted, self.is_exact)
-
-    def wanting(self, *conditions: str) -> Form:
-        """With more that has to hold."""
-        wanted = _union(self.wanted, conditions)
-        return Form(self.text, self.variables, self.holds, wanted, self.is_exact)
-
-    def given(self, *conditions: str) -> Form:
-        """With more that holds."""
-        holds = _union(self.holds, conditions)
-        return Form(self.text, self.variables, holds, self.wanted, self.is_exact)
-
-
-def _union(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*a, *b)))
-
-
-def is_condition(form: Form) -> bool:
-    """Whether a form says when something holds, and not only that it is unknown."""
-    return any(sign in form.text for sign in "<>=")
-
-
-def _is_fixed(form: Form) -> bool:
-    """Whether a form stays the same during a launch."""
-    return not form.variables and not re.search(r"[bt]\d", form.text)
-
-
-def _is_number(form: Form) -> bool:
-    return form.text.lstrip("-").isdigit()
-
-
-_ALWAYS, _NEVER = Form("(0 = 0)"), Form("(0 = 1)")
-"""Constants of conditions."""
-
-
-def number(value: int) -> Form:
-    """The form of a constant."""
-    return Form(str(value))
-
-
-def added(a: Form, b: Form) -> Form:
-    """A sum. Its constant comes last, also where it is 0: so pieces of a tile are alike."""
-    (rest, constant), (other, more) = _parts(a.text), _parts(b.text)
-    rests = " + ".join(text for text in (rest, other) if text)
-    return (a + b).saying(_sum(rests, constant + more))
-
-
-def scaled(a: Form, by: int) -> Form:
-    """A form times a constant."""
-    rest, constant = _parts(a.text)
-    return a.saying(_sum(f"{by}*({rest})" if rest else "", by * constant))
-
-
-def _sum(rests: str, constant: int) -> str:
-    if not rests:
-        return str(constant)
-    return f"({rests} {'-' if constant < 0 else '+'} {abs(constant)})"
-
-
-_SUM = re.compile(r"\((.*) ([+-]) (\d+)\)")
-
-
-def _parts(text: str) -> tuple[str, int]:
-    """What is in a sum but its constant, and the constant."""
-    if text.lstrip("-").isdigit():
-        return "", int(text)
-    found = _SUM.fullmatch(text)
-    if found is None or not _is_closed(found[1]):
-        return text, 0
-    return found[1], int(found[2] + found[3])
-
-
-def _is_closed(text: str) -> bool:
-    """Whether each parenthesis in a text is closed there, and opened."""
-    depth = 0
-    for sign in text:
-        depth += (sign == "(") - (sign == ")")
-        if depth < 0:
-            return False
-    return depth == 0
-
-
-@dataclass
-class Parameters:
-    """What stays the same while a function of the host runs."""
-
-    names: dict[str, str] = field(default_factory=dict)
-    """By what they stand for."""
-    known: dict[str, None] = field(default_factory=dict)
-    """Conditions that hold for them."""
-    extents: dict[str, dict[Value, int]] = field(default_factory=dict)
-    """The buffers that have an open extent, by its name, and along which dimension."""
-    equal: dict[tuple[Value, int], tuple[Value, int]] = field(default_factory=dict)
-    """Of arguments' extents, by buffer and dimension: the first one that is equal in all calls."""
-
-    def named(self, what: str) -> str:
-        """The name of what a parameter stands for."""
-        return self.names.setdefault(what, f"p{len(self.names)}")
-
-    def suppose(self, *conditions: str) -> None:
-        """Say what holds for them."""
-        self.known.update(dict.fromkeys(conditions))
+from .expressions import ALWAYS, NEVER, Form, added, is_condition, is_number, number, scaled
+from .parameters import Parameters
+from .polynomials import Polynomial
 
 
 @dataclass(frozen=True)
@@ -176,6 +49,8 @@ class Forms:
     threads: tuple[int, int, int]
     subgroup_size: int
     grid: tuple[Form, ...] = ()
+    parted: tuple[int, Form] | None = None
+    """The axis of which a group's number counts in two, and how many the first one reaches."""
     calls: Mapping[Value, Value] = field(default_factory=dict)
     """What the only call of the host's function gives for each of its arguments."""
     parameters: Parameters = field(default_factory=Parameters)
@@ -183,6 +58,8 @@ class Forms:
     """Of variables that count from 0: what they stay below."""
     meanings: dict[str, Meaning] = field(default_factory=dict)
     """Of variables that follow from others: how."""
+    extremes: dict[str, tuple[str, Form, Form]] = field(default_factory=dict)
+    """Of variables that are the smaller or the larger of two: the relation to these, and them."""
     _known: dict[Value, Form] = field(default_factory=dict)
     _numbers: Any = field(default_factory=count)
 
@@ -221,7 +98,7 @@ class Forms:
     def _make(self, value: Value) -> Form:
         constant = constant_int(value)
         if constant is not None:
-            return number(constant) if value.type is not i1 else _ALWAYS if constant else _NEVER
+            return number(constant) if value.type is not i1 else ALWAYS if constant else NEVER
         op = value.defining_op
         if op is None:
             outside = self.arguments.get(value)
@@ -266,7 +143,7 @@ class Forms:
             return self.extent(self.calls[buffer], dim)
         first = self.parameters.equal.get((buffer, dim), (buffer, dim))
         form = self.parameter(_name_of_extent(*first))
-        self.parameters.suppose(f"{form.text} >= 0")
+        self.parameters.count(form.text)
         self.parameters.extents.setdefault(form.text, {})[buffer] = dim
         return form
 
@@ -275,41 +152,116 @@ class Forms:
         size = mix(op.static_sizes, op.sizes)[dim]
         return number(size) if isinstance(size, int) else self.of(size)
 
+    def number_groups(self, kernel: gpu.GPUFuncOp, grid: Sequence[Form]) -> None:
+        """Say how many groups there are along each axis.
+
+        Where a kernel uses the number along one only as quotient and remainder by an open extent,
+        these are b3 and the number along that axis.
+        """
+        self.grid = (*grid, number(1))
+        for axis, size in enumerate(grid):
+            whole, by = self.parameters.polynomial(size), self._parts_of(kernel, axis)
+            if whole is None or by is None:
+                continue
+            times, rest = whole.divided(by)
+            if rest.terms or not (self.parameters.is_natural(by)):
+                continue
+            found = self.parameters.form(by)
+            self.parted = axis, found
+            sizes = [found if i == axis else own for i, own in enumerate(grid)]
+            self.grid = (*sizes, self.parameters.form(times))
+            return
+
+    def _parts_of(self, kernel: gpu.GPUFuncOp, axis: int) -> Polynomial | None:
+        """By what all uses of a group's number along an axis divide it; None for a constant."""
+        along = [op for op in kernel.walk() if isinstance(op, _ALONG_GROUPS) and op.axis == axis]
+        uses = [use for op in along for use in op.results[0].uses]
+        if not all(isinstance(op, gpu.BlockId) for op in along):
+            return None
+        if not all(i == 0 and type(user) in _QUOTIENTS + _REMAINDERS for user, i in uses):
+            return None
+        values = [self.parameters.polynomial(self.of(user.operands[1])) for user, _ in uses]
+        if not values or values[0] is None:
+            return None
+        is_one = all(value == values[0] for value in values)
+        return values[0] if is_one and values[0].constant is None else None
+
+    def _part(self, op: Operation) -> Form:
+        """A quotient or remainder by an open extent: of a group's number, where it has these."""
+        of = op.operands[0].defining_op
+        if self.parted is None or not isinstance(of, gpu.BlockId) or of.axis != self.parted[0]:
+            return self._unknown_of(op)
+        return Form("b3" if type(op) in _QUOTIENTS else f"b{of.axis}")
+
     # -- arithmetic ----------------------------------------------------------------------------
 
     def product(self, op: Operation) -> Form:
         """By a constant; or of numbers that stay the same, which is such a number."""
         a, b = self.of(op.operands[0]), self.of(op.operands[1])
         for one, other in ((a, b), (b, a)):
-            if _is_number(one):
+            if is_number(one):
                 return scaled(other + one, int(one.text))
-        if _is_fixed(a) and _is_fixed(b):
-            form = self.parameter(f"({a.text}) * ({b.text})")
-            return (a + b).saying(form.text)
+        first, second = self.parameters.polynomial(a), self.parameters.polynomial(b)
+        if first is not None and second is not None:
+            found = first * second
+            if self.parameters.is_natural(first) and self.parameters.is_natural(second):
+                self.parameters.suppose_natural(found)
+            return (a + b).saying(self.parameters.form(found).text)
         return self._unknown()
 
-    def division(self, op: Operation, text: str) -> Form:
-        """Of a number that is not negative by a constant, `{a}` and `{c}`."""
+    def division(self, op: Operation, up: bool = False, signed: bool = False) -> Form:
+        """A quotient by a constant, rounded down or `up`; but a `signed` one wants no sign."""
         by = constant_int(op.operands[1])
         if by is None or by <= 0:
-            return self._unknown_of(op)
+            return self._part(op)
         a = self.of(op.operands[0])
-        found = a.saying(text.format(a=a.text, c=by, less=by - 1)).wanting(f"{a.text} >= 0")
-        if not _is_fixed(a) or _is_number(a):
-            return found
-        up = by - 1 if "{less}" in text else 0
-        whole = self.parameter(f"floor(({a.text} + {up})/{by})")
-        top = f"{a.text} + {up}"
-        self.parameters.suppose(f"{by}*{whole.text} <= {top}", f"{top} < {by}*{whole.text} + {by}")
-        return found.saying(whole.text if "mod" not in text else f"({a.text} - {by}*{whole.text})")
+        more = by - 1 if up else 0
+        found = a if signed else a.wanting(f"{a.text} >= 0")
+        fixed = self.parameters.polynomial(a)
+        if fixed is None:
+            return found.saying(f"floor(({a.text} + {more})/{by})")
+        return found.saying(self.parameters.form(self.parameters.floor(fixed + more, by)).text)
+
+    def remainder(self, op: Operation) -> Form:
+        """What a quotient by a constant leaves of a number that is not negative."""
+        by = constant_int(op.operands[1])
+        if by is None or by <= 0:
+            return self._part(op)
+        a = self.of(op.operands[0])
+        found = a.wanting(f"{a.text} >= 0")
+        fixed = self.parameters.polynomial(a)
+        if fixed is None:
+            return found.saying(f"(({a.text}) mod {by})")
+        rest = fixed - self.parameters.floor(fixed, by) * by
+        return found.saying(self.parameters.form(rest).text)
 
     def extreme(self, op: Operation, relation: str) -> Form:
         """The smaller or the larger of two."""
         a, b = self.of(op.operands[0]), self.of(op.operands[1])
-        first = f"({a.text}) {relation} ({b.text}) and @ = {a.text}"
-        second = f"({b.text}) {relation} ({a.text}) and @ = {b.text}"
+        first, second = self.parameters.polynomial(a), self.parameters.polynomial(b)
+        if first is not None and second is not None:
+            small, large = (a, b) if relation == "<=" else (b, a)
+            if self.parameters.is_natural(second - first):
+                return small + large
+            if self.parameters.is_natural(first - second):
+                return large + small
+        one = f"({a.text}) {relation} ({b.text}) and @ = {a.text}"
+        other = f"({b.text}) {relation} ({a.text}) and @ = {b.text}"
         value = f"{'least' if relation == '<=' else 'most'}({a.text}, {b.text})"
-        return self.defined(value, f"(({first}) or ({second}))") + a + b
+        found = self.defined(value, f"(({one}) or ({other}))") + a + b
+        self.extremes[found.text] = relation, a, b
+        return found
+
+    def below(self, form: Form, bound: Form) -> Form:
+        """A form that is not negative, where it is below a bound; alternatives are avoided."""
+        relation, a, b = self.extremes.get(bound.text, ("", bound, bound))
+        if relation == "<=":
+            return self.below(self.below(form, a), b)
+        if relation == ">=":
+            for one, other in ((a, b), (b, a)):
+                if is_number(one) and int(one.text) <= 0:
+                    return self.below(form, other)
+        return (form + bound).given(f"{form.text} < {bound.text}")
 
     def choice(self, op: Any) -> Form:
         """What `arith.select` gives."""
@@ -375,18 +327,22 @@ def _extent(forms: Forms, op: memref.Dim) -> Form:
     return forms.extent(buffer, dim)
 
 
+_QUOTIENTS = (arith.DivUI, arith.DivSI, arith.FloorDivSI)
+_REMAINDERS = (arith.RemUI, arith.RemSI)
+_ALONG_GROUPS = (gpu.BlockId, gpu.GlobalId, gpu.GridDim)
+
 _Maker = Callable[[Forms, Any], Form]
 _FORMS: dict[type[Operation], _Maker] = {
     arith.AddI: lambda f, op: f.sum(op),
     arith.SubI: lambda f, op: f.sum(op, -1),
     arith.MulI: Forms.product,
-    arith.DivUI: lambda f, op: f.division(op, "floor(({a})/{c})"),
-    arith.FloorDivSI: lambda f, op: f.division(op, "floor(({a})/{c})"),
-    arith.CeilDivUI: lambda f, op: f.division(op, "floor(({a} + {less})/{c})"),
-    arith.CeilDivSI: lambda f, op: f.division(op, "floor(({a} + {less})/{c})"),
-    arith.DivSI: lambda f, op: f.division(op, "floor(({a})/{c})"),
-    arith.RemUI: lambda f, op: f.division(op, "(({a}) mod {c})"),
-    arith.RemSI: lambda f, op: f.division(op, "(({a}) mod {c})"),
+    arith.DivUI: lambda f, op: f.division(op),
+    arith.DivSI: lambda f, op: f.division(op),
+    arith.FloorDivSI: lambda f, op: f.division(op, signed=True),
+    arith.CeilDivUI: lambda f, op: f.division(op, up=True),
+    arith.CeilDivSI: lambda f, op: f.division(op, up=True, signed=True),
+    arith.RemUI: Forms.remainder,
+    arith.RemSI: Forms.remainder,
     arith.MinSI: lambda f, op: f.extreme(op, "<="),
     arith.MaxSI: lambda f, op: f.extreme(op, ">="),
     arith.MinUI: lambda f, op: f.extreme(op, "<="),

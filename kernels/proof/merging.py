@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from .accesses import Access
-from .forms import Form, Forms
+from .expressions import Form
+from .forms import Forms
 
 Numbers = tuple[int, ...]
 

@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ...dialects import cf, func, gpu
+from ...dialects import arith, cf, func, gpu
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import Diagnostic, NncError
 from ...ir.passes import Pass, PassContext, option
 from ...ir.rewriting import constant_int
 from ...ir.types import MemRefType
+from ..model.origins import origins
 from ..model.transactions import memory_of
-from .accesses import Access, Accesses, Unknown
+from .accesses import VIEW_UNKNOWN, Access, Accesses, Unknown
 from .counting import Counting
 from .enumeration import Enumeration
-from .forms import Forms, Parameters, is_condition
+from .expressions import is_condition
+from .forms import Forms
 from .merging import Merged, merged
 from .numbers import Numbers
+from .parameters import Parameters
 from .results import Launched, written
 from .sets import Found, Sets, pairs
+from .shapes import by_indices
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,8 @@ class ProveKernels(
     - No launch writes an element of a result twice: `rewritten` counts where one does, which is
       waste and no fault.
 
-    What is wrong is an error that names both threads and the element. What cannot be proven, since
+    What is wrong is an error that names both threads and the element, and the lines of the schedule
+    that the loops around are from. What cannot be proven, since
     places are values, say, is named in a remark: `nn-run` finds it on data. Nothing changes. Needs
     islpy: `pip install 'nnc[prove]'`.
 
@@ -102,13 +107,18 @@ class ProveKernels(
         subgroup = gpu.subgroup_size(kernel)
         forms = Forms(arguments, (x, y, z), subgroup, calls=calls, parameters=parameters)
         _suppose(forms, launch)
-        forms.grid = tuple(forms.of(size) for size in launch.grid)
+        forms.number_groups(kernel, [forms.of(size) for size in launch.grid])
         accesses = Accesses(forms)
         accesses.read(kernel)
         context.statistic("accesses", len(accesses.found))
         sets, listed = Sets(forms), Enumeration(forms, gpu.is_by_thread(kernel))
-        proof = _Proof(kernel, forms, sets, listed, accesses.found)
-        questions = [*accesses.unknown, *proof.run()]
+        found = by_indices(forms, sets, accesses.found)
+        unknown = [
+            *accesses.unknown,
+            *(Unknown(a.op, VIEW_UNKNOWN) for a in found if not a.place.is_known),
+        ]
+        proof = _Proof(kernel, forms, sets, listed, found)
+        questions = [*unknown, *proof.run()]
         for question in questions:
             self._say(question, context)
         context.statistic("open" if questions else "proven")
@@ -116,7 +126,8 @@ class ProveKernels(
             together = memory_of(kernel).together
             numbers = Numbers(arguments, forms.threads, forms.subgroup_size, together)
             _count(kernel, numbers, context)
-        return Launched(launch, forms, sets, listed, accesses.found, not accesses.unknown)
+        known = [access for access in found if access.place.is_known]
+        return Launched(launch, forms, sets, listed, known, not unknown)
 
     def _say(self, question: Unknown, context: PassContext) -> None:
         message = f"'{question.op.name}' op is not proven: {question.reason}"
@@ -166,9 +177,20 @@ def _suppose(forms: Forms, launch: gpu.LaunchFunc) -> None:
         if any(isinstance(inner, gpu.LaunchFunc) for inner in op.walk()):
             return
         if isinstance(op, cf.Assert):
+            _suppose_natural(forms, op.arg)
             form = forms.of(op.arg)
             if is_condition(form) and not (form.variables or form.wanted):
                 forms.parameters.suppose(f"({form.text})")
+
+
+def _suppose_natural(forms: Forms, checked: Value) -> None:
+    """Of a number that is checked not to be negative, that it is not."""
+    op = checked.defining_op
+    if isinstance(op, arith.CmpI) and op.predicate == "sge" and constant_int(op.rhs) == 0:
+        form = forms.of(op.lhs)
+        polynomial = forms.parameters.polynomial(form)
+        if polynomial is not None and not form.wanted:
+            forms.parameters.suppose_natural(polynomial)
 
 
 def _count(kernel: gpu.GPUFuncOp, numbers: Numbers, context: PassContext) -> None:
@@ -191,7 +213,16 @@ def _count(kernel: gpu.GPUFuncOp, numbers: Numbers, context: PassContext) -> Non
     context.statistic("uncounted", len(counting.unknown))
 
 
+def _scheduled(*ops: Operation) -> list[Diagnostic]:
+    """Notes of the operations of the schedule that made the loops around operations."""
+    found = dict.fromkeys(origin for op in ops for origin in origins(op))
+    return [
+        Diagnostic("note", f"a loop around is as '{name}' says here", loc) for name, loc in found
+    ]
+
+
 _IF_EQUAL = "it is inside its buffer only if open extents of two arguments are equal"
+_BY_PRODUCTS = "whether it goes well depends on products of open extents"
 
 
 class _Proof:
@@ -219,7 +250,7 @@ class _Proof:
         outside = set(left)
         buffers: dict[Value, list[Access]] = {}
         for access in self.accesses:
-            if self._is_shared(access.place.buffer):
+            if access.place.is_known and self._is_shared(access.place.buffer):
                 buffers.setdefault(access.place.buffer, []).append(access)
         for buffer, accesses in buffers.items():
             is_of_group = self._is_of_group(buffer)
@@ -251,11 +282,15 @@ class _Proof:
             if access.is_exact and self.sets.is_inside_if_equal(access):
                 yield Unknown(access.op, _IF_EQUAL)
                 return
+            if access.is_exact and found.may:
+                yield Unknown(access.op, _BY_PRODUCTS)
+                return
             if access.is_exact:
                 raise NncError(
                     f"'{access.op.name}' op {access.kind} element {list(found.element)} in "
                     f"{self._who(found, 0)}, outside of its buffer",
                     access.op.loc,
+                    _scheduled(access.op),
                 )
             yield Unknown(access.op, "where it reads or writes is a value")
         elif not self.sets.is_as_wanted(access):
@@ -269,13 +304,16 @@ class _Proof:
             inexact = other if one.is_exact else one
             yield Unknown(inexact.op, "where it reads or writes is a value")
             return
+        if found.may:
+            yield Unknown(other.op, _BY_PRODUCTS)
+            return
         between = "between the same barriers" if within else "in one launch"
         message = (
             f"'{other.op.name}' op {other.kind} element {list(found.element)} in "
             f"{self._who(found, 1)}, which {self._who(found, 0)} {one.kind} {between}"
         )
         note = Diagnostic("note", "the other access is here", one.op.loc)
-        raise NncError(message, other.op.loc, [note])
+        raise NncError(message, other.op.loc, [note, *_scheduled(one.op, other.op)])
 
     def _who(self, found: Found, i: int) -> str:
         group = f"group {found.groups[i]}"

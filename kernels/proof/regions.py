@@ -10,7 +10,11 @@ from ...ir.lazy import np
 from .accesses import Access
 from .arrays import NotListedError
 from .enumeration import MOST_POINTS, Enumeration, size_of_buffer
+from .expressions import Form
+from .forms import Forms
 from .sets import Sets
+from .shapes import common, extents_of
+from .views import Shape, size_of
 
 
 class Region(Protocol):
@@ -26,6 +30,10 @@ class Region(Protocol):
 
     def is_empty(self) -> bool:
         """Whether none is left."""
+        ...
+
+    def is_certain(self) -> bool:
+        """Whether one is left, and not only may be."""
         ...
 
     def is_empty_if_equal(self) -> bool:
@@ -66,6 +74,10 @@ class Marks:
         """Whether none is left."""
         return not np.any(self._left)
 
+    def is_certain(self) -> bool:
+        """Whether one is left."""
+        return not self.is_empty()
+
     def is_empty_if_equal(self) -> bool:
         """Whether none is left where open extents are equal: there are no open ones."""
         return False
@@ -76,35 +88,94 @@ class Marks:
 
 
 class SetOfElements:
-    """A region of any buffer whose launches' views can be compared."""
+    """A region of any buffer whose launches' views can be compared.
 
-    def __init__(self, buffer: Value, sets: Sets, left: Any, by_indices: bool) -> None:
-        self._buffer, self._sets, self._left = buffer, sets, left
-        self._by_indices = by_indices
+    By indices, it has a shape, which gets finer where an access has another one. Then there may be
+    more elements in it than are left.
+    """
+
+    def __init__(self, buffer: Value, sets: Sets, left: Any, forms: Forms, shape: Shape | None):
+        self._buffer, self._sets, self._left, self._forms = buffer, sets, left, forms
+        self._shape = shape
+        self._is_exact = True
 
     @staticmethod
-    def whole(buffer: Value, sets: Sets, accesses: Sequence[Access]) -> SetOfElements | None:
+    def whole(
+        buffer: Value, sets: Sets, forms: Forms, accesses: Sequence[Access]
+    ) -> SetOfElements | None:
         """All of a buffer; None where accesses to it cannot be compared."""
-        by_indices = all(a.place.indices is not None for a in accesses)
-        if not by_indices and any(a.place.flat is None for a in accesses):
+        if all(a.place.indices is not None for a in accesses):
+            shape = _shape_of(accesses[0])
+            extents = extents_of(forms, buffer, shape)
+        elif all(a.place.flat is not None for a in accesses):
+            shape, size = None, size_of(forms, buffer)
+            extents = None if size is None else [size]
+        else:
             return None
-        left = sets.whole(buffer, by_indices)
-        return None if left is None else SetOfElements(buffer, sets, left, by_indices)
+        if extents is None:
+            return None
+        return SetOfElements(buffer, sets, sets.whole(extents), forms, shape)
 
     def meets(self, of: Sets, access: Access) -> bool:
-        """Whether an access of a launch touches one of them."""
-        return not self._left.is_disjoint(of.places(access, self._by_indices))
+        """Whether an access of a launch may touch one of them."""
+        touched = of.places(access, self._shape is not None)
+        if self._shape is not None:
+            shape = _shape_of(access)
+            self._refine(shape)
+            touched = self._refined(touched, shape)
+        return not self._left.is_disjoint(touched)
 
     def remove(self, of: Sets, writes: Sequence[Access], is_counted: bool) -> bool:
         """Remove what accesses write; whether they write an element twice, if that is counted."""
+        by_indices = self._shape is not None
         for access in writes:
             if access.is_exact:
-                self._left = self._left.subtract(of.places(access, self._by_indices)).coalesce()
-        return is_counted and not of.write_once(writes, self._by_indices)
+                self._remove(of.places(access, by_indices), access)
+        return is_counted and not of.write_once(writes, by_indices)
+
+    def _remove(self, places: Any, access: Access) -> None:
+        if self._shape is not None:
+            shape = _shape_of(access)
+            self._refine(shape)
+            if shape != self._shape:
+                kept = self._all(shape).subtract(places)
+                places = self._all(self._shape).subtract(self._refined(kept, shape))
+                self._is_exact = False
+        self._left = self._left.subtract(places).coalesce()
+
+    def _refine(self, shape: Shape) -> None:
+        """Make the region's shape as fine as another one."""
+        assert self._shape is not None
+        finer = common(self._shape, shape)
+        if finer == self._shape:
+            return
+        is_whole = self._left.is_equal(self._all(self._shape))
+        before, self._shape = self._shape, finer
+        self._left = self._all(finer) if is_whole else self._refined(self._left, before)
+        self._is_exact = self._is_exact and is_whole
+
+    def _refined(self, part: Any, shape: Shape) -> Any:
+        """Elements in a shape in the region's, which is as fine: more, where it is finer."""
+        if shape == self._shape:
+            return part
+        assert self._shape is not None
+        return self._sets.refined(part, shape, self._shape, self._extents(self._shape))
+
+    def _all(self, shape: Shape) -> Any:
+        return self._sets.whole(self._extents(shape))
+
+    def _extents(self, shape: Shape) -> list[Form]:
+        extents = extents_of(self._forms, self._buffer, shape)
+        assert extents is not None
+        return extents
 
     def is_empty(self) -> bool:
         """Whether none is left."""
         return self._left.is_empty()
+
+    def is_certain(self) -> bool:
+        """Whether one is left for some open extents."""
+        return self._is_exact and self._sets.is_possible(self._left)
 
     def is_empty_if_equal(self) -> bool:
         """Whether none is left where open extents of other arguments are those of the buffer."""
@@ -113,3 +184,8 @@ class SetOfElements:
     def element(self) -> list[int]:
         """One of them."""
         return self._sets.element(self._left)
+
+
+def _shape_of(access: Access) -> Shape:
+    """The shape of an access by indices."""
+    return access.place.shape or (1,) * len(access.place.indices or ())

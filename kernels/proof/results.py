@@ -93,8 +93,9 @@ class _Buffer:
             (one.sets, [found.access for found in merged(one.forms, accesses)])
             for one, accesses in self.touching
         ]
+        first = self.launched[0]
         every = [access for _, accesses in touching for access in accesses]
-        region = SetOfElements.whole(self.buffer, self.launched[0].sets, every)
+        region = SetOfElements.whole(self.buffer, first.sets, first.forms, every)
         if region is None:
             reason = self._unknown("its views cannot be compared")
             return Written(self.buffer, False, open=self.obstacle or reason)
@@ -125,6 +126,9 @@ class _Buffer:
         if left.is_empty_if_equal():
             equal = self._unknown("it is if open extents of two arguments are equal")
             return Written(self.buffer, False, rewritten, equal)
+        if not left.is_certain():
+            reason = self._unknown("what is left depends on products of open extents")
+            return Written(self.buffer, False, rewritten, reason)
         where = self.buffer.defining_op or self._last
         raise NncError(f"element {left.element()} of a buffer is written by no launch", where.loc)
 

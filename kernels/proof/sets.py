@@ -6,17 +6,20 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import chain, islice, product
+from itertools import accumulate, chain, islice, product
+from math import prod
 from typing import Any
 
 from ...ir.core import Value
 from ...ir.diagnostics import NncError
 from .accesses import CHANGE, READ, WRITE, Access
-from .forms import Form, Forms, number
-from .views import size_of
+from .expressions import Form, number
+from .forms import Forms
+from .views import Shape
 
 _VARIABLE = re.compile(r"\bv\d")
-GROUPS, THREADS = ("b0", "b1", "b2"), ("t0", "t1", "t2")
+GROUPS, THREADS = ("b0", "b1", "b2", "b3"), ("t0", "t1", "t2")
+"""The last one of groups is of an axis that counts in two numbers, see `Forms.number_groups`."""
 
 
 OPERATIONS = 600_000
@@ -27,17 +30,25 @@ EQUALITIES = 32
 """As many ways are looked at in which open extents may be equal."""
 
 
+SIZES = (3, 1, 2, 5, 17, 65, 130, 700, 0)
+"""Open extents with which it is tried whether something goes wrong."""
+
+
 class TooLargeError(Exception):
     """A question that takes too long."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """Something that happens: the groups and threads it happens in, and the element."""
+    """Something that happens: the groups and threads it happens in, and the element.
+
+    It `may` happen where no open extents are found whose products are as it needs them.
+    """
 
     groups: tuple[tuple[int, ...], ...]
     threads: tuple[tuple[int, ...], ...]
     element: tuple[int, ...]
+    may: bool = False
 
 
 class Sets:
@@ -75,6 +86,17 @@ class Sets:
             return None
         condition = f"(({flat.text}) < 0 or ({flat.text}) >= ({size.text}))"
         return self._sample(self._relation(access, [flat], condition, [size]))
+
+    def is_within(self, access: Access, extents: Sequence[Form]) -> bool:
+        """Whether an access by indices is certain to be inside of these."""
+        assert access.place.indices is not None
+        beyond = [
+            f"({at.text}) < 0 or ({at.text}) >= ({extent.text})"
+            for at, extent in zip(access.place.indices, extents, strict=True)
+        ]
+        condition = f"({' or '.join(beyond)})"
+        used = (*access.place.indices, *extents)
+        return self._relation(access, (), condition, used).is_empty()
 
     def is_inside_if_equal(self, access: Access) -> bool:
         """Whether an access is outside only where open extents of two arguments differ."""
@@ -202,29 +224,39 @@ class Sets:
         """The set of elements that an access touches, in all groups and threads."""
         return self._places(access, False, by_indices).range()
 
-    def whole(self, buffer: Value, by_indices: bool) -> Any:
-        """The set of all elements of a buffer; None where that is not known."""
-        if by_indices:
-            rank = buffer.type.rank  # type: ignore[attr-defined]
-            extents = [self._forms.extent(buffer, d) for d in range(rank)]
-        elif (size := size_of(self._forms, buffer)) is not None:
-            extents = [size]
-        else:
-            return None
-        names = [f"x{i}" for i in range(len(extents) + 1)]
-        ranges = [f"0 <= {n} < {e.text}" for n, e in zip(names[1:], extents, strict=True)]
-        holds = [
-            *self._forms.parameters.known,
-            *(c for extent in extents for c in extent.holds),
-            *ranges,
-            "x0 = 0",
-        ]
+    def whole(self, extents: Sequence[Form]) -> Any:
+        """The set of all elements of a buffer of these extents."""
+        names = [f"x{i}" for i in range(1, len(extents) + 1)]
+        ranges = _ranges(names, extents)
+        parameters, body = self._body(["x0 = 0", *ranges], extents)
+        return self._isl.Set(f"[{parameters}] -> {{ [{', '.join(['x0', *names])}] : {body} }}")
+
+    def refined(self, part: Any, coarse: Shape, fine: Shape, extents: Sequence[Form]) -> Any:
+        """Elements in a shape as those of a finer one, of these extents.
+
+        All of the indices that are one in the coarse shape, where one of these is among them.
+        """
+        cuts, names, kept = list(accumulate(coarse)), [], []
+        for i, end in enumerate(accumulate(fine)):
+            names.append(f"y{i + 1}")
+            j = next(j for j, cut in enumerate(cuts) if end <= cut)
+            if coarse[j] == fine[i]:
+                kept.append(f"y{i + 1} = x{j + 1}")
+        olds = ", ".join(f"x{j}" for j in range(len(coarse) + 1))
+        holds = ["y0 = x0", *kept, *_ranges(names, extents)]
+        news = ", ".join(["y0", *names])
+        parameters, body = self._body(holds, extents)
+        text = f"[{parameters}] -> {{ [{olds}] -> [{news}] : {body} }}"
+        return part.apply(self._isl.Map(text))
+
+    def _body(self, holds: Sequence[str], extents: Sequence[Form]) -> tuple[str, str]:
+        """The parameters in conditions, and these with what extents ask for."""
+        conditions = [*(c for extent in extents for c in extent.holds), *holds]
+        parameters, known = self._forms.parameters.of(conditions)
+        body = " and ".join([*known, *conditions])
         variables = dict.fromkeys(v for extent in extents for v in extent.variables)
-        body = " and ".join(holds)
-        if variables:
-            body = f"exists ({', '.join(variables)} : {body})"
-        parameters = ", ".join(self._forms.parameters.names.values())
-        return self._isl.Set(f"[{parameters}] -> {{ [{', '.join(names)}] : {body} }}")
+        body = f"exists ({', '.join(variables)} : {body})" if variables else body
+        return ", ".join(parameters), body
 
     def element(self, part: Any) -> list[int]:
         """An element of a set of them."""
@@ -245,11 +277,66 @@ class Sets:
 
     def _pair(self, meeting: Any, first: Any, second: Any) -> Found:
         """One of several, and an element that both touch."""
-        point = self._isl.Map.from_basic_map(meeting.sample())
+        certain = self._with_extents(meeting)
+        point = self._isl.Map.from_basic_map((certain or meeting).sample())
         here, there = point.domain(), point.range()
         element = self._numbers(here.apply(first).intersect(there.apply(second)))
         left, right = self._numbers(here), self._numbers(there)
-        return Found((left[:3], right[:3]), (left[3:], right[3:]), element[1:])
+        (group, thread), (other, its) = (self._who(n, point) for n in (left, right))
+        return Found((group, other), (thread, its), element[1:], certain is None)
+
+    def _who(self, numbers: tuple[int, ...], point: Any) -> tuple[tuple[int, ...], ...]:
+        """The group along its axes, and the thread."""
+        *group, quotient = numbers[: len(GROUPS)]
+        if self._forms.parted is not None:
+            axis, times = self._forms.parted
+            values = self._parameters(point)
+            group[axis] += quotient * int(eval(times.text, {"__builtins__": {}}, values))
+        return tuple(group), numbers[len(GROUPS) :]
+
+    def is_possible(self, part: Any) -> bool:
+        """Whether a part of a buffer is not empty for some open extents."""
+        return self._with_extents(part) is not None
+
+    def _with_extents(self, relation: Any) -> Any:
+        """A relation for some open extents, with their products; None where none are found.
+
+        To integer sets a product is a number like any other.
+        """
+        parameters = self._forms.parameters
+        if not parameters.factors:
+            return relation
+        for size in (None, *SIZES):
+            part = relation
+            if size is not None:
+                for name in parameters.extents:
+                    part = self._fixed(part, name, size)
+            if part.is_empty():
+                continue
+            values = self._parameters(part)
+            for name, factors in parameters.factors.items():
+                if name in values:
+                    product = prod(values.get(factor, 0) for factor in factors)
+                    for factor in factors:
+                        part = self._fixed(part, factor, values.get(factor, 0))
+                    part = self._fixed(part, name, product)
+            if not part.is_empty():
+                return part
+        return None
+
+    def _fixed(self, part: Any, name: str, value: int) -> Any:
+        """A set or relation for one value of a parameter."""
+        kind = self._isl.dim_type.param
+        at = part.find_dim_by_name(kind, name)
+        return part if at < 0 else part.fix_val(kind, at, self._isl.Val(value))
+
+    def _parameters(self, part: Any) -> dict[str, int]:
+        """The parameters of a set or relation at one of its points."""
+        point, kind = part.params().sample_point(), self._isl.dim_type.param
+        return {
+            part.get_dim_name(kind, i): int(point.get_coordinate_val(kind, i).to_python())
+            for i in range(part.dim(kind))
+        }
 
     def _numbers(self, part: Any) -> tuple[int, ...]:
         """The coordinates of a point of a set."""
@@ -261,10 +348,12 @@ class Sets:
     def _sample(self, relation: Any) -> Found | None:
         if relation.is_empty():
             return None
-        point = self._isl.Map.from_basic_map(relation.sample())
+        certain = self._with_extents(relation)
+        point = self._isl.Map.from_basic_map((certain or relation).sample())
         here = point.domain()
         place, element = self._numbers(here), self._numbers(here.apply(point))
-        return Found((place[:3],), (place[3:],), element)
+        group, thread = self._who(place, point)
+        return Found((group,), (thread,), element, certain is None)
 
     def _places(self, access: Access, within: bool, by_indices: bool) -> Any:
         key = (id(access), within, by_indices)
@@ -304,13 +393,17 @@ class Sets:
         ]
         names = [f"x{i}" for i in range(len(to))]
         equal = [f"{n} = {form.text}" for n, form in zip(names, to, strict=True)]
-        body = " and ".join([*ranges, *self._forms.parameters.known, *conditions, *equal])
+        parameters, known = self._forms.parameters.of((*ranges, *conditions, *equal))
+        body = " and ".join([*ranges, *known, *conditions, *equal])
         if variables and not each_time:
             body = f"exists ({', '.join(variables)} : {body})"
-        parameters = ", ".join(self._forms.parameters.names.values())
         ids = ", ".join((*GROUPS, *THREADS, *(variables if each_time else ())))
-        text = f"[{parameters}] -> {{ [{ids}] -> [{', '.join(names)}] : {body} }}"
+        text = f"[{', '.join(parameters)}] -> {{ [{ids}] -> [{', '.join(names)}] : {body} }}"
         return self._isl.Map(text)
+
+
+def _ranges(names: Sequence[str], extents: Sequence[Form]) -> list[str]:
+    return [f"0 <= {n} < {e.text}" for n, e in zip(names, extents, strict=True)]
 
 
 def pairs(accesses: Sequence[Access]) -> Iterator[tuple[Access, Access]]:

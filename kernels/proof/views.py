@@ -11,7 +11,12 @@ from ...dialects.index_lists import mix
 from ...ir.core import Value
 from ...ir.traits import AllocatesMemory
 from ...ir.types import MemRefType
-from .forms import Form, Forms, added, number, scaled
+from .expressions import Form, added, number, scaled
+from .forms import Forms
+from .polynomials import Polynomial
+
+Shape = tuple[int, ...]
+"""How many dimensions of a buffer are one, for each index: h*w of n x 16 x h x w in (1, 1, 2)."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +24,10 @@ class Place:
     """An element of a buffer: by its indices, by how many elements lie before it, or by both.
 
     `size` is how many elements the buffer has, where views might reach out of it; there the view
-    begins at `offset` and its elements are `strides` apart.
+    begins at `offset` and its elements are `strides` apart. `terms` are what the elements before it
+    are the sum of: a number times a distance each, at last those of the view's indices, which are
+    below `limits`. Indices are in a `shape` of the buffer; without
+    one, in its own.
     """
 
     buffer: Value
@@ -28,34 +36,51 @@ class Place:
     size: Form | None = None
     offset: Form | None = None
     strides: tuple[int, ...] = ()
+    terms: tuple[tuple[Form, Polynomial], ...] = ()
+    limits: tuple[Form, ...] = ()
+    shape: Shape | None = None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it is known which element it is."""
+        return self.indices is not None or self.flat is not None
 
 
 @dataclass(frozen=True)
 class _Window:
-    """A view by the distances of its elements, in elements from the buffer's first."""
+    """A view by where it begins, as a sum of products, and by the distances of its elements."""
 
     buffer: Value
-    offset: Form
-    strides: tuple[int, ...]
+    start: tuple[tuple[Form, Polynomial], ...]
+    strides: tuple[Polynomial, ...]
     is_cast: bool = False
 
 
-def place_of(forms: Forms, view: Value, at: Sequence[Form]) -> Place | None:
+def place_of(
+    forms: Forms, view: Value, at: Sequence[Form], limits: tuple[Form, ...]
+) -> Place | None:
     """Where an element of a memref lies; None where its view is not understood."""
     found = _by_indices(forms, view, tuple(at))
     window = _window(forms, view)
-    flat = None
-    if window is not None:
-        flat = window.offset
-        for index, stride in zip(at, window.strides, strict=True):
-            flat = added(flat, scaled(index, stride))
-    if found is None and (window is None or flat is None):
-        return None
-    buffer = found[0] if found is not None else window.buffer  # type: ignore[union-attr]
-    indices = found[1] if found is not None else None
-    if window is None or not window.is_cast:
-        return Place(buffer, indices, flat)
-    return Place(buffer, indices, flat, size_of(forms, buffer), window.offset, window.strides)
+    if window is None:
+        return None if found is None else Place(*found, None)
+    buffer, indices = found if found is not None else (window.buffer, None)
+    terms = (*window.start, *zip(at, window.strides, strict=True))
+    offset, flat = _sum(window.start), _sum(terms)
+    strides = tuple(stride.constant or 0 for stride in window.strides)
+    if flat is None or offset is None or not window.is_cast:
+        return Place(buffer, indices, flat, terms=terms, limits=limits)
+    return Place(buffer, indices, flat, size_of(forms, buffer), offset, strides, terms, limits)
+
+
+def _sum(terms: Sequence[tuple[Form, Polynomial]]) -> Form | None:
+    """A sum of products, where distances are constants."""
+    total = number(0)
+    for form, distance in terms:
+        if distance.constant is None:
+            return None
+        total = added(total, scaled(form, distance.constant))
+    return total
 
 
 def _outer(forms: Forms, buffer: Value) -> Value:
@@ -100,46 +125,67 @@ def _offsets(forms: Forms, op: memref.SubView | memref.ReinterpretCast) -> list[
 
 
 def _window(forms: Forms, view: Value) -> _Window | None:
-    """A view as distances, which have to be constants."""
+    """A view as distances, which have to stay the same during a launch."""
     view = _outer(forms, view)
     if _is_whole(view):
-        strides = _contiguous(view.type)
-        return None if strides is None else _Window(view, number(0), strides)
+        strides = _contiguous(forms, view)
+        return None if strides is None else _Window(view, (), strides)
     op = view.defining_op
     assert op is not None
     source = _window(forms, op.operands[0]) if op.operands else None
     match op:
         case memref.ReinterpretCast():
-            steps = mix(op.static_strides, op.strides)
             buffer = _outer(forms, memref.base_buffer(op.source))
             buffer = _outer(forms, memref.base_buffer(buffer))
-            if not all(isinstance(step, int) for step in steps):
+            strides = _distances(forms, op)
+            if strides is None:
                 return None
-            return _Window(buffer, _offsets(forms, op)[0], tuple(steps), is_cast=True)  # type: ignore[arg-type]
+            start = ((_offsets(forms, op)[0], Polynomial.number(1)),)
+            return _Window(buffer, start, strides, is_cast=True)
         case memref.SubView() if source is not None:
-            kept, steps = op.kept, mix(op.static_strides, op.strides)
-            if kept is None or not all(isinstance(step, int) for step in steps):
+            kept, steps = op.kept, _distances(forms, op)
+            if kept is None or steps is None:
                 return None
-            start = source.offset
-            for offset, stride in zip(_offsets(forms, op), source.strides, strict=True):
-                start = added(start, scaled(offset, stride))
-            strides = tuple(source.strides[d] * steps[d] for d in kept)  # type: ignore[operator]
-            return _Window(source.buffer, start, strides, source.is_cast)
+            offsets = zip(_offsets(forms, op), source.strides, strict=True)
+            strides = tuple(source.strides[d] * steps[d] for d in kept)
+            return _Window(source.buffer, (*source.start, *offsets), strides, source.is_cast)
         case memref.Cast() | memref.MemorySpaceCast():
             return source
         case memref.ExpandShape() | memref.CollapseShape() if source is not None:
-            strides = _contiguous(view.type)
-            if strides is None or source.strides != _contiguous(op.operands[0].type):
+            strides = _contiguous(forms, view)
+            if strides is None or source.strides != _contiguous(forms, op.operands[0]):
                 return None
-            return _Window(source.buffer, source.offset, strides, source.is_cast)
+            return _Window(source.buffer, source.start, strides, source.is_cast)
     return None
 
 
-def _contiguous(type: MemRefType) -> tuple[int, ...] | None:  # type: ignore[type-arg]
-    """The distances of a memref whose elements follow one another, where they are constants."""
-    if not isinstance(type, MemRefType) or not type.is_row_major or None in type.shape[1:]:
+def _distances(
+    forms: Forms, op: memref.SubView | memref.ReinterpretCast
+) -> tuple[Polynomial, ...] | None:
+    """The strides that a view names; None where they change during a launch."""
+    found = [
+        Polynomial.number(step) if isinstance(step, int) else _polynomial(forms, forms.of(step))
+        for step in mix(op.static_strides, op.strides)
+    ]
+    return None if None in found else tuple(found)  # type: ignore[arg-type]
+
+
+def _polynomial(forms: Forms, form: Form) -> Polynomial | None:
+    return forms.parameters.polynomial(form)
+
+
+def _contiguous(forms: Forms, buffer: Value) -> tuple[Polynomial, ...] | None:
+    """The distances of a memref whose elements follow one another."""
+    type = buffer.type
+    if not isinstance(type, MemRefType) or not type.is_row_major:
         return None
-    return tuple(prod(type.shape[d + 1 :]) for d in range(type.rank))
+    strides = [Polynomial.number(1)]
+    for d in range(type.rank - 1, 0, -1):
+        extent = _polynomial(forms, forms.extent(buffer, d))
+        if extent is None:
+            return None
+        strides.insert(0, strides[0] * extent)
+    return tuple(strides) if type.rank else ()
 
 
 def size_of(forms: Forms, buffer: Value) -> Form | None:

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 import pytest
 from nnc.dialects import gpu
 from nnc.driver.compile import load_module, run_stages
+from nnc.ir.attributes import IntegerAttr
 from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext, PassManager
 from nnc.ir.rewriting import constant_int
 from nnc.ir.syntax.parser import parse_module
-from nnc.ir.types import MemRefType
+from nnc.ir.types import MemRefType, i64
 from nnc.kernels.proof.prove_kernels import ProveKernels
 from nnc.lowering.pipelines import GRAPH_STAGES, pipeline
 from nnc.numerics import races
@@ -32,7 +33,7 @@ from nnc.numerics.threads import Access
 from ..lowering.running import inputs_of
 from ..lowering.test_nn_to_linalg import OPS
 from ..targets.test_c import NETWORKS
-from .test_distribute_tiles import LARGE, distribute
+from .test_distribute_tiles import LARGE, distribute, kernels_of
 from .test_prove_kernels import BY_VALUES, are_unset, launched
 
 pytest.importorskip("islpy")
@@ -77,13 +78,17 @@ def without_bounds(text):
 KINDS = {"barrier": without_barriers, "mask": without_masks, "bound": without_bounds}
 
 
-def planted(text, rng, most):
-    """At most so many faults of each kind in the kernels of a module: the kind, and the text."""
+def planted(text, seed, most, first=0):
+    """At most so many faults of each kind in the kernels of a module: the kind, and the text.
+
+    In an order by chance, those behind the `first` ones of each kind.
+    """
     start = text.index("gpu.module")
     end = text.index("func.func", start)
     for kind, without in KINDS.items():
         found = list(without(text[start:end]))
-        for changed in rng.sample(found, min(most, len(found))):
+        random.Random(seed).shuffle(found)
+        for changed in found[first : first + most]:
             yield kind, text[:start] + changed + text[end:]
 
 
@@ -169,19 +174,22 @@ def judge(text, subject, inputs, least, monkeypatch):
     return True
 
 
-def dealt(cls):
+def dealt(cls, threads=None, subgroup=None):
     """An op's example, dealt out over few threads, with subject and inputs."""
     module, subject, inputs = launched(cls)
-    distribute(module, 2 if cls.name in LARGE else (4, 8, 16)[OPS.index(cls) % 3])
+    for kernel in kernels_of(module) if subgroup else ():
+        kernel.attributes[gpu.SUBGROUP] = IntegerAttr(subgroup, i64)
+    few = 2 if cls.name in LARGE else (4, 8, 16)[OPS.index(cls) % 3]
+    distribute(module, threads or few)
     return str(module), subject, inputs
 
 
-def found_in(name, text, subject, inputs, most, monkeypatch, least=1):
+def found_in(name, text, subject, inputs, most, monkeypatch, least=1, first=0):
     """How many faults of each kind there are among those planted in kernels."""
     counts = Counter()
     if "gpu.module" not in text:  # Views and sizes are the host's.
         return counts
-    for kind, changed in planted(text, random.Random(name), most):
+    for kind, changed in planted(text, name, most, first):
         counts[kind] += bool(judge(changed, subject, inputs, least, monkeypatch))
     return counts
 
@@ -191,13 +199,40 @@ def test_a_fault_of_each_kind(cls, monkeypatch):
     found_in(cls.name, *dealt(cls), 1, monkeypatch)
 
 
+def soon_through(kernels, monkeypatch):
+    """Those of the dealt out examples that the interpreter is soon through with."""
+    for name, text, subject, inputs in kernels:
+        module = parse_module(text)
+        error, _, _ = what_happens(module, subject, inputs, monkeypatch, STEPS)
+        if not isinstance(error, TooManyStepsError):
+            yield name, text, subject, inputs
+
+
+FAULTS, TOGETHER = 200, 3
+"""How many faults are wanted, and how many of each kind are planted in a kernel at a time."""
+
+
 @pytest.mark.emulated  # Interprets threads one by one, for long: CI leaves it out.
 @pytest.mark.thorough
 def test_two_hundred_faults(monkeypatch):
+    """In all kinds of kernel, in turns until there are enough that change what happens.
+
+    Subgroups are small, so that threads of a group wait for one another.
+    """
+    dealt_out = (
+        (f"{cls.name} {threads}", *dealt(cls, threads, subgroup=2))
+        for threads in (4, 16)
+        for cls in OF_KERNELS
+    )
+    kernels = list(soon_through(dealt_out, monkeypatch))
     counts = Counter()
-    for cls in OF_KERNELS:
-        counts += found_in(cls.name, *dealt(cls), 3, monkeypatch)
-    assert counts.total() >= 200, counts
+    for first in range(0, 10 * TOGETHER, TOGETHER):
+        for name, *kernel in kernels:
+            counts += found_in(name, *kernel, TOGETHER, monkeypatch, first=first)
+        if counts.total() >= FAULTS:
+            break
+    print(counts)
+    assert counts.total() >= FAULTS, counts
     assert set(counts) == set(KINDS), counts
 
 

@@ -6,6 +6,7 @@ import nnc
 import numpy as np
 import pytest
 from nnc.ir.attributes import ArrayAttr, StringAttr, UnitAttr
+from nnc.ir.core import Operation
 from nnc.ir.syntax.parser import parse_module
 from nnc.numerics.interpreter import Interpreter
 from nnc.targets.base import target
@@ -41,6 +42,19 @@ def one_function(texts: list[str]) -> str:
     )
 
 
+def together(texts: list[str]) -> Operation:
+    """A module whose entry point does what these functions do."""
+    module = parse_module(one_function(texts))
+    module.verify()
+    function = entry(module)
+    function.attributes["nn.entry"] = UnitAttr()
+    kind = function.function_type
+    for side, types in (("input", kind.inputs), ("output", kind.results)):
+        names = tuple(StringAttr(f"{side}{i}") for i in range(len(types)))
+        function.attributes[f"nn.{side}_names"] = ArrayAttr(names)
+    return module
+
+
 def check_together(functions, name):
     """Check that functions (what it is, its text, inputs or None, sizes) give the expected numbers.
 
@@ -56,13 +70,7 @@ def check_together(functions, name):
         with np.errstate(all="ignore"):
             expected += [(label, one) for one in Interpreter(module).call("main", inputs)]
         values += inputs
-    module = parse_module(one_function([text for _, text, *_ in functions]))
-    module.verify()
-    function = entry(module)
-    function.attributes["nn.entry"] = UnitAttr()
-    for kind, count in (("input", len(values)), ("output", len(expected))):
-        names = tuple(StringAttr(f"{kind}{i}") for i in range(count))
-        function.attributes[f"nn.{kind}_names"] = ArrayAttr(names)
+    module = together([text for _, text, *_ in functions])
     found = nnc.compile(module, target=name)(*values)
     found = found if isinstance(found, tuple) else (found,)
     for (label, want), got in zip(expected, found, strict=True):

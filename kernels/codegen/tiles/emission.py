@@ -16,6 +16,7 @@ from ....ir.types import i64, index
 from ....targets.processor import Processor
 from ...model.lanes import unvectorizable
 from ...model.nest import Node, is_tile
+from ...model.origins import with_origin
 from ...model.plan import Loop, Plan
 from ...model.stages import Stage
 from ...model.steps import remainders
@@ -315,6 +316,7 @@ class Emission:
         op.regions = (Region([block]),)
         op.regions[0].parent = op
         code.put(op)
+        op.loc = with_origin(op.loc, node.loops)
         for binding in (one.binding for one in node.loops if one.binding.mark):
             op.attributes[binding.mark] = IntegerAttr(binding.value, i64)
         _name(block.args[0], node)
@@ -342,6 +344,7 @@ class Emission:
             _name(value, one)
         columns = [[code.as_value(b[i]) for b in bounds] for i in range(3)]
         op = code.put(scf.Parallel(*columns, [], Region([block])))
+        op.loc = with_origin(op.loc, (loop for one in nodes for loop in one.loops))
         axes = [one.loops[0].binding.axis for one in nodes]
         if all(axes):
             op.attributes[MAPPING] = ArrayAttr(tuple(map(BlockMapping, axes)))

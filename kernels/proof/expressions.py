@@ -1,0 +1,115 @@
+"""Expressions of integer sets, with the variables in them and what holds for these."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Form:
+    """An expression, the variables in it, what holds for them, and what has to.
+
+    `wanted` are conditions under which the expression says what the operations do.
+    """
+
+    text: str
+    variables: tuple[str, ...] = ()
+    holds: tuple[str, ...] = ()
+    wanted: tuple[str, ...] = ()
+    is_exact: bool = True
+
+    def __add__(self, other: Form) -> Form:
+        """Both conditions, with the text of the first."""
+        return Form(
+            self.text,
+            _union(self.variables, other.variables),
+            _union(self.holds, other.holds),
+            _union(self.wanted, other.wanted),
+            self.is_exact and other.is_exact,
+        )
+
+    def saying(self, text: str) -> Form:
+        """The same conditions with another expression."""
+        return Form(text, self.variables, self.holds, self.wanted, self.is_exact)
+
+    def wanting(self, *conditions: str) -> Form:
+        """With more that has to hold."""
+        wanted = _union(self.wanted, conditions)
+        return Form(self.text, self.variables, self.holds, wanted, self.is_exact)
+
+    def given(self, *conditions: str) -> Form:
+        """With more that holds."""
+        holds = _union(self.holds, conditions)
+        return Form(self.text, self.variables, holds, self.wanted, self.is_exact)
+
+
+def _union(a: tuple[str, ...], b: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*a, *b)))
+
+
+def is_condition(form: Form) -> bool:
+    """Whether a form says when something holds, and not only that it is unknown."""
+    return any(sign in form.text for sign in "<>=")
+
+
+def is_fixed(form: Form) -> bool:
+    """Whether a form stays the same during a launch."""
+    return not form.variables and not re.search(r"[bt]\d", form.text)
+
+
+def is_number(form: Form) -> bool:
+    """Whether a form is a constant."""
+    return form.text.lstrip("-").isdigit()
+
+
+ALWAYS, NEVER = Form("(0 = 0)"), Form("(0 = 1)")
+"""Constants of conditions."""
+
+
+def number(value: int) -> Form:
+    """The form of a constant."""
+    return Form(str(value))
+
+
+def added(a: Form, b: Form) -> Form:
+    """A sum. Its constant comes last, also where it is 0: so pieces of a tile are alike."""
+    (rest, constant), (other, more) = _parts(a.text), _parts(b.text)
+    rests = " + ".join(text for text in (rest, other) if text)
+    return (a + b).saying(sum_of(rests, constant + more))
+
+
+def scaled(a: Form, by: int) -> Form:
+    """A form times a constant."""
+    rest, constant = _parts(a.text)
+    return a.saying(sum_of(f"{by}*({rest})" if rest else "", by * constant))
+
+
+def sum_of(rests: str, constant: int) -> str:
+    """A sum and a constant; no sum for ""."""
+    if not rests:
+        return str(constant)
+    return f"({rests} {'-' if constant < 0 else '+'} {abs(constant)})"
+
+
+_SUM = re.compile(r"\((.*) ([+-]) (\d+)\)")
+
+
+def _parts(text: str) -> tuple[str, int]:
+    """What is in a sum but its constant, and the constant."""
+    if text.lstrip("-").isdigit():
+        return "", int(text)
+    found = _SUM.fullmatch(text)
+    if found is None or not _is_closed(found[1]):
+        return text, 0
+    return found[1], int(found[2] + found[3])
+
+
+def _is_closed(text: str) -> bool:
+    """Whether each parenthesis in a text is closed there, and opened."""
+    depth = 0
+    for sign in text:
+        depth += (sign == "(") - (sign == ")")
+        if depth < 0:
+            return False
+    return depth == 0

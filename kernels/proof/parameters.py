@@ -1,0 +1,123 @@
+"""Numbers that stay the same while a function of the host runs, and what is known of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ...ir.core import Value
+from .expressions import Form, is_fixed, sum_of
+from .polynomials import Monomial, Polynomial
+
+_PARAMETER = re.compile(r"\bp\d+\b")
+_POLYNOMIAL = re.compile(r"(?:p\d+|\d+|[\s()+*-])+")
+"""Sums and products of parameters."""
+
+
+@dataclass
+class Parameters:
+    """What stays the same while a function of the host runs."""
+
+    names: dict[str, str] = field(default_factory=dict)
+    """By what they stand for."""
+    known: dict[str, None] = field(default_factory=dict)
+    """Conditions that hold for them."""
+    factors: dict[str, Monomial] = field(default_factory=dict)
+    """Of those that are products of others: of which."""
+    counts: dict[str, None] = field(default_factory=dict)
+    """Those that are not negative."""
+    naturals: list[Polynomial] = field(default_factory=list)
+    """What else is not negative."""
+    extents: dict[str, dict[Value, int]] = field(default_factory=dict)
+    """The buffers that have an open extent, by its name, and along which dimension."""
+    equal: dict[tuple[Value, int], tuple[Value, int]] = field(default_factory=dict)
+    """Of arguments' extents, by buffer and dimension: the first one that is equal in all calls."""
+
+    def named(self, what: str) -> str:
+        """The name of what a parameter stands for."""
+        return self.names.setdefault(what, f"p{len(self.names)}")
+
+    def suppose(self, *conditions: str) -> None:
+        """Say what holds for them."""
+        self.known.update(dict.fromkeys(conditions))
+
+    def of(self, texts: Iterable[str]) -> tuple[list[str], list[str]]:
+        """The parameters in texts, with those that they depend on, and what is known of these.
+
+        Integer sets of few parameters are asked much faster.
+        """
+        found = {name for text in texts for name in _PARAMETER.findall(text)}
+        known = {one: set(_PARAMETER.findall(one)) for one in self.known}
+        while True:
+            about = [one for one, names in known.items() if not names.isdisjoint(found)]
+            more = {name for one in about for name in known[one]}
+            more |= {factor for name in found for factor in self.factors.get(name, ())}
+            if more <= found:
+                return [name for name in self.names.values() if name in found], about
+            found |= more
+
+    def count(self, name: str) -> None:
+        """Say that one is not negative."""
+        self.counts[name] = None
+        self.suppose(f"{name} >= 0")
+
+    def is_natural(self, polynomial: Polynomial) -> bool:
+        """Whether it is known not to be negative."""
+        return any(
+            all(
+                factor >= 0 and all(name in self.counts for name in names)
+                for names, factor in (polynomial - natural).terms.items()
+            )
+            for natural in (Polynomial({}), *self.naturals)
+        )
+
+    def suppose_natural(self, polynomial: Polynomial) -> None:
+        """Say that it is not negative."""
+        if not self.is_natural(polynomial):
+            self.naturals.append(polynomial)
+            self.suppose(f"{self.form(polynomial).text} >= 0")
+
+    def floor(self, polynomial: Polynomial, by: int) -> Polynomial:
+        """It over a number, rounded down: what is certain of it, and a parameter for the rest."""
+        whole = {names: factor // by for names, factor in polynomial.terms.items()}
+        rest = {names: factor % by for names, factor in polynomial.terms.items()}
+        left = Polynomial.of(rest)
+        if left.constant is not None:
+            return Polynomial.of(whole)
+        top = self.form(left).text
+        name = self.named(f"floor({top}/{by})")
+        self.suppose(f"{by}*{name} <= {top}", f"{top} < {by}*{name} + {by}")
+        if self.is_natural(left):
+            self.count(name)
+        return Polynomial.of(whole) + Polynomial({(name,): 1})
+
+    def polynomial(self, form: Form) -> Polynomial | None:
+        """What a form is that stays the same; None where that is not known."""
+        if not is_fixed(form) or not _POLYNOMIAL.fullmatch(form.text):
+            return None
+        names = {
+            name: Polynomial({self.factors.get(name, (name,)): 1})
+            for name in _PARAMETER.findall(form.text)
+        }
+        found = eval(form.text, {"__builtins__": {}}, names)
+        return found if isinstance(found, Polynomial) else Polynomial.number(found)
+
+    def form(self, polynomial: Polynomial) -> Form:
+        """A polynomial as a sum, of parameters and of products of them."""
+        terms = [
+            f"{factor}*{self._product(names)}"
+            for names, factor in sorted(polynomial.terms.items())
+            if names
+        ]
+        return Form(sum_of(" + ".join(terms), polynomial.terms.get((), 0)))
+
+    def _product(self, names: Monomial) -> str:
+        if len(names) == 1:
+            return names[0]
+        product = self.named(" * ".join(names))
+        if product not in self.factors:
+            self.factors[product] = names
+            if all(name in self.counts for name in names):
+                self.count(product)
+        return product

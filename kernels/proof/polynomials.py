@@ -1,0 +1,109 @@
+"""Polynomials in what stays the same during a launch: distances in buffers of open extents.
+
+A buffer of n x 3 x h x w elements has rows that are w apart, and images that are 3*h*w apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+Monomial = tuple[str, ...]
+"""Names that are multiplied, in their order; none for 1."""
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """Monomials, each with the number it is multiplied by, which is not 0."""
+
+    terms: Mapping[Monomial, int]
+
+    @staticmethod
+    def of(terms: Mapping[Monomial, int]) -> Polynomial:
+        """The sum of monomials, without those multiplied by 0."""
+        return Polynomial({names: factor for names, factor in terms.items() if factor})
+
+    @staticmethod
+    def number(value: int) -> Polynomial:
+        """A constant."""
+        return Polynomial.of({(): value})
+
+    @property
+    def constant(self) -> int | None:
+        """Its value, if that is a constant."""
+        return self.terms.get((), 0) if set(self.terms) <= {()} else None
+
+    def __add__(self, other: Polynomial | int) -> Polynomial:
+        """The sum."""
+        terms = dict(self.terms)
+        for names, factor in _made(other).terms.items():
+            terms[names] = terms.get(names, 0) + factor
+        return Polynomial.of(terms)
+
+    def __mul__(self, other: Polynomial | int) -> Polynomial:
+        """The product."""
+        terms: dict[Monomial, int] = {}
+        for names, factor in self.terms.items():
+            for others, by in _made(other).terms.items():
+                together = tuple(sorted(names + others))
+                terms[together] = terms.get(together, 0) + factor * by
+        return Polynomial.of(terms)
+
+    def __neg__(self) -> Polynomial:
+        """The negative."""
+        return self * -1
+
+    def __sub__(self, other: Polynomial | int) -> Polynomial:
+        """The difference."""
+        return self + _made(other) * -1
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __rsub__(self, other: int) -> Polynomial:
+        return -self + other
+
+    @property
+    def leading(self) -> tuple[Monomial, int]:
+        """The monomial of the most factors, and what it is multiplied by."""
+        return max(self.terms.items(), key=lambda term: (len(term[0]), term[0]))
+
+    def divided(self, by: Polynomial) -> tuple[Polynomial, Polynomial]:
+        """A quotient and a remainder, so that `by` times the one and the other are this.
+
+        The remainder's leading factor is not negative: h*w - w is h - 1 times w, but no time h*w.
+        """
+        quotient, rest = self._divided(by)
+        if rest.terms and rest.leading[1] < 0:
+            return quotient - 1, rest + by
+        return quotient, rest
+
+    def _divided(self, by: Polynomial) -> tuple[Polynomial, Polynomial]:
+        wanted, divisor = by.leading
+        quotient, left, rest = Polynomial({}), self, Polynomial({})
+        while left.terms:
+            names, factor = left.leading
+            others = _without(names, wanted)
+            if others is None or not factor // divisor:
+                term = Polynomial({names: factor})
+                left, rest = left - term, rest + term
+                continue
+            term = Polynomial({others: factor // divisor})
+            quotient, left = quotient + term, left - term * by
+            if left.terms.get(names, 0):  # What the factor's quotient leaves.
+                term = Polynomial({names: left.terms[names]})
+                left, rest = left - term, rest + term
+        return quotient, rest
+
+
+def _made(value: Polynomial | int) -> Polynomial:
+    return value if isinstance(value, Polynomial) else Polynomial.number(value)
+
+
+def _without(names: Monomial, wanted: Monomial) -> Monomial | None:
+    """Names without others; None where these are not among them."""
+    left = list(names)
+    for name in wanted:
+        if name not in left:
+            return None
+        left.remove(name)
+    return tuple(left)

@@ -1,0 +1,196 @@
+"""Places in views of open strides, as indices of the buffer that they are views of.
+
+Of a view of n x 16 x h x w elements as n x 16 x (h*w), [b, c, i] is b*16*h*w + c*h*w + i elements
+from the first. Where b, c and i are inside of n, 16 and h*w, two such elements are one only if all
+three are equal. That integer sets can tell, which know nothing of products of two variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import accumulate, combinations
+
+from ...ir.core import Value
+from ...ir.types import MemRefType
+from .accesses import Access
+from .expressions import Form, added, number, scaled
+from .forms import Forms
+from .merging import merged
+from .parameters import Parameters
+from .polynomials import Polynomial
+from .sets import Sets
+from .views import Place, Shape
+
+
+def by_indices(forms: Forms, sets: Sets, accesses: Sequence[Access]) -> list[Access]:
+    """The accesses of a launch, as indices of their buffers where views of open strides are known.
+
+    Those of a buffer have one shape: the finest of which all are certain to be inside.
+    """
+    groups: dict[Value, list[Access]] = {}
+    for access in accesses:
+        groups.setdefault(access.place.buffer, []).append(access)
+    made: dict[Access, Access] = {}
+    for buffer, group in groups.items():
+        if _is_open(buffer) and any(access.place.indices is None for access in group):
+            found = _of_buffer(forms, sets, buffer, group)
+            made.update(zip(group, found, strict=True))
+    return [made.get(access, access) for access in accesses]
+
+
+def extents_of(forms: Forms, buffer: Value, shape: Shape) -> list[Form] | None:
+    """How long a buffer of a shape is along each index."""
+    if set(shape) <= {1}:
+        return [forms.extent(buffer, d) for d in range(len(shape))]
+    extents = _extents(forms, buffer)
+    if extents is None:
+        return None
+    return [forms.parameters.form(extent) for extent in _together(extents, shape)]
+
+
+def common(one: Shape, other: Shape) -> Shape:
+    """The coarsest shape in which the indices of both are told apart."""
+    cuts = sorted({*accumulate(one), *accumulate(other)})
+    return tuple(b - a for a, b in zip((0, *cuts), cuts, strict=False))
+
+
+def _is_open(buffer: Value) -> bool:
+    return isinstance(buffer.type, MemRefType) and None in buffer.type.shape
+
+
+def _extents(forms: Forms, buffer: Value) -> list[Polynomial] | None:
+    rank = buffer.type.rank  # type: ignore[attr-defined]
+    found = [forms.parameters.polynomial(forms.extent(buffer, d)) for d in range(rank)]
+    return None if None in found else found  # type: ignore[return-value]
+
+
+def _together(extents: Sequence[Polynomial], shape: Shape) -> list[Polynomial]:
+    found, left = [], list(extents)
+    for count in shape:
+        product = Polynomial.number(1)
+        for extent in left[:count]:
+            product = product * extent
+        found.append(product)
+        del left[:count]
+    return found
+
+
+def shapes_of(rank: int) -> Iterator[Shape]:
+    """All shapes of so many dimensions, those of the most indices first."""
+    for count in reversed(range(rank)):
+        for cuts in combinations(range(1, rank), count):
+            ends = (*cuts, rank)
+            yield tuple(b - a for a, b in zip((0, *ends), ends, strict=False))
+
+
+def _of_buffer(
+    forms: Forms, sets: Sets, buffer: Value, accesses: Sequence[Access]
+) -> Sequence[Access]:
+    """The accesses to a buffer in the finest shape that they have, or as they are."""
+    extents = _extents(forms, buffer) or []
+    if not all(extent.terms for extent in extents):
+        return accesses
+    left: list[tuple[list[Polynomial], list[Access], list[Access]]] = []
+    for shape in shapes_of(len(extents)):
+        together = _together(extents, shape)
+        found = [_in_shape(forms.parameters, access, together, shape) for access in accesses]
+        known = [access for access in found if access is not None]
+        if len(known) < len(found):
+            continue
+        asked = [
+            access
+            for access, before in zip(known, accesses, strict=True)
+            if not _is_within(forms.parameters, before.place, together)
+        ]
+        if not asked:
+            return known
+        left.append((together, known, asked))
+    for together, known, asked in left:
+        limits = [forms.parameters.form(extent) for extent in together]
+        if all(sets.is_within(one.access, limits) for one in merged(forms, asked)):
+            return known
+    return accesses
+
+
+def _is_within(parameters: Parameters, place: Place, extents: Sequence[Polynomial]) -> bool:
+    """Whether what is inside a view is inside of extents, by signs of polynomials.
+
+    That it is inside the view is asked for itself.
+    """
+    most = [extent - 1 for extent in extents]
+    for form, limit, times in _terms(parameters, place, _strides(extents)):
+        largest = parameters.polynomial(form if limit is None else limit)
+        if largest is None or not all(map(parameters.is_natural, (*times, largest))):
+            return False
+        is_sum = parameters.polynomial(form) is not None
+        if not is_sum and any(one.constant is None for one in times):
+            return False
+        largest = largest if limit is None else largest - 1
+        most = [a - largest * b for a, b in zip(most, times, strict=True)]
+    return bool(place.terms) and all(map(parameters.is_natural, most))
+
+
+def _strides(extents: Sequence[Polynomial]) -> list[Polynomial]:
+    strides = [Polynomial.number(1)]
+    for extent in reversed(extents[1:]):
+        strides.insert(0, strides[0] * extent)
+    return strides
+
+
+def _in_shape(
+    parameters: Parameters, access: Access, extents: Sequence[Polynomial], shape: Shape
+) -> Access | None:
+    """An access by indices in a shape of its buffer; None where these are no sums."""
+    place = access.place
+    indices = _indices(parameters, place, _strides(extents))
+    if indices is None and set(shape) == {1}:
+        indices = place.indices
+    if indices is None:
+        return None
+    return replace(access, place=Place(place.buffer, indices, None, shape=shape))
+
+
+def _indices(
+    parameters: Parameters, place: Place, strides: Sequence[Polynomial]
+) -> tuple[Form, ...] | None:
+    """Numbers that, times the strides, sum up to how many elements lie before a place."""
+    if not place.terms or not all(stride.terms for stride in strides):
+        return None
+    indices = [number(0)] * len(strides)
+    for form, _, times in _terms(parameters, place, strides):
+        fixed = parameters.polynomial(form)
+        for i, one in enumerate(times):
+            if fixed is not None:
+                more = form.saying(parameters.form(one * fixed).text)
+            elif one.constant is not None:
+                more = scaled(form, one.constant)
+            else:
+                return None
+            indices[i] = added(indices[i], more)
+    return tuple(indices)
+
+
+def _terms(
+    parameters: Parameters, place: Place, strides: Sequence[Polynomial]
+) -> Iterator[tuple[Form, Form | None, list[Polynomial]]]:
+    """What a place is the sum of: a number, how many of each stride, and what it is below.
+
+    Where the view begins there is no limit; a number of elements that is known is as many of each
+    stride.
+    """
+    start = len(place.terms) - len(place.limits)
+    for i, (form, distance) in enumerate(place.terms):
+        limit = place.limits[i - start] if i >= start else None
+        fixed = parameters.polynomial(form)
+        if limit is None and fixed is not None and distance.constant is not None:
+            form, distance = form.saying("1"), fixed * distance
+        yield form, limit, list(_parts(distance, strides))
+
+
+def _parts(distance: Polynomial, strides: Sequence[Polynomial]) -> Iterator[Polynomial]:
+    """How often each stride is in a distance."""
+    for stride in strides:
+        times, distance = distance.divided(stride)
+        yield times
+    assert not distance.terms
