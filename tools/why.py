@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..driver.explaining.changes import FACTORS
 from ..driver.explaining.explain import Choice, Explanation, KernelReason, explain, slowest
 
 if TYPE_CHECKING:
@@ -154,7 +155,9 @@ def _choice(choice: Choice) -> Iterator[str]:
         bound = f", bound by {WORDS.get(one.bound, one.bound)}" if one.bound else ""
         detail = f" [{one.detail}]" if one.detail else ""
         yield f"    {one.name:{width}}  {time:>10}  {said}{bound}{detail}"
-    for change in choice.changes:
+    if choice.changes == () and len(choice.options) > 1:
+        yield f"    no number of the machine changes this within a factor of {FACTORS[-1]:g}"
+    for change in choice.changes or ():
         yield (
             f"    with {change.factor:.3g} times the {change.words} '{change.taken}' would be taken"
         )

@@ -42,14 +42,17 @@ class Option:
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen for a kernel or its nodes, the options in the order of what they promise."""
+    """What was chosen for a kernel or its nodes, the options in the order of what they promise.
+
+    `changes` is None where nobody asked, or no times decided.
+    """
 
     kind: str
     nodes: tuple[str, ...]
     taken: str
     because: str
     options: tuple[Option, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[Change, ...] | None
 
     @property
     def chosen(self) -> Option:
@@ -259,9 +262,10 @@ class _Walk:
                     "" if one.name == decision.taken else reason(one, decision),
                 )
             )
-        found = changes_of(decision, machine) if self.changes else []
+        asked = self.changes and decision.again is not None
+        found = tuple(changes_of(decision, machine)) if asked else None
         nodes, kind = node_names(decision.location), decision.kind
-        return Choice(kind, nodes, decision.taken, decision.because, tuple(options), tuple(found))
+        return Choice(kind, nodes, decision.taken, decision.because, tuple(options), found)
 
 
 def roofline(kernel: func.FuncOp, machine: Machine, cores: int) -> Bound | None:
