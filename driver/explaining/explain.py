@@ -13,7 +13,7 @@ from ...ir.attributes import DictAttr
 from ...ir.core import Operation
 from ...ir.decisions import Decision, Decisions
 from ...ir.diagnostics import NncError
-from ...ir.location import node_names
+from ...ir.location import node_names, node_of
 from ...kernels.kernel_costs import kernel_cost
 from ...memory.device_note import calls_of_kernels
 from ...targets.attribute import attach, target_of
@@ -133,7 +133,8 @@ def explain(
     Raises NncError, also where there is no such node, with names that are like it.
     """
     known = {n for op in module.walk() for n in node_names(op.loc)}
-    steps = tuple(dict.fromkeys(n for op in host_steps(module) for n in node_names(op.loc)))
+    hosted = [op for op in host_steps(module) if not isinstance(op, func.Return)]
+    steps = tuple(dict.fromkeys(node_of(op.loc) or f"'{op.name}'" for op in hosted))
     chosen = attach(module, target_of(module, target))
     parts = cut_parts(module) if is_hosted(module) else [module]
     walks = [_Walk(chosen, node, changes) for _ in parts]

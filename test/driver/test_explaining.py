@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import onnx
 import pytest
 from nnc.driver.compile import load_module, run_stages
 from nnc.driver.explaining.changes import changes_of
@@ -64,6 +65,40 @@ def test_an_unknown_node_is_one_error_with_near_names(tmp_path, capsys):
     said = capsys.readouterr()
     assert said.out == "" and said.err.count("\n") == 1
     assert "no node or kernel is called 'prodct'; near names are 'product'" in said.err
+
+
+FOLDED = """
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %c = nn.constant dense<[-1.0, 2.0]> : tensor<2xf32>
+  %r = nn.relu %c : (tensor<2xf32>) -> tensor<2xf32> loc("early (Relu)")
+  %y = nn.add %x, %r : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32> loc("late (Add)")
+  return %y : tensor<2xf32>
+}
+"""
+
+
+def test_a_node_that_is_gone_is_said_to_be(tmp_path, capsys):
+    assert why(model_in(tmp_path, FOLDED), "early") == 1
+    assert "no kernel came from node 'early': it was folded" in capsys.readouterr().err
+
+
+def test_kernels_between_steps_of_the_host(tmp_path):
+    value = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(
+        [
+            onnx.helper.make_node("Exp", ["x"], ["e"], name="grow"),
+            onnx.helper.make_node("SequenceConstruct", ["e", "x"], ["s"], name="both"),
+        ],
+        "g",
+        [value("x", onnx.TensorProto.FLOAT, [4])],
+        [onnx.helper.make_tensor_sequence_value_info("s", onnx.TensorProto.FLOAT, None)],
+    )
+    sets = [onnx.helper.make_opsetid("", 17)]
+    path = tmp_path / "m.onnx"
+    onnx.save(onnx.helper.make_model(graph, opset_imports=sets, ir_version=9), path)
+    found = explain("m", load_module(str(path)), target="x86-64-v4", node="grow")
+    assert [one.nodes for one in found.kernels] == [("grow (Exp)",)]
+    assert found.host_steps == ("'nn.sequence_construct'",)
 
 
 def test_json_has_the_same_numbers(tmp_path, capsys):
