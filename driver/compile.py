@@ -19,6 +19,7 @@ from ..ir.timing import Timed, untimed
 if TYPE_CHECKING:
     import numpy as np
 
+    from ..ir.decisions import Decisions
     from ..ir.passes import Instrumentation
     from ..runtime.model import Model
     from ..runtime.program import Program
@@ -146,13 +147,14 @@ def run_stages(
     instrumentations: Sequence[Instrumentation] = (),
     verify_each: bool = False,
     timed: Timed = untimed,
+    decisions: Decisions | None = None,
 ) -> Operation:
     """Take a module of any stage down to stage `last` (default: its target's last one), in place.
 
     `target` is what it is compiled for, by name: by default what the module says, else this
     machine. The module says so from here on. With `prepare_milliseconds`, weights are made when
-    the model is loaded, as many as that long. Raises NncError where it is for another target, or
-    has steps that only a host takes.
+    the model is loaded, as many as that long. What passes decide goes to `decisions`. Raises
+    NncError where it is for another target, or has steps that only a host takes.
 
     Stages that the module is past change nothing, which is what makes each stage's file a
     place to resume from.
@@ -170,6 +172,8 @@ def run_stages(
         if progress is not None:
             progress(f"{stage.name}: {stage.summary}")
         context = PassContext(progress=progress)
+        if decisions is not None:
+            context.decisions = decisions
         with timed(f"'{stage.name}' Stage"):
             pipelines = [pipeline(stage.text())]
             if stage.name == "simplify-graph" and prepare_milliseconds is not None:

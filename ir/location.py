@@ -128,4 +128,14 @@ def node_of(loc: Location) -> str:
     return ""
 
 
+def node_names(loc: Location) -> tuple[str, ...]:
+    """The names in a location: a model's nodes."""
+    match loc:
+        case NameLoc(name):
+            return (name,)
+        case FusedLoc(locations):
+            return tuple(dict.fromkeys(n for one in locations for n in node_names(one)))
+    return ()
+
+
 _NODE = re.compile(r"(.*) \((\w+)\)", re.DOTALL)

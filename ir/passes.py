@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from .collection import paused_collection
 from .core import Operation
+from .decisions import Decision, Decisions
 from .diagnostics import Diagnostic, NncError, PassError, SizeError, VerifyError
 from .dialect import registry
 from .docstrings import HAS_DOCSTRINGS
@@ -128,13 +129,14 @@ def option_text(value: Any) -> str:
 
 @dataclass
 class PassContext:
-    """What a pass may use besides the IR: statistics, remarks, progress, rewrite tracing."""
+    """What a pass may use besides the IR: statistics, remarks, decisions, progress, tracing."""
 
     statistics: dict[str, dict[str, int]] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     progress: Callable[[str], None] | None = None
     trace: RewriteTrace | None = None
     current: str = ""
+    decisions: Decisions = field(default_factory=Decisions)
 
     def statistic(self, name: str, count: int = 1) -> None:
         """Add to a counter of the running pass."""
@@ -144,6 +146,10 @@ class PassContext:
     def remark(self, message: str, location: Location | None = None) -> None:
         """Say what a pass was asked to show."""
         self.diagnostics.append(Diagnostic("remark", message, location))
+
+    def decide(self, decision: Decision) -> None:
+        """Record what a pass chose, and among what."""
+        self.decisions.made.append(decision)
 
     def report(self, message: str) -> None:
         """Progress of long work, for a person who waits."""

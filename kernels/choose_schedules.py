@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ..dialects import func, linalg, schedule
 from ..dialects.marks import CYCLES
 from ..ir.attributes import I64Attr
 from ..ir.core import Operation
+from ..ir.decisions import Alternative, Decision
 from ..ir.passes import Pass, PassContext, option
 from ..targets.attribute import target_of
 from .on_host import keep_on_host
 from .policy import policy_of
 
 if TYPE_CHECKING:
+    from ..targets.machine import Machine
     from .policy.candidates import Candidate
 
 
@@ -50,9 +53,10 @@ class ChooseSchedules(
             if any(isinstance(stage, linalg.StructuredOp) for stage in block):
                 keep_on_host(function, target)
                 own = target_of(function)
-                machine, policy, every = own.machine, policy_of(own.policy), self.print_candidates
-                found = policy.candidates(function.sym_name, block, machine, every)
-                chosen = policy.best(found, machine)
+                machine, every = own.machine, self.print_candidates or context.decisions.every
+                found, chosen = choose(function, own.policy, machine, every)
+                if hasattr(policy_of(own.policy), "margin"):
+                    context.decide(decision(function, own.policy, machine, found, chosen))
                 if self.print_candidates:
                     show(found, chosen, function, context)
                 chosen.schedule.loc = function.loc
@@ -61,6 +65,45 @@ class ChooseSchedules(
                 assert function.parent is not None
                 function.parent.insert_after(chosen.schedule, function)
                 context.statistic("schedules")
+
+
+def choose(
+    function: func.FuncOp, policy: str, machine: Machine, every: bool
+) -> tuple[Sequence[Candidate], Candidate]:
+    """The candidates that a policy, by name, has for a kernel, and the one that it takes."""
+    own = policy_of(policy)
+    block = function.regions[0].blocks[0]
+    found = own.candidates(function.sym_name, block, machine, every)
+    return found, own.best(found, machine)
+
+
+def decision(
+    function: func.FuncOp,
+    policy: str,
+    machine: Machine,
+    found: Sequence[Candidate],
+    chosen: Candidate,
+) -> Decision:
+    """What a policy chose for a kernel, and among what."""
+    return Decision(
+        "schedule",
+        tuple(_alternative(one) for one in found),
+        chosen.policy,
+        function.loc,
+        function.sym_name,
+        policy_of(policy).margin(machine),
+        again=partial(_decided, function, policy),
+    )
+
+
+def _decided(function: func.FuncOp, policy: str, machine: Machine) -> Decision:
+    """The same on another machine, whatever the kernel has for a schedule."""
+    return decision(function, policy, machine, *choose(function, policy, machine, True))
+
+
+def _alternative(one: Candidate) -> Alternative:
+    tiles = "; ".join(dict.fromkeys(map(str, one.tiles)))
+    return Alternative(one.policy, one.terms, tiles, one.fault, one.cores)
 
 
 def show(

@@ -16,7 +16,7 @@ from ..targets.attribute import target_of
 def device_note(module: Operation) -> DictAttr:
     """What `marks.DEVICE` has of a module whose buffers have their places."""
     functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
-    calls = list(_calls(functions))
+    calls = list(calls_of_kernels(module))
     launched = [one for one in calls if ON_HOST not in functions[one.callee].attributes]
     hosted = [one for one in calls if ON_HOST in functions[one.callee].attributes]
     cycles = sum(_number(functions[one.callee], CYCLES) for one in launched)
@@ -37,8 +37,9 @@ def device_note(module: Operation) -> DictAttr:
     )
 
 
-def _calls(functions: dict[str, func.FuncOp]) -> Iterator[func.Call]:
+def calls_of_kernels(module: Operation) -> Iterator[func.Call]:
     """The calls of kernels that the entry leads to."""
+    functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
     waiting = [f for f in functions.values() if ENTRY in f.attributes]
     seen = set(waiting)
     while waiting:

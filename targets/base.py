@@ -118,6 +118,10 @@ class Target(ABC):
         """What to tell who has compiled a module, behind the last stage."""
         return []
 
+    def told(self, module: Operation) -> str:
+        """The one of these notes that says what a run does and takes; empty where none does."""
+        return ""
+
     def fallbacks(self, module: Operation) -> list[str]:
         """What of a module runs elsewhere than on the target, each with its reason."""
         return []

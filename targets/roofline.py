@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..ir.decisions import Terms
 from .costs import AlgorithmCosts
 from .machine import Machine
 
@@ -33,6 +34,13 @@ class Roofline:
     def beside(self, one: float, other: float) -> float:
         """Of two that run at once: the longer one, and what of the other is not hidden."""
         return max(one, other) + self.costs.hidden * min(one, other)
+
+    def beside_memory(self, arithmetic: float, moved: float) -> Terms:
+        """Cycles of arithmetic, and of so many bytes from memory at the same time."""
+        read, hidden = moved / self.machine.memory_bandwidth, self.costs.hidden
+        if arithmetic >= read:
+            return Terms({"arithmetic": arithmetic, "memory": hidden * read})
+        return Terms({"arithmetic": hidden * arithmetic, "memory": read})
 
     def bandwidth(self, resident: float) -> float:
         """Bytes a cycle from where so many bytes stay. Units: bytes."""

@@ -1,5 +1,5 @@
-"""nnc: the user's command line: import, compile, run, bench, profile, stages, check, compare,
-calibrate, cache, targets.
+"""nnc: the user's command line: import, compile, run, bench, profile, calibrate, tune, stages,
+check, why, compare, cache, targets.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from .nnc_options import argument_parser
 from .session import Session
 
 if TYPE_CHECKING:
+    from ..driver.explaining.summary import Summary
     from ..ir.core import Operation
     from ..numerics.checking import CheckNumerics
     from ..targets.base import Target
@@ -107,9 +108,11 @@ def _import(args: argparse.Namespace, session: Session) -> int:
 def _compile(args: argparse.Namespace, session: Session) -> int:
     from ..driver.artifacts import check_output, kind_of, write_artifact
     from ..driver.compile import run_stages, told
+    from ..driver.explaining.summary import summary
     from ..driver.levels import check_levels, make_levels
     from ..driver.program import check_fallback
     from ..driver.specializing import notes_on_shapes
+    from ..ir.decisions import Decisions
     from ..lowering.pipelines import GRAPH_STAGES
     from ..targets.attribute import target_of
     from ..targets.base import target as named_target
@@ -135,14 +138,21 @@ def _compile(args: argparse.Namespace, session: Session) -> int:
     for note in notes_on_shapes(module):
         session.progress(f"note: {note}")
 
-    def prove(name: str, module: Operation) -> None:
-        if args.prove and name == GRAPH_STAGES[-1].name:
-            _prove(module, targets[0], session)
+    decisions = Decisions()
+    summaries: list[Summary | None] = []
+
+    def scheduled(name: str, module: Operation) -> None:
+        if name == GRAPH_STAGES[-1].name:
+            summaries.append(summary(module, decisions.made))
+            decisions.made.clear()
+            if args.prove:
+                _prove(module, targets[0], session)
 
     def stages(module: Operation) -> None:
         run_stages(
             module,
-            after_stage=prove,
+            after_stage=scheduled,
+            decisions=decisions,
             progress=session.progress,
             prepare_milliseconds=options.prepare_milliseconds(kind_of(file, targets[0])),
             instrumentations=[one for one in (check, timing) if one is not None],
@@ -161,13 +171,31 @@ def _compile(args: argparse.Namespace, session: Session) -> int:
     finally:
         if check is not None:
             check.print_notes(session.streams.stderr)
-    for note in [] if levels else targets[0].notes(module):
-        session.progress(note)
+    _tell_expected(module, targets, summaries, session)
     _tell_written(written, file, options, session)
     if timing is not None:
         report = timing.report(args.mlir_timing_display)
         print(report, end="", file=session.streams.stderr)
     return 0
+
+
+def _tell_expected(
+    module: Operation, targets: Sequence[Target], found: Sequence[Summary | None], session: Session
+) -> None:
+    """Say what a run does and takes, and what was not taken: a line for each target."""
+    if len(targets) > 1:
+        for target, one in zip(targets, found, strict=True):
+            if one is not None:
+                session.progress(f"{target.name}: {one.line('')}")
+        return
+    told = targets[0].told(module)
+    if found and found[0] is not None:
+        session.progress(found[0].line(told))
+    elif told:
+        session.progress(told)
+    for note in targets[0].notes(module):
+        if note != told:
+            session.progress(note)
 
 
 def _artifact_options(args: argparse.Namespace) -> ArtifactOptions:
@@ -304,6 +332,12 @@ def _check(args: argparse.Namespace, session: Session) -> int:
     return check_model(args, session)
 
 
+def _why(args: argparse.Namespace, session: Session) -> int:
+    from .why import why_model
+
+    return why_model(args, session)
+
+
 def _compare(args: argparse.Namespace, session: Session) -> int:
     from .compare import compare_model
 
@@ -367,6 +401,7 @@ _COMMANDS = {
     "profile": _profile,
     "stages": _stages,
     "check": _check,
+    "why": _why,
     "compare": _compare,
 }
 

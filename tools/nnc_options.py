@@ -215,6 +215,19 @@ def _add_check(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--json", action="store_true", help="all of it as JSON")
 
 
+def _add_why(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument(
+        "node",
+        nargs="?",
+        metavar="NODE",
+        help="only the kernels of this node, by the model's name, or the kernel of this name",
+    )
+    sub.add_argument(
+        "--all", action="store_true", help="all that is known of each kernel; takes minutes"
+    )
+    sub.add_argument("--json", action="store_true", help="all of it as JSON")
+
+
 def _add_compare(sub: argparse.ArgumentParser) -> None:
     _add_inputs(sub)
     add = sub.add_argument
@@ -310,6 +323,11 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
         "Say what a model needs and what it would get, without compiling it: operators, what is "
         "not supported, open dimensions, operations, memory, time. 1 if something is missing.",
         _add_check,
+    ),
+    "why": (
+        "Say why a model is compiled as it is: for each kernel what could be taken, how long each "
+        "should take, what bounds the chosen one, and what would change the choice.",
+        _add_why,
     ),
     "compare": (
         "Compare a model's outputs with ONNX Runtime's or with another compilation; where they "

@@ -15,7 +15,7 @@ from ...dialects import func, scf
 from ...dialects.marks import ENTRY
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
-from ...ir.location import FusedLoc, Location, NameLoc
+from ...ir.location import node_names
 from ...ir.passes import PassContext, PassManager
 from ...kernels.kernel_costs import Cost, kernel_cost
 from ...lowering.pipelines import pipeline
@@ -305,13 +305,3 @@ def measure(
         wall = clock() - started
         measured.append(Run(wall, tuple(map(int, stamps))))
     return measured[WARM_UP:]
-
-
-def node_names(loc: Location) -> tuple[str, ...]:
-    """The names in a location: a model's nodes."""
-    match loc:
-        case NameLoc(name):
-            return (name,)
-        case FusedLoc(locations):
-            return tuple(dict.fromkeys(n for one in locations for n in node_names(one)))
-    return ()

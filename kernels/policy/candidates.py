@@ -12,6 +12,7 @@ from math import inf
 
 from ...dialects import schedule
 from ...ir.core import Block
+from ...ir.decisions import Terms
 from ...targets.processor import Processor
 from ..model.legality import IllegalScheduleError
 from ..model.nest import build_nest
@@ -24,18 +25,25 @@ from .chains import chains
 from .copies import worth_inlining
 from .grouping import partition
 from .heuristics import Heuristics
-from .score import least_cycles, predicted_cycles
+from .score import least_cycles, prediction
 from .writer import ScheduleWriter
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A schedule, how it was written, and its predicted cycles; or why it is not legal."""
+    """A schedule, how it was written, and its predicted cycles; or why it is not legal.
+
+    `terms` are the cycles by resource, `tiles` those of its nests or launches, `cores` how many
+    cores it keeps busy.
+    """
 
     policy: str
     schedule: schedule.For
     cycles: float = inf
     fault: str = ""
+    terms: Terms | None = None
+    tiles: tuple[object, ...] = ()
+    cores: int = 1
 
     def __str__(self) -> str:
         return f"{self.policy}: " + (self.fault or f"{self.cycles:.0f} cycles")
@@ -66,9 +74,14 @@ def best(found: Sequence[Candidate], machine: Processor) -> Candidate:
     """The first legal candidate, or a later one that is expected to take clearly fewer cycles."""
     chosen, *others = [one for one in found if not one.fault]
     for one in others:
-        if one.cycles < machine.costs.loops.clearly_better * chosen.cycles:
+        if one.cycles < margin(machine) * chosen.cycles:
             chosen = one
     return chosen
+
+
+def margin(machine: Processor) -> float:
+    """The part of the cycles of what promises more that another candidate has to stay below."""
+    return machine.costs.loops.clearly_better
 
 
 class _Policies:
@@ -125,7 +138,9 @@ class _Policies:
         try:
             write(writer)
             place_nests(self.block, build_nest(writer.plan))
-            return Candidate(name, writer.op, predicted_cycles(writer.plan, self.machine))
+            found = prediction(writer.plan, self.machine)
+            terms, tiles, cores = found.terms, found.tiles, found.cores
+            return Candidate(name, writer.op, terms.cycles, "", terms, tiles, cores)
         except IllegalScheduleError as error:
             return Candidate(name, writer.op, fault=error.message)
         finally:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf, prod
 
+from ...ir.decisions import Terms
 from ...targets.groups import GroupMachine
 from ..model.plan import Loop
 from ..model.stages import Stage, expected
@@ -33,6 +34,10 @@ class Staging:
     """The operands."""
 
 
+_TOO_LARGE = Terms({"registers": inf})
+"""What a tile takes that does not fit."""
+
+
 @dataclass(frozen=True)
 class GroupTile:
     """Elements along a stage's dimensions that a group has at once, dealt out over its threads."""
@@ -40,7 +45,8 @@ class GroupTile:
     lane_dim: int | None
     sizes: Mapping[int, int] = field(default_factory=dict)
     threads: int = 1
-    cycles: float = inf
+    terms: Terms = _TOO_LARGE
+    """The cycles by resource."""
     bound: str = ""
     """What takes the most of them."""
     groups: int = 1
@@ -49,6 +55,10 @@ class GroupTile:
     """Groups that share a sum, each with partial results."""
     rows: int = 1
     """Rows of groups that run through the columns together."""
+
+    @property
+    def cycles(self) -> float:
+        return self.terms.cycles
 
     def size(self, dim: int) -> int:
         """Elements along a dimension."""
@@ -180,12 +190,16 @@ class GroupEstimate:
             times["arithmetic"] += arithmetic / (busy * self._rate(share))
             times["memory"] += moved / (busy * machine.memory_bandwidth)
         bound = max(times, key=lambda name: times[name])
-        hidden = machine.costs.algorithms.hidden * (sum(times.values()) - times[bound])
-        started = waves * machine.latency + turns * self.costs.group_cycles
+        hidden = machine.costs.algorithms.hidden
+        terms = {name: time * (1 if name == bound else hidden) for name, time in times.items()}
+        terms["latency"] += waves * machine.latency
+        terms["groups"] = turns * self.costs.group_cycles
         if staging is not None:
-            started += self._waited(staging, chunks, turns) / resident
-        cycles = times[bound] + hidden + started
-        return GroupTile(lane_dim, sizes, threads, cycles, bound, groups, staging, self.parts, rows)
+            terms["barriers"] = self._waited(staging, chunks, turns) / resident
+        parts = self.parts
+        return GroupTile(
+            lane_dim, sizes, threads, Terms(terms), bound, groups, staging, parts, rows
+        )
 
     def _inside(self, sizes: Mapping[int, int]) -> dict[int, int]:
         return {d: min(n, self.extents[d]) for d, n in sizes.items() if d in self.parallel}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ...dialects import memref
 from ...ir.core import Block, Value
+from ...ir.decisions import Terms
 from ...targets.groups import GroupMachine
 from ..codegen.buffers import Shrunk, shrink_buffers
 from ..model.legality import IllegalScheduleError
@@ -51,6 +52,11 @@ def candidates(
 def best(found: Sequence[GroupCandidate], machine: GroupMachine) -> GroupCandidate:
     """The legal candidate of the fewest cycles."""
     return min((one for one in found if not one.fault), key=lambda one: one.cycles)
+
+
+def margin(machine: GroupMachine) -> float:
+    """1: the fewest cycles decide."""
+    return 1.0
 
 
 @dataclass(frozen=True)
@@ -145,9 +151,11 @@ class _Writing:
             for buffer in shrink_buffers(self.block, writer.plan, nests, thread):
                 if _is_too_large(buffer, writer.plan):
                     return GroupCandidate(name, writer.op, fault="a group's buffers do not fit")
-            cycles = sum(tile.cycles + heuristics.launch for tile in heuristics.launched)
-            cycles += sum(tile.cycles for tile in heuristics.continued)
-            return GroupCandidate(name, writer.op, cycles, tiles=tuple(heuristics.launched))
+            launched = heuristics.launched
+            terms = Terms.sum(tile.terms for tile in (*launched, *heuristics.continued))
+            terms = terms.plus("launches", heuristics.launch * len(launched))
+            tiles, cores = tuple(launched), self.machine.cores
+            return GroupCandidate(name, writer.op, terms.cycles, "", terms, tiles, cores)
         except IllegalScheduleError as error:
             return GroupCandidate(name, writer.op, fault=error.message)
         finally:

@@ -12,6 +12,7 @@ from math import prod, sqrt
 from ...dialects import func, linalg
 from ...dialects.marks import PIPELINE, REPLICATE
 from ...ir.core import Block
+from ...ir.decisions import Terms
 from ...ir.types import FloatType
 from ...targets.fpga import FpgaMachine
 from ..codegen.tiles.contraction import factors_of
@@ -50,6 +51,11 @@ def best(found: Sequence[Candidate], machine: FpgaMachine) -> Candidate:
     return min((one for one in found if not one.fault), key=lambda one: one.cycles)
 
 
+def margin(machine: FpgaMachine) -> float:
+    """1: the fewest cycles decide."""
+    return 1.0
+
+
 def _candidate(
     name: str,
     kernel: str,
@@ -62,21 +68,27 @@ def _candidate(
         write(writer)
         nests = build_nest(writer.plan)
         place_nests(block, nests)
-        return Candidate(name, writer.op, sum(_cycles(nest, machine) for nest in nests))
+        terms = Terms.sum(_terms(nest, machine) for nest in nests)
+        return Candidate(name, writer.op, terms.cycles, "", terms)
     except IllegalScheduleError as error:
         return Candidate(name, writer.op, fault=error.message)
 
 
-def _cycles(part: Node | Stage, machine: FpgaMachine) -> float:
-    """Cycles of a part of a nest: a pipeline fills each time that it is entered."""
+def _terms(part: Node | Stage, machine: FpgaMachine) -> Terms:
+    """Cycles of a part of a nest: a pipeline fills each time that it is entered.
+
+    What a pipeline waits for between two iterations is the sum that the next one adds to.
+    """
     if isinstance(part, Stage):
-        return 1.0
+        return Terms({"arithmetic": 1.0})
     binding = part.loops[0].binding
     turns = iterations(part.loops[0])
     if any(loop.binding.mark == PIPELINE for loop in part.loops):
-        return machine.pipeline_cycles + turns * max(1, binding.value)
-    inside = sum(_cycles(child, machine) for child in part.children)
-    return inside if binding.mark == REPLICATE else turns * inside
+        waited = turns * (max(1, binding.value) - 1)
+        filled = machine.pipeline_cycles
+        return Terms({"filling": filled, "arithmetic": turns, "latency": waited})
+    inside = Terms.sum(_terms(child, machine) for child in part.children)
+    return inside if binding.mark == REPLICATE else inside.scaled(turns)
 
 
 class _Copies:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import prod
 
+from ...ir.decisions import Terms
 from ...targets.processor import Processor
 from ..model.plan import Plan
 from ..model.stages import Stage, expected
@@ -13,18 +15,42 @@ from .tile_costs import Tile, TileEstimate, widest_element
 from .work import bytes_moved, even_share
 
 
+@dataclass(frozen=True)
+class Prediction:
+    """What a kernel is expected to take by a plan, with the register tiles of its nests.
+
+    `cores` is how many cores the nest that takes the most keeps busy.
+    """
+
+    terms: Terms
+    tiles: tuple[Tile, ...]
+    cores: int
+
+
 def predicted_cycles(plan: Plan, machine: Processor) -> float:
     """The cycles that one run of a kernel by this plan takes; parallel loops use all cores."""
+    return prediction(plan, machine).terms.cycles
+
+
+def prediction(plan: Plan, machine: Processor) -> Prediction:
+    """What one run of a kernel by this plan takes; parallel loops use all cores."""
     together: dict[Stage, list[Stage]] = {}
     for stage in plan.stages:
         together.setdefault(_host(plan, stage), []).append(stage)
-    total = 0.0
+    nests: list[tuple[Terms, int]] = []
     for host, stages in together.items():
-        arithmetic = sum(_cycles_of(plan, stage, machine) for stage in stages)
-        work = arithmetic + bytes_moved(stages) / machine.memory_bandwidth
+        work = Terms.sum(_terms_of(plan, stage, machine) for stage in stages)
+        work = work.plus("memory", bytes_moved(stages) / machine.memory_bandwidth)
         loops = [loop for loop in plan.order[host] if loop.at_once]
-        total += work / (machine.cores * even_share(loops, machine)) if loops else work
-    return total
+        if not loops:
+            nests.append((work, 1))
+            continue
+        share = even_share(loops, machine)
+        idle = work.cycles / machine.cores * (1 / share - 1)
+        nests.append((work.scaled(1 / machine.cores).plus("parallel", idle), machine.cores))
+    cores = max(nests, key=lambda nest: nest[0].cycles, default=(Terms(), 1))[1]
+    tiles = tuple(tile_of(plan, host) for host in together)
+    return Prediction(Terms.sum(terms for terms, _ in nests), tiles, cores)
 
 
 def _host(plan: Plan, stage: Stage) -> Stage:
@@ -33,9 +59,9 @@ def _host(plan: Plan, stage: Stage) -> Stage:
     return stage
 
 
-def _cycles_of(plan: Plan, stage: Stage, machine: Processor) -> float:
+def _terms_of(plan: Plan, stage: Stage, machine: Processor) -> Terms:
     costs = TileEstimate(stage, machine, frozenset(), plan.roots[stage])
-    return costs.cycles(tile_of(plan, stage))
+    return costs.terms(tile_of(plan, stage))
 
 
 def tile_of(plan: Plan, stage: Stage) -> Tile:

@@ -2,7 +2,7 @@
 
 For one step of the reduction the model counts the cycles that arithmetic, loads and the latency of
 dependent additions take, and weighs them by the steps that a tile needs for the whole iteration
-space, remainders included.
+space, remainders included. All of it stays apart by resource: what a tile takes is the sum.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from math import inf, prod, sqrt
 from typing import Any
 
 from ...dialects import memref
+from ...ir.decisions import Terms
 from ...ir.types import IntegerType, VectorType, element_type
 from ...targets.costs import TileCosts
 from ...targets.processor import Processor
@@ -24,6 +25,7 @@ from ..model.stages import Stage, expectation, expected
 from ..model.steps import power_of_two, remainders
 from .bodies import shares, steps_of_reductions, steps_shared
 from .operands import Operand, operands
+from .overlap import Loads, Pass
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,11 @@ class Tile:
     def size(self, dim: int) -> int:
         """Elements of a dimension in the tile."""
         return self.copies.get(dim, 1) * (self.lanes if dim == self.lane_dim else 1)
+
+    def __str__(self) -> str:
+        dims = sorted({*self.copies, self.lane_dim} - {None})
+        sizes = "x".join(str(self.size(dim)) for dim in dims)
+        return f"{sizes} in vectors of {self.lanes}" if self.lane_dim is not None else sizes or "1"
 
 
 @dataclass(frozen=True)
@@ -102,7 +109,7 @@ class TileEstimate:
         """Operands of a reduction that the second-level cache does not hold."""
         self._read_again = [o for o in self.inputs if self._shares_lines(o)]
         self._known_vectors: dict[tuple[int | None, int, int], _Vectors] = {}
-        self._known_steps: dict[tuple[Any, ...], tuple[float, float]] = {}
+        self._known_steps: dict[tuple[Any, ...], tuple[Terms, float]] = {}
         used = {operand.access.used for operand in self.inputs} | {s.dims for s in self.shares}
         self._steps_shared = {dims: steps_shared(stage, dims, loops) for dims in used}
 
@@ -127,41 +134,48 @@ class TileEstimate:
     # -- cost --------------------------------------------------------------------------------
 
     def cycles(self, tile: Tile) -> float:
-        """The cycles of the whole iteration space.
+        """The cycles of the whole iteration space."""
+        return self.terms(tile).cycles
+
+    def terms(self, tile: Tile) -> Terms:
+        """The cycles of the whole iteration space, by resource.
 
         With unknown extents: the geometric mean of one run with many iterations and of as many
         runs with one iteration each. A batch is often one image, and a good tile is nearly the
         best for both.
         """
-        total = self.cycles_for(tile, self.extents)
+        once = self.terms_for(tile, self.extents)
         if all(self.known) or self.extents == self.least:
-            return total
+            return once
         often = prod(self.extents) / max(1, prod(self.least))
-        return sqrt(total * often * self.cycles_for(tile, self.least))
+        least = self.terms_for(tile, self.least)
+        return Terms.between(once, least, sqrt(once.cycles * often * least.cycles))
 
-    def cycles_for(self, tile: Tile, extents: Sequence[int]) -> float:
-        """The cycles of an iteration space of these extents."""
-        total, instructions = 0.0, 0.0
+    def terms_for(self, tile: Tile, extents: Sequence[int]) -> Terms:
+        """The cycles of an iteration space of these extents, by resource."""
+        found, instructions = dict[str, float](), 0.0
         form = (tile.lane_dim, tile.lanes, *sorted(tile.copies.items()))
         for count, sizes in self._variants(tile, extents):
             key = (form, *sizes.items())
             if (known := self._known_steps.get(key)) is None:
-                known = self._known_steps[key] = self.step_cycles(tile, sizes)
-            cycles, code = known
-            total += count * cycles
+                known = self._known_steps[key] = self.step_terms(tile, sizes)
+            step, code = known
+            for name, cycles in step.by_resource.items():
+                found[name] = found.get(name, 0.0) + count * cycles
             instructions += code
         kinds, lane = self.stage.kinds, tile.lane_dim
         results = prod(e for e, k in zip(extents, kinds, strict=True) if k == "parallel")
         if lane is not None and kinds[lane] == "parallel" and self.has_reduction:
             # Once for all steps of the reduction.
             stored = self._store_cycles((tile.lanes,), lane, tile.copies)
-            total += stored * results / tile.lanes
+            found["loads"] += stored * results / tile.lanes
         elif lane is not None and kinds[lane] == "reduction":
             steps = tile.lanes.bit_length() + tile.copies.get(lane, 1)
-            total += self.costs.combine_cycles * steps * results
-        return (total + self.stall(tile, total, extents)) * (
-            1 + instructions / self.costs.code_instructions
-        )
+            found["latency"] += self.costs.combine_cycles * steps * results
+        found["memory"] = self.stall(tile, sum(found.values()), extents)
+        crowded = instructions / self.costs.code_instructions
+        found["code"] = crowded * sum(found.values())
+        return Terms(found)
 
     def _variants(self, tile: Tile, extents: Sequence[int]) -> list[tuple[float, dict[int, int]]]:
         """(steps, elements of each tiled dimension) for the full tile and its remainders."""
@@ -234,17 +248,17 @@ class TileEstimate:
             for dim, extent in zip(access.plain_dims(), access.shape, strict=True)
         )
 
-    def step_cycles(self, tile: Tile, sizes: dict[int, int]) -> tuple[float, float]:
-        """(cycles, instructions) of one pass through the tile's code."""
+    def step_terms(self, tile: Tile, sizes: dict[int, int]) -> tuple[Terms, float]:
+        """(cycles by resource, instructions) of one pass through the tile's code."""
         machine, lane_dim = self.machine, tile.lane_dim
         vectors = self._vectors(tile, sizes)
         copies = prod(n for d, n in sizes.items() if d != lane_dim)
         arithmetic, operations = self._arithmetic(tile, sizes, vectors)
-        loads, held, least = 0.0, 0, 0
+        near, far, held, least = 0.0, 0.0, 0, 0
         for operand in self.inputs:
-            cycles, registers = self._loads(operand, tile, sizes, vectors)
-            shared = self._steps_shared[operand.access.used]
-            loads += operand.count * cycles / (shared or 1)
+            cycles, behind, registers = self._loads(operand, tile, sizes, vectors)
+            share = operand.count / (self._steps_shared[operand.access.used] or 1)
+            near, far = near + share * cycles, far + share * behind
             held += operand.count * registers
             least = min(least or registers, registers)
         accumulators = copies * len(vectors.widths)
@@ -252,12 +266,11 @@ class TileEstimate:
         if window:
             # Elements that the window's places share are loaded once.
             steps, around = max(1, prod(window.values())), {**sizes, **window}
-            loads = sum(
-                o.count * self._loads(o, tile, around, vectors)[0] / steps for o in self.inputs
-            )
+            again = [(o.count, self._loads(o, tile, around, vectors)) for o in self.inputs]
+            near = sum(count * load.near / steps for count, load in again)
+            far = sum(count * load.far / steps for count, load in again)
         if not self.has_reduction:
-            loads += copies * self._store_cycles(vectors.widths, lane_dim, sizes)
-        latency = machine.fma_latency if self.has_reduction else 1
+            near += copies * self._store_cycles(vectors.widths, lane_dim, sizes)
         # One operand is held in registers, the others stream through one more. All are held
         # where the compiler loads what it can early, as it does of several steps at once.
         early = machine.loads_early or self.steps_at_once(lane_dim) is not None
@@ -265,14 +278,14 @@ class TileEstimate:
         kept = held if early else least * several
         needed = accumulators + kept + self.costs.streaming_registers
         spill = max(0, needed - self.registers)
-        again = sum(o.count * self._refetch(o, tile, sizes) for o in self._read_again)
-        # They overlap, the worse the more each has to do.
-        work = sum(cycles**self.costs.overlap for cycles in (arithmetic, loads, again))
+        evicted = sum(o.count * self._refetch(o, tile, sizes) for o in self._read_again)
         micro_ops = operations + accumulators * self.products + self.costs.loop_micro_ops
-        micro_ops += loads * machine.loads_per_cycle * machine.load_micro_ops
-        busy = max(work ** (1 / self.costs.overlap), latency, micro_ops / machine.issue_width)
-        code = operations + held
-        return busy + self.costs.loop_cycles + self.costs.spill_cycles * spill, code
+        micro_ops += (near + far) * machine.loads_per_cycle * machine.load_micro_ops
+        latency = machine.fma_latency if self.has_reduction else 1
+        busy = Pass(arithmetic, near, far, evicted, latency, micro_ops).cycles(machine)
+        busy["loops"] = self.costs.loop_cycles
+        busy["registers"] = self.costs.spill_cycles * spill
+        return Terms(busy), operations + held
 
     def _arithmetic(
         self, tile: Tile, sizes: Mapping[int, int], vectors: _Vectors
@@ -362,26 +375,28 @@ class TileEstimate:
 
     def _loads(
         self, operand: Operand, tile: Tile, sizes: Mapping[int, int], vectors: _Vectors
-    ) -> tuple[float, int]:
-        """(cycles, registers) of one operand: each different vector or scalar loaded once."""
+    ) -> Loads:
+        """The loads of one operand: each different vector or scalar once."""
         lane, strides = tile.lane_dim, operand.strides
         count = operand.elements(sizes, lane)
         if lane is None or (stride := strides[lane]) == 0:
             steps = self.steps_at_once(lane)
             lanes = self.full_lanes if steps is not None and strides[steps] == 1 else 1
-            return count / lanes / self.machine.loads_per_cycle, count
+            return Loads(count / lanes / self.machine.loads_per_cycle, 0.0, count)
         registers = count * len(vectors.widths)
         if stride == 1:
             cycles = count * (vectors.unaligned if operand.slides(lane) else vectors.aligned)
-            streamed = registers * tile.lanes * self.bytes
-            return max(cycles, streamed / self._bandwidth(operand, tile)), registers
+            streamed = registers * tile.lanes * self.bytes / self._bandwidth(operand, tile)
+            if streamed > cycles:
+                return Loads(0.0, streamed, registers)
+            return Loads(cycles, 0.0, registers)
         if any(strides[d] == 1 and n == tile.lanes for d, n in tile.copies.items()):
             steps = self.costs.transpose_cycles + tile.lanes.bit_length()
-            return registers * steps, registers
+            return Loads(registers * steps, 0.0, registers)
         if is_interleaved(stride):
             shuffles = (stride - 1) * len(vectors.widths)
-            return count * (stride * vectors.unaligned + shuffles), registers
-        return count * self.costs.gather_cycles * sum(vectors.widths), registers
+            return Loads(count * (stride * vectors.unaligned + shuffles), 0.0, registers)
+        return Loads(count * self.costs.gather_cycles * sum(vectors.widths), 0.0, registers)
 
     def _bandwidth(self, operand: Operand, tile: Tile) -> float:
         """Bytes per cycle of an operand that the next tile reads again, after the reduction."""

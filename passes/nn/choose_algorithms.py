@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ...dialects import nn
@@ -14,10 +15,13 @@ from ...dialects.nn.winograd import TRANSFORMS, points_of
 from ...dialects.strict_math import is_strict
 from ...ir.builder import Builder
 from ...ir.core import Block, Operation, Value
+from ...ir.decisions import Alternative, Decision, Terms
+from ...ir.location import Location
 from ...ir.passes import Pass, PassContext, option
 from ...ir.polynomial import Size
 from ...ir.types import FloatType, TensorType
 from ...targets.attribute import target_of
+from ...targets.machine import Machine
 from ...targets.roofline import F32, Roofline
 from .building import element_of, is_arranged_constant, scalar, shape_of
 from .dilations import dilations_of, undilate
@@ -62,10 +66,9 @@ class ChooseAlgorithms(
         for conv in [c for c in op.walk() if isinstance(c, nn.BlockedConv)]:
             if not self.winograd or not is_winograd(conv):
                 continue
-            stride = stride_of(conv)
-            tiles = [tile for tile, of in TRANSFORMS if of == stride]
-            share, tile = min((work.share(conv, tile), tile) for tile in tiles)
-            if share < 1:
+            found = algorithm(work.machine, work.sizes_of(conv), conv.loc)
+            context.decide(found)
+            if (tile := _TILES.get(found.taken)) is not None:
                 if dilations_of(conv) != (1, 1):
                     conv = undilate(conv)
                 use_winograd(conv, tile)
@@ -100,24 +103,117 @@ def stride_of(conv: nn.BlockedConv) -> int:
     return conv.strides[0] if conv.strides else 1
 
 
+_DIRECT = "direct"
+_TILES = {f"winograd {tile}x{tile}": tile for tile, _ in TRANSFORMS}
+"""The algorithms, by the results of a tile."""
+
+
 @dataclass(frozen=True)
-class Work(Roofline):
+class ConvSizes:
+    """What the time of a convolution depends on: images, channels, rows and columns of results,
+    channels of results. Dilated images are taken apart.
+    """
+
+    images: int
+    channels: int
+    rows: int
+    columns: int
+    results: int
+    stride: int
+    products: float
+    is_dilated: bool
+
+
+def algorithm(machine: Machine, sizes: tuple[ConvSizes, ...], loc: Location) -> Decision:
+    """Which algorithm a convolution gets on a machine.
+
+    Of open images the geometric mean over usual ones and small ones counts.
+    """
+    costs, stride = ConvCosts(machine), sizes[0].stride
+    names = [name for name, tile in _TILES.items() if (tile, stride) in TRANSFORMS]
+    direct = _mean([costs.direct(one) for one in sizes])
+    found = {name: _mean([costs.winograd(one, _TILES[name]) for one in sizes]) for name in names}
+    least = min(found, key=lambda name: found[name].cycles)
+    margin = 1 / costs.costs.epilogue
+    return Decision(
+        "algorithm",
+        tuple(Alternative(name, terms) for name, terms in {_DIRECT: direct, **found}.items()),
+        least if found[least].cycles < margin * direct.cycles else _DIRECT,
+        loc,
+        margin=margin,
+        because="on one core",
+        again=lambda other: algorithm(other, sizes, loc),
+    )
+
+
+def _mean(several: Sequence[Terms]) -> Terms:
+    if len(several) == 1:
+        return several[0]
+    usual, small = several
+    return Terms.between(usual, small, math.sqrt(usual.cycles * small.cycles))
+
+
+@dataclass(frozen=True)
+class ConvCosts(Roofline):
     """What convolutions are expected to take on a machine. Units: cycles of one core."""
+
+    def direct(self, sizes: ConvSizes) -> Terms:
+        """The products; the weights come from memory, mostly beside them."""
+        weights = F32 * 9 * sizes.channels * sizes.results
+        read = self.costs.hidden * weights / self.machine.memory_bandwidth
+        return Terms({"arithmetic": self.arithmetic(sizes.products), "memory": read})
+
+    def winograd(self, sizes: ConvSizes, tile: int) -> Terms:
+        """The products, with the weights beside them; the transforms, which write and read."""
+        N, C, P, Q, M = sizes.images, sizes.channels, sizes.rows, sizes.columns, sizes.results
+        machine = self.machine
+        tiles, points = N * -(-P // tile) * -(-Q // tile), points_of(tile, sizes.stride) ** 2
+        between = points * tiles * (C + M)
+        weights = points * C * M
+        found = self.beside_memory(self.arithmetic(tiles * weights), F32 * weights)
+        transforms = self.arithmetic(tiles * (C + M) * self._transform(tile, sizes.stride))
+        is_cached = self.is_cached(between) or self.is_blocked(between, weights)
+        if sizes.is_dilated:
+            between += N * P * Q * (C + M)
+        found = found.plus("arithmetic", transforms)
+        if not is_cached:
+            return found.plus("memory", 2 * F32 * between / machine.memory_bandwidth)
+        # What is written to the second cache is partly read from the third.
+        found = found.plus("l2", F32 * between / machine.private_memory.bandwidth)
+        return found.plus("l3", F32 * between / machine.shared_memory.bandwidth)
+
+    def _transform(self, tile: int, stride: int) -> int:
+        """Multiplications that one tile's transform at input or output is worth."""
+        costs = self.costs
+        if stride == 1:
+            return costs.transform_2 if tile == 2 else costs.transform_4
+        return costs.transform_2_strided if tile == 2 else costs.transform_4_strided
+
+    def is_cached(self, between: int) -> bool:
+        """Whether so many elements between kernels stay in the second cache and the one behind."""
+        return F32 * between <= self.costs.between_l2s * self.machine.private_memory.bytes
+
+    def is_blocked(self, between: int, weights: int) -> bool:
+        """Whether transforms and products are to be done on blocks of tiles, one after the other.
+
+        Then what is between them never leaves the caches, but each block reads all weights.
+        """
+        return not self.is_cached(between) and between > self.costs.between_weights * weights
+
+
+@dataclass(frozen=True)
+class Work(ConvCosts):
+    """The same of the convolutions of a function, whose unknown extents are estimated."""
 
     shapes: SymbolicShapes
     smaller: int = 1
     """By what to divide the extents of open images."""
 
-    def share(self, conv: nn.BlockedConv, tile: int) -> float:
-        """What Winograd's algorithm takes of the direct one's cycles.
-
-        Of open images it is the geometric mean over usual ones and small ones.
-        """
-        usual = self.winograd(conv, tile) / self.direct(conv)
+    def sizes_of(self, conv: nn.BlockedConv) -> tuple[ConvSizes, ...]:
+        """The sizes that count: of open images, usual ones and small ones."""
         if None not in shape_of(conv.out)[2:4]:
-            return usual
-        small = replace(self, smaller=self.costs.small_images)
-        return math.sqrt(usual * small.winograd(conv, tile) / small.direct(conv))
+            return (self.sizes(conv),)
+        return self.sizes(conv), replace(self, smaller=self.costs.small_images).sizes(conv)
 
     def extents(self, conv: nn.BlockedConv) -> list[int]:
         """N, P and Q of the result, as expected."""
@@ -158,58 +254,16 @@ class Work(Roofline):
         is_image = sum(extent != 1 for extent in input.shape[2:]) > 1
         return (self.costs.open_image if is_image else self.costs.open_sound) // self.smaller
 
-    def sizes(self, conv: nn.BlockedConv) -> tuple[int, int, int, int, int]:
-        """N, C, P, Q, M of the dense convolution, for which dilated images are taken apart."""
+    def sizes(self, conv: nn.BlockedConv) -> ConvSizes:
+        """The sizes of the dense convolution."""
         _, Co, _, _, Ci = shape_of(conv.x)
         _, Mo, _, _, Mi = shape_of(conv.out)
         N, P, Q = self.extents(conv)
         d, e = dilations_of(conv)
-        return N * d * e, Co * Ci, -(-P // d), -(-Q // e), Mo * Mi
-
-    def direct(self, conv: nn.BlockedConv) -> float:
-        """The products; the weights come from memory, mostly beside them."""
-        _, C, _, _, M = self.sizes(conv)
-        weights = F32 * 9 * C * M
-        products = self.arithmetic(float(weights // F32 * math.prod(self.extents(conv))))
-        return products + self.costs.hidden * weights / self.machine.memory_bandwidth
-
-    def winograd(self, conv: nn.BlockedConv, tile: int) -> float:
-        """The products, with the weights beside them; the transforms, which write and read."""
-        N, C, P, Q, M = self.sizes(conv)
-        stride, machine = stride_of(conv), self.machine
-        tiles, points = N * -(-P // tile) * -(-Q // tile), points_of(tile, stride) ** 2
-        between = points * tiles * (C + M)
-        weights = points * C * M
-        products = self.beside(
-            self.arithmetic(tiles * weights), F32 * weights / machine.memory_bandwidth
-        )
-        transforms = self.arithmetic(tiles * (C + M) * self._transform(tile, stride))
-        is_cached = self.is_cached(between) or self.is_blocked(between, weights)
-        if dilations_of(conv) != (1, 1):
-            between += N * P * Q * (C + M)
-        # What is written to the second cache is partly read from the third.
-        near, far = machine.private_memory, machine.shared_memory
-        cached = 1 / near.bandwidth + 1 / far.bandwidth
-        moves = F32 * between * (cached if is_cached else 2 / machine.memory_bandwidth)
-        return self.costs.epilogue * (products + transforms + moves)
-
-    def _transform(self, tile: int, stride: int) -> int:
-        """Multiplications that one tile's transform at input or output is worth."""
-        costs = self.costs
-        if stride == 1:
-            return costs.transform_2 if tile == 2 else costs.transform_4
-        return costs.transform_2_strided if tile == 2 else costs.transform_4_strided
-
-    def is_cached(self, between: int) -> bool:
-        """Whether so many elements between kernels stay in the second cache and the one behind."""
-        return F32 * between <= self.costs.between_l2s * self.machine.private_memory.bytes
-
-    def is_blocked(self, between: int, weights: int) -> bool:
-        """Whether transforms and products are to be done on blocks of tiles, one after the other.
-
-        Then what is between them never leaves the caches, but each block reads all weights.
-        """
-        return not self.is_cached(between) and between > self.costs.between_weights * weights
+        C, M = Co * Ci, Mo * Mi  # type: ignore[operator]
+        products = float(9 * C * M * N * P * Q)
+        apart = (N * d * e, C, -(-P // d), -(-Q // e), M)
+        return ConvSizes(*apart, stride_of(conv), products, (d, e) != (1, 1))
 
 
 def use_winograd(conv: nn.BlockedConv, tile: int) -> None:

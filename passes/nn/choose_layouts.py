@@ -24,6 +24,7 @@ from ...dialects.nn.windows import Window, runs
 from ...dialects.strict_math import is_strict
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
+from ...ir.decisions import Alternative, Decision
 from ...ir.lazy import np
 from ...ir.passes import Pass, PassContext, option
 from ...ir.rewriting import apply_greedily
@@ -108,10 +109,15 @@ class ChooseLayouts(
         blocks = {conv: layouts.blocks_of(conv, wanted) for conv in convolutions}
         # Narrow groups shuffle channels while those before and after are still plain.
         for conv in sorted(convolutions, key=lambda c: not layouts.is_shuffled(c)):
-            if (found := blocks[conv]) is not None:
+            found = blocks[conv]
+            context.decide(layout(conv, "blocks of {} channels, of {} results", found or ()))
+            if found is not None:
                 block_conv(conv, *found, costs, integers.get(conv))
                 context.statistic("convolutions-blocked")
         for product in products:
+            columns = layouts.columns_of(product)
+            packed = (columns,) if layouts.is_packable(product) else ()
+            context.decide(layout(product, "blocks of {} columns", packed))
             if (words := integer_matmul(product, machine)) is not None:
                 pack_integer_matmul(product, words, layouts.columns_of(product))
             elif layouts.is_packable(product):
@@ -122,6 +128,18 @@ class ChooseLayouts(
                 continue
             context.statistic("matrices-packed")
         apply_greedily(op, PATTERNS, fold=False, trace=context.trace)
+
+
+def layout(product: nn.Conv | nn.Matmul, words: str, blocks: tuple[int, ...]) -> Decision:
+    """The layout that a product gets, by rule: no model says what another one would take."""
+    blocked = words.format(*blocks) if blocks else "blocks"
+    rule = (
+        "blocks fill vectors"
+        if blocks
+        else "weights that change, or of which no block fills vectors, stay as they are"
+    )
+    found = tuple(map(Alternative, (blocked, "as the model has it")))
+    return Decision("layout", found, found[not blocks].name, product.loc, because=rule)
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,13 @@ from ...dialects.nn.symbolic_shapes import SymbolicShapes
 from ...dialects.strict_math import is_strict
 from ...ir.builder import Builder
 from ...ir.core import Operation
+from ...ir.decisions import Alternative, Decision
+from ...ir.location import Location
 from ...ir.passes import Pass, PassContext, option
 from ...ir.types import bf16, f16
 from ...targets.attribute import target_of
-from ...targets.roofline import F32
+from ...targets.machine import Machine
+from ...targets.roofline import F32, Roofline
 from .building import cast, element_of, shape_of, widen
 from .choose_algorithms import Work
 from .fold_batch_norm import is_made_of_constants
@@ -54,20 +57,34 @@ class WidenConvolutions(
         names = names_of(op.attributes.get(INPUT_DIMS))
         shapes = SymbolicShapes(op.regions[0].blocks[0], names)
         work = Work(target_of(op, self.target).machine, shapes)
-        gaining = [c for c in convs if is_made_of_constants(c.weight) and gains(work, c)]
-        for conv in gaining:
-            compute_wide(conv)
-            context.statistic("wide-convolutions")
+        for conv in [c for c in convs if is_made_of_constants(c.weight)]:
+            N, _, *places = work.shapes.of(conv.out)
+            weights = prod(shape_of(conv.weight))  # type: ignore[arg-type]
+            products = float(weights * prod(work.expected(N, *places)))
+            found = precision(work.machine, weights, products, conv.loc)
+            context.decide(found)
+            if found.taken == _WIDE:
+                compute_wide(conv)
+                context.statistic("wide-convolutions")
 
 
-def gains(work: Work, conv: nn.Conv) -> bool:
+_NARROW, _WIDE = "16 bits", "f32"
+
+
+def precision(machine: Machine, weights: int, products: float, loc: Location) -> Decision:
     """Whether the casts that are saved outweigh the larger weights."""
-    N, _, *places = work.shapes.of(conv.out)
-    weights = prod(shape_of(conv.weight))
-    products = work.arithmetic(float(weights * prod(work.expected(N, *places))))
-    read = F32 * weights / work.machine.memory_bandwidth
-    narrow = work.beside(work.costs.half_products * products, read / 2)
-    return work.beside(products, read) < narrow
+    costs = Roofline(machine)
+    arithmetic, read = costs.arithmetic(products), float(F32 * weights)
+    narrow = costs.beside_memory(costs.costs.half_products * arithmetic, read / 2)
+    wide = costs.beside_memory(arithmetic, read)
+    return Decision(
+        "precision",
+        (Alternative(_NARROW, narrow), Alternative(_WIDE, wide)),
+        _WIDE if wide.cycles < narrow.cycles else _NARROW,
+        loc,
+        because="on one core",
+        again=lambda other: precision(other, weights, products, loc),
+    )
 
 
 def compute_wide(conv: nn.Conv) -> None:

@@ -93,18 +93,20 @@ class DeviceTarget(Target):
             return self.caller.object_of(text, timed)
 
     def notes(self, module: Operation) -> list[str]:
+        steps = self.fallbacks(module)
+        return [self.told(module), *(f"on the host: {step}" for step in steps)]
+
+    def told(self, module: Operation) -> str:
         found = module.attributes.get(DEVICE)
         if not isinstance(found, DictAttr):
-            return ["nothing runs on the device"]
+            return "nothing runs on the device"
         launches, copied, time = (
             getattr(found.get(key), "value", 0) for key in ("launches", "copied", "microseconds")
         )
-        steps = self.fallbacks(module)
-        line = (
-            f"{launches} launches on the device, {len(steps)} steps of the host, {copied:,} bytes "
-            f"copied per run, {time / 1000:.3g} ms expected"
+        return (
+            f"{launches} launches on the device, {len(self.fallbacks(module))} steps of the host, "
+            f"{copied:,} bytes copied per run, {time / 1000:.3g} ms expected"
         )
-        return [line, *(f"on the host: {step}" for step in steps)]
 
     def fallbacks(self, module: Operation) -> list[str]:
         found = module.attributes.get(DEVICE)

@@ -79,6 +79,9 @@ class HlsTarget(Target):
             text = hls_text(module, symbols.prefix, self.machine, self.exact, self.fixed)
         return text.encode()
 
+    def told(self, module: Operation) -> str:
+        return self.notes(module)[0]
+
     def notes(self, module: Operation) -> list[str]:
         from .fixed import FixedRanges
         from .text import ranges_of, report_of

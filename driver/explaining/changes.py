@@ -1,0 +1,106 @@
+"""What would change a decision: the same model of the machine, with one number changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...ir.decisions import Decision
+from ...targets.fpga import FpgaMachine
+from ...targets.groups import GroupMachine
+from ...targets.machine import Machine
+from ...targets.processor import Processor
+
+FACTORS = (1.1, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0)
+"""By how much a number is changed, up and down: the least that changes the decision is told."""
+
+_PROCESSOR = {
+    "memory_bandwidth": "memory bandwidth",
+    "l3_bandwidth": "bandwidth of the third cache",
+    "l2_bandwidth": "bandwidth of the second cache",
+    "l3_bytes": "third cache",
+    "l2_bytes": "second cache",
+    "l1_bytes": "first cache",
+    "full_width_units": "arithmetic units",
+    "fma_latency": "latency of an addition",
+    "load_bytes_per_cycle": "bytes loaded in a cycle",
+    "issue_width": "instructions started in a cycle",
+    "cores": "cores",
+}
+_GROUPS = {
+    "memory_bandwidth": "memory bandwidth",
+    "l2_bandwidth": "bandwidth of the second cache",
+    "cache_bandwidth": "bandwidth of the first cache",
+    "workgroup_bandwidth": "bandwidth of workgroup memory",
+    "core_workgroup_bytes": "workgroup memory",
+    "units": "arithmetic units",
+    "latency": "latency of memory",
+    "launch_microseconds": "time of a launch",
+    "cores": "cores",
+}
+_FPGA = {"dsps": "multipliers", "pipeline_cycles": "time to fill a pipeline"}
+NUMBERS: dict[type[Machine], dict[str, str]] = {
+    Processor: _PROCESSOR,
+    GroupMachine: _GROUPS,
+    FpgaMachine: _FPGA,
+}
+"""The numbers of a machine that are changed, with their names."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """So many times a number of the machine, with which something else would be taken."""
+
+    number: str
+    words: str
+    factor: float
+    taken: str
+
+
+def changes_of(decision: Decision, machine: Machine) -> list[Change]:
+    """The least changes of single numbers that change a decision."""
+    if decision.again is None:
+        return []
+    found = (
+        _least(decision, machine, name, words, up)
+        for kind, numbers in NUMBERS.items()
+        if isinstance(machine, kind)
+        for name, words in numbers.items()
+        for up in (True, False)
+    )
+    return [one for one in found if one is not None]
+
+
+def _least(decision: Decision, machine: Machine, name: str, words: str, up: bool) -> Change | None:
+    """The least change of one number, found by halving: what changes it goes on to do so."""
+    tried = list(_changed(machine, name, up))
+    if not tried:
+        return None
+    taken = _taken(decision, tried[-1][1])
+    if taken == decision.taken:
+        return None
+    low, high, best = 0, len(tried) - 1, taken
+    while low < high:
+        middle = (low + high) // 2
+        found = _taken(decision, tried[middle][1])
+        if found == decision.taken:
+            low = middle + 1
+        else:
+            high, best = middle, found
+    return Change(name, words, tried[high][0], best)
+
+
+def _changed(machine: Machine, name: str, up: bool) -> Iterator[tuple[float, Machine]]:
+    """The machine with more and more, or less and less, of a number."""
+    old = getattr(machine, name)
+    for factor in FACTORS:
+        wanted = old * factor if up else old / factor
+        new: Any = max(1, round(wanted)) if isinstance(old, int) else wanted
+        if new != old:
+            yield new / old, replace(machine, **{name: new})
+
+
+def _taken(decision: Decision, machine: Machine) -> str:
+    assert decision.again is not None
+    return decision.again(machine).taken

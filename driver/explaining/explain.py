@@ -1,0 +1,285 @@
+"""The explanation of a model: all that `nnc why` says, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from ...dialects import func
+from ...dialects.marks import DEVICE, ON_HOST
+from ...ir.attributes import DictAttr
+from ...ir.core import Operation
+from ...ir.decisions import Decision, Decisions
+from ...ir.diagnostics import NncError
+from ...ir.location import node_names, node_of
+from ...kernels.kernel_costs import kernel_cost
+from ...memory.device_note import calls_of_kernels
+from ...targets.attribute import attach, target_of
+from ...targets.base import Target
+from ...targets.machine import Machine
+from ...targets.roofline import Roofline
+from ..compile import run_stages
+from ..hosting import cut_parts, host_steps, is_hosted
+from .changes import Change, changes_of
+from .summary import reason
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Option:
+    """An alternative. Units: microseconds of one call; None where no model says."""
+
+    name: str
+    microseconds: float | None
+    terms: Mapping[str, float]
+    bound: str
+    detail: str
+    why_not: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen for a kernel or its nodes, the options in the order of what they promise.
+
+    `changes` is None where nobody asked, or no times decided.
+    """
+
+    kind: str
+    nodes: tuple[str, ...]
+    taken: str
+    because: str
+    options: tuple[Option, ...]
+    changes: tuple[Change, ...] | None
+
+    @property
+    def chosen(self) -> Option:
+        return next(one for one in self.options if one.name == self.taken)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The least that a call can take by its operations and the bytes of its arguments.
+
+    `by` says which of both it is. Units: microseconds.
+    """
+
+    microseconds: float
+    by: str
+
+
+@dataclass(frozen=True)
+class KernelReason:
+    """Why a kernel is as it is. Units: microseconds of one call; None where that is not known."""
+
+    kernel: str
+    nodes: tuple[str, ...]
+    calls: int
+    target: str
+    on_host: str
+    cores: int
+    microseconds: float | None
+    bound: str
+    terms: Mapping[str, float]
+    roofline: Bound | None
+    choices: tuple[Choice, ...]
+
+    @property
+    def total(self) -> float:
+        """What all calls take."""
+        return self.calls * (self.microseconds or 0.0)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a model is compiled as it is. `copied` are bytes in a run, `launches` on a device."""
+
+    model: str
+    target: str
+    kernels: tuple[KernelReason, ...]
+    host_steps: tuple[str, ...]
+    launches: int | None
+    copied: int
+    copying: float
+    """Microseconds."""
+
+    @property
+    def microseconds(self) -> float:
+        return sum(one.total for one in self.kernels) + self.copying
+
+    @property
+    def calls(self) -> int:
+        return sum(one.calls for one in self.kernels)
+
+    def as_json(self) -> dict[str, Any]:
+        """The same for a program. Units: microseconds, bytes."""
+        return {**asdict(self), "microseconds": self.microseconds, "calls": self.calls}
+
+
+def explain(
+    name: str,
+    module: Operation,
+    *,
+    target: str | None = None,
+    node: str | None = None,
+    changes: bool = False,
+    progress: Progress = lambda message: None,
+) -> Explanation:
+    """Explain a module of the graph, which is consumed: its kernels, or those of one node, by the
+    model's name or the kernel's. With `changes`, also what would change each choice.
+
+    Raises NncError, also where there is no such node, with names that are like it.
+    """
+    known = {n for op in module.walk() for n in node_names(op.loc)}
+    hosted = [op for op in host_steps(module) if not isinstance(op, func.Return)]
+    steps = tuple(dict.fromkeys(node_of(op.loc) or f"'{op.name}'" for op in hosted))
+    chosen = attach(module, target_of(module, target))
+    parts = cut_parts(module) if is_hosted(module) else [module]
+    walks = [_Walk(chosen, node, changes) for _ in parts]
+    for part, walk in zip(parts, walks, strict=True):
+        walk.run(part, progress)
+    kernels = [kernel for walk in walks for kernel in walk.kernels]
+    if node is not None and not kernels:
+        _refuse(node, known, {n for walk in walks for n in walk.names})
+    launches = [walk.number("launches") for walk in walks] if chosen.caller is not chosen else None
+    copied = sum(walk.number("copied") for walk in walks)
+    bandwidth = getattr(chosen.machine, "copy_bandwidth", None)
+    return Explanation(
+        name,
+        chosen.name,
+        tuple(kernels),
+        steps,
+        None if launches is None else sum(launches),
+        copied,
+        copied / bandwidth / 1000 if bandwidth else 0.0,
+    )
+
+
+def _refuse(node: str, known: set[str], compiled: set[str]) -> None:
+    """Raises the NncError for a node that no kernel came from."""
+    if any(_is_named(node, one) for one in known):
+        raise NncError(f"no kernel came from node '{node}': it was folded, or only moves data")
+    words = {word for one in known | compiled for word in (one, one.rpartition(" (")[0]) if word}
+    near = get_close_matches(node, sorted(words), n=5, cutoff=0.4)
+    listed = ", ".join(f"'{one}'" for one in near)
+    raise NncError(
+        f"no node or kernel is called '{node}'" + (f"; near names are {listed}" if near else "")
+    )
+
+
+def _is_named(wanted: str, name: str) -> bool:
+    """Whether a node, such as `conv_1 (Conv)`, is what the user calls so."""
+    return wanted in (name, name.rpartition(" (")[0])
+
+
+class _Walk:
+    """One module on its way down, with what is decided there."""
+
+    def __init__(self, target: Target, node: str | None, changes: bool) -> None:
+        self.target, self.node, self.changes = target, node, changes
+        self.decisions = Decisions(every=True)
+        self.kernels: list[KernelReason] = []
+        self.names: set[str] = set()
+        """Of all kernels, and of the nodes that they came from."""
+        self.note: DictAttr | None = None
+
+    def run(self, module: Operation, progress: Progress) -> None:
+        """To the schedules of a processor; of a device to the end, where copies are known."""
+
+        def look(stage: str, at: Operation) -> None:
+            if stage == "schedule":
+                self.kernels = self._explained(at)
+
+        is_device = self.target.caller is not self.target
+        run_stages(
+            module,
+            last=None if is_device else "schedule",
+            progress=progress,
+            after_stage=look,
+            decisions=self.decisions,
+        )
+        found = module.attributes.get(DEVICE)
+        self.note = found if isinstance(found, DictAttr) else None
+
+    def number(self, name: str) -> int:
+        """A number that a device's module tells; 0 where it does not."""
+        return getattr(self.note.get(name), "value", 0) if self.note is not None else 0
+
+    def _explained(self, module: Operation) -> list[KernelReason]:
+        functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
+        nodes: dict[str, dict[str, None]] = {}
+        calls: dict[str, int] = {}
+        for call in calls_of_kernels(module):
+            calls[call.callee] = calls.get(call.callee, 0) + 1
+            nodes.setdefault(call.callee, {}).update(dict.fromkeys(node_names(call.loc)))
+        self.names = {*calls, *(n for names in nodes.values() for n in names)}
+        return [
+            self._kernel(functions[name], tuple(nodes[name]), count)
+            for name, count in calls.items()
+            if self.node is None or any(_is_named(self.node, one) for one in (name, *nodes[name]))
+        ]
+
+    def _kernel(self, kernel: func.FuncOp, nodes: tuple[str, ...], calls: int) -> KernelReason:
+        target = target_of(kernel)
+        machine, name = target.machine, kernel.sym_name
+        own = [d for d in self.decisions.made if d.subject == name]
+        graph = [
+            d for d in self.decisions.made
+            if not d.subject and set(node_names(d.location)) & set(nodes)
+        ]  # fmt: skip
+        choices = [self._choice(d, machine) for d in (*graph, *own)]
+        chosen = own[-1].chosen if own else None
+        shown = choices[-1].chosen if own else None
+        cores = chosen.cores if chosen is not None else 1
+        host = kernel.attributes.get(ON_HOST)
+        return KernelReason(
+            name,
+            nodes,
+            calls,
+            target.name,
+            getattr(host, "value", ""),
+            cores,
+            shown.microseconds if shown is not None else None,
+            shown.bound if shown is not None else "",
+            shown.terms if shown is not None else {},
+            roofline(kernel, machine, cores),
+            tuple(choices),
+        )
+
+    def _choice(self, decision: Decision, machine: Machine) -> Choice:
+        unit = machine.cycles_per_microsecond
+        options = []
+        for one in decision.alternatives:
+            terms = one.terms if one.terms is not None and not one.fault else None
+            options.append(
+                Option(
+                    one.name,
+                    None if terms is None else terms.cycles / unit,
+                    {n: c / unit for n, c in terms.by_resource.items() if c} if terms else {},
+                    terms.bound if terms else "",
+                    one.detail,
+                    "" if one.name == decision.taken else reason(one, decision),
+                )
+            )
+        asked = self.changes and decision.again is not None
+        found = tuple(changes_of(decision, machine)) if asked else None
+        nodes, kind = node_names(decision.location), decision.kind
+        return Choice(kind, nodes, decision.taken, decision.because, tuple(options), found)
+
+
+def roofline(kernel: func.FuncOp, machine: Machine, cores: int) -> Bound | None:
+    """The least that a kernel takes on so many cores; None where extents are not known."""
+    cost = kernel_cost(kernel)
+    if cost.operations is None or cost.bytes is None:
+        return None
+    arithmetic = cost.operations / 2 / machine.multiply_adds
+    moved = cost.bytes / Roofline(machine).bandwidth(cost.bytes)
+    unit = cores * machine.cycles_per_microsecond
+    return Bound(max(arithmetic, moved) / unit, "operations" if arithmetic > moved else "bytes")
+
+
+def slowest(kernels: Sequence[KernelReason]) -> list[KernelReason]:
+    """Kernels in the order of what all of their calls take."""
+    return sorted(kernels, key=lambda one: -one.total)

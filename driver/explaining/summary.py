@@ -1,0 +1,94 @@
+"""The line after a compilation: kernels, host, copies, time, the fastest alternative not taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ...ir.core import Operation
+from ...ir.decisions import Alternative, Decision
+from ...ir.location import node_of
+from ...memory.device_note import calls_of_kernels
+from ...targets.attribute import target_of
+
+
+@dataclass(frozen=True)
+class NotTaken:
+    """An alternative that was not taken; what it and the chosen one take in a run.
+
+    Units: microseconds.
+    """
+
+    place: str
+    name: str
+    microseconds: float
+    chosen: float
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"fastest not taken: '{self.name}' of {self.place}, {self.microseconds:.3g} us for "
+            f"{self.chosen:.3g} us: {self.reason}"
+        )
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a module is expected to do in a run. Units: microseconds."""
+
+    kernels: int
+    calls: int
+    microseconds: float
+    not_taken: NotTaken | None
+
+    def line(self, device: str) -> str:
+        """One line; what a `device` tells of itself stands for what a processor does."""
+        steps = (
+            f"{self.kernels} kernels in {self.calls} calls, 0 steps of the host, 0 bytes copied "
+            f"per run, {self.microseconds / 1000:.3g} ms expected"
+        )
+        return "; ".join(filter(None, (device or steps, str(self.not_taken or ""))))
+
+
+def summary(module: Operation, decisions: Sequence[Decision]) -> Summary | None:
+    """What a module with schedules tells; None where none of its kernels was decided on here."""
+    calls = [call.callee for call in calls_of_kernels(module)]
+    target = target_of(module)
+    made = [d for d in decisions if d.kind == "schedule" and d.subject in calls]
+    if not made:
+        return None
+    unit = target.machine.cycles_per_microsecond
+    total = sum(calls.count(d.subject) * d.chosen.cycles for d in made) / unit
+    others = _not_taken(decisions, calls, unit)
+    least = min(others, key=lambda one: one.microseconds - one.chosen, default=None)
+    return Summary(len(set(calls)), len(calls), total, least)
+
+
+def _not_taken(
+    decisions: Iterable[Decision], calls: Sequence[str], unit: float
+) -> Iterable[NotTaken]:
+    """The alternatives of which a time is known."""
+    for one in decisions:
+        count = calls.count(one.subject) if one.subject else 1
+        if not count or one.chosen.terms is None:
+            continue
+        for other in one.others:
+            if other.terms not in (None, one.chosen.terms) and not other.fault:
+                times = (count * other.cycles / unit, count * one.chosen.cycles / unit)
+                place = one.subject or node_of(one.location)
+                yield NotTaken(place, other.name, *times, reason(other, one))
+
+
+def reason(other: Alternative, decision: Decision) -> str:
+    """Why an alternative was not taken."""
+    if other.fault:
+        return other.fault
+    if other.terms is None or decision.chosen.terms is None:
+        return decision.because
+    part = other.cycles / max(decision.chosen.cycles, 1e-9)
+    if abs(part - 1) < 0.005:
+        return "expected to take as long"
+    if part >= 1:
+        return f"expected to take {part:.3g} times as long"
+    least = 1 - decision.margin
+    return f"a gain of {1 - part:.0%} is less than the {least:.0%} that the models tell apart"
