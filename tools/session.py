@@ -37,7 +37,7 @@ class Session:
         load_operators(args.ops, streams)
 
     def tuned(self, args: argparse.Namespace) -> TunedFolder | None:
-        """The folder of schedules that `--tuned` names. Raises NncError where there is none."""
+        """The folder of schedules that `--tuned` names. Raises NncError where it is none."""
         from ..kernels.tuned import TunedFolder
 
         if args.tuned is None:
@@ -45,7 +45,7 @@ class Session:
                 raise NncError("nnc: --tuned-anywhere says something of --tuned, which is missing")
             return None
         folder = TunedFolder(self.streams.path(args.tuned), args.tuned_anywhere)
-        folder.files()
+        folder.read()
         return folder
 
     def path(self, model: str) -> str:

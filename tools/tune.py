@@ -60,21 +60,20 @@ def _search(args: argparse.Namespace, session: Session, folder: Path) -> int:
         session.say(f"{one.gain:7.1%} +- {one.spread:.1%}  {one.schedule.kernel}  ({one.told})")
     for line in found.dropped:
         session.say(f"dropped: {line}")
-    if not found.schedules:
+    if not found.schedules or found.whole is None:
         about = f" ({found.whole} of the whole)" if found.whole is not None else ""
         session.say(f"nothing is faster than the default{about}; nothing is kept")
         return 0
     session.say(
         f"{len(found.schedules)} schedules in {folder}: the model takes "
-        f"{1 - found.whole.gain:.1%} of its time, +- {found.whole.spread:.1%}"
-        if found.whole is not None
-        else ""
+        f"{found.whole.median:.1%} of the default's time, +- {found.whole.spread:.1%}"
     )
     return 0
 
 
 def _replay(args: argparse.Namespace, session: Session, folder: Path) -> int:
     """Compile with what was found, and print the digest of the code."""
+    TunedFolder(folder).read()
     module = session.load()
     run_stages(module, target=args.target, tuned=TunedFolder(folder), progress=session.progress)
     code = make_program(module).code

@@ -12,6 +12,7 @@ import pytest
 from nnc.driver.compile import compile_model, load_module, mark_entry, run_stages
 from nnc.driver.program import make_program
 from nnc.driver.tuning.experiments import ExperimentError, Experiments
+from nnc.driver.tuning.kept import kept_schedules
 from nnc.driver.tuning.ratio import Ratio
 from nnc.driver.tuning.search import FIRST, PATIENCE, KernelSearch, Search, confirm
 from nnc.driver.tuning.tune import keep_only, tolerance_of, tune_model
@@ -475,3 +476,22 @@ def test_a_signal_in_a_search_leaves_a_folder_that_can_be_used(tmp_path):
         for _ in range(2)
     }
     assert len(digests) == 1
+
+
+def test_kept_schedules_are_searched_once_for_a_model(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    given = made_up(monkeypatch, [0.8, KeyboardInterrupt(), 0.8, RuntimeError("searched again")])
+    module = product()
+    before = str(module)
+    found = kept_schedules(module, 60.0, 1)
+    assert str(module) == before and len(given) == 3
+    assert kept_schedules(product(), 60.0, 1) == found
+    assert code(found) != code()
+
+
+def test_inputs_of_open_shapes_cannot_be_made_up(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    module = nnc.parse(PRODUCT.replace("8x24", "?x24").replace("8x40", "?x40"))
+    mark_entry(module)
+    with pytest.raises(NncError, match=r"input 'input0' is tensor<\?x24xf32>, of no known shape"):
+        kept_schedules(module, 60.0, 1)
