@@ -46,8 +46,8 @@ Inputs = Callable[["Model"], Mapping[str, Any]]
 
 _MEASURED = 1.0
 """Seconds that runs take in an experiment, in which kernels are measured at least five times."""
-_CONFIRMED = 4.0
-"""Seconds that runs take where it is decided what is kept."""
+_CONFIRMED = 12.0
+"""Seconds that runs take at most where it is decided what is kept: many pairs of a large model."""
 _RUNS = 5
 """Runs from which it is known what part of the model's time each kernel takes."""
 _TIMES_DEFAULT = 8
