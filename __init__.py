@@ -37,6 +37,7 @@ def compile(
     fast_math: bool = True,
     cache: bool = True,
     fallback: bool = True,
+    tuned: str | PathLike[str] | None = None,
     machine: str | None = None,
 ) -> Model:
     """A callable executable from a model.
@@ -52,8 +53,9 @@ def compile(
     (`machine` is the older name of this argument). Without `fast_math`,
     floating-point operations are those that the model states, in their order: no Winograd, no
     sums in parts. With `cache`, a model that was compiled before is read from disk (`nnc cache`
-    shows what is there). Without `fallback`, a model is refused of which a device leaves steps to
-    this machine's processor.
+    shows what is there). `tuned` is a folder that `nnc tune` has written, whose schedules are used
+    where they fit. Without `fallback`, a model is refused of which a device leaves steps to this
+    machine's processor.
 
     Called with NumPy arrays, in order or by name, the executable returns the output, or a tuple
     of them.
@@ -61,7 +63,10 @@ def compile(
     Raises:
         NncError: the model cannot be read or compiled; the message names file and node.
     """
+    from pathlib import Path
+
     from .driver.compile import compile_model
+    from .kernels.tuned import TunedFolder
 
     _load_operators(ops)
     return compile_model(
@@ -74,6 +79,7 @@ def compile(
         fast_math=fast_math,
         cache=cache,
         fallback=fallback,
+        tuned=TunedFolder(Path(tuned)) if tuned is not None else None,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..ir.decisions import Decisions
-    from ..ir.passes import Instrumentation
+    from ..ir.passes import Instrumentation, Pipeline
+    from ..kernels.tuned import TunedFolder
     from ..runtime.model import Model
     from ..runtime.program import Program
     from ..targets.base import Target
@@ -135,6 +137,17 @@ def mark_entry(module: Operation) -> None:
         entry.attributes.setdefault(key, ArrayAttr(names))
 
 
+def _scheduled(one: Pipeline, tuned: TunedFolder | None) -> Pipeline:
+    """The pipeline with schedules from a folder, if any."""
+    from ..kernels.choose_schedules import ChooseSchedules
+
+    if tuned is None:
+        return one
+    options = {"tuned": str(tuned.path), "tuned_anywhere": tuned.anywhere}
+    steps = (replace(s, **options) if isinstance(s, ChooseSchedules) else s for s in one.steps)
+    return replace(one, steps=tuple(steps))
+
+
 @paused_collection()
 def run_stages(
     module: Operation,
@@ -143,6 +156,7 @@ def run_stages(
     target: str | None = None,
     progress: Progress | None = None,
     prepare_milliseconds: int | None = None,
+    tuned: TunedFolder | None = None,
     after_stage: Callable[[str, Operation], None] | None = None,
     instrumentations: Sequence[Instrumentation] = (),
     verify_each: bool = False,
@@ -153,8 +167,9 @@ def run_stages(
 
     `target` is what it is compiled for, by name: by default what the module says, else this
     machine. The module says so from here on. With `prepare_milliseconds`, weights are made when
-    the model is loaded, as many as that long. What passes decide goes to `decisions`. Raises
-    NncError where it is for another target, or has steps that only a host takes.
+    the model is loaded, as many as that long. With `tuned`, kernels get their schedules from that
+    folder. What passes decide goes to `decisions`. Raises NncError where it is for another target,
+    or has steps that only a host takes.
 
     Stages that the module is past change nothing, which is what makes each stage's file a
     place to resume from.
@@ -175,7 +190,7 @@ def run_stages(
         if decisions is not None:
             context.decisions = decisions
         with timed(f"'{stage.name}' Stage"):
-            pipelines = [pipeline(stage.text())]
+            pipelines = [_scheduled(pipeline(stage.text()), tuned)]
             if stage.name == "simplify-graph" and prepare_milliseconds is not None:
                 options = f"milliseconds={prepare_milliseconds}"
                 pipelines.append(pipeline(f"builtin.module(prepare-weights{{{options}}})"))
@@ -200,6 +215,7 @@ def compile_model(
     cache: bool = True,
     emulate: bool = True,
     fallback: bool = True,
+    tuned: TunedFolder | None = None,
     progress: Progress | None = None,
     accept: Callable[[Operation], None] | None = None,
 ) -> Model:
@@ -208,15 +224,16 @@ def compile_model(
 
     Without `fast_math` the floating-point operations are those of the model, in its order. With
     `cache`, a model that was compiled before is read from disk, see `driver/cache.py`. Where
-    a call's inputs have shapes that ask for other code, that is compiled in this call. Without
-    `fallback` a model is refused of which a device leaves steps to the host. `accept` is given the
-    module before it is compiled, and may raise.
+    a call's inputs have shapes that ask for other code, that is compiled in this call. With
+    `tuned`, kernels get their schedules from that folder. Without `fallback` a model is refused of
+    which a device leaves steps to the host. `accept` is given the module before it is compiled,
+    and may raise.
     """
     from .specializing import specializing
 
     compiled = partial(
         _compiled,
-        _Compiler(threads, cache, fallback, progress),
+        _Compiler(threads, cache, fallback, progress, tuned),
         model,
         target,
         emulate,
@@ -255,7 +272,7 @@ def _compiled(
     key = None
     if compiler.cache is not None and isinstance(model, str | Path) and not _is_text(model):
         given = choices_text(shapes=shapes or {}, constants=constants or {})
-        options = f"{given} {signature} {fast_math} {own_operators_digest()}"
+        options = f"{given} {signature} {fast_math} {own_operators_digest()} {compiler.schedules}"
         chosen = find_target(target or HOST)
         chosen.check_runs(emulate)
         key = file_key(model_files(model), chosen, options)
@@ -281,11 +298,19 @@ class _Compiler:
     """Makes models of modules, through the cache where there is one."""
 
     def __init__(
-        self, threads: int, cached: bool, fallback: bool, progress: Progress | None
+        self,
+        threads: int,
+        cached: bool,
+        fallback: bool,
+        progress: Progress | None,
+        tuned: TunedFolder | None = None,
     ) -> None:
         from .cache import ModelCache
 
         self.threads, self.fallback, self.progress = threads, fallback, progress
+        self.tuned = tuned
+        self.schedules = tuned.digest() if tuned is not None else ""
+        """What the folder of schedules holds, for keys of the cache."""
         cache = ModelCache() if cached else None
         self.cache = cache if cache is not None and cache.limit else None
 
@@ -330,21 +355,21 @@ class _Compiler:
 
         if self.cache is None:
             return None
-        return model_key(module, target_of(module), own_operators_digest())
+        return model_key(module, target_of(module), own_operators_digest(), self.schedules)
 
     def _program(self, module: Operation, key: str | None) -> Program:
         """The program of a module, which is kept under its key if it has one."""
         from ..targets.attribute import target_of
 
         if self.cache is None or key is None:
-            return _compile(module, self.progress)
+            return _compile(module, self.progress, tuned=self.tuned)
         if (program := self.cache.find(key, target_of(module))) is not None:
             self._say("found in the cache")
             return program
         with self.cache.new_entry(key) as entry:
             if entry is None:
-                return _compile(module, self.progress)
-            program = _compile(module, self.progress, entry.weights)
+                return _compile(module, self.progress, tuned=self.tuned)
+            program = _compile(module, self.progress, entry.weights, self.tuned)
             entry.store(program)
         return program
 
@@ -366,12 +391,15 @@ class _Compiler:
 
 
 def _compile(
-    module: Operation, progress: Progress | None, new_weights: NewWeights | None = None
+    module: Operation,
+    progress: Progress | None,
+    new_weights: NewWeights | None = None,
+    tuned: TunedFolder | None = None,
 ) -> Program:
     """The program of a module of any stage, which is consumed."""
     from .program import make_program
 
-    run_stages(module, progress=progress)
+    run_stages(module, progress=progress, tuned=tuned)
     return make_program(module, new_weights, timed=told(progress))
 
 

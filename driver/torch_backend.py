@@ -13,7 +13,9 @@ excluded: with gradients to be computed, compilation fails and says so. Importin
 capture recurrent layers (`torch._dynamo.config.allow_rnn`).
 
 `options` of torch.compile are `threads` (default: torch.get_num_threads()), `fast_math`, `cache`
-as those of nnc.compile, and `fallback`, which False turns off.
+as those of nnc.compile, `fallback`, which False turns off, and `tune`: for so many seconds faster
+schedules are searched as by `nnc tune`, once for each graph and machine; they are kept beside the
+cache.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from math import inf
 from typing import Any
 
 import torch  # pyright: ignore[reportMissingImports]
@@ -37,6 +40,7 @@ from ..frontends.pytorch.rows import ROWS
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.location import FileLineColLoc
+from ..kernels.tuned import TunedFolder
 from .torch_call import Call, call_of, in_memory_order
 from .torch_outside import MADE_OF_DRAWN, drawing, with_drawn
 from .torch_recurrent import made_known, made_opaque
@@ -66,6 +70,7 @@ class Options:
     fast_math: bool = True
     cache: bool = True
     fallback: bool = True
+    tune: float = 0.0
 
     @staticmethod
     def of(given: Mapping[str, Any] | None) -> Options:
@@ -79,6 +84,8 @@ class Options:
             raise NncError(
                 f"option 'threads' is {found.threads!r}, expected a number, or 0 for all"
             )
+        if type(found.tune) not in (int, float) or not 0 <= found.tune < inf:
+            raise NncError(f"option 'tune' is {found.tune!r}, expected seconds, or 0 for none")
         for name in ("fast_math", "cache", "fallback"):
             if type(getattr(found, name)) is not bool:
                 raise NncError(f"option '{name}' is {getattr(found, name)!r}, expected a bool")
@@ -206,11 +213,14 @@ class CompiledGraph:
                 return shared.placing(None, self.fed)
             graph, draws = with_drawn(shared.graph)
             stored = in_memory_order(graph, weights)
+            module = _module(stored, weights)
+            threads = self.options.threads or torch.get_num_threads()
             model = compile_model(
-                _module(stored, weights),
-                threads=self.options.threads or torch.get_num_threads(),
+                module,
+                threads=threads,
                 fast_math=self.options.fast_math,
                 cache=self.options.cache,
+                tuned=self._tuned(module, threads),
             )
             call = call_of(model, graph, [*(self.names[i] for i in self.fed), *draws])
             return shared.placing(drawing(call, [*draws.values()]), self.fed)
@@ -219,6 +229,19 @@ class CompiledGraph:
                 raise
             count = sum(node.op == "call_function" for node in self.graph.graph.nodes)
             text = f"nnc leaves a graph of {count} operators to PyTorch: {error.message}"
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
+            return None
+
+    def _tuned(self, module: Operation, threads: int) -> TunedFolder | None:
+        """The schedules that were found for a graph; None where none are asked for or possible."""
+        if not self.options.tune:
+            return None
+        from .tuning.kept import kept_schedules
+
+        try:
+            return kept_schedules(module, self.options.tune, threads)
+        except NncError as error:
+            text = f"nnc does not tune a graph: {error.message}"
             warnings.warn(text, RuntimeWarning, stacklevel=2)
             return None
 

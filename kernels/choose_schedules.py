@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..dialects import func, linalg, schedule
@@ -13,9 +14,10 @@ from ..ir.attributes import I64Attr
 from ..ir.core import Operation
 from ..ir.decisions import Alternative, Decision
 from ..ir.passes import Pass, PassContext, option
-from ..targets.attribute import target_of
+from ..targets.attribute import detailed, target_of
 from .on_host import keep_on_host
 from .policy import policy_of
+from .tuned import TunedFolder, TunedSource
 
 if TYPE_CHECKING:
     from ..targets.machine import Machine
@@ -27,13 +29,17 @@ class ChooseSchedules(
     Pass,
     name="choose-schedules",
     anchor="builtin.module",
-    statistics={"schedules": "Number of schedules chosen"},
+    statistics={
+        "schedules": "Number of schedules chosen",
+        "tuned": "Number of schedules taken from a folder",
+    },
 ):
     """Put a schedule beside every function of linalg operations that has none yet.
 
     Register tiles, loop orders, fusion inside kernels and parallel loops come from a model
     of the machine, by the policy that its target names; see the schedule dialect for what they
-    mean. Of several candidates the best legal one is taken.
+    mean. Of several candidates the best legal one is taken. With `tuned`, kernels get those that
+    `nnc tune` has found for them, where there are any that are legal.
     """
 
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
@@ -41,7 +47,15 @@ class ChooseSchedules(
         False, help="say of each kernel what its candidates are expected to take"
     )
 
+    tuned: str = option("", help="a folder of schedules that `nnc tune` has written")
+    tuned_anywhere: bool = option(
+        False, help="take schedules of `tuned` that were found on other machines too"
+    )
+
     def run(self, op: Operation, context: PassContext) -> None:
+        source = None
+        if self.tuned:
+            source = TunedSource(TunedFolder(Path(self.tuned), self.tuned_anywhere))
         target = target_of(op, self.target)
         existing = schedule.schedules(op)
         for function in list(op.regions[0].ops):
@@ -53,6 +67,12 @@ class ChooseSchedules(
             if any(isinstance(stage, linalg.StructuredOp) for stage in block):
                 keep_on_host(function, target)
                 own = target_of(function)
+                if source is not None and (one := source.find(function, block, detailed(own))):
+                    one.loc = function.loc
+                    assert function.parent is not None
+                    function.parent.insert_after(one, function)
+                    context.statistic("tuned")
+                    continue
                 machine, every = own.machine, self.print_candidates or context.decisions.every
                 found, chosen = choose(function, own.policy, machine, every)
                 if hasattr(policy_of(own.policy), "margin"):
@@ -65,6 +85,8 @@ class ChooseSchedules(
                 assert function.parent is not None
                 function.parent.insert_after(chosen.schedule, function)
                 context.statistic("schedules")
+        for line in source.summary() if source is not None else ():
+            context.report(line)
 
 
 def choose(

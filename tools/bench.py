@@ -30,6 +30,7 @@ def bench_model(model: str, args: argparse.Namespace, session: Session) -> Itera
         cache=False,
         emulate=False,
         fallback=args.fallback != "error",
+        tuned=session.tuned(args),
         progress=session.progress,
         accept=lambda module: check_inputs(module, args),
     )

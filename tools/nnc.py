@@ -123,7 +123,7 @@ def _compile(args: argparse.Namespace, session: Session) -> int:
     check_output(output, options)
     several = args.target.split(",") if args.target and "," in args.target else []
     levels = check_levels(several, output, options) if several else []
-    check = _numerics(args, session)
+    check, tuned = _numerics(args, session), session.tuned(args)
     timing = Timing() if args.mlir_timing else None
     timed = timing.scope if timing is not None else untimed
     timed = told(None if session.quiet else session.progress, timed)
@@ -151,6 +151,7 @@ def _compile(args: argparse.Namespace, session: Session) -> int:
     def stages(module: Operation) -> None:
         run_stages(
             module,
+            tuned=tuned,
             after_stage=scheduled,
             decisions=decisions,
             progress=session.progress,
@@ -260,6 +261,7 @@ def _run(args: argparse.Namespace, session: Session) -> int:
         fast_math=session.fast_math,
         cache=args.cache,
         fallback=args.fallback != "error",
+        tuned=session.tuned(args),
         progress=session.progress,
         accept=lambda module: check_inputs(module, args),
     )
@@ -324,6 +326,12 @@ def _profile(args: argparse.Namespace, session: Session) -> int:
     if args.trace:
         write_whole(session.streams.path(args.trace), chrome_trace(profile))
     return 0
+
+
+def _tune(args: argparse.Namespace, session: Session) -> int:
+    from .tune import tune
+
+    return tune(args, session)
 
 
 def _check(args: argparse.Namespace, session: Session) -> int:
@@ -399,6 +407,7 @@ _COMMANDS = {
     "run": _run,
     "bench": _bench,
     "profile": _profile,
+    "tune": _tune,
     "stages": _stages,
     "check": _check,
     "why": _why,

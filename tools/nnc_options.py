@@ -127,6 +127,7 @@ def _add_compile(sub: argparse.ArgumentParser) -> None:
     )
     sub.add_argument("--static", action="store_true", help="a static library, .a")
     _add_fallback(sub)
+    _add_tuned(sub)
     sub.add_argument(
         "--prove",
         action="store_true",
@@ -147,6 +148,40 @@ def _add_compile(sub: argparse.ArgumentParser) -> None:
     add_numerics(sub)
 
 
+def _add_tuned(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument(
+        "--tuned",
+        metavar="FOLDER",
+        help="use the schedules that `nnc tune` has written there, where they fit",
+    )
+    sub.add_argument(
+        "--tuned-anywhere",
+        action="store_true",
+        help="use those of --tuned that were found on other machines too",
+    )
+
+
+def _add_tune(sub: argparse.ArgumentParser) -> None:
+    _add_inputs(sub)
+    sub.add_argument("-o", "--output", metavar="FOLDER", help="where the schedules go")
+    sub.add_argument(
+        "--seconds", type=float, default=60.0, help="how long to look for them (default: 60)"
+    )
+    sub.add_argument("--trials", type=int, metavar="N", help="experiments at most")
+    sub.add_argument(
+        "--replay",
+        metavar="FOLDER",
+        help="search nothing: compile with the schedules of this folder, and print the digest of "
+        "the code, which is the same each time",
+    )
+    sub.add_argument(
+        "--explain",
+        metavar="FOLDER",
+        help="search nothing: say of each kernel what was found, and how its schedule differs "
+        "from the default",
+    )
+
+
 def _add_fallback(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--fallback",
@@ -160,6 +195,7 @@ def _add_fallback(sub: argparse.ArgumentParser) -> None:
 def _add_run(sub: argparse.ArgumentParser) -> None:
     _add_inputs(sub)
     _add_fallback(sub)
+    _add_tuned(sub)
     sub.add_argument("--output", metavar="FILE", help="write outputs: .npy (one), .npz or .json")
     sub.add_argument(
         "--expect", metavar="FILE", help="compare the output with this .npy, .npz or .json"
@@ -170,6 +206,7 @@ def _add_run(sub: argparse.ArgumentParser) -> None:
 def _add_bench(sub: argparse.ArgumentParser) -> None:
     _add_inputs(sub)
     _add_fallback(sub)
+    _add_tuned(sub)
     sub.add_argument("--runs", type=int, default=20, help="timed runs of each (default: 20)")
 
 
@@ -312,6 +349,11 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
         "Measure this machine's numbers (clock, arithmetic, caches, memory, threads, functions) "
         "and keep them: code for `host` is then scheduled by them. 1 if it was disturbed.",
         _add_calibrate,
+    ),
+    "tune": (
+        "Find faster schedules for a model's kernels by measuring them in the model; written as "
+        "text, for --tuned.",
+        _add_tune,
     ),
     "cache": ("Show or empty the cache of compiled models.", _add_cache),
     "targets": (

@@ -15,6 +15,7 @@ from .progress import Progress
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
+    from ..kernels.tuned import TunedFolder
     from ..runtime.model import Model
 
 
@@ -34,6 +35,18 @@ class Session:
         """What is said of the model's inputs, as `load_module` takes it."""
         self.model = self.path(args.model)
         load_operators(args.ops, streams)
+
+    def tuned(self, args: argparse.Namespace) -> TunedFolder | None:
+        """The folder of schedules that `--tuned` names. Raises NncError where it is none."""
+        from ..kernels.tuned import TunedFolder
+
+        if args.tuned is None:
+            if args.tuned_anywhere:
+                raise NncError("nnc: --tuned-anywhere says something of --tuned, which is missing")
+            return None
+        folder = TunedFolder(self.streams.path(args.tuned), args.tuned_anywhere)
+        folder.read()
+        return folder
 
     def path(self, model: str) -> str:
         """The path of a model that the user names."""

@@ -17,11 +17,13 @@ from ...targets.processor import Processor
 from ..model.legality import IllegalScheduleError
 from ..model.nest import build_nest
 from ..model.places import place_nests
+from ..model.plan import Plan
 from ..model.stages import stages_of
 from ..primitives import cache as caching
 from ..primitives import rfactor
 from ..primitives.inline import inline
 from .chains import chains
+from .choices import Choices
 from .copies import worth_inlining
 from .grouping import partition
 from .heuristics import Heuristics
@@ -57,7 +59,7 @@ def candidates(
     One that cannot be clearly better than another that is there is left out, unless `every` one is
     asked for.
     """
-    policies = _Policies(kernel, block, machine)
+    policies = Policies(kernel, block, machine)
     found = [policies.fused(chained=True)]
     better = machine.costs.loops.clearly_better
     if policies.has_chains and (every or policies.least_grouped < better * found[0].cycles):
@@ -84,11 +86,14 @@ def margin(machine: Processor) -> float:
     return machine.costs.loops.clearly_better
 
 
-class _Policies:
+class Policies:
     """The ways of writing a schedule for the stages of a block."""
 
-    def __init__(self, kernel: str, block: Block, machine: Processor) -> None:
+    def __init__(
+        self, kernel: str, block: Block, machine: Processor, choices: Choices | None = None
+    ) -> None:
         self.kernel, self.block, self.machine = kernel, block, machine
+        self.choices = choices or Choices()
         self.least_apart = self.least_grouped = 0.0
         """Cycles that stages in loops of their own, and groups that share loops, take at least.
 
@@ -100,10 +105,12 @@ class _Policies:
         """Groups of stages that share loops, and `chained` ones whose groups share outer loops."""
 
         def write(writer: ScheduleWriter) -> None:
-            heuristics = Heuristics(writer, self.machine)
+            heuristics = Heuristics(writer, self.machine, choices=self.choices)
             self.least_apart = least_cycles([[s] for s in writer.plan.stages], self.machine)
             for stage in list(writer.plan.stages):
-                if worth_inlining(stage, writer.plan.stages):
+                if worth_inlining(stage, writer.plan.stages) and self.choices.either(
+                    f"inline {stage.index}", True
+                ):
                     writer.put(inline, stage)
             groups = partition(writer.plan.stages)
             joined = chains(groups, writer.plan) if chained else []
@@ -123,7 +130,7 @@ class _Policies:
         """Each stage in loops of its own, which reads its operands where they are."""
 
         def write(writer: ScheduleWriter) -> None:
-            heuristics = Heuristics(writer, self.machine, use_caches=False)
+            heuristics = Heuristics(writer, self.machine, use_caches=False, choices=self.choices)
             for stage in writer.plan.stages:
                 heuristics.alone(stage)
 
@@ -144,7 +151,12 @@ class _Policies:
         except IllegalScheduleError as error:
             return Candidate(name, writer.op, fault=error.message)
         finally:
-            for made, _ in writer.plan.caches:
-                caching.discard(made)
-            for partial in writer.plan.factored.values():
-                rfactor.discard(partial)
+            discard_made(writer.plan)
+
+
+def discard_made(plan: Plan) -> None:
+    """Take away the operations that stand for a plan's copies of operands and partial results."""
+    for made, _ in plan.caches:
+        caching.discard(made)
+    for partial in plan.factored.values():
+        rfactor.discard(partial)

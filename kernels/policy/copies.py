@@ -17,29 +17,21 @@ def worthwhile(stage: Stage, access: Access, machine: Processor) -> list[int] | 
     results, and contiguous along the reduction instead of the lanes; or with rows so far
     apart that a tile of it falls on few sets of the caches.
     """
-    if access.is_scalar or access.coefficients is None or None in access.plain_dims():
-        return None
-    used = access.used
+    order = order_of_copy(stage, access, machine)
     lane = _contiguous_dim(stage)
-    if lane is None or lane not in used or len(used) != len(access.exprs):
+    if order is None or lane is None or access.coefficients is None:
         return None
-    costs = machine.costs.copies
+    costs, used = machine.costs.copies, access.used
     sizes = [expected(e) for e in stage.extents]
     reductions = [d for d in used if stage.kinds[d] == "reduction" and sizes[d] > 1]
     readers = prod(e for d, e in enumerate(sizes) if d not in used and stage.kinds[d] == "parallel")
-    if any(not isinstance(stage.extents[d], int) for d in used if stage.kinds[d] == "reduction"):
+    if readers < costs.readers:
         return None
-    if not reductions or readers < costs.readers or sizes[lane] < machine.lanes(4):
-        return None
-    order = [i for i, d in enumerate(access.plain_dims()) if d != lane]
-    order.append(access.plain_dims().index(lane))
     width = access.element_bytes
     panel = prod(sizes[d] for d in reductions) * costs.panel_columns * width
     if panel > machine.l2_bytes:
         return None
     if access.coefficients[lane] == 1:
-        if not all(isinstance(e, int) for e in stage.extents):
-            return None
         strides = [c for d in reductions if isinstance(c := access.coefficients[d], int)]
         row, rows = sizes[lane] * width, prod(sizes[d] for d in reductions)
         collides = any(
@@ -49,6 +41,30 @@ def worthwhile(stage: Stage, access: Access, machine: Processor) -> list[int] | 
         if not collides or readers < costs.readers_of_rows:
             return None
     return order
+
+
+def order_of_copy(stage: Stage, access: Access, machine: Processor) -> list[int] | None:
+    """The order of dimensions that a copy of an operand would have, or None if none is possible.
+
+    The lanes come last.
+    """
+    if access.is_scalar or access.coefficients is None or None in access.plain_dims():
+        return None
+    used = access.used
+    lane = _contiguous_dim(stage)
+    if lane is None or lane not in used or len(used) != len(access.exprs):
+        return None
+    reductions = [d for d in used if stage.kinds[d] == "reduction"]
+    if any(not isinstance(stage.extents[d], int) for d in reductions):
+        return None
+    if all(expected(stage.extents[d]) <= 1 for d in reductions):
+        return None
+    if expected(stage.extents[lane]) < machine.lanes(4):
+        return None
+    if access.coefficients[lane] == 1 and not all(isinstance(e, int) for e in stage.extents):
+        return None
+    order = [i for i, d in enumerate(access.plain_dims()) if d != lane]
+    return [*order, access.plain_dims().index(lane)]
 
 
 def _crowds(rows: int, row: int, stride: int, machine: Processor) -> bool:

@@ -16,7 +16,8 @@ from ..primitives.split import split
 from ..primitives.unroll import unroll
 from ..primitives.vectorize import vectorize
 from .chains import Chain
-from .copies import worthwhile
+from .choices import Choices
+from .copies import order_of_copy, worthwhile
 from .grouping import Group
 from .shaping import Shaping
 from .streaming import Stream, stream_of
@@ -29,8 +30,14 @@ from .writer import ScheduleWriter
 class Heuristics(Shaping):
     """Schedules groups of stages, one after the other, through a writer."""
 
-    def __init__(self, writer: ScheduleWriter, machine: Processor, use_caches: bool = True) -> None:
-        super().__init__(writer, machine)
+    def __init__(
+        self,
+        writer: ScheduleWriter,
+        machine: Processor,
+        use_caches: bool = True,
+        choices: Choices | None = None,
+    ) -> None:
+        super().__init__(writer, machine, choices)
         self.use_caches = use_caches
         self.copies: dict[Stage, list[Stage]] = {}
         """Copies of operands that were made before the stage that reads them was fused."""
@@ -42,11 +49,11 @@ class Heuristics(Shaping):
         writer = self.writer
         work = sum(self.tile(s, writer.plan.roots[s]).cycles for s in chain.stages)
         for group in chain.groups:
-            if group.kind == "tile" and stream_of(group.host, self.machine) is None:
+            if group.kind == "tile" and self.stream(group.host) is None:
                 self.copies[group.host] = self.caches(group)
         work = self.work(chain.stages, work)
         *whole, last = chain.shared
-        block = chain.block(self.machine)
+        block = self.block(chain)
         shared = whole if whole and block >= expected(chain.host.extents[last]) else chain.shared
         roots = writer.loops(chain.host)
         around = [roots[d] for d in whole]
@@ -75,6 +82,24 @@ class Heuristics(Shaping):
         for group in chain.groups:
             self.group(group)
 
+    def block(self, chain: Chain) -> int:
+        """The block of a chain: as large as the second cache wants it, or some other."""
+        size, extent = chain.block(self.machine), expected(chain.host.extents[chain.shared[-1]])
+        unit = 1 if chain.is_transform else self.costs.loops.block_rows
+
+        def others() -> list[int]:
+            sizes = [ceil(size * part / unit) * unit for part in (1 / 2, 2, 1 / 4, 4)]
+            return [n for n in dict.fromkeys(sizes) if n != size and n < 2 * extent]
+
+        return self.choices.choose(f"block {chain.host.index}", size, others, most=4)
+
+    def stream(self, stage: Stage) -> Stream | None:
+        """The matrix that a stage is to stream through, if any."""
+        stream = stream_of(stage, self.machine)
+        if stream is not None and self.choices.either(f"stream {stage.index}", True):
+            return stream
+        return None
+
     def dealt(self, whole: list[Loop], last: Loop, block: int) -> int | None:
         """The block size with which each core gets its share, where outer loops do not give it.
 
@@ -94,7 +119,7 @@ class Heuristics(Shaping):
     def group(self, group: Group) -> None:
         match group.kind:
             case "tile":
-                stream = stream_of(group.host, self.machine)
+                stream = self.stream(group.host)
                 if stream is not None and stream.is_narrow:
                     self.blocks(group, stream)
                 elif stream is not None:
@@ -156,7 +181,8 @@ class Heuristics(Shaping):
         cores = self.machine.cores
         chunks = cores * -(-extent // (cores * self.costs.loops.stream_results))
         chunk = max(width, -(-extent // (chunks * width)) * width)
-        rows, row = writer.put(split, roots[stream.row_dim], self.costs.loops.stream_rows)
+        together = self.rows_together(host, self.costs.loops.stream_rows)
+        rows, row = writer.put(split, roots[stream.row_dim], together)
         columns, inner = writer.put(split, roots[stream.lane_dim], chunk)
         tiles, inner = writer.put(split, inner, width, names=(f"{inner.name}t", f"{inner.name}i"))
         copies, vector = self.split_lanes(inner, lanes)
@@ -186,7 +212,7 @@ class Heuristics(Shaping):
         chains = prod(extents[d] for d in (*stream.readers, stream.lane_dim)) // lanes
         wanted = 2 * self.machine.fma_latency * self.machine.full_width_units
         most = (self.machine.vector_registers - 2 * self.costs.tiles.streaming_registers) // chains
-        apart = max(1, min(ceil(wanted / chains), most))
+        apart = self.rows_together(host, max(1, min(ceil(wanted / chains), most)))
         taken = (stream.row_dim, stream.lane_dim)
         rest = [l for d, l in roots.items() if d not in taken]
         readers = [l for l in rest if l.dims[0] in stream.readers and l.extent != 1]
@@ -207,6 +233,15 @@ class Heuristics(Shaping):
         self.join(group, parallel)
         self.feed(group, parallel, Tile(stream.lane_dim, lanes))
 
+    def rows_together(self, stage: Stage, count: int) -> int:
+        """How many rows of a matrix are read in one step: so many, or some other number."""
+        return self.choices.choose(
+            f"rows {stage.index}",
+            count,
+            lambda: [n for n in (2 * count, count // 2, count + 1, count - 1) if n > 0],
+            most=4,
+        )
+
     def caches(self, group: Group) -> list[Stage]:
         """Copies of operands that many rows of register tiles read: see `copies.worthwhile`."""
         host = group.host
@@ -214,8 +249,12 @@ class Heuristics(Shaping):
         if not self.use_caches:
             return made
         for access in host.inputs:
+            possible = order_of_copy(host, access, self.machine)
+            if possible is None:
+                continue
             order = worthwhile(host, access, self.machine)
-            if order is not None:
+            if self.choices.either(f"copy {access.number} {host.index}", order is not None):
+                order = order or possible
                 permuted = tuple(order) if order != sorted(order) else None
                 copy = self.writer.put(cache, access.number, host, permuted)
                 assert copy is not None
@@ -314,12 +353,12 @@ class Heuristics(Shaping):
         if tile.lane_dim is None or tile.lane_dim not in rows:
             return tile
         columns = set(range(host.rank)) - rows
-        within = TileModel(host, self.machine, frozenset(rows), roots).best()
-        if within.lane_dim is None or self.row_cycles(group, rows) >= self.row_cycles(
-            group, columns
-        ):
+        model = TileModel(host, self.machine, frozenset(rows), roots)
+        if model.best().lane_dim is None:
             return tile
-        return within
+        pays = self.row_cycles(group, rows) < self.row_cycles(group, columns)
+        within = self.choices.either(f"lanes within {host.index}", pays)
+        return self.chosen_tile(host, model) if within else tile
 
     def row_cycles(self, group: Group, fixed: set[int]) -> float:
         """The cycles of a row group's stages, with no lanes or copies along `fixed` dimensions."""
@@ -358,7 +397,7 @@ class Heuristics(Shaping):
     def own_tile(self, stage: Stage, own: list[Loop]) -> Tile:
         """The tile of a stage along the loops that it does not share."""
         fixed = frozenset(d for d in range(stage.rank) if all(d not in l.dims for l in own))
-        return TileModel(stage, self.machine, fixed, own).best()
+        return self.chosen_tile(stage, TileModel(stage, self.machine, fixed, own))
 
     def absorbed(self, group: Group) -> dict[Stage, Stage]:
         """Elementwise stages that are computed inside the loops of the next one that reads them."""

@@ -17,12 +17,16 @@ from ..primitives.prefetch import prefetch
 from ..primitives.split import split
 from ..primitives.unroll import unroll
 from ..primitives.vectorize import vectorize
+from .choices import Choices
 from .grouping import Group
 from .tile_costs import Tile, unrolled_window
 from .tiles import TileModel
 from .traffic import Traffic
 from .work import bytes_moved, even_share
 from .writer import ScheduleWriter
+
+MOST_STEPS = 16
+"""Steps of a sum that are unrolled at most where it is told how many."""
 
 
 class Shaping:
@@ -31,8 +35,11 @@ class Shaping:
     keeps_outer = False
     """Whether there is a parallel loop outside of each tile, if only with one iteration."""
 
-    def __init__(self, writer: ScheduleWriter, machine: Processor) -> None:
+    def __init__(
+        self, writer: ScheduleWriter, machine: Processor, choices: Choices | None = None
+    ) -> None:
         self.writer = writer
+        self.choices = choices or Choices()
         self.machine = machine
         self.costs = machine.costs
         self.nested: dict[Stage, list[Loop]] = {}
@@ -59,7 +66,12 @@ class Shaping:
     def tile(self, stage: Stage, roots: list[Loop]) -> Tile:
         """The best register tile, in terms of the first dimension of each loop."""
         fixed = frozenset(range(stage.rank)) if unvectorizable(stage) else frozenset()
-        return TileModel(stage, self.machine, fixed, roots, self.parts(stage)).best()
+        model = TileModel(stage, self.machine, fixed, roots, self.parts(stage))
+        return self.chosen_tile(stage, model)
+
+    def chosen_tile(self, stage: Stage, model: TileModel) -> Tile:
+        """The tile of a stage, the best unless another one is told."""
+        return self.choices.choose(f"tile {stage.index}", model.best(), model.others)
 
     def parts(self, stage: Stage) -> dict[int, int]:
         """How many elements of its dimension one iteration of each outer loop covers."""
@@ -131,8 +143,12 @@ class Shaping:
         bodies = prod(tile.copies.values())
         unrolled = unrolled_window(reductions, bodies, self.costs.tiles)
         others = [l for l in reductions if l not in unrolled]
-        if unrolled or not others:
+        key = f"window {stage.index}"
+        if unrolled and self.choices.either(key, True):
             return unrolled, others
+        others = [*others, *unrolled]
+        if not others:
+            return [], others
         last = others[-1]
         if last.dims[-1] in stage.indexed_dims and isinstance(last.extent, int):
             # Its steps are constants around small remainders of the tile, if not around all of it.
@@ -143,6 +159,7 @@ class Shaping:
         if model.steps_at_once(tile.lane_dim) != last.dims[-1]:
             last = next((l for l in reversed(others) if l.extent != 1), last)
             count = self._steps(last, bodies)
+        count = self.choices.choose(f"steps {stage.index}", count, lambda: _divisors(last, count))
         if count == 1:
             return [], others
         outer = [l for l in others if l is not last]
@@ -186,7 +203,9 @@ class Shaping:
         """
         model = TileModel(stage, self.machine, frozenset(), roots, self.parts(stage))
         costs = self.costs.loops
-        if not costs.prefetch_passes or self._ask_by_parts(model, outer, tile):
+        if not self.choices.either(f"prefetch {stage.index}", bool(costs.prefetch_passes)):
+            return
+        if self._ask_by_parts(model, outer, tile):
             return
         operand = model.streamed(tile.lane_dim)
         if (
@@ -241,8 +260,11 @@ class Shaping:
         chunks = 1
         if self.is_parallel(self.work([stage], tile.cycles)):
             chunks = self.costs.threads.ordered_iterations * self.machine.cores
-        order = Traffic(stage, sizes, self.machine, self.parts(stage)).best_order(
-            list(by_dims), chunks
+        traffic = Traffic(stage, sizes, self.machine, self.parts(stage))
+        order = self.choices.choose(
+            f"order {stage.index}",
+            traffic.best_order(list(by_dims), chunks),
+            lambda: traffic.other_orders(list(by_dims), chunks),
         )
         return [by_dims[dims] for dims in order]
 
@@ -316,6 +338,20 @@ class Shaping:
             if trips >= cores * costs.iterations_per_core and share >= costs.even:
                 best = count
                 break
+        stage = loops[0].stage
+        best = self.choices.choose(
+            f"parallel {stage.index}",
+            best,
+            lambda: [n for n in range(len(loops) + 1) if n != best],
+            most=len(loops),
+        )
         for loop in loops[:best]:
             self.writer.put(parallel, loop)
         return loops
+
+
+def _divisors(loop: Loop, count: int) -> list[int]:
+    """The other numbers of steps that leave no remainder of a loop, up to `MOST_STEPS`."""
+    if not isinstance(loop.extent, int):
+        return []
+    return [n for n in range(1, MOST_STEPS + 1) if n != count and loop.extent % n == 0]

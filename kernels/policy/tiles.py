@@ -30,6 +30,12 @@ class TileModel(TileEstimate):
         assert best is not None
         return best
 
+    def others(self) -> list[Tile]:
+        """The tiles but the best, those of the least cost first."""
+        best = self.best()
+        found = [tile for tile in self.candidates() if tile != best]
+        return sorted(found, key=lambda tile: tile.cycles)
+
     def candidates(self) -> Iterator[Tile]:
         """All tiles that are looked at, with their costs."""
         for dim in self.lane_dims():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
 from math import prod
 
@@ -44,18 +44,31 @@ class Traffic:
         Loops of one iteration stay where they are, outermost; of the others the first one has
         at least `chunks` even iterations, if any has.
         """
+        best, least = list(groups), float("inf")
+        for order, cost in self._orders(groups, chunks):
+            if cost < least * self.costs.better_order:
+                best, least = order, cost
+        return best
+
+    def other_orders(
+        self, groups: Sequence[tuple[int, ...]], chunks: int = 1
+    ) -> list[list[tuple[int, ...]]]:
+        """The orders but the best, those that move the least first."""
+        best = self.best_order(groups, chunks)
+        found = sorted(self._orders(groups, chunks), key=lambda one: one[1])
+        return [order for order, _ in found if order != best]
+
+    def _orders(
+        self, groups: Sequence[tuple[int, ...]], chunks: int
+    ) -> Iterator[tuple[list[tuple[int, ...]], float]]:
+        """The orders that are looked at, and the cycles of each."""
         idle = [g for g in groups if self._trips(g) <= 1]
         loops = [g for g in groups if g not in idle]
         head, tail = loops[:-MOST_PERMUTED], loops[-MOST_PERMUTED:]
-        best, least = tail, float("inf")
         even = {g for g in tail if self._even_trips(g) >= chunks} if not head else set()
         for order in permutations(tail):
-            if even and order[0] not in even:
-                continue
-            cost = self.cycles([*head, *order])
-            if cost < least * self.costs.better_order:
-                best, least = list(order), cost
-        return [*idle, *head, *best]
+            if not even or order[0] in even:
+                yield [*idle, *head, *order], self.cycles([*head, *order])
 
     def _trips(self, group: tuple[int, ...]) -> int:
         extent = prod(self.extents[d] for d in group)

@@ -120,6 +120,30 @@ def test_training_is_excluded(torch, compiled):
 def test_options_are_checked(torch, compiled):
     with pytest.raises(Exception, match="backend nnc has no option 'thread', only threads"):
         compiled(torch.relu, thread=2)(torch.ones(2))
+    with pytest.raises(Exception, match="option 'tune' is -1, expected seconds, or 0 for none"):
+        compiled(torch.relu, tune=-1)(torch.ones(2))
+
+
+def test_a_graph_is_compiled_with_the_schedules_that_tuning_found(
+    torch, compiled, monkeypatch, tmp_path
+):
+    from nnc.driver.tuning import kept
+    from nnc.kernels import tuned
+
+    asked, read = [], []
+
+    def kept_schedules(module, seconds, threads):
+        asked.append((seconds, threads))
+        return tuned.TunedFolder(tmp_path)
+
+    files = tuned.TunedFolder.files
+    monkeypatch.setattr(kept, "kept_schedules", kept_schedules)
+    monkeypatch.setattr(tuned.TunedFolder, "files", lambda self: read.append(1) or files(self))
+    x = torch.randn(3, 5)
+    with torch.inference_mode():
+        found = compiled(torch.relu, tune=30, threads=1, cache=False)(x)
+    torch.testing.assert_close(found, x.relu())
+    assert asked == [(30, 1)] and read
 
 
 def test_memory_in_another_order(torch, compiled):

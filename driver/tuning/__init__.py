@@ -1,0 +1,1 @@
+"""`nnc tune`: faster schedules for a model's kernels, found by measuring them in the model."""

@@ -1,0 +1,224 @@
+"""The search: which candidates are measured next, when a kernel is left alone, when it ends.
+
+It knows nothing of schedules and clocks of kernels: candidates come from a function, ratios of
+times from another one. So its decisions are tested with made-up times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .experiments import ExperimentError
+from .ratio import Ratio
+
+Candidate = Any
+Propose = Callable[[Sequence[Candidate]], "Candidate | None"]
+"""The next candidate of a kernel, given the faster ones so far, the best first; None at the end."""
+Measure = Callable[[Mapping[str, Candidate]], Mapping[str, Ratio]]
+"""Ratios to the default, of one candidate each of some kernels. Raises ExperimentError."""
+
+SMALL = 0.03
+"""The part of the model's time of which the cheapest kernels together are left as they are."""
+FIRST = 16
+"""Candidates of a kernel before it can be left alone, the model's proposals."""
+PATIENCE = 10
+"""Candidates without a gain after which a kernel is left alone, and experiments for the whole."""
+_LEAST_GAIN = 0.003
+_PARENTS = 4
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A candidate as it was measured."""
+
+    candidate: Candidate
+    ratio: Ratio
+
+
+@dataclass
+class KernelSearch:
+    """What is known of one kind of kernel. `share` is its part of the model's time."""
+
+    key: str
+    label: str
+    share: float
+    propose: Propose
+    trials: list[Trial] = field(default_factory=list)
+    frozen: str = ""
+    """Why no more candidates are measured; empty where some are."""
+
+    def faster(self) -> list[Trial]:
+        """The candidates that are faster than the default beyond the spread, the best first."""
+        found = (trial for trial in self.trials if trial.ratio.is_faster)
+        return sorted(found, key=lambda trial: trial.ratio.median)
+
+    @property
+    def best(self) -> Trial | None:
+        """The fastest candidate; None where none is faster than the default."""
+        return next(iter(self.faster()), None)
+
+    @property
+    def gain(self) -> float:
+        """The part of the model's time that the best candidate saves."""
+        return self.share * self.best.ratio.gain if self.best is not None else 0.0
+
+    def next(self) -> Candidate | None:
+        """The next candidate; where there is none, the kernel is left alone."""
+        made = self.propose([trial.candidate for trial in self.faster()[:_PARENTS]])
+        if made is None:
+            self.frozen = "all candidates were measured"
+        return made
+
+    def add(self, candidate: Candidate, ratio: Ratio) -> None:
+        """Remember a measurement."""
+        self.trials.append(Trial(candidate, ratio))
+        if len(self.trials) < max(FIRST, PATIENCE + 1):
+            return
+        before = min(trial.ratio.median for trial in self.trials[:-PATIENCE])
+        lately = min(trial.ratio.median for trial in self.trials[-PATIENCE:])
+        if lately > before - _LEAST_GAIN:
+            self.frozen = f"no gain in {PATIENCE} candidates"
+
+
+class Search:
+    """Measures one candidate of each kernel that is not frozen, again and again."""
+
+    def __init__(
+        self,
+        kernels: Sequence[KernelSearch],
+        measure: Measure,
+        *,
+        clock: Callable[[], float],
+        seconds: float,
+        trials: int | None = None,
+        say: Callable[[str], None] = lambda message: None,
+        found: Callable[[KernelSearch], None] = lambda kernel: None,
+    ) -> None:
+        self.kernels = {kernel.key: kernel for kernel in kernels}
+        self._measure, self._clock, self._say, self._found = measure, clock, say, found
+        self._seconds, self._trials = seconds, trials
+        self._queue: list[dict[str, Candidate]] = []
+        """Parts of experiments that failed: which candidate is at fault is still to be found."""
+        self._gains: list[float] = []
+        self._longest = 0.0
+        self.experiments = 0
+        self.dropped: list[str] = []
+        """Candidates that crashed, took too long or gave wrong numbers, and which of these."""
+        self._freeze_small()
+
+    @property
+    def gain(self) -> float:
+        """The part of the model's time that all best candidates save together."""
+        return sum(kernel.gain for kernel in self.kernels.values())
+
+    def _freeze_small(self) -> None:
+        together = 0.0
+        for kernel in sorted(self.kernels.values(), key=lambda kernel: kernel.share):
+            together += kernel.share
+            if together < SMALL:
+                kernel.frozen = f"{kernel.share:.1%} of the time"
+
+    def run(self) -> str:
+        """Search until the end, and say why it is one; Ctrl-C is one, too."""
+        started = self._clock()
+        try:
+            while True:
+                left = self._seconds - (self._clock() - started)
+                if reason := self._over(left):
+                    return reason
+                chosen = self._next()
+                if not chosen:
+                    return "all kernels are done"
+                before = self._clock()
+                self._try(chosen)
+                self._longest = max(self._longest, self._clock() - before)
+                left = max(0.0, self._seconds - (self._clock() - started))
+                self._tell(len(chosen), left)
+        except KeyboardInterrupt:
+            return "interrupted"
+
+    def _over(self, left: float) -> str:
+        """Why the search is over; two more experiments are needed after it."""
+        if self._trials is not None and self.experiments >= self._trials:
+            return f"{self.experiments} experiments were made"
+        if self.experiments and left < 3 * self._longest:
+            return "the time is over"
+        if len(self._gains) > FIRST and (
+            self._gains[-1] < self._gains[-1 - PATIENCE] + _LEAST_GAIN / 3
+        ):
+            return f"no gain in {PATIENCE} experiments"
+        return ""
+
+    def _next(self) -> dict[str, Candidate]:
+        if self._queue:
+            return self._queue.pop()
+        chosen = {}
+        for kernel in self.kernels.values():
+            if not kernel.frozen and (made := kernel.next()) is not None:
+                chosen[kernel.key] = made
+        return chosen
+
+    def _try(self, chosen: dict[str, Candidate]) -> None:
+        """Measure candidates; of several that fail together, halves are tried next."""
+        self.experiments += 1
+        try:
+            ratios = self._measure(chosen)
+        except ExperimentError as error:
+            keys = list(chosen)
+            if len(keys) == 1:
+                kernel = self.kernels[keys[0]]
+                self.dropped.append(f"{kernel.label}, {chosen[kernel.key]}: {error}")
+                self._say(f"dropped a candidate of {self.dropped[-1]}")
+                return
+            self._say(f"experiment {self.experiments} failed: {error}; its halves are next")
+            half = len(keys) // 2
+            self._queue += (
+                {key: chosen[key] for key in part} for part in (keys[half:], keys[:half])
+            )
+            return
+        for key, candidate in chosen.items():
+            kernel = self.kernels[key]
+            old = kernel.best
+            kernel.add(candidate, ratios[key])
+            if kernel.best is not old:
+                self._found(kernel)
+        self._gains.append(self.gain)
+
+    def _tell(self, count: int, left: float) -> None:
+        open_ones = sum(not kernel.frozen for kernel in self.kernels.values())
+        self._say(
+            f"experiment {self.experiments}: {count} candidates; {self.gain:.1%} of the time saved "
+            f"so far; {open_ones} of {len(self.kernels)} kernels open, {left:.0f} s left"
+        )
+
+
+def confirm(
+    found: Mapping[str, Candidate],
+    gain: Callable[[str], float],
+    measure: Callable[[Mapping[str, Candidate]], tuple[Mapping[str, Ratio], Ratio]],
+    say: Callable[[str], None] = lambda message: None,
+) -> tuple[dict[str, Ratio], Ratio | None]:
+    """The candidates to be kept with their ratios, and the ratio of the whole.
+
+    `measure` compares the model with candidates and without in interleaved blocks. What does not
+    gain there is dropped; if the rest does not make the model faster, all is. Of what fails
+    together, the half that promises less is dropped.
+    """
+    left, sure = dict(found), dict[str, Ratio]()
+    while left:
+        try:
+            ratios, whole = measure(left)
+        except ExperimentError as error:
+            say(f"all together fail: {error}; half of them is left out")
+            ordered = sorted(left, key=gain, reverse=True)
+            left = {key: left[key] for key in ordered[: len(ordered) // 2]}
+            continue
+        if sure:
+            return (sure, whole) if whole.is_faster else ({}, whole)
+        sure = {key: ratios[key] for key in left if ratios[key].is_faster}
+        if len(sure) == len(left):
+            return (sure, whole) if whole.is_faster else ({}, whole)
+        left = {key: left[key] for key in sure}
+    return {}, None

@@ -1,0 +1,311 @@
+"""Tuning a model: its kernels and their candidates, experiments, and the folder of what is kept."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from ... import __version__
+from ...dialects import linalg
+from ...ir.core import Operation
+from ...ir.diagnostics import NncError
+from ...ir.passes import PassContext, PassManager
+from ...ir.types import FloatType, IntegerType, MemRefType
+from ...ir.weights_file import write_module
+from ...kernels.policy.variants import Variant, Variants
+from ...kernels.tuned import (
+    TunedFolder,
+    TunedSchedule,
+    check_schedule,
+    fingerprint,
+    kernel_functions,
+)
+from ...lowering.pipelines import pipeline
+from ...targets.attribute import attach, detailed, target_of
+from ...targets.processor import processor_of
+from ..compile import run_stages
+from ..program import make_program
+from .experiments import Experiments
+from .ratio import Ratio
+from .search import FIRST, KernelSearch, Search, confirm
+from .worker import DEFAULT, Answer, Request, difference, kernel_times, unit_names
+
+if TYPE_CHECKING:
+    from ...dialects import func
+    from ...runtime.model import Model
+
+Say = Callable[[str], None]
+Inputs = Callable[["Model"], Mapping[str, Any]]
+
+_MEASURED = 1.0
+"""Seconds that runs take in an experiment, in which kernels are measured at least five times."""
+_CONFIRMED = 12.0
+"""Seconds that runs take at most where it is decided what is kept: many pairs of a large model."""
+_RUNS = 5
+"""Runs from which it is known what part of the model's time each kernel takes."""
+_TIMES_DEFAULT = 8
+"""How many times the default's time and memory an experiment may take before it is ended."""
+_LEAST_SECONDS, _LEAST_MEMORY = 60.0, 8 << 30
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What was found: schedules by the fingerprints of their kernels, and the gain of the whole."""
+
+    schedules: Mapping[str, TunedSchedule]
+    whole: Ratio | None
+    ended: str
+    dropped: Sequence[str]
+    experiments: int
+
+
+def tune_model(
+    module: Operation,
+    make_inputs: Inputs,
+    output: Path,
+    *,
+    seconds: float = 60.0,
+    trials: int | None = None,
+    threads: int = 1,
+    target: str | None = None,
+    seed: int = 0,
+    say: Say = lambda message: None,
+) -> Tuned:
+    """Search schedules for a model, which is consumed, and write those kept into a folder.
+
+    Found ones are there from the moment on when they are found. Raises NncError.
+    """
+    started = time.perf_counter()
+    earlier = TunedFolder(output).read() if output.exists() else {}
+    try:
+        output.mkdir(exist_ok=True)
+    except OSError as error:
+        raise NncError(f"cannot write '{output}': {error.strerror or error}") from None
+    with TemporaryDirectory(prefix="nnc-tune-") as folder:
+        made = _Tuning(module, make_inputs, Path(folder), threads, target, say)
+        kernels = made.kernels(earlier, seed)
+        say(f"{len(kernels)} kinds of kernels, {len(made.functions)} kernels with schedules")
+
+        def found(kernel: KernelSearch) -> None:
+            if kernel.best is not None:
+                made.schedule(kernel, kernel.best.candidate, kernel.best.ratio).write(output)
+
+        search = Search(
+            kernels,
+            made.measure,
+            clock=time.perf_counter,
+            seconds=seconds - (time.perf_counter() - started),
+            trials=trials,
+            say=say,
+            found=found,
+        )
+        ended = search.run()
+        say(f"{ended}; comparing what was found with the default")
+        best = {k.key: k.best.candidate for k in kernels if k.best is not None}
+        kept, whole = confirm(best, lambda key: search.kernels[key].gain, made.compare, say)
+        schedules = {
+            key: made.schedule(search.kernels[key], best[key], ratio) for key, ratio in kept.items()
+        }
+        keep_only(output, schedules, set(search.kernels), made.machine)
+        return Tuned(schedules, whole, ended, search.dropped, search.experiments)
+
+
+def keep_only(
+    folder: Path, kept: Mapping[str, TunedSchedule], kernels: set[str], machine: str
+) -> None:
+    """Write schedules, and remove all others of these kernels for this machine. Raises NncError."""
+    written = {one.write(folder) for one in kept.values()}
+    for path in TunedFolder(folder).files():
+        one = TunedSchedule.read(path)
+        if path not in written and one.kernel in kernels and one.machine == machine:
+            path.unlink(missing_ok=True)
+
+
+class _Tuning:
+    """A model made ready for experiments: the default program, inputs, candidates."""
+
+    def __init__(
+        self,
+        module: Operation,
+        make_inputs: Inputs,
+        folder: Path,
+        threads: int,
+        target: str | None,
+        say: Say,
+    ) -> None:
+        chosen = attach(module, target_of(module, target))
+        chosen.check_runs(emulate=False)
+        if chosen.policy != "processor":
+            raise NncError(f"nnc tune is for processors; '{chosen.name}' is none")
+        run_stages(module, last="bufferize", progress=say)
+        self._pass(module, "instrument-kernels")
+        self._names = unit_names(module)
+        if not any(chain(*self._names)):
+            raise NncError("the model has no kernels to measure")
+        self._threads, self._say = threads, say
+        request = Request(folder, folder, threads, _MEASURED, tolerance_of(module), 0)
+        write_module(module, request.model)
+        scheduled = module.clone()
+        self._pass(scheduled, "mark-in-place")
+        self.machine = detailed(chosen)
+        self._kept = scheduled
+        functions = [f for f in kernel_functions(scheduled) if _has_stages(f)]
+        self.functions = {f.sym_name: f for f in functions}
+        self.keys = {f.sym_name: fingerprint(f) for f in functions}
+        say("compiling it with the default schedules")
+        before = time.perf_counter()
+        self._default = self._compiled(request, module, say)
+        inputs = make_inputs(self._default)
+        request.inputs.write_bytes(pickle.dumps(dict(inputs)))
+        self._times = self._run(inputs, request.tolerance)
+        spent = time.perf_counter() - before
+        limit = max(_LEAST_SECONDS, _TIMES_DEFAULT * spent)
+        signature = self._default_signature
+        memory = signature.weights_bytes + signature.prepared_bytes + signature.arena_bytes
+        request = replace(request, memory=_LEAST_MEMORY + _TIMES_DEFAULT * memory)
+        self._experiments = Experiments(request, limit)
+
+    @staticmethod
+    def _pass(module: Operation, name: str) -> None:
+        PassManager(pipeline(f"builtin.module({name})"), PassContext(), (), False).run(module)
+
+    def _compiled(self, request: Request, module: Operation, say: Say) -> Model:
+        """The model with the default schedules, whose program goes where workers find it."""
+        cache, target = request.cache(), target_of(module)
+        run_stages(module, progress=say)
+        with cache.new_entry(DEFAULT) as entry:
+            if entry is None:
+                raise NncError(f"cannot write to '{request.folder}', where experiments are made")
+            program = make_program(module, entry.weights)
+            entry.store(program)
+        if cache.find(DEFAULT, target) is None:
+            raise NncError(f"there is no room in '{request.folder}' for experiments")
+        self._default_signature = program.signature
+        return target.running(program, self._threads, None)
+
+    def _run(self, inputs: Mapping[str, Any], tolerance: float) -> dict[str, float]:
+        """Times of kernels in the default model. Raises NncError where two runs differ."""
+        first, *others = [self._default.run(inputs) for _ in range(1 + _RUNS)]
+        if fault := difference(first, others[0], tolerance):
+            raise NncError(f"two runs of the model differ, which cannot be tuned: {fault}")
+        times = [kernel_times(one, self._names) for one in others]
+        return {name: min(one[name] for one in times) for name in times[0]}
+
+    def kernels(self, earlier: Mapping[Any, TunedSchedule], seed: int) -> list[KernelSearch]:
+        """The kinds of kernels, the longest first; each with its candidates."""
+        times: dict[str, float] = {}
+        labels: dict[str, str] = {}
+        for name, key in self.keys.items():
+            if name in self._times:
+                times[key] = times.get(key, 0.0) + self._times[name]
+                labels.setdefault(key, name)
+        whole = sum(times.values()) or 1.0
+        known = {one.kernel: one for one in earlier.values() if one.machine == self.machine}
+        left = () if self._threads > 1 else ("parallel",)
+        return [
+            KernelSearch(
+                key,
+                labels[key],
+                times[key] / whole,
+                Proposals(self.functions[labels[key]], left, known.get(key), f"{seed} {key}"),
+            )
+            for key in sorted(times, key=lambda key: -times[key])
+        ]
+
+    def schedule(self, kernel: KernelSearch, variant: Variant, ratio: Ratio) -> TunedSchedule:
+        """A candidate as it is written."""
+        return TunedSchedule(
+            kernel.key,
+            variant.schedule,
+            ratio.gain,
+            ratio.spread,
+            self.machine,
+            __version__,
+            str(variant),
+        )
+
+    def measure(self, chosen: Mapping[str, Variant]) -> dict[str, Ratio]:
+        """Ratios of candidates to the default. Raises ExperimentError."""
+        return self._ratios(self._answer(chosen, _MEASURED))
+
+    def compare(self, chosen: Mapping[str, Variant]) -> tuple[dict[str, Ratio], Ratio]:
+        """The same by more runs, and the ratio of the whole. Raises ExperimentError."""
+        answer = self._answer(chosen, _CONFIRMED)
+        return self._ratios(answer), Ratio.of(answer.whole)
+
+    def _answer(self, chosen: Mapping[str, Variant], seconds: float) -> Answer:
+        schedules = {
+            key: TunedSchedule(key, variant.schedule, machine=self.machine)
+            for key, variant in chosen.items()
+        }
+        return self._experiments.run(schedules, seconds)
+
+    def _ratios(self, answer: Answer) -> dict[str, Ratio]:
+        """By the kernels' fingerprints, all kernels of one kind together."""
+        together: dict[str, list[tuple[float, float]]] = {}
+        for name, pairs in answer.kernels.items():
+            if (key := self.keys.get(name)) is None:
+                continue
+            old = together.get(key, [(0.0, 0.0)] * len(pairs))
+            together[key] = [(a + c, b + d) for (a, b), (c, d) in zip(old, pairs, strict=True)]
+        return {key: Ratio.of(pairs) for key, pairs in together.items()}
+
+
+class Proposals:
+    """Candidates of one kernel: an earlier one, what the model ranks, mutations of the best."""
+
+    def __init__(
+        self, function: func.FuncOp, left: Sequence[str], earlier: TunedSchedule | None, seed: str
+    ) -> None:
+        self._function, self._left, self._earlier = function, left, earlier
+        self._random = Random(seed)
+        self._variants: Variants | None = None
+
+    def __call__(self, faster: Sequence[Variant]) -> Variant | None:
+        if self._variants is None:
+            block = self._function.body.blocks[0]
+            machine = processor_of(self._function)
+            self._variants = Variants(self._function.sym_name, block, machine, self._left)
+            first = [one for one in (self._known(block),) if one is not None]
+            self._first = chain(first, islice(self._variants.ranked(), FIRST))
+        if (made := next(self._first, None)) is not None:
+            return made
+        return self._variants.mutation([*faster, self._variants.default], self._random)
+
+    def _known(self, block: Any) -> Variant | None:
+        """What was found before, if it is legal still."""
+        if self._earlier is None or self._variants is None:
+            return None
+        try:
+            check_schedule(self._earlier.copy(), block)
+        except NncError:
+            return None
+        return Variant({}, self._earlier.schedule, 0.0, self._variants.default.asked)
+
+
+def _has_stages(function: func.FuncOp) -> bool:
+    return any(isinstance(op, linalg.StructuredOp) for op in function.body.blocks[0])
+
+
+_TOLERANCES = (("f64", 1e-9), ("f32", 1e-4), ("f16", 2e-2), ("bf16", 5e-2), ("i8", 5e-2))
+"""How far outputs may differ, of their largest value, by the coarsest type that a kernel uses."""
+
+
+def tolerance_of(module: Operation) -> float:
+    """How far the outputs of a model may differ by the order of its sums."""
+    types = {
+        argument.type.element_type
+        for function in kernel_functions(module)
+        for argument in function.body.blocks[0].args
+        if isinstance(argument.type, MemRefType)
+    }
+    names = {f"i{t.width}" if isinstance(t, IntegerType) else str(t) for t in types}
+    small = any(isinstance(t, FloatType) and t.byte_width < 2 for t in types)
+    return max([1e-9, 0.2 * small, *(most for name, most in _TOLERANCES if name in names)])

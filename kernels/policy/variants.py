@@ -1,0 +1,142 @@
+"""The schedules that the policy of processors could write for a kernel, the default first.
+
+Each is a whole `schedule.for`, written as the default is, but with some decisions told otherwise
+(`choices.py`), and legal. What they are told names them: {} is the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from math import prod
+from random import Random
+
+from ...dialects import schedule
+from ...ir.core import Block
+from ...targets.processor import Processor
+from ..model.stages import expected, stages_of
+from .candidates import Candidate, Policies, best, candidates
+from .choices import Choices, Told
+
+NESTING = "nesting"
+"""The decision which stages share loops: `WAYS`, the default's first."""
+WAYS = ("chained", "grouped", "apart")
+
+_NEAR = 1.5
+"""By how much more than the default a variant may be expected to take, to be ranked early."""
+_LARGE = 0.1
+"""Of the iterations of the largest stage: whose decisions are ranked."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One schedule of a kernel: what the policy was told, and what it is expected to take.
+
+    `asked` has the decisions that there were, and how many options beside the model's.
+    """
+
+    told: Told
+    schedule: schedule.For = field(compare=False)
+    cycles: float = field(compare=False)
+    asked: Told = field(compare=False, default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The schedule as text."""
+        return str(self.schedule)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{key} = {n}" for key, n in sorted(self.told.items())) or "default"
+
+
+class Variants:
+    """The schedules of one kernel. Equal ones count once.
+
+    Decisions of the kinds in `left`, such as "parallel", are left to the model.
+    """
+
+    def __init__(
+        self, kernel: str, block: Block, machine: Processor, left: Collection[str] = ()
+    ) -> None:
+        self.kernel, self.block, self.machine, self.left = kernel, block, machine, left
+        found = candidates(kernel, block, machine)
+        chosen = best(found, machine)
+        ways = [chosen.policy, *(way for way in WAYS if way != chosen.policy)]
+        self._ways = ways if chosen.policy in WAYS else []
+        asked = self._write({})[1] if self._ways else {}
+        self.default = Variant({}, chosen.schedule, chosen.cycles, asked)
+        self._seen = {self.default.text}
+
+    def variant(self, told: Told) -> Variant | None:
+        """The schedule of these decisions; None where it is not legal, or was given before."""
+        if told.get(NESTING, 0) >= len(self._ways):
+            return None
+        found, asked = self._write(told)
+        if found.fault:
+            return None
+        # Of decisions that are not there any more, nothing is kept.
+        kept = {key: n for key, n in told.items() if n and key in asked}
+        made = Variant(kept, found.schedule, found.cycles, asked)
+        if (text := made.text) in self._seen:
+            return None
+        self._seen.add(text)
+        return made
+
+    def _write(self, told: Told) -> tuple[Candidate, dict[str, int]]:
+        """The schedule of these decisions, legal or not, and all decisions that there were."""
+        choices = Choices(told)
+        policies = Policies(self.kernel, self.block, self.machine, choices)
+        way = self._ways[told.get(NESTING, 0)]
+        found = policies.apart() if way == "apart" else policies.fused(chained=way == "chained")
+        asked = {k: n for k, n in choices.asked.items() if k.split()[0] not in self.left}
+        return found, {NESTING: len(self._ways) - 1, **asked}
+
+    def ranked(self) -> Iterator[Variant]:
+        """The variants that differ from the default in one decision, the most promising first.
+
+        Decisions take turns, so that the first few differ in kind; each by its options in order.
+        What the model expects to be far slower comes last. Of stages that are small beside
+        others, nothing is changed here.
+        """
+        later: list[Variant] = []
+        points = [prod(map(expected, stage.extents)) for stage in stages_of(self.block)]
+        large = {i for i, n in enumerate(points) if n >= _LARGE * max(points)}
+        options = [
+            [(key, n) for n in range(1, most + 1)]
+            for key, most in self.default.asked.items()
+            if key == NESTING or int(key.split()[-1]) in large
+        ]
+        for turn in zip_longest(*options):
+            for one in turn:
+                made = self.variant({one[0]: one[1]}) if one is not None else None
+                if made is None:
+                    continue
+                if made.cycles <= _NEAR * self.default.cycles:
+                    yield made
+                else:
+                    later.append(made)
+        yield from sorted(later, key=lambda one: one.cycles)
+
+    def mutation(
+        self, parents: Sequence[Variant], random: Random, tries: int = 10
+    ) -> Variant | None:
+        """A new variant near the parents, the first of which is the best; None if none is found.
+
+        It has decisions of one or two parents, one or two of which are changed.
+        """
+        for _ in range(tries):
+            told = dict(parents[0].told)
+            if len(parents) > 1 and random.random() < 0.5:
+                other = random.choice(parents[1:]).told
+                told |= {key: n for key, n in other.items() if random.random() < 0.5}
+            decisions = parents[0].asked
+            for key in random.sample(sorted(decisions), k=min(len(decisions), 2)):
+                most = decisions[key]
+                # Options near the model's choice are likelier.
+                told[key] = min(most, int(random.expovariate(3 / (most + 1))))
+                if random.random() < 0.5:
+                    break
+            if (made := self.variant(told)) is not None:
+                return made
+        return None

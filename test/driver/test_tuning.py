@@ -1,0 +1,497 @@
+"""nnc tune: decisions of the search on made-up times, processes that fail, folders of schedules."""
+
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+
+import nnc
+import numpy as np
+import pytest
+from nnc.driver.compile import compile_model, load_module, mark_entry, run_stages
+from nnc.driver.program import make_program
+from nnc.driver.tuning.experiments import ExperimentError, Experiments
+from nnc.driver.tuning.kept import kept_schedules
+from nnc.driver.tuning.ratio import Ratio
+from nnc.driver.tuning.search import FIRST, PATIENCE, KernelSearch, Search, confirm
+from nnc.driver.tuning.tune import keep_only, tolerance_of, tune_model
+from nnc.driver.tuning.worker import Answer, Request, difference, kernel_times
+from nnc.ir.diagnostics import NncError
+from nnc.kernels.policy.variants import Variants
+from nnc.kernels.tuned import TunedFolder, TunedSchedule, fingerprint, kernel_functions
+from nnc.targets.attribute import detailed, target_of
+from nnc.targets.base import host
+
+PRODUCT = """
+func.func @main(%x: tensor<8x24xf32>, %w: tensor<24x40xf32>) -> tensor<8x40xf32> {
+  %0 = nn.matmul %x, %w : (tensor<8x24xf32>, tensor<24x40xf32>) -> tensor<8x40xf32>
+  return %0 : tensor<8x40xf32>
+}
+"""
+
+
+# -- ratios ----------------------------------------------------------------------------------------
+
+
+def test_a_ratio_is_a_median_with_bounds_of_ranks():
+    ratio = Ratio.of([(100.0, 90.0 + i) for i in range(9)])
+    # Of 9 samples, 95 % of medians lie between the second and the eighth.
+    assert (ratio.low, ratio.median, ratio.high) == pytest.approx((0.91, 0.94, 0.97))
+    assert ratio.is_faster and ratio.gain == pytest.approx(0.06)
+    assert ratio.spread == pytest.approx(0.03)
+
+
+def test_few_samples_are_bounded_by_all_of_them():
+    assert not Ratio.of([(100.0, 50.0), (100.0, 60.0), (100.0, 101.0)]).is_faster
+
+
+# -- the search ------------------------------------------------------------------------------------
+
+
+def sure(median):
+    return Ratio(median, median, median)
+
+
+class Clock:
+    """A clock on which an experiment takes ten seconds."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def searching(shares, ratio, count=40, seconds=1e9, fails=None, **options):
+    """A search of kernels with so many candidates, numbers; `ratio(key, candidate)` is known."""
+    clock, asked = Clock(), []
+
+    def measure(chosen):
+        clock.now += 10
+        asked.append(dict(chosen))
+        if fails is not None and (why := fails(chosen)):
+            raise ExperimentError(why)
+        return {key: sure(ratio(key, one)) for key, one in chosen.items()}
+
+    def kernel(key, share):
+        numbers = iter(range(count))
+        return KernelSearch(key, key, share, lambda faster: next(numbers, None))
+
+    kernels = [kernel(key, share) for key, share in shares.items()]
+    return Search(kernels, measure, clock=clock, seconds=seconds, **options), asked
+
+
+def test_one_experiment_has_a_candidate_of_each_kernel_that_is_open():
+    search, asked = searching({"a": 0.9, "b": 0.09, "c": 0.01}, lambda key, one: 1.0, trials=2)
+    assert search.run() == "2 experiments were made"
+    assert asked == [{"a": 0, "b": 0}, {"a": 1, "b": 1}]
+    assert search.kernels["c"].frozen == "1.0% of the time"
+    assert search.gain == 0.0
+
+
+def test_the_best_is_kept_and_a_kernel_without_gains_is_left_alone():
+    times = {3: 0.8, 12: 0.7}
+    search, _asked = searching(
+        {"a": 0.5, "b": 0.5}, lambda k, n: times.get(n, 1.1) if k == "a" else 1
+    )
+    search.run()
+    assert search.kernels["a"].best.candidate == 12
+    assert search.gain == pytest.approx(0.5 * 0.3)
+    assert search.kernels["b"].frozen == f"no gain in {PATIENCE} candidates"
+    assert len(search.kernels["b"].trials) == FIRST
+    assert len(search.kernels["a"].trials) == 13 + PATIENCE
+
+
+def test_what_is_faster_within_the_spread_only_is_not_kept():
+    kernel = KernelSearch("a", "a", 1.0, lambda faster: None)
+    kernel.add(1, Ratio(0.9, 0.7, 1.01))
+    assert kernel.best is None and kernel.gain == 0.0
+
+
+def test_of_an_experiment_that_fails_the_candidate_at_fault_is_found():
+    said = []
+    search, _asked = searching(
+        dict.fromkeys("abcd", 0.25),
+        lambda key, one: 0.9,
+        count=2,
+        fails=lambda chosen: "it crashed (SIGSEGV)" if chosen.get("c") == 1 else "",
+        say=said.append,
+    )
+    assert search.run() == "all kernels are done"
+    assert search.dropped == ["c, 1: it crashed (SIGSEGV)"]
+    assert [len(kernel.trials) for kernel in search.kernels.values()] == [2, 2, 1, 2]
+    assert any("dropped a candidate of c, 1" in line for line in said)
+
+
+def test_time_is_left_to_compare_what_was_found():
+    search, asked = searching({"a": 1.0}, lambda key, one: 1.0, seconds=65)
+    assert search.run() == "the time is over"
+    assert len(asked) == 4
+
+
+def test_an_interruption_keeps_what_was_found():
+    def interrupted(chosen):
+        if chosen["a"] == 3:
+            raise KeyboardInterrupt
+        return ""
+
+    kept = []
+    search, _ = searching(
+        {"a": 1.0},
+        lambda key, n: 0.9 - n / 100,
+        fails=interrupted,
+        found=lambda k: kept.append(k.best),
+    )
+    assert search.run() == "interrupted"
+    assert [trial.candidate for trial in kept] == [0, 1, 2]
+    assert search.kernels["a"].best.candidate == 2
+
+
+# -- what is kept ----------------------------------------------------------------------------------
+
+
+def confirming(found, answers):
+    asked = []
+
+    def measure(chosen):
+        asked.append(set(chosen))
+        answer = answers[len(asked) - 1]
+        if isinstance(answer, str):
+            raise ExperimentError(answer)
+        ratios, whole = answer
+        return {key: sure(ratios[key]) for key in chosen}, whole
+
+    return confirm(dict.fromkeys(found, 1), lambda key: ord(key[0]), measure), asked
+
+
+def test_what_does_not_gain_again_is_dropped_and_the_rest_compared():
+    answers = [({"a": 0.9, "b": 1.02}, sure(0.97)), ({"a": 0.9}, sure(0.95))]
+    (kept, whole), asked = confirming("ab", answers)
+    assert list(kept) == ["a"] and whole == sure(0.95) and asked == [{"a", "b"}, {"a"}]
+
+
+def test_nothing_is_kept_where_the_whole_is_not_faster():
+    (kept, whole), _ = confirming("a", [({"a": 0.9}, Ratio(0.99, 0.9, 1.01))])
+    assert kept == {} and whole == Ratio(0.99, 0.9, 1.01)
+
+
+def test_of_what_fails_together_half_is_left_out():
+    answers = ["its numbers are wrong", ({"c": 0.9, "d": 0.9}, sure(0.9))]
+    (kept, _), asked = confirming("abcd", answers)
+    assert set(kept) == {"c", "d"} and asked == [set("abcd"), set("cd")]
+
+
+def test_nothing_found_is_nothing_to_compare():
+    assert confirming("", []) == (({}, None), [])
+
+
+# -- processes -------------------------------------------------------------------------------------
+
+
+def experiments(tmp_path, code, limit=60.0):
+    request = Request(tmp_path, tmp_path, 1, 0.0, 1e-4, 1 << 40)
+    return Experiments(request, limit, [sys.executable, "-c", code])
+
+
+ANSWER = """
+import pickle, pathlib, sys
+from nnc.driver.tuning.worker import Answer
+folder = pathlib.Path(sys.argv[1])
+(folder / "answer.pickle").write_bytes(pickle.dumps(Answer({}, [], %r)))
+"""
+
+
+@pytest.mark.parametrize(
+    "code, message",
+    [
+        ("import os; os.abort()", r"it crashed \(SIGABRT\)"),
+        ("raise MemoryError('no memory')", r"it failed \(MemoryError: no memory\)"),
+        ("pass", r"it failed \(status 0\)"),
+        (ANSWER % "y: relative error 0.5", r"its numbers are wrong, y: relative error 0.5"),
+    ],
+)
+def test_an_experiment_that_fails_costs_itself_only(tmp_path, code, message):
+    with pytest.raises(ExperimentError, match=message):
+        experiments(tmp_path, code).run({})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_experiment_that_hangs_is_ended(tmp_path):
+    with pytest.raises(ExperimentError, match="it took more than 0 s"):
+        experiments(tmp_path, "import time; time.sleep(1000)", limit=0.3).run({})
+
+
+def test_differences_of_outputs():
+    x = np.array([1.0, 2.0], np.float32)
+    assert difference({"y": x}, {"y": x * (1 + 1e-6)}, 1e-4) == ""
+    assert "relative error 0.5" in difference({"y": x}, {"y": x - 1}, 1e-4)
+    assert "NaN" in difference({"y": x}, {"y": x * np.float32("nan")}, 1e-4)
+    assert "shape" in difference({"y": x}, {"y": x[:1]}, 1e-4)
+    assert difference({"y": x, "nnc.times": x}, {"y": x, "nnc.times": -x}, 1e-4) == ""
+
+
+def test_times_of_all_calls_of_a_kernel_are_added():
+    outputs = {"nnc.times": np.array([5, 7, 17, 18]), "nnc.inner": np.array([[4, 2]])}
+    assert kernel_times(outputs, (["a", "", "a"], ["b"])) == {"a": 3.0, "b": 4.0}
+
+
+# -- folders ---------------------------------------------------------------------------------------
+
+
+def product():
+    module = nnc.parse(PRODUCT)
+    mark_entry(module)
+    return module
+
+
+def scheduled(number=1):
+    """A kernel's fingerprint, the machine, and a schedule beside the default one."""
+    module = product()
+    run_stages(module, last="bufferize")
+    (function,) = [f for f in kernel_functions(module) if "nn.kernel" in f.attributes]
+    variants = Variants("k", function.body.blocks[0], target_of(module).machine)
+    *_, variant = (one for _, one in zip(range(number), variants.ranked(), strict=False))
+    machine = detailed(host())
+    return TunedSchedule(fingerprint(function), variant.schedule, 0.1, 0.01, machine, "1", "x = 1")
+
+
+def code(tuned=None, said=None):
+    module = product()
+    run_stages(module, tuned=tuned, progress=said.append if said is not None else None)
+    return make_program(module).code
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tuned")
+    scheduled().write(folder)
+    return folder
+
+
+def test_a_schedule_is_read_as_it_was_written(folder):
+    (path,) = folder.iterdir()
+    one, found = scheduled(), TunedSchedule.read(path)
+    assert str(found.schedule) == str(one.schedule)
+    assert replace(found, schedule=one.schedule) == one
+
+
+def test_schedules_of_a_folder_are_used_and_give_the_same_code_each_time(folder):
+    said = []
+    tuned = code(TunedFolder(folder), said)
+    assert any("1 of 1 kernels have a tuned schedule" in line for line in said)
+    assert tuned == code(TunedFolder(folder)) != code()
+    x, w = (
+        np.random.default_rng(i).standard_normal(s, np.float32)
+        for i, s in enumerate([(8, 24), (24, 40)])
+    )
+    run = compile_model(product(), tuned=TunedFolder(folder), cache=False)
+    np.testing.assert_allclose(run(x, w), x @ w, rtol=1e-4, atol=1e-5)
+
+
+def test_a_schedule_of_another_machine_is_used_only_if_told(tmp_path):
+    replace(scheduled(), machine="'avr'").write(tmp_path)
+    said = []
+    default = code()
+    assert code(TunedFolder(tmp_path), said) == default
+    assert any("1 schedules are for 'avr' and are not used" in line for line in said)
+    assert code(TunedFolder(tmp_path, anywhere=True)) != default
+
+
+def test_a_schedule_that_was_edited_is_used_where_it_is_legal(folder, tmp_path):
+    (path,) = folder.iterdir()
+    text = path.read_text()
+    edited = tmp_path / "edited.mlir"
+    at = text.index("    schedule.vectorize")
+    line = text[at:].splitlines()[0]
+    edited.write_text(text[:at] + line + "\n" + text[at:])
+    said = []
+    assert code(TunedFolder(tmp_path), said) == code()
+    (note,) = [line for line in said if "the default is taken" in line]
+    assert "edited.mlir:" in note and "the loop is already" in note
+    edited.write_text(text.replace("    schedule.accumulate", "    // schedule.accumulate"))
+    said.clear()
+    assert code(TunedFolder(tmp_path), said) != code(TunedFolder(folder))
+    assert any("1 of 1 kernels" in line for line in said)
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        ("module {", "bad.mlir:1:"),
+        ("module {\n}\n", "is no file of nnc tune"),
+        ("module attributes {nnc.tuned = {}} {\nschedule.for @k {\n^bb0:\n}\n}\n", "'kernel'"),
+        (b"\xff\xfe", "not UTF-8 text"),
+    ],
+)
+def test_a_file_that_is_none_is_one_error_with_its_name(tmp_path, content, message):
+    path = tmp_path / "bad.mlir"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(NncError) as error:
+        TunedFolder(tmp_path).read()
+    assert "bad.mlir" in str(error.value) and message in str(error.value)
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(NncError, match="there is no folder"):
+        TunedFolder(tmp_path / "none").digest()
+
+
+def test_the_cache_tells_contents_of_folders_apart(folder, tmp_path):
+    one = scheduled()
+    path = one.write(tmp_path)
+    assert TunedFolder(tmp_path).digest() == TunedFolder(folder).digest()
+    assert TunedFolder(tmp_path).digest() != TunedFolder(tmp_path, True).digest()
+    path.write_text(path.read_text() + "// edited\n")
+    assert TunedFolder(tmp_path).digest() != TunedFolder(folder).digest()
+
+
+def test_what_is_not_kept_goes_and_the_rest_stays(tmp_path):
+    one = scheduled()
+    replace(one, machine="'avr'").write(tmp_path)
+    replace(one, kernel="another").write(tmp_path)
+    one.write(tmp_path)
+    keep_only(tmp_path, {}, {one.kernel}, one.machine)
+    left = {(found.kernel, found.machine) for found in TunedFolder(tmp_path).read().values()}
+    assert left == {(one.kernel, "'avr'"), ("another", one.machine)}
+
+
+def test_kernels_that_differ_in_names_have_one_fingerprint():
+    renamed = PRODUCT.replace("%x", "%input").replace("%w", "%weights")
+    modules = [product(), nnc.parse(renamed), nnc.parse(PRODUCT.replace("40", "41"))]
+    found = []
+    for module in modules:
+        mark_entry(module)
+        run_stages(module, last="bufferize")
+        found.append(
+            {fingerprint(f) for f in kernel_functions(module) if "nn.kernel" in f.attributes}
+        )
+    assert found[0] == found[1] != found[2]
+
+
+def test_tolerances_follow_the_coarsest_type_of_kernels():
+    found = {}
+    for name in ("f64", "f32", "f16"):
+        module = nnc.parse(PRODUCT.replace("f32", name))
+        mark_entry(module)
+        run_stages(module, last="bufferize")
+        found[name] = tolerance_of(module)
+    assert found == {"f64": 1e-9, "f32": 1e-4, "f16": 2e-2}
+
+
+# -- the whole -------------------------------------------------------------------------------------
+
+
+def inputs_of(executable):
+    rng = np.random.default_rng(0)
+    shapes = {
+        n: t.shape for n, t in zip(executable.input_names, executable.input_types, strict=True)
+    }
+    return {name: rng.standard_normal(shape, np.float32) for name, shape in shapes.items()}
+
+
+def made_up(monkeypatch, ratios):
+    """Experiments that answer with ratios, or raise; returns which schedules each was given."""
+    given = []
+
+    def run(self, schedules, seconds=None):
+        given.append(schedules)
+        answer = ratios[len(given) - 1]
+        if isinstance(answer, BaseException):
+            raise answer
+        pairs = [(100.0, 100.0 * answer)] * 6
+        module = load_module(self.base.model)
+        names = [f.sym_name for f in kernel_functions(module) if "nn.kernel" in f.attributes]
+        return Answer(dict.fromkeys(names, pairs), pairs)
+
+    monkeypatch.setattr(Experiments, "run", run)
+    return given
+
+
+def test_what_was_found_is_written_and_used(monkeypatch, tmp_path):
+    given = made_up(monkeypatch, [1.2, 0.8, 0.9, 0.85])
+    found = tune_model(product(), inputs_of, tmp_path / "tuned", trials=3)
+    (one,) = found.schedules.values()
+    assert one.gain == pytest.approx(0.15) and found.whole.gain == pytest.approx(0.15)
+    (second,) = given[1].values()
+    assert str(one.schedule) == str(second.schedule) and one.told
+    assert code(TunedFolder(tmp_path / "tuned")) != code()
+
+
+def test_where_nothing_is_faster_nothing_is_kept(monkeypatch, tmp_path):
+    made_up(monkeypatch, [0.8, 1.01])
+    found = tune_model(product(), inputs_of, tmp_path, trials=1)
+    assert found.schedules == {} and list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_an_interruption_leaves_a_folder_that_can_be_used(monkeypatch, tmp_path, again):
+    stop = KeyboardInterrupt()
+    made_up(monkeypatch, [0.8, stop, stop if again else 0.8])
+    if again:  # what was found stays as it was measured
+        with pytest.raises(KeyboardInterrupt):
+            tune_model(product(), inputs_of, tmp_path)
+    else:
+        assert tune_model(product(), inputs_of, tmp_path).ended == "interrupted"
+    said = []
+    assert code(TunedFolder(tmp_path), said) != code()
+    assert any("1 of 1 kernels have a tuned schedule" in line for line in said)
+
+
+def test_a_candidate_that_fails_is_dropped_by_name(monkeypatch, tmp_path):
+    fault = ExperimentError("its numbers are wrong, y: relative error 0.5")
+    made_up(monkeypatch, [fault])
+    found = tune_model(product(), inputs_of, tmp_path, trials=1)
+    (line,) = found.dropped
+    assert line.endswith("its numbers are wrong, y: relative error 0.5") and " = 1: " in line
+
+
+def test_earlier_schedules_are_measured_first_and_go_where_they_are_slower(monkeypatch, tmp_path):
+    one = scheduled(3)
+    one.write(tmp_path)
+    given = made_up(monkeypatch, [1.1])
+    tune_model(product(), inputs_of, tmp_path, trials=1)
+    (first,) = given[0].values()
+    assert str(first.schedule) == str(one.schedule)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.thorough
+def test_a_signal_in_a_search_leaves_a_folder_that_can_be_used(tmp_path):
+    """All of it as users have it: processes, Ctrl-C, and the code of `--replay`."""
+    (tmp_path / "m.mlir").write_text(PRODUCT)
+    start = [sys.executable, "-c", "from nnc.tools.nnc import cli; cli()", "tune", "m.mlir"]
+    with subprocess.Popen(
+        [*start, "-o", "tuned"], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stderr is not None
+        for line in child.stderr:
+            if "experiment 1:" in line:
+                os.kill(child.pid, signal.SIGINT)
+                break
+        assert "interrupted" in child.stderr.read()
+    assert child.returncode == 0
+    digests = {
+        subprocess.run([*start, "--replay", "tuned"], cwd=tmp_path, capture_output=True).stdout
+        for _ in range(2)
+    }
+    assert len(digests) == 1
+
+
+def test_kept_schedules_are_searched_once_for_a_model(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    given = made_up(monkeypatch, [0.8, KeyboardInterrupt(), 0.8, RuntimeError("searched again")])
+    module = product()
+    before = str(module)
+    found = kept_schedules(module, 60.0, 1)
+    assert str(module) == before and len(given) == 3
+    assert kept_schedules(product(), 60.0, 1) == found
+    assert code(found) != code()
+
+
+def test_inputs_of_open_shapes_cannot_be_made_up(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    module = nnc.parse(PRODUCT.replace("8x24", "?x24").replace("8x40", "?x40"))
+    mark_entry(module)
+    with pytest.raises(NncError, match=r"input 'input0' is tensor<\?x24xf32>, of no known shape"):
+        kept_schedules(module, 60.0, 1)
