@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..dialects import func, linalg, schedule
-from ..dialects.marks import CYCLES
+from ..dialects.marks import CYCLES, KERNEL
 from ..ir.attributes import I64Attr
 from ..ir.core import Operation
 from ..ir.passes import Pass, PassContext, option
@@ -47,8 +47,10 @@ class ChooseSchedules(
             if function.sym_name in existing:
                 continue
             block = function.regions[0].blocks[0]
-            if any(isinstance(stage, linalg.StructuredOp) for stage in block):
+            has_stages = any(isinstance(stage, linalg.StructuredOp) for stage in block)
+            if has_stages or KERNEL in function.attributes:
                 keep_on_host(function, target)
+            if has_stages:
                 own = target_of(function)
                 machine, policy, every = own.machine, policy_of(own.policy), self.print_candidates
                 found = policy.candidates(function.sym_name, block, machine, every)

@@ -39,6 +39,7 @@ _TEMPLATES = {name: text for name, text in TEMPLATES.items() if name != "here"} 
     "arith.sitofp odd": "odd_of_s64((int64_t)({I}){0})",
     "arith.uitofp odd": "odd_of_u64({0})",
     "arith.sitofp odd:b": "odd_of_s64(-(int64_t){0})",
+    "arith.uitofp odd:b": "odd_of_u64({0})",
     "arith.sitofp odd:v": "@odd_of_signed",
     "arith.uitofp odd:v": "@odd_of_unsigned",
     "whole": "({T})({0} == {0} ? (int{W}_t){0} : (int{W}_t)((uint{W}_t)1 << ({W} - 1)))",

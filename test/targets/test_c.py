@@ -30,7 +30,7 @@ from .small_networks import (
     resnet18,
     squeezenet,
 )
-from .test_emulated_operators import GROUPS, one_function
+from .test_emulated_operators import GROUPS, one_function, truth_values
 
 STRICT = [
     "-std=c99",
@@ -238,6 +238,12 @@ def test_movement(target, build):
         [(k, one_op(text, *args), None, sizes) for k, (text, args, sizes) in MOVEMENT.items()],
         target,
     )
+
+
+@TARGETS
+def test_truth_values(target, build):
+    build("gcc", SANITIZED)
+    check_together(truth_values(), target)
 
 
 # -- files, and what is wrong ------------------------------------------------------------------

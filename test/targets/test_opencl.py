@@ -22,7 +22,7 @@ from ..conftest import skip_unless_ci
 from ..lowering.test_nn_to_linalg import example_of
 from ..lowering.test_nn_to_linalg_cases import CONVOLUTIONS, MOVEMENT, one_op
 from .test_c import NETWORKS, inputs_for, outputs
-from .test_emulated_operators import GROUPS, check_together
+from .test_emulated_operators import GROUPS, check_together, truth_values
 
 pytestmark = pytest.mark.emulated
 
@@ -64,6 +64,10 @@ def test_movement(target):
         [(k, one_op(text, *args), None, sizes) for k, (text, args, sizes) in MOVEMENT.items()],
         target,
     )
+
+
+def test_truth_values():
+    check_together(truth_values(), "opencl")
 
 
 @pytest.mark.parametrize("name", NETWORKS)
