@@ -21,7 +21,8 @@ _OWN = """
     nnc_thread explicit bfloat mesh ray_data object_data imageblock visible stitchable
 """
 
-_TEMPLATES = {name: text for name, text in TEMPLATES.items() if name != "here"} | {
+_NOT_HERE = ("here", "heap", "take", "give", "move")
+_TEMPLATES = {name: text for name, text in TEMPLATES.items() if name not in _NOT_HERE} | {
     "recast": "nnc_as<{T}>({0})",
     "bits": "nnc_as<{T}>({0})",
     "lane": "{0}.lane[{1}]",

@@ -8,7 +8,7 @@ from typing import Any
 from ...dialects import arith, math, memref, vector
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
-from .memory import Buffer, bytes_of, grouped, offset, row_major
+from .memory import Buffer, bytes_of, grouped, offset, row_major, times
 from .printer import FunctionPrinter, states
 from .printing import lanes_of, stripped
 from .vectors import Lanes, address, as_stored, pointer, shuffled
@@ -119,9 +119,9 @@ def _copy(p: FunctionPrinter, op: memref.Copy) -> None:
     source, target = p.values[op.source], p.values[op.target]
     dense = source.strides == target.strides == row_major(source.sizes)
     if dense and "move" in p.language.templates:
-        bytes: Any = str(bytes_of(op.source.type.element_type))
+        bytes: Any = bytes_of(op.source.type.element_type)
         for size in source.sizes:
-            bytes = p.language.templates["product"].format(bytes, stripped(str(size)))
+            bytes = times(bytes, size)
         p.line(p.language.templates["move"].format(target.pointer, source.pointer, bytes))
         return
     indices, kind = [p.fresh("i") for _ in source.sizes], p.language.scalars["index"]

@@ -128,6 +128,20 @@ def test_open_extents_one_after_the_other():
         np.testing.assert_allclose(there(x, w), here(x, w), rtol=1e-5, atol=1e-5)
 
 
+def test_open_rows_that_several_passes_read():
+    """Have no room in a group's memory, which has a known size."""
+    node = helper.make_node("ReduceLogSumExp", ["x", "a"], ["y"], keepdims=0)
+    axes = helper.make_tensor("a", TensorProto.INT64, [1], [1])
+    model = model_of([node], [value("x", ["n", "k"])], [value("y", ["n"])], [axes])
+    compiled = nnc.compile(model, target="opencl", cache=False)
+    rng = np.random.default_rng(0)
+    for shape in ((3, 5), (2, 700), (1, 1), (4, 0)):
+        x = rng.standard_normal(shape, np.float32)
+        with np.errstate(divide="ignore"):
+            wanted = np.log(np.exp(x).sum(1))
+        np.testing.assert_allclose(compiled(x), wanted, rtol=1e-5, atol=1e-5)
+
+
 def test_not_a_number_and_infinities():
     x = np.float32([[np.nan, 1, -np.inf, 0.0], [np.inf, -0.0, 3, -1]])
     nodes = [
