@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..dialects import func, linalg, schedule
-from ..dialects.marks import CYCLES
+from ..dialects.marks import CYCLES, KERNEL
 from ..ir.attributes import I64Attr
 from ..ir.core import Operation
 from ..ir.decisions import Alternative, Decision
@@ -64,8 +64,10 @@ class ChooseSchedules(
             if function.sym_name in existing:
                 continue
             block = function.regions[0].blocks[0]
-            if any(isinstance(stage, linalg.StructuredOp) for stage in block):
+            has_stages = any(isinstance(stage, linalg.StructuredOp) for stage in block)
+            if has_stages or KERNEL in function.attributes:
                 keep_on_host(function, target)
+            if has_stages:
                 own = target_of(function)
                 if source is not None and (one := source.find(function, block, detailed(own))):
                     one.loc = function.loc

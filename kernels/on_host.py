@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..dialects import func, linalg, memref
 from ..dialects.marks import ON_HOST
 from ..ir.attributes import StringAttr
@@ -15,23 +17,36 @@ VALUES_DECIDE = "values decide how much there is to do"
 
 
 def keep_on_host(function: func.FuncOp, target: Target) -> None:
-    """Mark a function of linalg operations that only the host can carry out: it is for the
-    processor that launches the others, and gets a schedule of that.
+    """Mark a function of linalg operations that only the host can carry out, where the device has
+    one: it is for the processor that launches the others, and gets a schedule of that.
     """
-    reason = _reason(function)
-    if reason is not None and target.caller is not target:
+    if target.caller is target:
+        return
+    reason = _reason(function, target)
+    if reason is not None:
         function.attributes[ON_HOST] = StringAttr(reason)
         function.attributes[TARGET] = to_attribute(target.caller)
 
 
-def _reason(function: func.FuncOp) -> str | None:
+def _reason(function: func.FuncOp, target: Target) -> str | None:
     decided = (
         value
         for op in function.walk()
         if isinstance(op, memref.Alloc) or _has_stages(op)
         for value in op.operands
     )
-    return VALUES_DECIDE if any(map(comes_from_memory, decided)) else None
+    if any(map(comes_from_memory, decided)):
+        return VALUES_DECIDE
+    missing = next(filter(None, map(target.lacks, _in_kernels(function))), None)
+    return f"'{target.name}' has no {missing}" if missing is not None else None
+
+
+def _in_kernels(function: func.FuncOp) -> Iterator[Operation]:
+    """The operations of a function but for what the host computes of sizes."""
+    body = function.body.blocks[0]
+    for op in function.walk():
+        if op is not function and not (op.parent is body and is_pure(op) and not op.regions):
+            yield op
 
 
 def _has_stages(op: Operation) -> bool:

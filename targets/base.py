@@ -100,6 +100,12 @@ class Target(ABC):
         """What kernels ask a device for whose code LLVM makes; None for all other targets."""
         return None
 
+    def lacks(self, op: Operation) -> str | None:
+        """What its code has no form for in an operation of a kernel, as `f64`; None where it has
+        all. The caller carries such a kernel out.
+        """
+        return None
+
     def here(self) -> Target:
         """The target, with the numbers of this machine where its name stands for that."""
         return self

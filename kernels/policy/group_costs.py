@@ -253,7 +253,7 @@ class GroupEstimate:
         bytes = operand.access.element_bytes
         run = max([n for d, n in sizes.items() if operand.strides[d] == 1], default=1)
         moved = any(operand.strides)
-        wasted = max(1.0, self.machine.line_bytes / (run * bytes)) if moved else 1.0
+        wasted = max(1.0, self.machine.line_bytes / (max(run, 1) * bytes)) if moved else 1.0
         return operand.elements(sizes, None) * bytes * wasted
 
     def _from_memory(

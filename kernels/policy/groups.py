@@ -179,5 +179,7 @@ def _is_too_large(buffer: Shrunk, plan: Plan) -> bool:
     """Whether a group needs a buffer that does not fit, and that no registers stand for."""
     if buffer.inside is None or buffer.on_stack:
         return False
+    if not isinstance(buffer.elements, int):
+        return True
     own = [l for access in buffer.dropped for l in plan.order[access.stage] if not l.is_shared]
     return not all(l.at_once or l.in_tile or l.is_reduction for l in own)

@@ -101,9 +101,9 @@ class _Kernel(FunctionLowering):
     def __init__(self, module: KernelModule, op: gpu.GPUFuncOp) -> None:
         self.kernel = op
         size = op.known_block_size
-        if size is None or any(int(n) != 1 for n in size[1:]):
-            raise PassError("a kernel's groups have a known number of threads, along x", op.loc)
-        self.threads = int(size[0])
+        if size is not None and any(int(n) != 1 for n in size[1:]):
+            raise PassError("a kernel's groups have their threads along x", op.loc)
+        self.threads = 1 if size is None else int(size[0])
         self.subgroup = gpu.subgroup_size(op)
         self.kinds = ""
         types, attributes = [], []

@@ -108,6 +108,7 @@ TEMPLATES = _templates() | {
     "arith.sitofp": "({T})({I}){0}",
     "arith.sitofp:b": "({T})-{0}",
     "arith.uitofp": "({T}){0}",
+    "arith.uitofp:b": "({T}){0}",
     "arith.fptosi": "({T})s{W}_of_f{w}({0})",
     "whole": "({T})({0} == {0} ? (int{W}_t){0} : INT{W}_MIN)",
     "arith.fptoui": "({T})uns{W}_of_f{w}({0})",

@@ -16,6 +16,7 @@ from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.stages import Stage
 from ...ir.timing import Timed, untimed
+from ...ir.types import element_type, f64
 from ...runtime.abi import (
     DEVICE_CHECKS,
     DEVICE_CODE,
@@ -164,6 +165,11 @@ class DeviceTarget(Target):
         from .running import load_device_code
 
         return load_device_code(self, code)
+
+
+def computes_in_f64(op: Operation) -> bool:
+    """Whether an operation takes or gives numbers of f64, or buffers of them."""
+    return any(element_type(value.type) is f64 for value in (*op.operands, *op.results))
 
 
 def kernels_in(module: Operation) -> gpu.GPUModuleOp | None:

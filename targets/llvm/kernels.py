@@ -11,13 +11,14 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from ...dialects import llvm
+from ...dialects import arith, llvm, math
 from ...dialects.marks import FAILURES, KERNEL_ARGUMENTS, THREADS
 from ...ir.attributes import ArrayAttr, IntegerAttr, StringAttr
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.syntax.parser import parse_module
-from ..device.target import DeviceTarget, kernels_in
+from ...ir.types import i1
+from ..device.target import DeviceTarget, computes_in_f64, kernels_in
 from ..source.kernels import Kernels
 from .ir import ModuleWriter
 from .threads import Threads
@@ -25,6 +26,22 @@ from .threads import Threads
 _GENERATOR = Path(__file__).with_name("generator.py")
 MATHEMATICS = Path(__file__).with_name("mathematics.mlir")
 _SECONDS = 600
+
+_IN_F64 = (
+    math.AbsF,
+    math.Ceil,
+    math.ClampF,
+    math.CopySign,
+    math.Floor,
+    math.Fma,
+    math.FPowI,
+    math.Round,
+    math.RoundEven,
+    math.Rsqrt,
+    math.Sqrt,
+    math.Trunc,
+)
+"""What devices compute of f64 beside arithmetic: all else would be functions of C's library."""
 
 Code = Literal["assembly", "object", "ir"]
 
@@ -42,6 +59,14 @@ class KernelTarget(DeviceTarget):
     @property
     def threads(self) -> Threads:
         return self.asks
+
+    def lacks(self, op: Operation) -> str | None:
+        name = op.name.removeprefix("math.")
+        if name == op.name or isinstance(op, _IN_F64) or not computes_in_f64(op):
+            return None
+        if isinstance(op, math.PowF) and op.rhs.defined_by(arith.Constant) is not None:
+            return None  # Products or roots, as most are.
+        return None if op.results[0].type is i1 else f"'{name}' of f64"
 
     def code_of(self, kernels: Operation) -> Kernels:
         text = kernels_ir(kernels)

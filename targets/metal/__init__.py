@@ -9,7 +9,7 @@ from pathlib import Path
 from ...artifacts.options import ArtifactOptions
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
-from ..device.target import DeviceTarget
+from ..device.target import DeviceTarget, computes_in_f64
 from ..groups import GroupMachine
 from ..source.kernels import Kernels
 from . import devices
@@ -28,6 +28,9 @@ class MetalTarget(DeviceTarget):
     @property
     def source(self) -> Path:
         return _HERE / "metal.m"
+
+    def lacks(self, op: Operation) -> str | None:
+        return "f64" if computes_in_f64(op) else None
 
     def code_of(self, kernels: Operation) -> Kernels:
         from .language import metal_kernels

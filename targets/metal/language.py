@@ -21,7 +21,8 @@ _OWN = """
     nnc_thread explicit bfloat mesh ray_data object_data imageblock visible stitchable
 """
 
-_TEMPLATES = {name: text for name, text in TEMPLATES.items() if name != "here"} | {
+_NOT_HERE = ("here", "heap", "take", "give", "move")
+_TEMPLATES = {name: text for name, text in TEMPLATES.items() if name not in _NOT_HERE} | {
     "recast": "nnc_as<{T}>({0})",
     "bits": "nnc_as<{T}>({0})",
     "lane": "{0}.lane[{1}]",
@@ -39,6 +40,7 @@ _TEMPLATES = {name: text for name, text in TEMPLATES.items() if name != "here"} 
     "arith.sitofp odd": "odd_of_s64((int64_t)({I}){0})",
     "arith.uitofp odd": "odd_of_u64({0})",
     "arith.sitofp odd:b": "odd_of_s64(-(int64_t){0})",
+    "arith.uitofp odd:b": "odd_of_u64({0})",
     "arith.sitofp odd:v": "@odd_of_signed",
     "arith.uitofp odd:v": "@odd_of_unsigned",
     "whole": "({T})({0} == {0} ? (int{W}_t){0} : (int{W}_t)((uint{W}_t)1 << ({W} - 1)))",

@@ -24,7 +24,8 @@ _WORDS = {
     **{f"i{n}": name for n, name in ((8, "char"), (16, "short"), (32, "int"), (64, "long"))},
 }
 
-_TEMPLATES = {name: text for name, text in TEMPLATES.items() if name != "here"} | {
+_NOT_HERE = ("here", "heap", "take", "give", "move")
+_TEMPLATES = {name: text for name, text in TEMPLATES.items() if name not in _NOT_HERE} | {
     "arith.extui:v": "convert_{T}({0})",
     "arith.extsi:v": "as_{T}(convert_{K}(as_{I}({0})))",
     "arith.trunci:v": "convert_{T}({0})",

@@ -246,9 +246,11 @@ def _number_cast(p: Printing, op: Operation) -> str:
     if is_half(kind):
         text, kind = p.widened(text, kind), with_element(kind, "f32")
     if p.is_mask(kind):
-        text = p.mask(source, p.language.bits(element_of(type)))
+        wide = with_element(type, "f32") if is_half(type) else type
+        text = p.mask(source, p.language.bits(element_of(wide)))
         sign = "-" if isinstance(op, arith.UIToFP) else ""
-        return sign + p.language.templates["convert"].format(text, T=p.vector_type(type))
+        found = sign + p.language.templates["convert"].format(text, T=p.vector_type(wide))
+        return p.narrowed(found, type) if is_half(type) else found
     if is_half(type):
         single, odd = with_element(type, "f32"), f"{op.name} odd"
         if odd in p.language.templates:

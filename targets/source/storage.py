@@ -8,10 +8,10 @@ from typing import Any
 from ...dialects import arith, math, memref, vector
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
-from .memory import Buffer, bytes_of, grouped, offset, row_major
+from .memory import Buffer, bytes_of, grouped, offset, row_major, times
 from .printer import FunctionPrinter, states
 from .printing import lanes_of, stripped
-from .vectors import address, as_stored, pointer, shuffled
+from .vectors import Lanes, address, as_stored, pointer, shuffled
 
 
 @states(memref.Store)
@@ -119,9 +119,9 @@ def _copy(p: FunctionPrinter, op: memref.Copy) -> None:
     source, target = p.values[op.source], p.values[op.target]
     dense = source.strides == target.strides == row_major(source.sizes)
     if dense and "move" in p.language.templates:
-        bytes: Any = str(bytes_of(op.source.type.element_type))
+        bytes: Any = bytes_of(op.source.type.element_type)
         for size in source.sizes:
-            bytes = p.language.templates["product"].format(bytes, stripped(str(size)))
+            bytes = times(bytes, size)
         p.line(p.language.templates["move"].format(target.pointer, source.pointer, bytes))
         return
     indices, kind = [p.fresh("i") for _ in source.sizes], p.language.scalars["index"]
@@ -156,17 +156,23 @@ def _sincos(p: FunctionPrinter, op: math.SinCos) -> None:
 
 @states(vector.Deinterleave)
 def _deinterleave(p: FunctionPrinter, op: vector.Deinterleave) -> None:
-    text, size = p.text_of(op.source), lanes_of(op.source.type)
+    lanes, size = Lanes(p, op), lanes_of(op.source.type)
+    text = lanes.text(op.source)
     for start, result in enumerate(op.results):
-        found = shuffled(p, result.type, text, text, range(start, size, 2), op.source.type)
-        p.declare(result, found)
+        type = lanes.type(result.type)
+        found = shuffled(p, type, text, text, range(start, size, 2), op.source.type)
+        p.declare(result, lanes.result(found, start))
 
 
 @states(vector.ToElements)
 def _to_elements(p: FunctionPrinter, op: vector.ToElements) -> None:
-    text, single = p.text_of(op._operands[0]), lanes_of(op._operands[0].type) == 1
+    lanes, (source,) = Lanes(p, op), op._operands
+    if lanes_of(source.type) == 1:
+        p.values[op.results[0]] = p.text_of(source)
+        return
+    text = lanes.text(source)
     for i, result in enumerate(op.results):
-        p.values[result] = text if single else p.lane(text, i)
+        p.values[result] = lanes.result(p.lane(text, i), i)
 
 
 @states(arith.AddUIExtended)

@@ -26,9 +26,48 @@ from .scalars import literals
 # -- vectors -----------------------------------------------------------------------------------
 
 
+class Lanes:
+    """What an operation moves between vectors: lanes as they are, masks' as integers.
+
+    An operation on masks has all of them in lanes of as many bits as the first that is known.
+    """
+
+    def __init__(self, p: Printing, op: Operation) -> None:
+        self.p, self.op = p, op
+        self.bits = p.logic_bits(op)
+
+    def type(self, type: Any) -> Any:
+        """The type of what is moved, a vector's or a lane's."""
+        if element_of(type) is not IntegerType(1):
+            return type
+        lane = IntegerType(self.bits)
+        return VectorType(type.shape, lane) if isinstance(type, VectorType) else lane
+
+    def text(self, value: Value) -> str:
+        """An operand: a truth value is an integer, 0 or all ones."""
+        p, type = self.p, self.type(value.type)
+        if type is value.type:
+            return p.text_of(value)
+        if p.is_mask(value.type):
+            return grouped(p.cast(p.mask(value, self.bits), p.vector_type(type)))
+        number = f"(-{p.cast(p.text_of(value), p.language.scalars['u32'])})"
+        return grouped(p.cast(number, p.language.type(element_of(type))))
+
+    def result(self, text: str, number: int = 0) -> str:
+        """What an operation makes, as its result of a number is written."""
+        p, result = self.p, self.op.results[number]
+        if p.is_mask(result.type):
+            p.widths[result] = self.bits
+            return p.cast(f"({text})", p.vector_type(self.type(result.type), "i"))
+        return f"{grouped(text)} != 0" if element_of(result.type) is IntegerType(1) else text
+
+
 @prints("vector.broadcast")
 def _broadcast(p: Printing, op: vector.Broadcast) -> str:
     type, source = op.results[0].type, op.source
+    if p.is_mask(type) and lanes_of(source.type) == lanes_of(type):
+        p.widths[op.results[0]] = p.widths.get(source, 32)
+        return p.text_of(source)
     text = p.text_of(source) if lanes_of(source.type) == 1 else p.lane(p.text_of(source), 0)
     if p.is_mask(type):
         p.widths[op.results[0]] = 32
@@ -79,12 +118,12 @@ def _only_one(source: Value, text: str) -> str:
 
 @prints("vector.insert")
 def _insert(p: Printing, op: vector.Insert) -> str:
-    type = op.dest.type
-    text = p.text_of(op.valueToStore)
+    type, lanes = op.dest.type, Lanes(p, op)
     if lanes_of(type) == 1 or type.rank > 1:
-        return _only_one(op.dest, text)
+        return _only_one(op.dest, p.text_of(op.valueToStore))
     (at,) = (p.values[v] if isinstance(v, Value) else v for v in position(op))
-    return p.call("insert", type, p.text_of(op.dest), text, str(at))
+    old, new = lanes.text(op.dest), lanes.text(op.valueToStore)
+    return lanes.result(p.call("insert", lanes.type(type), old, new, str(at)))
 
 
 def shuffled(
@@ -103,44 +142,48 @@ def shuffled(
 
 @prints("vector.shuffle")
 def _shuffle(p: Printing, op: vector.Shuffle) -> str:
-    a, b, type = p.text_of(op.v1), p.text_of(op.v2), op.results[0].type
+    lanes = Lanes(p, op)
+    a, b, type = lanes.text(op.v1), lanes.text(op.v2), lanes.type(op.results[0].type)
     first, second = lanes_of(op.v1.type), lanes_of(op.v2.type)
     if first == second and first > 1:
-        return shuffled(p, type, a, b, op.mask, op.v1.type)
+        return lanes.result(shuffled(p, type, a, b, op.mask, op.v1.type))
     parts = [a if first == 1 else p.lane(a, i) for i in range(first)]
     parts += [b if second == 1 else p.lane(b, i) for i in range(second)]
     chosen = ["0" if i < 0 else parts[i] for i in op.mask]
-    return p.lanes(type, chosen)
+    return lanes.result(p.lanes(type, chosen))
 
 
 @prints("vector.interleave")
 def _interleave(p: Printing, op: vector.Interleave) -> str:
-    a, b, size = p.text_of(op.lhs), p.text_of(op.rhs), lanes_of(op.lhs.type)
-    type = op.results[0].type
+    lanes, size = Lanes(p, op), lanes_of(op.lhs.type)
+    a, b, type = lanes.text(op.lhs), lanes.text(op.rhs), lanes.type(op.results[0].type)
     if size == 1:
-        return p.lanes(type, [a, b])
-    return shuffled(p, type, a, b, [i for k in range(size) for i in (k, size + k)], op.lhs.type)
+        return lanes.result(p.lanes(type, [a, b]))
+    order = [i for k in range(size) for i in (k, size + k)]
+    return lanes.result(shuffled(p, type, a, b, order, op.lhs.type))
 
 
 @prints("vector.extract_strided_slice")
 def _extract_slice(p: Printing, op: vector.ExtractStridedSlice) -> str:
     first, count = int(op.offsets[0]), int(op.sizes[0])
-    text = p.text_of(op.source)
     if lanes_of(op.source.type) == 1:
-        return text
-    return shuffled(p, op.results[0].type, text, text, range(first, first + count), op.source.type)
+        return p.text_of(op.source)
+    lanes = Lanes(p, op)
+    text, type = lanes.text(op.source), lanes.type(op.results[0].type)
+    return lanes.result(shuffled(p, type, text, text, range(first, first + count), op.source.type))
 
 
 @prints("vector.insert_strided_slice")
 def _insert_slice(p: Printing, op: vector.InsertStridedSlice) -> str:
     (first,) = (int(a) for a in op.offsets)
-    new, old = p.text_of(op.valueToStore), p.text_of(op.dest)
     count, size = lanes_of(op.valueToStore.type), lanes_of(op.dest.type)
     if size == 1:
-        return new
+        return p.text_of(op.valueToStore)
+    lanes = Lanes(p, op)
+    new, old = lanes.text(op.valueToStore), lanes.text(op.dest)
     part = lambda i: new if count == 1 else p.lane(new, i - first)  # noqa: E731
-    lanes = [part(i) if first <= i < first + count else p.lane(old, i) for i in range(size)]
-    return p.lanes(op.dest.type, lanes)
+    texts = [part(i) if first <= i < first + count else p.lane(old, i) for i in range(size)]
+    return lanes.result(p.lanes(lanes.type(op.dest.type), texts))
 
 
 @prints("vector.from_elements")

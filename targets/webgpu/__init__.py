@@ -14,7 +14,7 @@ from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.timing import Timed, untimed
 from ..base import Symbols, Target, target
-from ..device.target import DeviceTarget
+from ..device.target import DeviceTarget, computes_in_f64
 from ..llvm.target import LlvmTarget
 from ..source.kernels import Kernels
 from . import devices
@@ -38,6 +38,9 @@ class WebGpuTarget(DeviceTarget):
     @property
     def source(self) -> Path:
         return _HERE / "webgpu.c"
+
+    def lacks(self, op: Operation) -> str | None:
+        return "f64" if computes_in_f64(op) else None
 
     def code_of(self, kernels: Operation) -> Kernels:
         from .printer import wgsl_kernels

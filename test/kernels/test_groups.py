@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from nnc.dialects import gpu
+from nnc.dialects import gpu, memref
 from nnc.dialects.marks import THREADS
 from nnc.ir.passes import PassContext, PassManager
 from nnc.ir.syntax.parser import parse_module
@@ -130,6 +130,27 @@ def test_open_extents(name, device, shape):
     # Not that all is written: rows seen as one line are a product of extents.
     counts = context.statistics[""]
     assert counts["proven"] and not counts.get("open")
+
+
+def test_sums_of_nothing():
+    """A product whose terms are none is zero."""
+    module, subject = for_device("pocl", product(3, 4, 0))
+    check(module, subject, [np.ones((3, 0), np.float32), np.ones((0, 4), np.float32)], threads=4)
+
+
+def test_open_rows_are_not_kept_in_a_group():
+    """Exponentials that are computed, and then added up: a group's memory has a known size."""
+    text = """
+      func.func @main(%x: tensor<?x?xf32>) -> tensor<?xf32> {
+        %y = nn.reduce_log_sum_exp %x {axes = array<i64: 1>} : (tensor<?x?xf32>) -> tensor<?xf32>
+        return %y : tensor<?xf32>
+      }"""
+    module, subject = for_device("t4", text)
+    x = np.random.default_rng(0).standard_normal((3, 70)).astype(np.float32)
+    check(module, subject, [x], threads=4)
+    kernels = kernels_of(module)
+    made = [op for one in kernels for op in one.walk() if isinstance(op, memref.Alloc)]
+    assert kernels and all(op.memref.type.has_static_shape for op in made)
 
 
 def tiles_of(name, text):

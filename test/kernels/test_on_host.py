@@ -26,7 +26,11 @@ TO_LOOPS = "simplify-graph,make-kernels,bufferize,mark-in-place,choose-schedules
 
 def kernels(target=None):
     attributes = f'nnc.target = "{target}"' if target else ""
-    module = parse_module(TEXT.replace("ATTRIBUTES", attributes))
+    return kernels_of(TEXT.replace("ATTRIBUTES", attributes))
+
+
+def kernels_of(text):
+    module = parse_module(text)
     PassManager(pipeline(TO_LOOPS)).run(module)
     return [op for op in module.body_block if isinstance(op, FuncOp) and KERNEL in op.attributes]
 
@@ -45,6 +49,35 @@ def test_what_values_decide_is_for_the_processor(target):
     assert pad.attributes[ON_HOST] == StringAttr("values decide how much there is to do")
     assert target_of(pad) == target_of(pad).caller
     assert widest(pad) == widest(kernels()[1])
+
+
+@pytest.mark.parametrize(
+    ("op", "target", "missing"),
+    [
+        ("relu", "opencl", None),
+        ("relu", "webgpu", "f64"),
+        ("relu", "metal", "f64"),
+        ("relu", "cuda", None),
+        ("exp", "opencl", None),
+        ("exp", "cuda", "'exp' of f64"),
+        ("tanh", "amd-gfx90a", "'tanh' of f64"),
+        ("sqrt", "amd-gfx90a", None),
+    ],
+)
+def test_what_a_device_has_no_form_for_is_for_the_processor(op, target, missing):
+    """Also where the numbers before and behind are f32."""
+    text = f"""
+    module attributes {{nnc.target = "{target}"}} {{
+      func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {{
+        %w = nn.cast %x : (tensor<64xf32>) -> tensor<64xf64>
+        %v = nn.{op} %w : (tensor<64xf64>) -> tensor<64xf64>
+        %y = nn.cast %v : (tensor<64xf64>) -> tensor<64xf32>
+        func.return %y : tensor<64xf32>
+      }}
+    }}"""
+    (function,) = kernels_of(text)
+    wanted = StringAttr(f"'{target}' has no {missing}") if missing else None
+    assert function.attributes.get(ON_HOST) == wanted
 
 
 def test_processors_have_no_host():

@@ -30,7 +30,7 @@ from .small_networks import (
     resnet18,
     squeezenet,
 )
-from .test_emulated_operators import GROUPS, one_function
+from .test_emulated_operators import GROUPS, one_function, truth_values
 
 STRICT = [
     "-std=c99",
@@ -238,6 +238,36 @@ def test_movement(target, build):
         [(k, one_op(text, *args), None, sizes) for k, (text, args, sizes) in MOVEMENT.items()],
         target,
     )
+
+
+@TARGETS
+def test_truth_values(target, build):
+    build("gcc", SANITIZED)
+    check_together(truth_values(), target)
+
+
+def test_copies_without_a_heap(build):
+    """A loop's values, which are copied whole."""
+    body = helper.make_graph(
+        [helper.make_node("Add", ["v", "v"], ["w"]), helper.make_node("Identity", ["go"], ["on"])],
+        "body",
+        [
+            helper.make_tensor_value_info("i", TensorProto.INT64, []),
+            helper.make_tensor_value_info("go", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("v", TensorProto.FLOAT, [3]),
+        ],
+        [
+            helper.make_tensor_value_info("on", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("w", TensorProto.FLOAT, [3]),
+        ],
+    )
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [3]) for name in "xy")
+    count = numpy_helper.from_array(np.int64(4), "n")
+    loop = helper.make_node("Loop", ["n", "", "x"], ["y"], body=body)
+    model = helper.make_model(helper.make_graph([loop], "g", [x], [y], [count]), ir_version=10)
+    build("gcc", SANITIZED)
+    (found,) = outputs(model, [np.float32([1, -2, 0.5])], "c")
+    np.testing.assert_array_equal(found, np.float32([16, -32, 8]))
 
 
 # -- files, and what is wrong ------------------------------------------------------------------

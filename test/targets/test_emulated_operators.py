@@ -55,6 +55,22 @@ def together(texts: list[str]) -> Operation:
     return module
 
 
+def truth_values():
+    """Casts of truth values: from memory, whose last vector has parts, and of comparisons."""
+    found = []
+    for kind in ("f32", "f16", "bf16", "i8", "i64"):
+        cast = f"nn.cast %x : (tensor<3x5xi1>) -> tensor<3x5x{kind}>"
+        found.append((f"stored, {kind}", one_op(cast, "%x: tensor<3x5xi1>"), None, ()))
+        for count in (1, 40):
+            type, truth, made = (f"tensor<{count}x{element}>" for element in ("f32", "i1", kind))
+            text = f"func.func @main(%a: {type}, %b: {type}) -> ({made}) {{\n"
+            text += f"  %c = nn.less %a, %b : ({type}, {type}) -> {truth}\n"
+            text += f"  %y = nn.cast %c : ({truth}) -> {made}\n"
+            text += f"  func.return %y : {made}\n}}"
+            found.append((f"{count} compared, {kind}", text, None, ()))
+    return found
+
+
 def check_together(functions, name):
     """Check that functions (what it is, its text, inputs or None, sizes) give the expected numbers.
 

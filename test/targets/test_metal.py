@@ -82,11 +82,12 @@ def metal_text(text: str, tmp_path) -> str:
     return made.read_text()
 
 
-def compiled(text: str, made) -> int:
+def compiled(text: str, made, *options: str) -> int:
     """What the command line says of a program as a file for Metal."""
     source = made.with_suffix(".mlir")
     source.write_text(str(parsed(text)[0]))
-    return main(["compile", str(source), "--target", "metal", "-o", str(made), "--quiet"])
+    command = ["compile", str(source), "--target", "metal", "-o", str(made), "--quiet", *options]
+    return main(command)
 
 
 # -- the text ----------------------------------------------------------------------------------
@@ -132,13 +133,13 @@ def test_host_is_objective_c():
 # -- what is refused ---------------------------------------------------------------------------
 
 
-def test_f64_is_refused(tmp_path, capsys):
+def test_f64_is_refused_where_asked(tmp_path, capsys):
     text = """func.func @main(%x: tensor<8xf64>) -> (tensor<8xf64>) {
       %y = nn.relu %x : (tensor<8xf64>) -> tensor<8xf64>
       func.return %y : tensor<8xf64>
     }"""
-    assert compiled(text, tmp_path / "m.metal") == 1
-    assert "type f64 has no form in Metal" in capsys.readouterr().err
+    assert compiled(text, tmp_path / "m.metal", "--fallback", "error") == 1
+    assert "'metal' has no f64" in capsys.readouterr().err
 
 
 def test_more_buffers_than_a_kernel_may_take_are_refused(tmp_path, capsys):

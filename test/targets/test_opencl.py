@@ -22,7 +22,7 @@ from ..conftest import skip_unless_ci
 from ..lowering.test_nn_to_linalg import example_of
 from ..lowering.test_nn_to_linalg_cases import CONVOLUTIONS, MOVEMENT, one_op
 from .test_c import NETWORKS, inputs_for, outputs
-from .test_emulated_operators import GROUPS, check_together, together
+from .test_emulated_operators import GROUPS, check_together, together, truth_values
 
 pytestmark = pytest.mark.emulated
 
@@ -64,6 +64,10 @@ def test_movement(target):
         [(k, one_op(text, *args), None, sizes) for k, (text, args, sizes) in MOVEMENT.items()],
         target,
     )
+
+
+def test_truth_values():
+    check_together(truth_values(), "opencl")
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -122,6 +126,20 @@ def test_open_extents_one_after_the_other():
     for n, k, m in ((3, 5, 7), (64, 65, 33), (1, 1, 1), (0, 4, 3), (130, 2, 257), (2, 5, 7)):
         x, w = (rng.standard_normal(shape, np.float32) for shape in ((n, k), (k, m)))
         np.testing.assert_allclose(there(x, w), here(x, w), rtol=1e-5, atol=1e-5)
+
+
+def test_open_rows_that_several_passes_read():
+    """Have no room in a group's memory, which has a known size."""
+    node = helper.make_node("ReduceLogSumExp", ["x", "a"], ["y"], keepdims=0)
+    axes = helper.make_tensor("a", TensorProto.INT64, [1], [1])
+    model = model_of([node], [value("x", ["n", "k"])], [value("y", ["n"])], [axes])
+    compiled = nnc.compile(model, target="opencl", cache=False)
+    rng = np.random.default_rng(0)
+    for shape in ((3, 5), (2, 700), (1, 1), (4, 0)):
+        x = rng.standard_normal(shape, np.float32)
+        with np.errstate(divide="ignore"):
+            wanted = np.log(np.exp(x).sum(1))
+        np.testing.assert_allclose(compiled(x), wanted, rtol=1e-5, atol=1e-5)
 
 
 def test_not_a_number_and_infinities():

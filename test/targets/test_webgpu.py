@@ -47,11 +47,12 @@ def adapter():
         skip_unless_ci("no driver of Vulkan is installed")
 
 
-def compiled(text: str, made) -> int:
+def compiled(text: str, made, *options: str) -> int:
     """What the command line says of a program as a file for WebGPU."""
     source = made.with_suffix(".mlir")
     source.write_text(str(parsed(text)[0]))
-    return main(["compile", str(source), "--target", "webgpu", "-o", str(made), "--quiet"])
+    command = ["compile", str(source), "--target", "webgpu", "-o", str(made), "--quiet", *options]
+    return main(command)
 
 
 def wgsl(text: str, tmp_path) -> str:
@@ -102,13 +103,13 @@ def test_bytes_are_written_by_atomic_operations(tmp_path):
 # -- what is refused ---------------------------------------------------------------------------
 
 
-def test_f64_is_refused(tmp_path, capsys):
+def test_f64_is_refused_where_asked(tmp_path, capsys):
     text = """func.func @main(%x: tensor<8xf64>) -> (tensor<8xf64>) {
       %y = nn.relu %x : (tensor<8xf64>) -> tensor<8xf64>
       func.return %y : tensor<8xf64>
     }"""
-    assert compiled(text, tmp_path / "m.wgsl") == 1
-    assert "type f64 has no form in WGSL" in capsys.readouterr().err
+    assert compiled(text, tmp_path / "m.wgsl", "--fallback", "error") == 1
+    assert "'webgpu' has no f64" in capsys.readouterr().err
 
 
 def test_a_chain_of_more_tensors_than_a_kernel_takes(tmp_path):
@@ -179,6 +180,19 @@ def test_no_adapter(tmp_path, adapter):
 def test_operator(name, adapter):
     text, given, sizes = CASES[name]()
     check(text, "webgpu", given, sizes)
+
+
+@pytest.mark.emulated
+def test_f64_is_for_the_host(adapter):
+    """Between kernels of the device."""
+    text = """func.func @main(%x: tensor<3x8xf32>) -> (tensor<3x8xf32>) {
+      %s = nn.softmax %x {axis = 1 : i64} : (tensor<3x8xf32>) -> tensor<3x8xf32>
+      %w = nn.cast %s : (tensor<3x8xf32>) -> tensor<3x8xf64>
+      %c = nn.cumsum %w {axis = 1 : i64} : (tensor<3x8xf64>) -> tensor<3x8xf64>
+      %y = nn.cast %c : (tensor<3x8xf64>) -> tensor<3x8xf32>
+      func.return %y : tensor<3x8xf32>
+    }"""
+    check(text, "webgpu")
 
 
 @pytest.mark.emulated
