@@ -357,6 +357,8 @@ def test_calibration():
     found = calibrate("opencl-cpu", 0.1, lambda text: None).calibration.numbers
     assert set(found) == {"launch_microseconds", "copy_bandwidth"}
     assert all(number.value > 0 for number in found.values())
+
+
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["lstm", "quantized", "mobilenet_v2", "bert"])
 def test_oclgrind_finds_nothing(name, tmp_path):
