@@ -26,7 +26,7 @@ class ExperimentError(Exception):
 
 def worker_command() -> list[str]:
     """What starts a worker, but for the folder of its request."""
-    return [sys.executable, "-c", f"from {__package__}.worker import main; main()"]
+    return [sys.executable, "-P", "-c", f"from {__package__}.worker import main; main()"]
 
 
 class Experiments:

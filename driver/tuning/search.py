@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...ir.diagnostics import NncError
 from .experiments import ExperimentError
 from .ratio import Ratio
 
@@ -121,7 +122,7 @@ class Search:
                 kernel.frozen = f"{kernel.share:.1%} of the time"
 
     def run(self) -> str:
-        """Search until the end, and say why it is one; Ctrl-C is one, too."""
+        """Search until the end, and say why it is one; Ctrl-C is one, too. Raises NncError."""
         started = self._clock()
         try:
             while True:
@@ -168,6 +169,7 @@ class Search:
         except ExperimentError as error:
             keys = list(chosen)
             if len(keys) == 1:
+                self._check_default(error)
                 kernel = self.kernels[keys[0]]
                 self.dropped.append(f"{kernel.label}, {chosen[kernel.key]}: {error}")
                 self._say(f"dropped a candidate of {self.dropped[-1]}")
@@ -185,6 +187,15 @@ class Search:
             if kernel.best is not old:
                 self._found(kernel)
         self._gains.append(self.gain)
+
+    def _check_default(self, error: ExperimentError) -> None:
+        """Raises NncError where no experiment can be made at all, as far as is known."""
+        if self._gains or self.dropped:
+            return
+        try:
+            self._measure({})
+        except ExperimentError:
+            raise NncError(f"no experiment can be made here: {error}") from None
 
     def _tell(self, count: int, left: float) -> None:
         open_ones = sum(not kernel.frozen for kernel in self.kernels.values())

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from nnc.driver.compile import compile_model, load_module, mark_entry, run_stages
 from nnc.driver.program import make_program
-from nnc.driver.tuning.experiments import ExperimentError, Experiments
+from nnc.driver.tuning.experiments import ExperimentError, Experiments, worker_command
 from nnc.driver.tuning.kept import kept_schedules
 from nnc.driver.tuning.ratio import Ratio
 from nnc.driver.tuning.search import FIRST, PATIENCE, KernelSearch, Search, confirm
@@ -124,6 +124,15 @@ def test_of_an_experiment_that_fails_the_candidate_at_fault_is_found():
     assert any("dropped a candidate of c, 1" in line for line in said)
 
 
+def test_where_the_default_fails_too_no_candidate_is_at_fault():
+    search, asked = searching(
+        dict.fromkeys("ab", 0.5), lambda key, one: 0.9, fails=lambda chosen: "it failed (no memory)"
+    )
+    with pytest.raises(NncError, match=r"no experiment can be made here: it failed \(no memory\)"):
+        search.run()
+    assert asked == [{"a": 0, "b": 0}, {"a": 0}, {}] and not search.dropped
+
+
 def test_time_is_left_to_compare_what_was_found():
     search, asked = searching({"a": 1.0}, lambda key, one: 1.0, seconds=65)
     assert search.run() == "the time is over"
@@ -192,6 +201,16 @@ def test_nothing_found_is_nothing_to_compare():
 def experiments(tmp_path, code, limit=60.0):
     request = Request(tmp_path, tmp_path, 1, 0.0, 1e-4, 1 << 40)
     return Experiments(request, limit, [sys.executable, "-c", code])
+
+
+def test_a_worker_takes_nothing_from_the_folder_it_is_started_in(monkeypatch, tmp_path):
+    (tmp_path / "nnc").mkdir()
+    (tmp_path / "nnc" / "__init__.py").write_text("raise SystemExit(3)")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "request").mkdir()
+    command = [*worker_command(), str(tmp_path / "request")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "request.pickle" in done.stderr
 
 
 ANSWER = """
@@ -440,7 +459,7 @@ def test_an_interruption_leaves_a_folder_that_can_be_used(monkeypatch, tmp_path,
 
 def test_a_candidate_that_fails_is_dropped_by_name(monkeypatch, tmp_path):
     fault = ExperimentError("its numbers are wrong, y: relative error 0.5")
-    made_up(monkeypatch, [fault])
+    made_up(monkeypatch, [fault, 1.0])
     found = tune_model(product(), inputs_of, tmp_path, trials=1)
     (line,) = found.dropped
     assert line.endswith("its numbers are wrong, y: relative error 0.5") and " = 1: " in line
