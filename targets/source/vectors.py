@@ -133,8 +133,10 @@ def shuffled(
     name, size = p.vector_type(type), lanes_of(source)
     if len(mask) == 1:
         return p.lane(a if mask[0] < size else b, mask[0] % size)
+    # C's vectors have a power of two of lanes.
+    rest = [-1] * ((1 << (len(mask) - 1).bit_length()) - len(mask))
     return p.language.templates["shuffle"].format(
-        a, b, T=name, mask=", ".join(map(str, mask)), lanes=", ".join(
+        a, b, T=name, mask=", ".join(map(str, [*mask, *rest])), lanes=", ".join(
             "0" if i < 0 else p.lane(a if i < size else b, i % size) for i in mask
         )
     )  # fmt: skip

@@ -246,6 +246,28 @@ def test_truth_values(target, build):
     check_together(truth_values(), target)
 
 
+@pytest.mark.emulated
+@pytest.mark.parametrize("compiler", ["gcc", "clang", "zig"])
+def test_vectors_of_three_lanes(compiler, build):
+    """The image, class and box of each box that non-maximum suppression keeps."""
+    build(compiler, [*STRICT, "-O1"])
+    node = helper.make_node("NonMaxSuppression", ["boxes", "scores", "most", "overlap"], ["kept"])
+    inputs = [
+        helper.make_tensor_value_info("boxes", TensorProto.FLOAT, [1, 3, 4]),
+        helper.make_tensor_value_info("scores", TensorProto.FLOAT, [1, 1, 3]),
+        helper.make_tensor_value_info("most", TensorProto.INT64, [1]),
+        helper.make_tensor_value_info("overlap", TensorProto.FLOAT, [1]),
+    ]
+    kept = helper.make_tensor_value_info("kept", TensorProto.INT64, [None, 3])
+    model = helper.make_model(helper.make_graph([node], "nms", inputs, [kept]))
+    boxes = np.array([[[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 10, 1, 11]]], np.float32)
+    scores = np.array([[[0.9, 0.75, 0.6]]], np.float32)
+    found = nnc.compile(model, target="c", cache=False)(
+        boxes, scores, np.array([3]), np.array([0.5], np.float32)
+    )
+    np.testing.assert_array_equal(found, [[0, 0, 0], [0, 0, 2]])
+
+
 def test_copies_without_a_heap(build):
     """A loop's values, which are copied whole."""
     body = helper.make_graph(
