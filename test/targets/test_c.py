@@ -247,7 +247,7 @@ def test_truth_values(target, build):
 
 
 @pytest.mark.emulated
-@pytest.mark.parametrize("compiler", ["gcc", "clang", "zig"])
+@pytest.mark.parametrize("compiler", COMPILERS)
 def test_vectors_of_three_lanes(compiler, build):
     """The image, class and box of each box that non-maximum suppression keeps."""
     build(compiler, [*STRICT, "-O1"])
