@@ -13,11 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import __version__
-from ..artifacts.options import FORMS, PLACES, ArtifactOptions, prefix_of
 from ..ir.diagnostics import NncError
 from ..ir.files import check_folder
-from ..ir.timing import untimed
-from ..numerics.options import options_of
 from ..targets.base import all_targets, find_host
 from ..targets.base import target as find_target
 from .command import Streams, leave, run_command
@@ -25,10 +22,7 @@ from .nnc_options import argument_parser
 from .session import Session
 
 if TYPE_CHECKING:
-    from ..driver.explaining.summary import Summary
-    from ..ir.core import Operation
-    from ..numerics.checking import CheckNumerics
-    from ..targets.base import Target
+    pass
 
 
 def main(argv: Sequence[str] | None = None, streams: Streams | None = None) -> int:
@@ -89,14 +83,6 @@ def _check_level() -> None:
             raise NncError(f"NNC_LEVEL: {error.message}") from None
 
 
-def _one_of(given: Sequence[str], names: Sequence[str]) -> str | None:
-    """The one of the names that is given, if any. Raises NncError for several."""
-    found = sorted({name for name in given if name in names})
-    if len(found) > 1:
-        raise NncError(f"nnc: --weights cannot be both {' and '.join(found)}")
-    return found[0] if found else None
-
-
 def _import(args: argparse.Namespace, session: Session) -> int:
     from ..ir.weights_file import write_module
 
@@ -106,147 +92,9 @@ def _import(args: argparse.Namespace, session: Session) -> int:
 
 
 def _compile(args: argparse.Namespace, session: Session) -> int:
-    from ..driver.artifacts import check_output, kind_of, write_artifact
-    from ..driver.compile import run_stages, told
-    from ..driver.explaining.summary import summary
-    from ..driver.levels import check_levels, make_levels
-    from ..driver.program import check_fallback
-    from ..driver.specializing import notes_on_shapes
-    from ..ir.decisions import Decisions
-    from ..lowering.pipelines import GRAPH_STAGES
-    from ..targets.attribute import target_of
-    from ..targets.base import target as named_target
-    from .opt_report import Timing
+    from .compile import compile_to_file
 
-    output = session.streams.path(args.output)
-    options = _artifact_options(args)
-    check_output(output, options)
-    several = args.target.split(",") if args.target and "," in args.target else []
-    levels = check_levels(several, output, options) if several else []
-    check, tuned = _numerics(args, session), session.tuned(args)
-    timing = Timing() if args.mlir_timing else None
-    timed = timing.scope if timing is not None else untimed
-    timed = told(None if session.quiet else session.progress, timed)
-    with timed("Import"):
-        module = session.load()
-    if args.target and not levels:
-        target_of(module, named_target(args.target).for_file(output).name)
-    targets = levels or [target_of(module)]
-    file = targets[0].file_in(output, options)
-    for target in targets:
-        target.check_file(file, options)
-    for note in notes_on_shapes(module):
-        session.progress(f"note: {note}")
-
-    decisions = Decisions()
-    summaries: list[Summary | None] = []
-
-    def scheduled(name: str, module: Operation) -> None:
-        if name == GRAPH_STAGES[-1].name:
-            summaries.append(summary(module, decisions.made))
-            decisions.made.clear()
-            if args.prove:
-                _prove(module, targets[0], session)
-
-    def stages(module: Operation) -> None:
-        run_stages(
-            module,
-            tuned=tuned,
-            after_stage=scheduled,
-            decisions=decisions,
-            progress=session.progress,
-            prepare_milliseconds=options.prepare_milliseconds(kind_of(file, targets[0])),
-            instrumentations=[one for one in (check, timing) if one is not None],
-            timed=timed,
-        )
-
-    try:
-        if levels:
-            program = make_levels(module, levels, stages, options, timed)
-            written = levels[0].write(program, file, options, timed)
-        else:
-            stages(module)
-            if args.fallback == "error":
-                check_fallback(targets[0].fallbacks(module), targets[0])
-            written = write_artifact(module, output, options, timed, session.progress)
-    finally:
-        if check is not None:
-            check.print_notes(session.streams.stderr)
-    _tell_expected(module, targets, summaries, session)
-    _tell_written(written, file, options, session)
-    if timing is not None:
-        report = timing.report(args.mlir_timing_display)
-        print(report, end="", file=session.streams.stderr)
-    return 0
-
-
-def _tell_expected(
-    module: Operation, targets: Sequence[Target], found: Sequence[Summary | None], session: Session
-) -> None:
-    """Say what a run does and takes, and what was not taken: a line for each target."""
-    if len(targets) > 1:
-        for target, one in zip(targets, found, strict=True):
-            if one is not None:
-                session.progress(f"{target.name}: {one.line('')}")
-        return
-    told = targets[0].told(module)
-    if found and found[0] is not None:
-        session.progress(found[0].line(told))
-    elif told:
-        session.progress(told)
-    for note in targets[0].notes(module):
-        if note != told:
-            session.progress(note)
-
-
-def _artifact_options(args: argparse.Namespace) -> ArtifactOptions:
-    """What the command line says of the files to write."""
-    place, form = (_one_of(args.weights, names) for names in (PLACES, FORMS))
-    prefix = args.prefix
-    if prefix is None:
-        prefix = prefix_of(args.model) if args.bindings else "nnc"
-    return ArtifactOptions(place, form, prefix, args.static, args.bindings, args.memory)
-
-
-def _tell_written(
-    written: Sequence[Path], file: Path, options: ArtifactOptions, session: Session
-) -> None:
-    """Say which files are there now."""
-    for path in written:
-        if path.parent == file.parent:
-            session.progress(f"wrote {path.name} ({path.stat().st_size:,} bytes)")
-    for language in options.bindings:
-        session.progress(f"wrote {language}/, which its README.md says how to build")
-
-
-def _prove(module: Operation, target: Target, session: Session) -> None:
-    """Prove the kernels of a module with schedules. Raises NncError where one is wrong."""
-    from ..ir.location import node_of
-    from ..ir.passes import PassContext, PassManager
-    from ..lowering.pipelines import pipeline
-
-    if target.proof is None:
-        raise NncError(f"--prove is for devices; '{target.name}' has no kernels to prove")
-    session.progress(f"{target.proof.name}: {target.proof.summary}")
-    context = PassContext(progress=session.progress)
-    PassManager(pipeline(target.proof.text()), context).run(module.clone())
-    counts = context.statistics.get("prove-kernels", {})
-    proven, left = counts.get("proven", 0), counts.get("open", 0)
-    session.progress(f"{proven} of {proven + left} launches proven, as groups and as threads")
-    for one in context.diagnostics:
-        place = node_of(one.location) if one.location is not None else ""
-        session.progress(f"note: {place}{': ' if place else ''}{one.message}")
-
-
-def _numerics(args: argparse.Namespace, session: Session) -> CheckNumerics | None:
-    """What `--check-numerics` asks for."""
-    options = options_of(args)
-    if options is None:
-        return None
-    from ..numerics.checking import CheckNumerics
-
-    name = options.reproducer or f"{Path(args.model).stem}.numerics.mlir"
-    return CheckNumerics.writing(options, session.streams.path(name), name)
+    return compile_to_file(args, session)
 
 
 def _run(args: argparse.Namespace, session: Session) -> int:
