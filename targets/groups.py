@@ -65,6 +65,14 @@ class GroupMachine(Machine):
         return max(self.subgroup, self.in_step)
 
     @property
+    def least_cores(self) -> int:
+        return self.cores
+
+    @property
+    def launch_cycles(self) -> float:
+        return self.launch_microseconds * self.cycles_per_microsecond
+
+    @property
     def program(self) -> Processor:
         return self.thread
 

@@ -88,5 +88,15 @@ class Machine(ABC):
         """What lies between that and main memory."""
 
     @property
+    def least_cores(self) -> int:
+        """Cores that work on a kernel, however few threads the caller has."""
+        return 1
+
+    @property
+    def launch_cycles(self) -> float:
+        """Cycles from one kernel to the next that waits for it, besides what these take."""
+        return 0.0
+
+    @property
     def cycles_per_microsecond(self) -> float:
         return 1000 * self.gigahertz

@@ -72,20 +72,24 @@ class Work:
         return sum(kernel.activations for kernel in self.kernels)
 
     def seconds(self, machine: Machine, threads: int = 1) -> float:
-        """The time of a run of these kernels by a quiet machine's description."""
+        """The time of a run of these kernels by a quiet machine's description.
+
+        A device's kernels have all of its cores, and begin with a launch.
+        """
         machine = _quiet(machine)
-        roofline, threads = Roofline(machine), min(threads, machine.cores)
+        roofline, all_have = Roofline(machine), machine.least_cores
+        threads = max(min(threads, machine.cores), all_have)
         peak = machine.costs.runs.attained * roofline.peak
         least = machine.costs.threads.least_microseconds * machine.cycles_per_microsecond
         resident = self.weights + self.arena
         cycles = 0.0
         for kernel in self.kernels:
             arithmetic = kernel.operations / 2 / peak
-            if arithmetic > least:
-                arithmetic /= threads
+            arithmetic /= threads if arithmetic > least else all_have
             weights = kernel.weights / roofline.bandwidth(resident)
             moved = kernel.activations / roofline.bandwidth(kernel.activations)
-            cycles += roofline.beside(arithmetic, weights + moved)
+            cycles += roofline.beside(arithmetic, (weights + moved) / all_have)
+            cycles += machine.launch_cycles
         return cycles / machine.cycles_per_microsecond / 1e6
 
 

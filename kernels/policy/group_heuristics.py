@@ -43,7 +43,7 @@ class GroupHeuristics(Heuristics):
         """The tile of each launch."""
         self.continued: list[GroupTile] = []
         """Tiles of what groups go on with in the same launch."""
-        self.launch = machine.launch_microseconds * machine.cycles_per_microsecond
+        self.launch = machine.launch_cycles
         self.chosen: dict[Stage, GroupTile] = {}
         self.around = 1
         self.crew: int | None = None

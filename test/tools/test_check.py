@@ -2,6 +2,7 @@
 
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -293,3 +294,18 @@ def test_time_by_the_machine():
     assert seconds(weights=10**9) > seconds()
     assert seconds(threads=machine.machine.cores) < seconds() or machine.machine.cores == 1
     assert seconds(threads=1000) == seconds(threads=machine.machine.cores)
+
+
+def test_time_of_a_device():
+    """Each kernel begins with a launch, and has all cores whatever the caller's threads are."""
+    machine = target("opencl").machine
+
+    def seconds(kernels, operations, threads=1, machine=machine):
+        load = KernelLoad(operations, 0, 10**3)
+        return Work((load,) * kernels, 0, 10**3, 0).seconds(machine, threads)
+
+    launch = 1e-6 * machine.launch_microseconds
+    assert seconds(3, 0) == pytest.approx(3 * launch, rel=0.01)
+    assert seconds(1, 10**11, threads=8) == seconds(1, 10**11)
+    half = replace(machine, cores=machine.cores // 2)
+    assert seconds(1, 10**11, machine=half) == pytest.approx(2 * seconds(1, 10**11), rel=0.01)
