@@ -13,6 +13,7 @@ schedule may be edited; where it is not legal any more, the default is taken, an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -77,9 +78,13 @@ class TunedSchedule:
 
     @property
     def file_name(self) -> str:
-        """The name of its file: a kernel's, and what tells kernels and machines apart."""
+        """The name of its file: a kernel's, and what tells kernels and machines apart.
+
+        A kernel that a text names may be called anything, `../x` too.
+        """
         machine = sha256(self.machine.encode()).hexdigest()
-        return f"{self.schedule.kernel}-{self.kernel[:12]}-{machine[:6]}.mlir"
+        name = re.sub(r"[^\w.-]", "_", self.schedule.kernel)
+        return f"{name}-{self.kernel[:12]}-{machine[:6]}.mlir"
 
     def write(self, folder: Path) -> Path:
         """Write its file, whole, and return its path. Raises NncError."""

@@ -28,7 +28,6 @@ from ..program import make_program
 
 if TYPE_CHECKING:
     from ...runtime.model import Model
-    from ...runtime.program import Program
 
 DEFAULT = "default"
 """The key in the cache of the experiment of the program with the default schedules."""
@@ -87,7 +86,8 @@ def run(request: Request) -> Answer:
     if default is None:
         raise FileNotFoundError(f"{request.folder}: no program of the default schedules")
     run_stages(module, tuned=TunedFolder(request.schedules, anywhere=True))
-    sides = [_running(one, request.threads) for one in (default, make_program(module))]
+    programs = (default, make_program(module))
+    sides = [target.running(program, request.threads) for program in programs]
     inputs = pickle.loads(request.inputs.read_bytes())
     answer = Answer()
     expected, found = (side.run(inputs) for side in sides)
@@ -103,10 +103,6 @@ def run(request: Request) -> Answer:
         for name, took in blocks[0][1].items():
             answer.kernels.setdefault(name, []).append((took, blocks[1][1][name]))
     return answer
-
-
-def _running(program: Program, threads: int) -> Model:
-    return program.target.running(program, threads, None)  # type: ignore[attr-defined]
 
 
 def _block(

@@ -465,6 +465,15 @@ def test_a_candidate_that_fails_is_dropped_by_name(monkeypatch, tmp_path):
     assert line.endswith("its numbers are wrong, y: relative error 0.5") and " = 1: " in line
 
 
+def test_a_schedule_of_any_name_is_written_into_the_folder(tmp_path):
+    one = scheduled(3)
+    renamed = one.copy()
+    renamed.kernel = "../a/b"
+    path = replace(one, schedule=renamed).write(tmp_path)
+    assert path.parent == tmp_path and list(tmp_path.iterdir()) == [path]
+    assert TunedSchedule.read(path).schedule.kernel == "../a/b"
+
+
 def test_earlier_schedules_are_measured_first_and_go_where_they_are_slower(monkeypatch, tmp_path):
     one = scheduled(3)
     one.write(tmp_path)
