@@ -77,7 +77,8 @@ class ChooseSchedules(
                     continue
                 machine, every = own.machine, self.print_candidates or context.decisions.every
                 found, chosen = choose(function, own.policy, machine, every)
-                context.decide(decision(function, own.policy, machine, found, chosen))
+                if hasattr(policy_of(own.policy), "margin"):
+                    context.decide(decision(function, own.policy, machine, found, chosen))
                 if self.print_candidates:
                     show(found, chosen, function, context)
                 chosen.schedule.loc = function.loc

@@ -7,9 +7,9 @@ from typing import Any
 
 POLICIES = {"processor": ".candidates", "groups": ".groups", "pipelines": ".pipelines"}
 """The modules that write schedules, by what targets call them. Each has `candidates(kernel, block,
-machine, every)`, which writes schedules for the stages of a block and says what they take;
-`best(found, machine)`, which takes one of them; and `margin(machine)`, the part of the cycles of an
-earlier candidate that a later one has to stay below to be taken."""
+machine, every)`, which writes schedules for the stages of a block and says what they take, and
+`best(found, machine)`, which takes one of them. One that has `margin(machine)` too can be asked for
+its reasons: the part of the cycles of an earlier candidate that a later one has to stay below."""
 
 
 def policy_of(name: str) -> Any:
