@@ -6,9 +6,8 @@ import pickle
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
-from random import Random
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -19,22 +18,21 @@ from ...ir.diagnostics import NncError
 from ...ir.passes import PassContext, PassManager
 from ...ir.types import FloatType, IntegerType, MemRefType
 from ...ir.weights_file import write_module
-from ...kernels.policy.variants import Variant, Variants
+from ...kernels.policy.variants import Variant
 from ...kernels.tuned import (
     TunedFolder,
     TunedSchedule,
-    check_schedule,
     fingerprint,
     kernel_functions,
 )
 from ...lowering.pipelines import pipeline
 from ...targets.attribute import attach, detailed, target_of
-from ...targets.processor import processor_of
 from ..compile import run_stages
 from ..program import make_program
 from .experiments import Experiments
+from .proposals import Proposals
 from .ratio import Ratio
-from .search import FIRST, KernelSearch, Search, confirm
+from .search import KernelSearch, Search, confirm
 from .worker import DEFAULT, Answer, Request, difference, kernel_times, unit_names
 
 if TYPE_CHECKING:
@@ -256,38 +254,6 @@ class _Tuning:
             old = together.get(key, [(0.0, 0.0)] * len(pairs))
             together[key] = [(a + c, b + d) for (a, b), (c, d) in zip(old, pairs, strict=True)]
         return {key: Ratio.of(pairs) for key, pairs in together.items()}
-
-
-class Proposals:
-    """Candidates of one kernel: an earlier one, what the model ranks, mutations of the best."""
-
-    def __init__(
-        self, function: func.FuncOp, left: Sequence[str], earlier: TunedSchedule | None, seed: str
-    ) -> None:
-        self._function, self._left, self._earlier = function, left, earlier
-        self._random = Random(seed)
-        self._variants: Variants | None = None
-
-    def __call__(self, faster: Sequence[Variant]) -> Variant | None:
-        if self._variants is None:
-            block = self._function.body.blocks[0]
-            machine = processor_of(self._function)
-            self._variants = Variants(self._function.sym_name, block, machine, self._left)
-            first = [one for one in (self._known(block),) if one is not None]
-            self._first = chain(first, islice(self._variants.ranked(), FIRST))
-        if (made := next(self._first, None)) is not None:
-            return made
-        return self._variants.mutation([*faster, self._variants.default], self._random)
-
-    def _known(self, block: Any) -> Variant | None:
-        """What was found before, if it is legal still."""
-        if self._earlier is None or self._variants is None:
-            return None
-        try:
-            check_schedule(self._earlier.copy(), block)
-        except NncError:
-            return None
-        return Variant({}, self._earlier.schedule, 0.0, self._variants.default.asked)
 
 
 def _has_stages(function: func.FuncOp) -> bool:
