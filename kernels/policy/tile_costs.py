@@ -231,15 +231,21 @@ class TileEstimate:
         return found[0] if [o.count for o in found] == [1] else None
 
     def passes(self, operand: Operand, tile: Tile, extents: Sequence[int]) -> int:
-        """How many register tiles one after the other read the same part of an operand."""
-        return max(
-            1,
-            prod(
-                -(-extent // tile.size(d))
-                for d, extent in enumerate(extents)
-                if self.stage.kinds[d] == "parallel" and d not in operand.access.used
-            ),
+        """How many register tiles one after the other read the same lines of an operand."""
+        readers = prod(
+            -(-extent // tile.size(d))
+            for d, extent in enumerate(extents)
+            if self.stage.kinds[d] == "parallel" and d not in operand.access.used
         )
+        return max(1, readers * self._tiles_in_line(operand, tile))
+
+    def _tiles_in_line(self, operand: Operand, tile: Tile) -> int:
+        """How many tiles beside each other have their lanes in the same cache line."""
+        lane = tile.lane_dim
+        if lane is None or operand.strides[lane] != 1:
+            return 1
+        line = min(self.machine.line_bytes // self.bytes, self.extents[lane])
+        return max(1, -(-line // tile.size(lane)))
 
     def _bytes(self, operand: Operand) -> int:
         access = operand.access
@@ -403,14 +409,16 @@ class TileEstimate:
         machine, kinds = self.machine, self.stage.kinds
         if not self.has_reduction:
             return inf
-        panel = self.bytes * prod(
+        # Lines come whole: what other tiles have of them is gone before it is read.
+        unused = self._tiles_in_line(operand, tile)
+        panel = self.bytes * unused * prod(
             self.extents[d] if kinds[d] == "reduction" else tile.size(d)
             for d in operand.access.used
         )
         if panel <= machine.l1_bytes:
             return inf
         # The other operand passes through the second cache too.
-        return machine.l2_bandwidth / (1 if panel <= machine.l2_bytes // 2 else 2)
+        return machine.l2_bandwidth / unused / (1 if panel <= machine.l2_bytes // 2 else 2)
 
     def _shares_lines(self, operand: Operand) -> bool:
         """Whether steps of the reduction that follow one another read from the same lines."""

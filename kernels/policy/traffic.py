@@ -90,14 +90,48 @@ class Traffic:
                 for d in group:
                     ranges[d] = self.sizes.get(d, 1)
             footprints.append([self._footprint(a, ranges) for a in self.accesses])
+        begun = [1 + self.costs.run_bytes / self._run(a, order) for a in self.accesses]
         total = 0.0
-        for capacity, bandwidth in self.levels:
-            total += self._moved(order, footprints, self.costs.cache_filled * capacity) / bandwidth
+        for level, (capacity, bandwidth) in enumerate(self.levels):
+            moved = self._moved(order, footprints, self.costs.cache_filled * capacity)
+            if level:
+                moved = [bytes * slower for bytes, slower in zip(moved, begun, strict=True)]
+            total += sum(moved) / bandwidth
         return total
+
+    def _run(self, access: Access, order: Sequence[tuple[int, ...]]) -> int:
+        """Bytes that are touched one after the other before the next ones lie apart from them."""
+        ranges = list(self.extents)
+        for group in order:
+            for d in group:
+                ranges[d] = self.sizes.get(d, 1)
+        run = self._contiguous(access, ranges)
+        for group in reversed(order):
+            if access.used.isdisjoint(group):
+                continue
+            for d in group:
+                ranges[d] = self.extents[d]
+            longer = self._contiguous(access, ranges)
+            if longer <= run:
+                break
+            run = longer
+        return run
+
+    def _contiguous(self, access: Access, ranges: Sequence[int]) -> int:
+        """Bytes without a gap that these ranges of the dimensions touch, whole lines at least."""
+        line = self.machine.line_bytes
+        run = access.element_bytes
+        for count, size in zip(reversed(access.reach(ranges)), reversed(access.shape), strict=True):
+            run *= count
+            if size is None or (count < size and run >= line):
+                break
+            run = run // count * size if count < size else run
+        return max(run, line)
 
     def _moved(
         self, order: Sequence[tuple[int, ...]], footprints: list[list[float]], capacity: float
-    ) -> float:
+    ) -> list[float]:
+        """Bytes of each access that pass into a cache of this capacity."""
         fits = next(
             (k for k in range(len(order) + 1) if sum(footprints[k]) <= capacity), len(order)
         )
@@ -108,7 +142,7 @@ class Traffic:
                 stays = k == fits - 1 and access.used.isdisjoint(order[k])
                 if not stays:
                     moved[i] *= trips
-        return sum(moved)
+        return moved
 
     def _footprint(self, access: Access, ranges: Sequence[int]) -> float:
         """Bytes of the elements touched, whole cache lines at a time."""

@@ -14,6 +14,7 @@ from random import Random
 
 from ...dialects import schedule
 from ...ir.core import Block
+from ...ir.decisions import Terms
 from ...targets.processor import Processor
 from ..model.stages import expected, stages_of
 from .candidates import Candidate, Policies, best, candidates
@@ -33,13 +34,16 @@ _LARGE = 0.1
 class Variant:
     """One schedule of a kernel: what the policy was told, and what it is expected to take.
 
-    `asked` has the decisions that there were, and how many options beside the model's.
+    `asked` has the decisions that there were, and how many options beside the model's; `terms` the
+    expected cycles by resource, `tiles` the register tiles of its loop nests.
     """
 
     told: Told
     schedule: schedule.For = field(compare=False)
     cycles: float = field(compare=False)
     asked: Told = field(compare=False, default_factory=dict)
+    terms: Terms = field(compare=False, default_factory=Terms)
+    tiles: tuple[str, ...] = field(compare=False, default=())
 
     @property
     def text(self) -> str:
@@ -48,6 +52,11 @@ class Variant:
 
     def __str__(self) -> str:
         return ", ".join(f"{key} = {n}" for key, n in sorted(self.told.items())) or "default"
+
+
+def _variant(told: Told, found: Candidate, asked: Told) -> Variant:
+    tiles = tuple(map(str, found.tiles))
+    return Variant(told, found.schedule, found.cycles, asked, found.terms or Terms(), tiles)
 
 
 class Variants:
@@ -65,7 +74,7 @@ class Variants:
         ways = [chosen.policy, *(way for way in WAYS if way != chosen.policy)]
         self._ways = ways if chosen.policy in WAYS else []
         asked = self._write({})[1] if self._ways else {}
-        self.default = Variant({}, chosen.schedule, chosen.cycles, asked)
+        self.default = _variant({}, chosen, asked)
         self._seen = {self.default.text}
 
     def variant(self, told: Told) -> Variant | None:
@@ -77,7 +86,7 @@ class Variants:
             return None
         # Of decisions that are not there any more, nothing is kept.
         kept = {key: n for key, n in told.items() if n and key in asked}
-        made = Variant(kept, found.schedule, found.cycles, asked)
+        made = _variant(kept, found, asked)
         if (text := made.text) in self._seen:
             return None
         self._seen.add(text)
