@@ -261,20 +261,24 @@ class TileEstimate:
         copies = prod(n for d, n in sizes.items() if d != lane_dim)
         arithmetic, operations = self._arithmetic(tile, sizes, vectors)
         near, far, held, least = 0.0, 0.0, 0, 0
-        for operand in self.inputs:
-            cycles, behind, registers = self._loads(operand, tile, sizes, vectors)
+        once = [self._loads(operand, tile, sizes, vectors) for operand in self.inputs]
+        for operand, (cycles, behind, registers) in zip(self.inputs, once, strict=True):
             share = operand.count / (self._steps_shared[operand.access.used] or 1)
             near, far = near + share * cycles, far + share * behind
             held += operand.count * registers
             least = min(least or registers, registers)
         accumulators = copies * len(vectors.widths)
-        window = self._window(tile, accumulators)
+        window, steps, shared = self._window(tile, accumulators), 1, 0
         if window:
-            # Elements that the window's places share are loaded once.
+            # Elements that the window's places share are loaded once, and kept in between.
             steps, around = max(1, prod(window.values())), {**sizes, **window}
-            again = [(o.count, self._loads(o, tile, around, vectors)) for o in self.inputs]
-            near = sum(count * load.near / steps for count, load in again)
-            far = sum(count * load.far / steps for count, load in again)
+            again = [self._loads(o, tile, around, vectors) for o in self.inputs]
+            near, far = 0.0, 0.0
+            for operand, one, all in zip(self.inputs, once, again, strict=True):
+                near += operand.count * all.near / steps
+                far += operand.count * all.far / steps
+                between = max(1, steps - 1)
+                shared += operand.count * -(-(steps * one.registers - all.registers) // between)
         if not self.has_reduction:
             near += copies * self._store_cycles(vectors.widths, lane_dim, sizes)
         # One operand is held in registers, the others stream through one more. All are held
@@ -282,8 +286,9 @@ class TileEstimate:
         early = machine.loads_early or self.steps_at_once(lane_dim) is not None
         several = sum(o.count for o in self.inputs) > 1
         kept = held if early else least * several
-        needed = accumulators + kept + self.costs.streaming_registers
-        spill = max(0, needed - self.registers)
+        # What a window keeps streams through registers of its own.
+        needed = accumulators + kept + (shared or self.costs.streaming_registers)
+        spill = max(0, needed - self.registers) / steps
         evicted = sum(o.count * self._refetch(o, tile, sizes) for o in self._read_again)
         micro_ops = operations + accumulators * self.products + self.costs.loop_micro_ops
         micro_ops += (near + far) * machine.loads_per_cycle * machine.load_micro_ops
