@@ -20,7 +20,6 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
-from .. import __version__
 from ..dialects import func, schedule
 from ..dialects.builtin import ModuleOp
 from ..dialects.marks import CYCLES
@@ -32,6 +31,7 @@ from ..ir.files import write_whole
 from ..ir.syntax.parser import parse_module
 from ..ir.syntax.printer import print_op
 from ..ir.types import f64
+from ..ir.version import VERSION
 from ..targets.attribute import detailed, machine_name
 from ..targets.base import Target
 from .model.nest import build_nest
@@ -165,9 +165,9 @@ class TunedSchedule:
             module.verify()
             found = _content(module)
         except NncError as error:
-            if written is None or written[1] == __version__:
+            if written is None or written[1] == VERSION:
                 raise
-            about = f"{error.message}; it was written by nnc {written[1]}, this is {__version__}"
+            about = f"{error.message}; it was written by nnc {written[1]}, this is {VERSION}"
             raise NncError(replace(error.diagnostic, message=about)) from None
         edited = written is None or written[2] != digest_of(rest)
         return replace(found, edited=edited)
@@ -262,8 +262,8 @@ class TunedSource:
         again = "nnc tune measures them again"
         if one.edited:
             self._count("edited by hand since they were measured")
-        elif one.version != __version__:
-            self._count(f"measured with nnc {one.version}, this is {__version__}: {again}")
+        elif one.version != VERSION:
+            self._count(f"measured with nnc {one.version}, this is {VERSION}: {again}")
         elif one.machine == machine_name(target) and one.numbers not in (
             "",
             numbers_digest(target),

@@ -9,12 +9,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import __version__
 from ..dialects import schedule
 from ..driver.compile import run_stages
 from ..driver.program import make_program
 from ..driver.tuning.tune import tune_model
 from ..ir.diagnostics import NncError
+from ..ir.version import VERSION
 from ..kernels.tuned import (
     TunedFolder,
     TunedSchedule,
@@ -164,8 +164,8 @@ def _doubts(
         yield f"measured on {one.machine}; this is {machine_name(target)}"
     elif one.numbers != numbers_digest(target):
         yield "the machine's numbers have changed since: to be measured again"
-    if one.version != __version__:
-        yield f"measured with nnc {one.version}, this is {__version__}: to be measured again"
+    if one.version != VERSION:
+        yield f"measured with nnc {one.version}, this is {VERSION}: to be measured again"
     if one.default != schedule_digest(default):
         yield "the default has changed since it was compared with it: to be measured again"
     if one.threads:

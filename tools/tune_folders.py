@@ -1,4 +1,4 @@
-"""What `nnc tune` does without searching: folders merged, pruned, exported; a table of measurements."""
+"""What `nnc tune` does without a search: folders merged, pruned, exported; all measurements."""
 
 from __future__ import annotations
 

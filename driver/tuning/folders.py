@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ... import __version__
 from ...dialects import func, schedule
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.files import folders_of, write_together, write_whole
 from ...ir.sealed_json import sealed, unsealed
+from ...ir.version import VERSION as NNC
 from ...kernels.choose_schedules import choose
 from ...kernels.tuned import (
     TunedFolder,
@@ -54,7 +54,7 @@ def export(folder: Path, log: Log | None, path: Path) -> Export:
     here = find_host()
     about = {
         "version": VERSION,
-        "nnc": __version__,
+        "nnc": NNC,
         "machine": detailed(here) if here is not None else "",
         "schedules": dict(made.schedules),
         "measurements": [json.loads(line(one)) for one in made.measurements],
@@ -127,7 +127,7 @@ def _takes_place(theirs: TunedSchedule, ours: TunedSchedule, say: Say) -> bool:
     if ours.edited or theirs.edited:
         why = "one was edited by hand, and what it takes is not known"
     elif theirs.version != ours.version:
-        kept, why = theirs.version == __version__, f"measured with nnc {__version__}"
+        kept, why = theirs.version == NNC, f"measured with nnc {NNC}"
     elif theirs.default != ours.default:
         why = "they were compared with different default schedules"
     else:
@@ -163,7 +163,7 @@ def prune(folder: Path, module: Operation, drop: Sequence[str], say: Say) -> lis
         function = functions.get(one.kernel)
         if "machines" in drop and one.machine != machine_name(target):
             why = f"it is for {one.machine}"
-        elif "versions" in drop and one.version != __version__:
+        elif "versions" in drop and one.version != NNC:
             why = f"it was measured with nnc {one.version}"
         elif function is None:
             why = "the model has no such kernel" if "kernels" in drop else ""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from ... import __version__
 from ...ir.diagnostics import NncError
+from ...ir.version import VERSION
 from ...kernels.tuned import TunedFolder, TunedSchedule, numbers_digest
 from ...targets.attribute import machine_name
 from ...targets.base import Target
@@ -22,7 +22,7 @@ class Origin:
     machine: str
     numbers: str
     threads: int
-    version: str = __version__
+    version: str = VERSION
 
     @staticmethod
     def of(target: Target, threads: int) -> Origin:

@@ -81,6 +81,7 @@ class Kinds:
 
     def _note(self, key: str, label: str, default: float, variant: Variant, ratio: Ratio) -> None:
         """Keep a measurement, and learn from it."""
+        self._proposals[key].hear(variant, ratio.median)
         one = Measurement(
             key,
             label,

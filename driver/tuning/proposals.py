@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain, islice
+from math import log2
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from .search import FIRST
 
 if TYPE_CHECKING:
     from ...dialects import func
+    from ...kernels.policy.choices import Told
     from ...kernels.policy.features import Features
     from .learned import Learned
 
@@ -25,7 +27,7 @@ LEAST_FIRST = 8
 """Candidates that the analytical model ranks before what was learned of other kernels does."""
 POOL = 64
 """Variants that are ranked together at most."""
-_GROWTH = 6
+_GROWTH = 3
 """New variants of the pool for each candidate: each takes some 20 ms."""
 _EXPLORED = 0.15
 """How often any variant of the pool is taken where what was learned ranks it."""
@@ -50,6 +52,7 @@ class Proposals:
         self._variants: Variants | None = None
         self._pool: list[tuple[Variant, Features]] = []
         self._given = 0
+        self._measured: list[tuple[Told, Features, float]] = []
 
     def __call__(self, faster: Sequence[Variant]) -> Variant | None:
         variants = self.variants
@@ -59,6 +62,11 @@ class Proposals:
         if (made := next(self._first, None)) is not None:
             return made
         return self._evolved(variants, [*faster, variants.default])
+
+    def hear(self, one: Variant, ratio: float) -> None:
+        """Take in what a candidate took of the default's time; it tells of others like it."""
+        if one.told:
+            self._measured.append((one.told, self.variants.features(one), log2(ratio)))
 
     def skip_known(self) -> Variant | None:
         """What was found before, which is not given then; None where it is not legal any more."""
@@ -86,7 +94,7 @@ class Proposals:
                 self._pool.append((made, variants.features(made)))
         if not self._pool:
             return None
-        expected = self._learned.rank([told for _, told in self._pool])
+        expected = self._expected()
         order = sorted(range(len(expected)), key=expected.__getitem__)
         explored = _EXPLORED if self._learned.is_used else _GUESSED
         number = self._random.choice(order) if self._random.random() < explored else order[0]
@@ -94,8 +102,42 @@ class Proposals:
         self._pool = [self._pool[i] for i in order[:POOL] if i != number]
         return chosen
 
+    def _expected(self) -> list[float]:
+        """What each of the pool should take beside the default, as logarithms.
+
+        To what the models expect is added by how much they were wrong for measured variants that
+        have some of its decisions: these are taken to save time independently of each other.
+        """
+        ranked = self._learned.rank(
+            [
+                *(told for _, told in self._pool),
+                *(told for _, told, _ in self._measured),
+            ]
+        )
+        errors = [
+            (frozenset(told.items()), measured - expected)
+            for (told, _, measured), expected in zip(
+                self._measured, ranked[len(self._pool) :], strict=True
+            )
+        ]
+        errors.sort(key=lambda row: -len(row[0]))
+        return [
+            expected + _error_of(one.told, errors)
+            for (one, _), expected in zip(self._pool, ranked, strict=False)
+        ]
+
     def _known(self, variants: Variants) -> Variant | None:
         """What was found before, if it is legal still."""
         if self._earlier is None:
             return None
         return variants.known(self._earlier.schedule, told_of(self._earlier.told))
+
+
+def _error_of(told: Told, errors: Sequence[tuple[frozenset[tuple[str, int]], float]]) -> float:
+    """The sum of the errors of measured decisions that make these up, the largest parts first."""
+    left, found = set(told.items()), 0.0
+    for decisions, error in errors:
+        if decisions <= left:
+            left -= decisions
+            found += error
+    return found
