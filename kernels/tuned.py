@@ -277,6 +277,9 @@ class TunedSource:
         """Lines that say what became of the folder."""
         where = self.folder.path
         lines = [f"{where}: {self.used} of {self.kernels} kernels have a tuned schedule"]
+        if not self.used and not self._counts and not self.notes and self._schedules:
+            what = "an op, a shape or a type differs, or nnc makes other kernels of it now"
+            lines.append(f"{where}: its schedules are for other kernels: {what}")
         lines += [f"{where}: {count} schedules are {what}" for what, count in self._counts.items()]
         return [*lines, *self.notes]
 

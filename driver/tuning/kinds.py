@@ -68,6 +68,10 @@ class Kinds:
             self.origin.threads,
         )
 
+    def has_judged(self, kernel: KernelSearch) -> bool:
+        """Whether it is known what a schedule that was found before takes: it comes first."""
+        return bool(kernel.trials) or self._proposals[kernel.key].given > 1
+
     def _default(self, key: str) -> str:
         return schedule_digest(self._proposals[key].variants.default.schedule)
 

@@ -51,13 +51,14 @@ class Proposals:
         self._learned = learned
         self._variants: Variants | None = None
         self._pool: list[tuple[Variant, Features]] = []
-        self._given = 0
+        self.given = 0
+        """How many candidates were asked for."""
         self._measured: list[tuple[Told, Features, float]] = []
 
     def __call__(self, faster: Sequence[Variant]) -> Variant | None:
         variants = self.variants
-        self._given += 1
-        if self._learned.is_used and self._given > LEAST_FIRST:
+        self.given += 1
+        if self._learned.is_used and self.given > LEAST_FIRST:
             self._pool += ((one, variants.features(one)) for one in self._first)
         if (made := next(self._first, None)) is not None:
             return made

@@ -112,7 +112,8 @@ def tune_model(
             key: kinds.schedule(search.kernels[key], best[key], ratio)
             for key, ratio in kept.items()
         }
-        keeper.finish(schedules, set(search.kernels), made.origin.machine)
+        judged = {kernel.key for kernel in kernels if kinds.has_judged(kernel)}
+        keeper.finish(schedules, judged, made.origin.machine)
         return Tuned(schedules, whole, ended, search.dropped, search.experiments)
 
 

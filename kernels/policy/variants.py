@@ -128,7 +128,7 @@ class Variants:
 
     def known(self, one: schedule.For, told: Told) -> Variant | None:
         """A schedule that was found before, with the decisions that made it as far as these still
-        do; None where it is not legal any more.
+        do; None where it is not legal any more, or is the default now.
         """
         mine = one.clone()
         assert isinstance(mine, schedule.For)
@@ -136,6 +136,8 @@ class Variants:
         try:
             described = describe(mine, self.block, self.machine)
         except NncError:
+            return None
+        if str(mine) == self.default.text:
             return None
         again = self.variant(told) if set(told) <= set(self.default.asked) else None
         if again is not None and again.text == str(mine):

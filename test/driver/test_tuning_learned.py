@@ -221,7 +221,7 @@ def test_two_decisions_that_are_good_together_are_found(seed):
     """Made-up times: two decisions save a tenth each; none of the first candidates has both."""
 
     def time(variant):
-        saved = 0.1 * (variant.told.get("tile 1") == 1) + 0.1 * (variant.told.get("order 1") == 1)
+        saved = 0.1 * (variant.told.get("tile 1") == 2) + 0.1 * (variant.told.get("steps 1") == 2)
         return 1.0 - saved
 
     *_, found = proposed(Oracle("predicted"), LEAST_FIRST + 20, seed, time)
