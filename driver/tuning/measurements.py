@@ -140,6 +140,17 @@ def log_of_user() -> Log | None:
     return None if given == "off" else Log(Path(given) if given else None)
 
 
+def open_log() -> tuple[Log | None, list[Measurement]]:
+    """The user's log and what is in it; None, with a warning, where it cannot be read."""
+    log = log_of_user()
+    try:
+        return log, log.read() if log is not None else []
+    except NncError as error:
+        text = f"{error.message}; what is measured is not kept"
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+        return None, []
+
+
 def line(one: Measurement) -> str:
     """A measurement as a line of the log, without its end."""
     return sealed(asdict(one))

@@ -27,7 +27,7 @@ from .experiments import Experiments
 from .keeping import Keeper, Origin
 from .kinds import Kinds
 from .learned import Learned
-from .measurements import log_of_user
+from .measurements import open_log
 from .ratio import Ratio
 from .search import KernelSearch, Search, confirm
 from .worker import DEFAULT, Answer, Request, difference, kernel_times, unit_names
@@ -79,10 +79,10 @@ def tune_model(
     """
     started = time.perf_counter()
     keeper = Keeper(output, say)
-    log = log_of_user()
+    log, measured = open_log()
     with TemporaryDirectory(prefix="nnc-tune-") as folder:
         made = _Tuning(module, make_inputs, Path(folder), threads, target, say)
-        learned = Learned(log.read() if log is not None else (), say)
+        learned = Learned(measured, say)
         known = keeper.of(made.origin.machine)
         left = () if threads > 1 else ("parallel",)
         kinds = Kinds(made.origin, known, learned, log, left, seed)
