@@ -122,16 +122,21 @@ class TunedSchedule:
         name = re.sub(r"[^\w.-]", "_", self.schedule.kernel)
         return f"{name}-{self.kernel[:12]}-{machine[:6]}.mlir"
 
+    @property
     def text(self) -> str:
-        """What its file has."""
+        """A module with the schedule and what is known of it."""
         texts = [(name, StringAttr(getattr(self, name))) for name in (*_TEXTS, *_LATER_TEXTS)]
         numbers = [(name, FloatAttr(round(getattr(self, name), 5), f64)) for name in _NUMBERS]
         module = ModuleOp.of([self.copy()])
         threads = ("threads", I64Attr(self.threads))
         module.attributes[TUNED] = DictAttr((*texts, *numbers, threads))
+        return f"{module}\n"
+
+    def content(self) -> str:
+        """What its file has: the text, and above it what people read and a digest of the rest."""
         rest = (
             f"// {self.gain:.1%} faster than the default, +- {self.spread:.1%}. Used by --tuned.\n"
-            f"// It may be edited: what a person has changed, nnc tune leaves.\n{module}\n"
+            f"// It may be edited: what a person has changed, nnc tune leaves.\n{self.text}"
         )
         return f"// Written by nnc tune {self.version} (digest {digest_of(rest)})\n{rest}"
 
@@ -141,7 +146,7 @@ class TunedSchedule:
         Raises NncError.
         """
         path = path or folder / self.file_name
-        write_whole(path, self.text())
+        write_whole(path, self.content())
         return path
 
     @staticmethod

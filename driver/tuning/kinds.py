@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from ...dialects import func
 
 
+_MOST = 100.0
+"""How many times as long as the default a candidate takes that was measured in earnest."""
+
+
 @dataclass
 class Kinds:
     """What the searches of all kernels share; `left` are decisions that are left to the model.
@@ -84,7 +88,9 @@ class Kinds:
             kernel.trials.append(Trial(variant, ratio))
 
     def _note(self, key: str, label: str, default: float, variant: Variant, ratio: Ratio) -> None:
-        """Keep a measurement, and learn from it."""
+        """Keep a measurement, and learn from it; what stands for a fault is none."""
+        if not 1 / _MOST < ratio.median < _MOST:
+            return
         self._proposals[key].hear(variant, ratio.median)
         one = Measurement(
             key,

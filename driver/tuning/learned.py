@@ -25,7 +25,7 @@ LEAST_TRIALS = 6
 """Measured schedules of a kernel from which on they make a ranking that can be compared."""
 LEAST_KERNELS = 8
 """Kernels with so many from which on it is worth learning."""
-MOST = 20_000
+MOST = 6_000
 """Measurements that are learned from, the newest: time to learn."""
 FOLDS = 5
 _GROWN = 1.25
@@ -194,7 +194,7 @@ def boosted(rows: NDArray, targets: NDArray, weights: NDArray) -> Callable[[NDAr
 
     options: dict[str, Any] = {
         "objective": "l1",
-        "learning_rate": 0.05,
+        "learning_rate": 0.06,
         "num_leaves": 15,
         "min_data_in_leaf": 8,
         "feature_fraction": 0.7,
@@ -206,5 +206,5 @@ def boosted(rows: NDArray, targets: NDArray, weights: NDArray) -> Callable[[NDAr
         "verbosity": -1,
     }
     data = lightgbm.Dataset(rows, targets, weight=weights)
-    trees = lightgbm.train(options, data, num_boost_round=200)
+    trees = lightgbm.train(options, data, num_boost_round=120)
     return lambda asked: np.asarray(trees.predict(asked))

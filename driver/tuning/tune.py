@@ -83,7 +83,7 @@ def tune_model(
     with TemporaryDirectory(prefix="nnc-tune-") as folder:
         made = _Tuning(module, make_inputs, Path(folder), threads, target, say)
         learned = Learned(measured, say)
-        known = keeper.of(made.origin.machine)
+        known = keeper.of(made.machine)
         left = () if threads > 1 else ("parallel",)
         kinds = Kinds(made.origin, known, learned, log, left, seed)
         kernels = made.kernels(kinds)
@@ -113,7 +113,7 @@ def tune_model(
             for key, ratio in kept.items()
         }
         judged = {kernel.key for kernel in kernels if kinds.has_judged(kernel)}
-        keeper.finish(schedules, judged, made.origin.machine)
+        keeper.finish(schedules, judged, made.machine)
         return Tuned(schedules, whole, ended, search.dropped, search.experiments)
 
 
@@ -144,6 +144,7 @@ class _Tuning:
         scheduled = module.clone()
         self._pass(scheduled, "mark-in-place")
         self.origin = Origin.of(chosen, threads)
+        self.machine = self.origin.machine
         self._kept = scheduled
         functions = [f for f in kernel_functions(scheduled) if _has_stages(f)]
         self.functions = {f.sym_name: f for f in functions}
@@ -222,7 +223,7 @@ class _Tuning:
 
     def _answer(self, chosen: Mapping[str, Variant], seconds: float) -> Answer:
         schedules = {
-            key: TunedSchedule(key, variant.schedule, machine=self.origin.machine)
+            key: TunedSchedule(key, variant.schedule, machine=self.machine)
             for key, variant in chosen.items()
         }
         return self._experiments.run(schedules, seconds)
