@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from ...ir.diagnostics import NncError
+from ...ir.files import write_whole
 from ...ir.version import VERSION
 from ...kernels.tuned import TunedFolder, TunedSchedule, numbers_digest
 from ...targets.attribute import machine_name
@@ -43,6 +44,7 @@ class Keeper:
     def __init__(self, folder: Path, say: Say = lambda message: None) -> None:
         self.folder, self._say = folder, say
         self.there = TunedFolder(folder).read() if folder.exists() else {}
+        self._before = {key: _bytes(one) for key, one in self.there.items()}
         self._told: set[Path] = set()
         try:
             folder.mkdir(exist_ok=True)
@@ -71,12 +73,25 @@ class Keeper:
             return
         self.there[one.kernel, one.machine] = TunedSchedule.read(path)
 
-    def finish(self, kept: Mapping[str, TunedSchedule], kernels: set[str], machine: str) -> None:
-        """Write what is kept, and remove all others of these kernels for this machine."""
+    def finish(
+        self,
+        kept: Mapping[str, TunedSchedule],
+        kernels: set[str],
+        machine: str,
+        holding: Collection[str] = (),
+    ) -> None:
+        """Write what is kept, and remove all others of these kernels for this machine.
+
+        Of the `holding` ones what was there before the search stays, or comes back.
+        """
         for one in kept.values():
             self.store(one)
         for (kernel, where), one in list(self.there.items()):
             if where != machine or kernel not in kernels or kernel in kept or one.path is None:
+                continue
+            if kernel in holding and (before := self._before.get((kernel, where))) is not None:
+                if before != _bytes(one):
+                    write_whole(one.path, before)
                 continue
             if one.edited:
                 _beside(one.path).unlink(missing_ok=True)
@@ -84,6 +99,11 @@ class Keeper:
                 continue
             one.path.unlink(missing_ok=True)
             del self.there[kernel, where]
+
+
+def _bytes(one: TunedSchedule) -> bytes:
+    assert one.path is not None
+    return one.path.read_bytes()
 
 
 def _beside(path: Path) -> Path:

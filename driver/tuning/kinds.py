@@ -38,6 +38,8 @@ class Kinds:
     log: Log | None = None
     left: Sequence[str] = ()
     seed: int = 0
+    holding: set[str] = field(default_factory=set)
+    """Kernels of which what was found before counts as measured."""
     _proposals: dict[str, Proposals] = field(default_factory=dict)
 
     def search(
@@ -55,6 +57,7 @@ class Kinds:
         kernel = KernelSearch(key, label, share, proposals, note=note)
         if known is not None and self.origin.holds_for(known, self._default(key)):
             self._resume(kernel, proposals, known)
+            self.holding |= {key} if kernel.trials else set()
         return kernel
 
     def schedule(self, kernel: KernelSearch, variant: Variant, ratio: Ratio) -> TunedSchedule:

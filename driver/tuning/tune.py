@@ -88,8 +88,8 @@ def tune_model(
         kinds = Kinds(made.origin, known, learned, log, left, seed)
         kernels = made.kernels(kinds)
         say(f"{len(kernels)} kinds of kernels, {len(made.functions)} kernels with schedules")
-        if known and (current := sum(bool(kernel.trials) for kernel in kernels)):
-            say(f"{current} schedules found before hold still; what others rely on has changed")
+        if known:
+            say(f"{len(kinds.holding)} of {len(known)} schedules found before need not be measured")
 
         def found(kernel: KernelSearch) -> None:
             if kernel.best is not None:
@@ -107,13 +107,20 @@ def tune_model(
         ended = search.run()
         say(f"{ended}; comparing what was found with the default")
         best = {k.key: k.best.candidate for k in kernels if k.best is not None}
-        kept, whole = confirm(best, lambda key: search.kernels[key].gain, made.compare, say)
+        slower: set[str] = set()
+
+        def compare(chosen: Mapping[str, Variant]) -> tuple[dict[str, Ratio], Ratio]:
+            ratios, whole = made.compare(chosen)
+            slower.update(key for key, ratio in ratios.items() if ratio.low > 1)
+            return ratios, whole
+
+        kept, whole = confirm(best, lambda key: search.kernels[key].gain, compare, say)
         schedules = {
             key: kinds.schedule(search.kernels[key], best[key], ratio)
             for key, ratio in kept.items()
         }
         judged = {kernel.key for kernel in kernels if kinds.has_judged(kernel)}
-        keeper.finish(schedules, judged, made.machine)
+        keeper.finish(schedules, judged, made.machine, kinds.holding - slower)
         return Tuned(schedules, whole, ended, search.dropped, search.experiments)
 
 

@@ -45,6 +45,8 @@ class Variant:
     schedule: schedule.For = field(compare=False)
     cycles: float = field(compare=False)
     asked: Told = field(compare=False, default_factory=dict)
+    name: str = field(compare=False, default="")
+    """What it is called where no decisions make it."""
 
     @property
     def text(self) -> str:
@@ -52,7 +54,8 @@ class Variant:
         return str(self.schedule)
 
     def __str__(self) -> str:
-        return ", ".join(f"{key} = {n}" for key, n in sorted(self.told.items())) or "default"
+        told = ", ".join(f"{key} = {n}" for key, n in sorted(self.told.items()))
+        return told or self.name or "default"
 
 
 class Variants:
@@ -143,7 +146,7 @@ class Variants:
         if again is not None and again.text == str(mine):
             return again
         self._seen.add(str(mine))
-        return Variant({}, mine, described.terms.cycles, self.default.asked)
+        return Variant({}, mine, described.terms.cycles, self.default.asked, "as it was found")
 
     def features(self, one: Variant) -> Features:
         """What is told of a variant to a model that learns."""

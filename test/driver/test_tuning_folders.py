@@ -12,6 +12,7 @@ from nnc.driver.program import make_program
 from nnc.driver.tuning.folders import export, imported, merge, prune
 from nnc.driver.tuning.keeping import Keeper, Origin
 from nnc.driver.tuning.measurements import Log
+from nnc.driver.tuning.ratio import Ratio
 from nnc.driver.tuning.tune import tune_model
 from nnc.ir.diagnostics import NncError
 from nnc.ir.version import VERSION
@@ -120,6 +121,36 @@ def test_what_still_holds_is_not_measured_again(monkeypatch, found_before, tmp_p
     # It is compared once more with all others, and stays.
     (kept,) = again.schedules.values()
     assert schedule_digest(kept.schedule) == schedule_digest(found_before.schedule)
+
+
+@pytest.mark.parametrize(
+    "times, stays", [([0.7, 0.99], True), ([0.7, 1.02], True), ([1.2, 1.3], False)]
+)
+def test_what_still_holds_stays_unless_it_is_surely_slower(
+    monkeypatch, found_before, tmp_path, times, stays
+):
+    """A disturbed comparison of the whole removes nothing that was found before: it comes back."""
+    path = found_before.write(tmp_path)
+    before = path.read_bytes()
+    first, last = times
+    given = made_up(monkeypatch, [first, last])
+    if stays:  # by medians only: the bounds say that it could be either
+
+        def unsure(pairs):
+            median = pairs[0][1] / pairs[0][0]
+            return Ratio(median, median - 0.1, median + (0.1 if len(given) > 1 else 0))
+
+        monkeypatch.setattr(Ratio, "of", staticmethod(unsure))
+    tune_model(product(), inputs_of, tmp_path, trials=1)
+    assert len(given) == 2
+    assert [p.read_bytes() for p in tmp_path.iterdir()] == ([before] if stays else [])
+
+
+def test_what_no_decisions_make_is_not_called_the_default(monkeypatch, tmp_path):
+    replace(scheduled(3), told="by hand").write(tmp_path)
+    made_up(monkeypatch, [0.8, 0.8])
+    tune_model(product(), inputs_of, tmp_path, trials=1)
+    assert only(tmp_path).told == "as it was found"
 
 
 @pytest.mark.parametrize(
