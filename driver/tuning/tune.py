@@ -106,22 +106,28 @@ def tune_model(
         )
         ended = search.run()
         say(f"{ended}; comparing what was found with the default")
-        best = {k.key: k.best.candidate for k in kernels if k.best is not None}
-        slower: set[str] = set()
-
-        def compare(chosen: Mapping[str, Variant]) -> tuple[dict[str, Ratio], Ratio]:
-            ratios, whole = made.compare(chosen)
-            slower.update(key for key, ratio in ratios.items() if ratio.low > 1)
-            return ratios, whole
-
-        kept, whole = confirm(best, lambda key: search.kernels[key].gain, compare, say)
-        schedules = {
-            key: kinds.schedule(search.kernels[key], best[key], ratio)
-            for key, ratio in kept.items()
-        }
+        schedules, whole, slower = _compared(made, kinds, search, say)
         judged = {kernel.key for kernel in kernels if kinds.has_judged(kernel)}
         keeper.finish(schedules, judged, made.machine, kinds.holding - slower)
         return Tuned(schedules, whole, ended, search.dropped, search.experiments)
+
+
+def _compared(
+    made: _Tuning, kinds: Kinds, search: Search, say: Say
+) -> tuple[dict[str, TunedSchedule], Ratio | None, set[str]]:
+    """What is kept, the ratio of the whole, and the kernels whose best one is surely slower."""
+    slower: set[str] = set()
+
+    def compare(chosen: Mapping[str, Variant]) -> tuple[dict[str, Ratio], Ratio]:
+        ratios, whole = made.compare(chosen)
+        slower.update(key for key, ratio in ratios.items() if ratio.low > 1)
+        return ratios, whole
+
+    kernels = search.kernels
+    best = {key: one.best.candidate for key, one in kernels.items() if one.best is not None}
+    kept, whole = confirm(best, lambda key: kernels[key].gain, compare, say)
+    schedules = {key: kinds.schedule(kernels[key], best[key], kept[key]) for key in kept}
+    return schedules, whole, slower
 
 
 class _Tuning:
