@@ -15,6 +15,7 @@ from random import Random
 
 from ...dialects import schedule
 from ...ir.core import Block
+from ...ir.decisions import Terms
 from ...ir.diagnostics import NncError
 from ...targets.processor import Processor
 from ..model.stages import expected, stages_of
@@ -38,13 +39,16 @@ _LARGE = 0.1
 class Variant:
     """One schedule of a kernel: what the policy was told, and what it is expected to take.
 
-    `asked` has the decisions that there were, and how many options beside the model's.
+    `asked` has the decisions that there were, and how many options beside the model's; `terms` the
+    expected cycles by resource, `tiles` the register tiles of its loop nests.
     """
 
     told: Told
     schedule: schedule.For = field(compare=False)
     cycles: float = field(compare=False)
     asked: Told = field(compare=False, default_factory=dict)
+    terms: Terms = field(compare=False, default_factory=Terms)
+    tiles: tuple[str, ...] = field(compare=False, default=())
     name: str = field(compare=False, default="")
     """What it is called where no decisions make it."""
 
@@ -56,6 +60,11 @@ class Variant:
     def __str__(self) -> str:
         told = ", ".join(f"{key} = {n}" for key, n in sorted(self.told.items()))
         return told or self.name or "default"
+
+
+def _variant(told: Told, found: Candidate, asked: Told) -> Variant:
+    tiles = tuple(map(str, found.tiles))
+    return Variant(told, found.schedule, found.cycles, asked, found.terms or Terms(), tiles)
 
 
 class Variants:
@@ -73,7 +82,7 @@ class Variants:
         ways = [chosen.policy, *(way for way in WAYS if way != chosen.policy)]
         self._ways = ways if chosen.policy in WAYS else []
         asked = self._write({})[1] if self._ways else {}
-        self.default = Variant({}, chosen.schedule, chosen.cycles, asked)
+        self.default = _variant({}, chosen, asked)
         self._seen = {self.default.text}
         self._tried: set[frozenset[tuple[str, int]]] = set()
 
@@ -88,7 +97,7 @@ class Variants:
             return None
         # Of decisions that are not there any more, nothing is kept.
         kept = {key: n for key, n in told.items() if n and key in asked}
-        made = Variant(kept, found.schedule, found.cycles, asked)
+        made = _variant(kept, found, asked)
         if (text := made.text) in self._seen:
             return None
         self._seen.add(text)
@@ -146,7 +155,8 @@ class Variants:
         if again is not None and again.text == str(mine):
             return again
         self._seen.add(str(mine))
-        return Variant({}, mine, described.terms.cycles, self.default.asked, "as it was found")
+        terms, asked = described.terms, self.default.asked
+        return Variant({}, mine, terms.cycles, asked, terms, name="as it was found")
 
     def features(self, one: Variant) -> Features:
         """What is told of a variant to a model that learns."""
