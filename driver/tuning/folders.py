@@ -24,6 +24,7 @@ from ...kernels.tuned import (
 )
 from ...targets.attribute import detailed, machine_name, target_of
 from ...targets.base import Target, find_host
+from .keeping import remove
 from .measurements import Log, Measurement, line, parsed, unknown
 
 Say = Callable[[str], None]
@@ -175,10 +176,7 @@ def prune(folder: Path, module: Operation, drop: Sequence[str], say: Say) -> lis
             say(f"{path} was edited by hand and stays, though {why}")
             continue
         say(f"{path}: {why}")
-        try:
-            path.unlink()
-        except OSError as error:
-            raise NncError(f"cannot remove '{path}': {error.strerror or error}") from None
+        remove(path)
         gone.append(path)
     return gone
 

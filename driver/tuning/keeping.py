@@ -94,16 +94,28 @@ class Keeper:
                     write_whole(one.path, before)
                 continue
             if one.edited:
-                _beside(one.path).unlink(missing_ok=True)
+                remove(_beside(one.path))
                 self._say(f"{one.path} was edited by hand and stays; it is not faster")
                 continue
-            one.path.unlink(missing_ok=True)
+            remove(one.path)
             del self.there[kernel, where]
 
 
 def _bytes(one: TunedSchedule) -> bytes:
+    """What its file has; nothing where a person has removed it meanwhile."""
     assert one.path is not None
-    return one.path.read_bytes()
+    try:
+        return one.path.read_bytes()
+    except OSError:
+        return b""
+
+
+def remove(path: Path) -> None:
+    """Remove a file, if it is there. Raises NncError."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise NncError(f"cannot remove '{path}': {error.strerror or error}") from None
 
 
 def _beside(path: Path) -> Path:

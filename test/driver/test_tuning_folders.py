@@ -99,6 +99,28 @@ def test_a_file_that_was_renamed_is_written_in_its_place(tmp_path):
     assert only(tmp_path).gain == 0.2
 
 
+def test_what_a_person_removes_meanwhile_is_no_fault(tmp_path):
+    one = scheduled()
+    path = one.write(tmp_path)
+    keeper = Keeper(tmp_path)
+    path.unlink()
+    keeper.finish({}, {one.kernel}, one.machine)
+    keeper.store(replace(one, gain=0.2))
+    assert only(tmp_path).gain == 0.2
+
+
+def test_what_cannot_be_removed_is_one_error(monkeypatch, tmp_path):
+    one = scheduled()
+    one.write(tmp_path)
+
+    def refused(path, missing_ok=False):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr("pathlib.Path.unlink", refused)
+    with pytest.raises(NncError, match=r"cannot remove .*: Permission denied"):
+        Keeper(tmp_path).finish({}, {one.kernel}, one.machine)
+
+
 # -- tuning again ----------------------------------------------------------------------------------
 
 
