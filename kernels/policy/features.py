@@ -16,6 +16,7 @@ from ...dialects import schedule
 from ...ir.core import Block
 from ...ir.decisions import Terms
 from ...ir.types import FloatType
+from ...targets.machine import Machine
 from ...targets.processor import Processor
 from ..model.nest import build_nest
 from ..model.places import place_nests
@@ -50,7 +51,7 @@ _MACHINE = (
     "l2_bandwidth",
     "l3_bandwidth",
 )
-"""The fields of a processor that are told."""
+"""The fields of a processor, or of what runs one program of a device, that are told."""
 
 _INNERMOST = 3
 """Extents that are told of each kind of dimension, the innermost first."""
@@ -64,12 +65,18 @@ class Described:
     loops: Features
 
 
-def describe(one: schedule.For, block: Block, machine: Processor) -> Described:
-    """A schedule of a kernel's body. Raises NncError at the faulty operation of an illegal one."""
+def describe(
+    one: schedule.For, block: Block, machine: Machine, terms: Terms | None = None
+) -> Described:
+    """A schedule of a kernel's body, with the terms that are expected where they are known already.
+
+    Raises NncError at the faulty operation of an illegal one.
+    """
     plan = carry_out(one, stages_of(block))
     try:
         place_nests(block, build_nest(plan))
-        terms = prediction(plan, machine).terms
+        if terms is None:
+            terms = prediction(plan, machine).terms if isinstance(machine, Processor) else Terms()
         return Described(terms, _of_loops(one, plan, machine))
     finally:
         discard_made(plan)
@@ -83,7 +90,9 @@ def features(
     What is 0 is left out.
     """
     cycles = max(default.terms.cycles, 1.0)
-    found = {**kernel, **one.loops, "predicted": log_ratio(one.terms.cycles, cycles)}
+    found = {**kernel, **one.loops}
+    if one.terms.cycles:
+        found["predicted"] = log_ratio(one.terms.cycles, cycles)
     for name, own in one.terms.by_resource.items():
         found[f"part.{name}"] = own / max(one.terms.cycles, 1.0)
         found[f"change.{name}"] = (own - default.terms.by_resource.get(name, 0.0)) / cycles
@@ -101,11 +110,11 @@ def log_ratio(one: float, other: float) -> float:
     return max(-20.0, min(20.0, log2(max(one, 1e-6) / max(other, 1e-6))))
 
 
-def kernel_features(block: Block, machine: Processor) -> Features:
+def kernel_features(block: Block, machine: Machine) -> Features:
     """What is told of a kernel's body, and of the machine."""
     stages = stages_of(block)
     largest = max(stages, key=lambda stage: prod(map(expected, stage.extents)))
-    found = {f"machine.{name}": _log(getattr(machine, name)) for name in _MACHINE}
+    found = {f"machine.{name}": _log(_number(machine, name)) for name in _MACHINE}
     points = prod(map(expected, largest.extents))
     weight = sum(share.weight for share in shares(largest, machine.costs.operations))
     moved = bytes_moved(stages)
@@ -133,11 +142,16 @@ def kernel_features(block: Block, machine: Processor) -> Features:
     return found
 
 
+def _number(machine: Machine, name: str) -> float:
+    """A field of a machine, or of what runs one program of it; 0 where neither has it."""
+    return getattr(machine, name, getattr(machine.program, name, 0))
+
+
 def _log(number: float) -> float:
     return log2(1 + max(0.0, number))
 
 
-def _of_loops(one: schedule.For, plan: Plan, machine: Processor) -> dict[str, float]:
+def _of_loops(one: schedule.For, plan: Plan, machine: Machine) -> dict[str, float]:
     """The loops of the nest that has the largest stage, and how many primitives of each kind."""
     hosts = dict.fromkeys(host_of(plan, stage) for stage in plan.stages)
     host = max(hosts, key=lambda stage: prod(map(expected, stage.extents)))
@@ -173,7 +187,7 @@ def _stride(coefficients: Sequence[object] | None, dim: int) -> int:
     return abs(found) if isinstance(found, int) else 0
 
 
-def _of_tile(tile: Tile, stage: Stage, machine: Processor) -> dict[str, float]:
+def _of_tile(tile: Tile, stage: Stage, machine: Machine) -> dict[str, float]:
     width = widest_element(stage)
     dims = range(stage.rank)
     vectors = prod(tile.copies.values()) * tile.lanes / max(1, machine.lanes(width))
@@ -192,7 +206,7 @@ def _of_tile(tile: Tile, stage: Stage, machine: Processor) -> dict[str, float]:
         "tile.across": _log(prod(n for d, n in tile.copies.items() if d != lane)),
         "tile.dims": float(len(tile.copies)),
         "tile.vectors": vectors,
-        "tile.pressure": vectors / max(1, machine.vector_registers),
+        "tile.pressure": vectors / max(1, _number(machine, "vector_registers")),
         "tile.loads": loaded,
         "tile.reuse": log_ratio(vectors, loaded) if loaded else 0.0,
         "tile.padded": padded - 1,

@@ -171,7 +171,7 @@ class Variants:
         return kernel_features(self.block, self.machine)
 
     def _described(self, one: Variant) -> Described:
-        return describe(one.schedule, self.block, self.machine)
+        return describe(one.schedule, self.block, self.machine, one.terms)
 
     def mutation(
         self, parents: Sequence[Variant], random: Random, tries: int = 10
