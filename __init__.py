@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .ir.diagnostics import NncError
+from .ir.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from .ir.core import Operation
     from .runtime.model import Model
 
-__version__ = "0.1.0"
+__version__ = VERSION
 __all__ = ["NncError", "compile", "load", "operator", "parse"]
 
 

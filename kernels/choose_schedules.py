@@ -14,7 +14,7 @@ from ..ir.attributes import I64Attr
 from ..ir.core import Operation
 from ..ir.decisions import Alternative, Decision
 from ..ir.passes import Pass, PassContext, option
-from ..targets.attribute import detailed, target_of
+from ..targets.attribute import target_of
 from .on_host import keep_on_host
 from .policy import policy_of
 from .tuned import TunedFolder, TunedSource
@@ -69,7 +69,7 @@ class ChooseSchedules(
                 keep_on_host(function, target)
             if has_stages:
                 own = target_of(function)
-                if source is not None and (one := source.find(function, block, detailed(own))):
+                if source is not None and (one := source.find(function, block, own)):
                     one.loc = function.loc
                     assert function.parent is not None
                     function.parent.insert_after(one, function)

@@ -8,14 +8,15 @@
     }
 
 `kernel` is the fingerprint of the kernels that it is for: they differ in names and places only. A
-schedule may be edited; where it is not legal any more, the default is taken, and that is said.
+schedule may be edited; where it is not legal any more, the default is taken, and that is said. The
+first line of a file has a digest of all others, by which an edited one is known.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -23,13 +24,16 @@ from ..dialects import func, schedule
 from ..dialects.builtin import ModuleOp
 from ..dialects.marks import CYCLES
 from ..dialects.strict_math import STRICT_MATH
-from ..ir.attributes import DictAttr, FloatAttr, StringAttr
+from ..ir.attributes import DictAttr, FloatAttr, I64Attr, IntegerAttr, StringAttr
 from ..ir.core import Block, Operation
 from ..ir.diagnostics import NncError
 from ..ir.files import write_whole
 from ..ir.syntax.parser import parse_module
 from ..ir.syntax.printer import print_op
 from ..ir.types import f64
+from ..ir.version import VERSION
+from ..targets.attribute import detailed, machine_name
+from ..targets.base import Target
 from .model.nest import build_nest
 from .model.places import place_nests
 from .model.stages import stages_of
@@ -41,6 +45,11 @@ TUNED = "nnc.tuned"
 
 _TEXTS = ("kernel", "machine", "version", "told")
 _NUMBERS = ("gain", "spread")
+_LATER_TEXTS = ("default", "numbers")
+"""What older files do not have: without it a schedule is measured again."""
+_WRITTEN = re.compile(r"// Written by nnc tune (\S*) \(digest ([0-9a-f]*)\)")
+_DIGITS = 16
+"""Of digests in files."""
 
 
 def fingerprint(function: func.FuncOp) -> str:
@@ -54,12 +63,34 @@ def fingerprint(function: func.FuncOp) -> str:
     return sha256(f"{strict} {print_op(copy, generic=True)}".encode()).hexdigest()
 
 
+def schedule_digest(one: schedule.For) -> str:
+    """A digest of a schedule without the name of its kernel."""
+    copy = one.clone()
+    assert isinstance(copy, schedule.For)
+    copy.kernel = "kernel"
+    return digest_of(str(copy))
+
+
+def numbers_digest(target: Target) -> str:
+    """A digest of all numbers by which schedules are chosen for a target."""
+    return digest_of(detailed(target))
+
+
+def digest_of(text: str) -> str:
+    """A digest of a text, whatever its lines end with."""
+    lines = "\n".join(line.rstrip() for line in text.splitlines())
+    return sha256(lines.encode()).hexdigest()[:_DIGITS]
+
+
 @dataclass(frozen=True)
 class TunedSchedule:
     """A schedule, the fingerprint of its kernels, and what was found of it.
 
     `gain` is the part of the kernel's time that it saves, `spread` how sure that is; `machine`
-    the target that it was measured on; `told` what was decided otherwise than by default.
+    the target that it was measured on; `told` what was decided otherwise than by default. What the
+    gain relies on: `version` of nnc, `threads` (0: not known), and the digests of the `default`
+    schedule and of the machine's `numbers`. Of one that was read, `path` is its file, and `edited`
+    whether a person has changed it.
     """
 
     kernel: str
@@ -69,6 +100,11 @@ class TunedSchedule:
     machine: str = ""
     version: str = ""
     told: str = ""
+    default: str = ""
+    numbers: str = ""
+    threads: int = 0
+    path: Path | None = field(default=None, compare=False)
+    edited: bool = field(default=False, compare=False)
 
     def copy(self) -> schedule.For:
         """The schedule, to be put into a module."""
@@ -86,18 +122,31 @@ class TunedSchedule:
         name = re.sub(r"[^\w.-]", "_", self.schedule.kernel)
         return f"{name}-{self.kernel[:12]}-{machine[:6]}.mlir"
 
-    def write(self, folder: Path) -> Path:
-        """Write its file, whole, and return its path. Raises NncError."""
-        texts = [(name, StringAttr(getattr(self, name))) for name in _TEXTS]
+    @property
+    def text(self) -> str:
+        """A module with the schedule and what is known of it."""
+        texts = [(name, StringAttr(getattr(self, name))) for name in (*_TEXTS, *_LATER_TEXTS)]
         numbers = [(name, FloatAttr(round(getattr(self, name), 5), f64)) for name in _NUMBERS]
         module = ModuleOp.of([self.copy()])
-        module.attributes[TUNED] = DictAttr((*texts, *numbers))
-        about = (
-            f"// Written by nnc tune {self.version}: {self.gain:.1%} faster than the default, "
-            f"+- {self.spread:.1%}.\n// Used by --tuned; it may be edited.\n"
+        threads = ("threads", I64Attr(self.threads))
+        module.attributes[TUNED] = DictAttr((*texts, *numbers, threads))
+        return f"{module}\n"
+
+    def content(self) -> str:
+        """What its file has: the text, and above it what people read and a digest of the rest."""
+        rest = (
+            f"// {self.gain:.1%} faster than the default, +- {self.spread:.1%}. Used by --tuned.\n"
+            f"// It may be edited: what a person has changed, nnc tune leaves.\n{self.text}"
         )
-        path = folder / self.file_name
-        write_whole(path, about, f"{module}\n")
+        return f"// Written by nnc tune {self.version} (digest {digest_of(rest)})\n{rest}"
+
+    def write(self, folder: Path, path: Path | None = None) -> Path:
+        """Write its file, whole, and return its path, by default `file_name` in the folder.
+
+        Raises NncError.
+        """
+        path = path or folder / self.file_name
+        write_whole(path, self.content())
         return path
 
     @staticmethod
@@ -109,22 +158,42 @@ class TunedSchedule:
             raise NncError(f"cannot read '{path}': {error.strerror or error}") from None
         except UnicodeDecodeError as error:
             raise NncError(f"{path}: not UTF-8 text (byte {error.start})") from None
-        module = parse_module(text, str(path))
-        module.verify()
-        about = module.attributes.get(TUNED)
-        found = [op for op in module.body_block if isinstance(op, schedule.For)]
-        if not isinstance(about, DictAttr) or len(found) != 1 or len(list(module.body_block)) != 1:
-            message = (
-                f"is no file of nnc tune: a module with '{TUNED}' and one schedule is expected"
-            )
-            raise module.error(message)
-        given = dict(about.items())
-        wrong = [n for n in _TEXTS if not isinstance(given.get(n), StringAttr)]
-        wrong += [n for n in _NUMBERS if not isinstance(given.get(n), FloatAttr)]
-        if wrong:
-            raise module.error(f"'{TUNED}' has no '{wrong[0]}', or not of its type")
-        values = {name: given[name].value for name in (*_TEXTS, *_NUMBERS)}  # type: ignore[attr-defined]
-        return TunedSchedule(schedule=found[0], **values)
+        return replace(TunedSchedule.parse(text, str(path)), path=path)
+
+    @staticmethod
+    def parse(text: str, name: str) -> TunedSchedule:
+        """What the text of a file has; errors give it this name. Raises NncError."""
+        first, _, rest = text.partition("\n")
+        written = _WRITTEN.match(first)
+        try:
+            module = parse_module(text, name)
+            module.verify()
+            found = _content(module)
+        except NncError as error:
+            if written is None or written[1] == VERSION:
+                raise
+            about = f"{error.message}; it was written by nnc {written[1]}, this is {VERSION}"
+            raise NncError(replace(error.diagnostic, message=about)) from None
+        edited = written is None or written[2] != digest_of(rest)
+        return replace(found, edited=edited)
+
+
+def _content(module: ModuleOp) -> TunedSchedule:
+    """What a file's module says. Raises NncError where it is another kind of module."""
+    about = module.attributes.get(TUNED)
+    found = [op for op in module.body_block if isinstance(op, schedule.For)]
+    if not isinstance(about, DictAttr) or len(found) != 1 or len(list(module.body_block)) != 1:
+        message = f"is no file of nnc tune: a module with '{TUNED}' and one schedule is expected"
+        raise module.error(message)
+    given = dict(about.items())
+    expected = [(name, StringAttr) for name in _TEXTS] + [(name, FloatAttr) for name in _NUMBERS]
+    later = [(name, StringAttr) for name in _LATER_TEXTS] + [("threads", IntegerAttr)]
+    for name, kind in (*expected, *(row for row in later if row[0] in given)):
+        if not isinstance(given.get(name), kind):
+            raise module.error(f"'{TUNED}' has no '{name}', or not of its type")
+    names = [name for name, _ in (*expected, *later) if name in given]
+    values = {name: given[name].value for name in names}  # type: ignore[attr-defined]
+    return TunedSchedule(schedule=found[0], **values)
 
 
 @dataclass(frozen=True)
@@ -170,17 +239,17 @@ class TunedSource:
         self._any = {one.kernel: one for one in self._schedules.values()}
         self.used = self.kernels = 0
         self.notes: list[str] = []
-        self._foreign: dict[str, int] = {}
+        self._counts: dict[str, int] = {}
 
-    def find(self, function: func.FuncOp, block: Block, machine: str) -> schedule.For | None:
+    def find(self, function: func.FuncOp, block: Block, target: Target) -> schedule.For | None:
         """A kernel's schedule; None where there is none for it that is legal."""
         self.kernels += 1
-        key = fingerprint(function)
+        key, machine = fingerprint(function), machine_name(target)
         one = self._schedules.get((key, machine)) or self._any.get(key)
         if one is None:
             return None
         if one.machine != machine and not self.folder.anywhere:
-            self._foreign[one.machine] = self._foreign.get(one.machine, 0) + 1
+            self._count(f"for {one.machine} and are not used: --tuned-anywhere uses them")
             return None
         copy = one.copy()
         copy.kernel = function.sym_name
@@ -190,14 +259,33 @@ class TunedSource:
             self.notes.append(f"{error}; the default is taken".replace("error: ", ""))
             return None
         self.used += 1
+        self._tell(one, target)
         return copy
+
+    def _tell(self, one: TunedSchedule, target: Target) -> None:
+        """Remember in what way a schedule that is used is not as it was measured."""
+        again = "nnc tune measures them again"
+        if one.edited:
+            self._count("edited by hand since they were measured")
+        elif one.version != VERSION:
+            self._count(f"measured with nnc {one.version}, this is {VERSION}: {again}")
+        elif one.machine == machine_name(target) and one.numbers not in (
+            "",
+            numbers_digest(target),
+        ):
+            self._count(f"measured before this machine was calibrated anew: {again}")
+
+    def _count(self, what: str) -> None:
+        self._counts[what] = self._counts.get(what, 0) + 1
 
     def summary(self) -> list[str]:
         """Lines that say what became of the folder."""
         where = self.folder.path
         lines = [f"{where}: {self.used} of {self.kernels} kernels have a tuned schedule"]
-        for machine, count in self._foreign.items():
-            lines.append(f"{where}: {count} schedules are for {machine} and are not used")
+        if not self.used and not self._counts and not self.notes and self._schedules:
+            what = "an op, a shape or a type differs, or nnc makes other kernels of it now"
+            lines.append(f"{where}: its schedules are for other kernels: {what}")
+        lines += [f"{where}: {count} schedules are {what}" for what, count in self._counts.items()]
         return [*lines, *self.notes]
 
 

@@ -65,6 +65,14 @@ def detailed(one: Target) -> str:
     return _text(to_attribute(one))
 
 
+def machine_name(one: Target) -> str:
+    """`'x86-64-v4' (processor znver5, cores 2)`: what tells machines apart, whatever was measured
+    of them.
+    """
+    named = target(one.name).machine
+    return detailed(replace(one, machine=replace(named, cores=one.machine.cores)))
+
+
 def _text(attribute: Attribute) -> str:
     if not isinstance(attribute, DictAttr):
         return f"'{attribute.value}'"  # type: ignore[attr-defined]

@@ -39,8 +39,9 @@ sys.dont_write_bytecode = False
 # Tests compile anew; those of the cache set a limit of their own.
 os.environ["NNC_CACHE_LIMIT"] = "0"
 
-# Nor do they depend on what the user has measured of this machine.
+# Nor do they depend on what the user has measured of this machine, or of schedules, or add to it.
 os.environ["NNC_CALIBRATION"] = "off"
+os.environ["NNC_MEASUREMENTS"] = "off"
 
 if (processor := os.environ.get("NNC_TEST_PROCESSOR") or typical()) != "native":
     pretend(processor)

@@ -47,6 +47,7 @@ def _add_model(sub: argparse.ArgumentParser, command: str) -> None:
     """What each command takes that reads a model."""
     sub.add_argument(
         "model",
+        nargs="?" if command in MAYBE_WITHOUT_MODEL else None,
         help="a model's file or folder in any format that nnc reads, IR of any stage in an "
         ".mlir file, or onnx:NAME, a model that ships in the onnx package (onnx: alone lists "
         "them)",
@@ -163,7 +164,9 @@ def _add_tuned(sub: argparse.ArgumentParser) -> None:
 
 def _add_tune(sub: argparse.ArgumentParser) -> None:
     _add_inputs(sub)
-    sub.add_argument("-o", "--output", metavar="FOLDER", help="where the schedules go")
+    sub.add_argument(
+        "-o", "--output", metavar="FOLDER", help="where the schedules go; the file of --export"
+    )
     sub.add_argument(
         "--seconds", type=float, default=60.0, help="how long to look for them (default: 60)"
     )
@@ -177,8 +180,39 @@ def _add_tune(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--explain",
         metavar="FOLDER",
-        help="search nothing: say of each kernel what was found, and how its schedule differs "
-        "from the default",
+        help="search nothing: say of each kernel what was found, whether that holds still, and how "
+        "its schedule differs from the default",
+    )
+    sub.add_argument(
+        "--prune",
+        metavar="FOLDER",
+        help="search nothing: remove schedules of the model's kernels that are not legal any more, "
+        "or are what the default is now; --drop says what else",
+    )
+    sub.add_argument(
+        "--drop",
+        action="append",
+        default=[],
+        choices=("machines", "versions", "kernels"),
+        help="with --prune: remove schedules of other machines, of other versions of nnc, or of "
+        "kernels that the model does not have; may be given several times",
+    )
+    sub.add_argument(
+        "--merge",
+        metavar="FROM",
+        help="no model: add the schedules of this folder, or of a file of --export, to the folder "
+        "of -o; of two for a kernel and machine the one stays that surely saves more",
+    )
+    sub.add_argument(
+        "--export",
+        metavar="FOLDER",
+        help="no model: write a folder's schedules, all measurements and this machine's numbers "
+        "into the file of -o, for --merge elsewhere",
+    )
+    sub.add_argument(
+        "--measurements",
+        metavar="FILE.csv",
+        help="no model: write all that was measured by now as a table, a column for each feature",
     )
 
 
@@ -380,6 +414,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
 """Each command's help, and its options beyond the model's."""
 
 WITHOUT_MODEL = ("cache", "calibrate", "targets")
+MAYBE_WITHOUT_MODEL = ("tune",)
 
 SEVERAL_TARGETS = {
     "compile": ". Several levels, as in x86-64-v2,x86-64-v3: a library that has code for "

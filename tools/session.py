@@ -33,7 +33,7 @@ class Session:
             "signature": args.signature,
         }
         """What is said of the model's inputs, as `load_module` takes it."""
-        self.model = self.path(args.model)
+        self.model = self.path(args.model) if args.model is not None else ""
         load_operators(args.ops, streams)
 
     def tuned(self, args: argparse.Namespace) -> TunedFolder | None:

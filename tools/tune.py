@@ -14,27 +14,71 @@ from ..driver.compile import run_stages
 from ..driver.program import make_program
 from ..driver.tuning.tune import tune_model
 from ..ir.diagnostics import NncError
-from ..kernels.tuned import TunedFolder, fingerprint, kernel_functions
-from ..targets.attribute import detailed, target_of
+from ..ir.version import VERSION
+from ..kernels.tuned import (
+    TunedFolder,
+    TunedSchedule,
+    check_schedule,
+    fingerprint,
+    kernel_functions,
+    numbers_digest,
+    schedule_digest,
+)
+from ..targets.attribute import machine_name, target_of
 from .inputs import check_inputs, gather_inputs
+from .tune_folders import exported, measurements, merged, pruned
 
 if TYPE_CHECKING:
+    from ..dialects import func
+    from ..targets.base import Target
     from .session import Session
+
+
+FORMS = (
+    "-o FOLDER",
+    "--replay FOLDER",
+    "--explain FOLDER",
+    "--prune FOLDER",
+    "--merge FROM -o FOLDER",
+    "--export FOLDER -o FILE",
+    "--measurements FILE.csv",
+)
+ACTIONS = ("replay", "explain", "prune", "merge", "export", "measurements")
+NEED_OUTPUT = ("merge", "export")
+WITHOUT_MODEL = (*NEED_OUTPUT, "measurements")
 
 
 def tune(args: argparse.Namespace, session: Session) -> int:
     """What `nnc tune` was asked for."""
-    asked = [name for name in ("output", "replay", "explain") if getattr(args, name)]
-    if len(asked) != 1:
-        raise NncError("nnc: tune takes one of -o FOLDER, --replay FOLDER and --explain FOLDER")
-    folder = session.streams.path(getattr(args, asked[0]))
-    if args.replay:
-        return _replay(args, session, folder)
-    if args.explain:
-        for line in _explained(args, session, folder):
-            session.say(line)
-        return 0
-    return _search(args, session, folder)
+    asked = [name for name in ACTIONS if getattr(args, name)]
+    action = asked[0] if asked else "output"
+    if len(asked) > 1 or (action in ("output", *NEED_OUTPUT)) != bool(args.output):
+        raise NncError(f"nnc: tune takes one of {', '.join(FORMS[:-1])} and {FORMS[-1]}")
+    if args.drop and action != "prune":
+        raise NncError("nnc: --drop says something of --prune, which is missing")
+    if (args.model is None) == (action not in WITHOUT_MODEL):
+        what = "needs a model" if args.model is None else "takes no model"
+        raise NncError(f"nnc: tune {'-o' if action == 'output' else f'--{action}'} {what}")
+    folder = session.streams.path(getattr(args, action))
+    output = session.streams.path(args.output) if args.output else folder
+    match action:
+        case "replay":
+            return _replay(args, session, folder)
+        case "explain":
+            lines = _explained(args, session, folder)
+        case "prune":
+            lines = pruned(args, session, folder)
+        case "merge":
+            lines = merged(folder, output, session.say)
+        case "export":
+            lines = exported(folder, output)
+        case "measurements":
+            lines = measurements(folder)
+        case _:
+            return _search(args, session, folder)
+    for line in lines:
+        session.say(line)
+    return 0
 
 
 def _search(args: argparse.Namespace, session: Session, folder: Path) -> int:
@@ -82,24 +126,51 @@ def _replay(args: argparse.Namespace, session: Session, folder: Path) -> int:
 
 
 def _explained(args: argparse.Namespace, session: Session, folder: Path) -> Iterator[str]:
-    """For each kernel, what was found and how its schedule differs from the default."""
+    """For each kernel, what was found, whether it holds, and how it differs from the default."""
     known = TunedFolder(folder).read()
     module = session.load()
     run_stages(module, target=args.target, last="bufferize", progress=session.progress)
     run_stages(module, last="schedule")
-    machine = detailed(target_of(module))
+    target = target_of(module)
     default = schedule.schedules(module)
+    seen: set[str] = set()
     for function in kernel_functions(module):
-        name = function.sym_name
+        name, key = function.sym_name, fingerprint(function)
         if name not in default:
             continue
-        found = [one for (key, _), one in known.items() if key == fingerprint(function)]
+        seen.add(key)
+        found = [one for (kernel, _), one in known.items() if kernel == key]
         if not found:
             yield f"{name}: the default"
         for one in found:
             yield f"{name}: {one.gain:.1%} faster, +- {one.spread:.1%}; {one.told}"
-            if one.machine != machine:
-                yield f"  measured on {one.machine}; this is {machine}"
+            for line in _doubts(one, function, default[name], target):
+                yield f"  {line}"
             ours, theirs = (str(s).splitlines()[1:] for s in (default[name], one.schedule))
             for line in list(unified_diff(ours, theirs, lineterm="", n=1))[2:]:
                 yield f"  {line}"
+    others = sum(kernel not in seen for kernel, _ in known)
+    if others:
+        yield f"{others} schedules are for kernels that this model does not have"
+
+
+def _doubts(
+    one: TunedSchedule, function: func.FuncOp, default: schedule.For, target: Target
+) -> Iterator[str]:
+    """Why what a file says of a schedule may not hold any more, or not here."""
+    if one.edited:
+        yield "edited by hand since: what it takes now is not known"
+    if one.machine != machine_name(target):
+        yield f"measured on {one.machine}; this is {machine_name(target)}"
+    elif one.numbers != numbers_digest(target):
+        yield "the machine's numbers have changed since: to be measured again"
+    if one.version != VERSION:
+        yield f"measured with nnc {one.version}, this is {VERSION}: to be measured again"
+    if one.default != schedule_digest(default):
+        yield "the default has changed since it was compared with it: to be measured again"
+    if one.threads:
+        yield f"measured with {one.threads} thread{'s' if one.threads > 1 else ''}"
+    try:
+        check_schedule(one.copy(), function.body.blocks[0])
+    except NncError as error:
+        yield f"not legal any more, the default is taken: {error.message}"

@@ -1,49 +1,144 @@
-"""Candidates of a kernel: what was found before, what the policy ranks, mutations of the best."""
+"""Candidates of a kernel: what was found before, what the policy ranks, then evolution.
+
+Evolution keeps a pool of variants near the best ones, and takes those of the pool that promise
+most; now and then any of them, as no ranking is right.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain, islice
+from math import log2
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ...ir.diagnostics import NncError
-from ...kernels.policy.variants import Variant, Variants
-from ...kernels.tuned import TunedSchedule, check_schedule
+from ...kernels.policy.variants import Variant, Variants, told_of
+from ...kernels.tuned import TunedSchedule
 from ...targets.processor import processor_of
 from .search import FIRST
 
 if TYPE_CHECKING:
     from ...dialects import func
+    from ...kernels.policy.choices import Told
+    from ...kernels.policy.features import Features
+    from .learned import Learned
+
+LEAST_FIRST = 8
+"""Candidates that the analytical model ranks before what was learned of other kernels does."""
+POOL = 64
+"""Variants that are ranked together at most."""
+_GROWTH = 3
+"""New variants of the pool for each candidate: each takes some 20 ms."""
+_EXPLORED = 0.15
+"""How often any variant of the pool is taken where what was learned ranks it."""
+_GUESSED = 0.5
+"""The same where the analytical model does, which has had its say in the first candidates."""
 
 
 class Proposals:
-    """Candidates of one kernel: an earlier one, what the model ranks, mutations of the best."""
+    """Candidates of one kernel; decisions of the kinds in `left` are left to the model."""
 
     def __init__(
-        self, function: func.FuncOp, left: Sequence[str], earlier: TunedSchedule | None, seed: str
+        self,
+        function: func.FuncOp,
+        left: Sequence[str],
+        earlier: TunedSchedule | None,
+        seed: str,
+        learned: Learned,
     ) -> None:
         self._function, self._left, self._earlier = function, left, earlier
         self._random = Random(seed)
+        self._learned = learned
         self._variants: Variants | None = None
+        self._pool: list[tuple[Variant, Features]] = []
+        self.given = 0
+        """How many candidates were asked for."""
+        self._measured: list[tuple[Told, Features, float]] = []
 
     def __call__(self, faster: Sequence[Variant]) -> Variant | None:
+        variants = self.variants
+        self.given += 1
+        if self._learned.is_used and self.given > LEAST_FIRST:
+            self._pool += ((one, variants.features(one)) for one in self._first)
+        if (made := next(self._first, None)) is not None:
+            return made
+        return self._evolved(variants, [*faster, variants.default])
+
+    def hear(self, one: Variant, ratio: float) -> None:
+        """Take in what a candidate took of the default's time; it tells of others like it."""
+        if one.told:
+            self._measured.append((one.told, self.variants.features(one), log2(ratio)))
+
+    def skip_known(self) -> Variant | None:
+        """What was found before, which is not given then; None where it is not legal any more."""
+        found = self.variants and self._earlier_variant
+        if found is not None:
+            next(self._first)
+        return found
+
+    @property
+    def variants(self) -> Variants:
+        """The schedules of the kernel, made when they are first asked for."""
         if self._variants is None:
             block = self._function.body.blocks[0]
             machine = processor_of(self._function)
             self._variants = Variants(self._function.sym_name, block, machine, self._left)
-            first = [one for one in (self._known(block),) if one is not None]
+            self._earlier_variant = self._known(self._variants)
+            first = [] if self._earlier_variant is None else [self._earlier_variant]
             self._first = chain(first, islice(self._variants.ranked(), FIRST))
-        if (made := next(self._first, None)) is not None:
-            return made
-        return self._variants.mutation([*faster, self._variants.default], self._random)
+        return self._variants
 
-    def _known(self, block: Any) -> Variant | None:
+    def _evolved(self, variants: Variants, parents: Sequence[Variant]) -> Variant | None:
+        """The most promising variant of the pool, which new ones join; at times another one."""
+        for _ in range(_GROWTH):
+            if (made := variants.mutation(parents, self._random)) is not None:
+                self._pool.append((made, variants.features(made)))
+        if not self._pool:
+            return None
+        expected = self._expected()
+        order = sorted(range(len(expected)), key=expected.__getitem__)
+        explored = _EXPLORED if self._learned.is_used else _GUESSED
+        number = self._random.choice(order) if self._random.random() < explored else order[0]
+        chosen = self._pool[number][0]
+        self._pool = [self._pool[i] for i in order[:POOL] if i != number]
+        return chosen
+
+    def _expected(self) -> list[float]:
+        """What each of the pool should take beside the default, as logarithms.
+
+        To what the models expect is added by how much they were wrong for measured variants that
+        have some of its decisions: these are taken to save time independently of each other.
+        """
+        ranked = self._learned.rank(
+            [
+                *(told for _, told in self._pool),
+                *(told for _, told, _ in self._measured),
+            ]
+        )
+        errors = [
+            (frozenset(told.items()), measured - expected)
+            for (told, _, measured), expected in zip(
+                self._measured, ranked[len(self._pool) :], strict=True
+            )
+        ]
+        errors.sort(key=lambda row: -len(row[0]))
+        return [
+            expected + _error_of(one.told, errors)
+            for (one, _), expected in zip(self._pool, ranked, strict=False)
+        ]
+
+    def _known(self, variants: Variants) -> Variant | None:
         """What was found before, if it is legal still."""
-        if self._earlier is None or self._variants is None:
+        if self._earlier is None:
             return None
-        try:
-            check_schedule(self._earlier.copy(), block)
-        except NncError:
-            return None
-        return Variant({}, self._earlier.schedule, 0.0, self._variants.default.asked)
+        return variants.known(self._earlier.schedule, told_of(self._earlier.told))
+
+
+def _error_of(told: Told, errors: Sequence[tuple[frozenset[tuple[str, int]], float]]) -> float:
+    """The sum of the errors of measured decisions that make these up, the largest parts first."""
+    left, found = set(told.items()), 0.0
+    for decisions, error in errors:
+        if decisions <= left:
+            left -= decisions
+            found += error
+    return found

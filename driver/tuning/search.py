@@ -13,6 +13,7 @@ from typing import Any
 from ...ir.diagnostics import NncError
 from .experiments import ExperimentError
 from .ratio import Ratio
+from .worth import expected_gain, worthwhile
 
 Candidate = Any
 Propose = Callable[[Sequence[Candidate]], "Candidate | None"]
@@ -47,6 +48,8 @@ class KernelSearch:
     share: float
     propose: Propose
     trials: list[Trial] = field(default_factory=list)
+    note: Callable[[Candidate, Ratio], None] = lambda candidate, ratio: None
+    """Is told of each measurement."""
     frozen: str = ""
     """Why no more candidates are measured; empty where some are."""
 
@@ -65,6 +68,12 @@ class KernelSearch:
         """The part of the model's time that the best candidate saves."""
         return self.share * self.best.ratio.gain if self.best is not None else 0.0
 
+    @property
+    def expected_gain(self) -> float:
+        """The part of the model's time that the next candidate is expected to save."""
+        sure = [t.ratio.median if t.ratio.is_faster else 1.0 for t in self.trials]
+        return expected_gain(self.share, sure)
+
     def next(self) -> Candidate | None:
         """The next candidate; where there is none, the kernel is left alone."""
         made = self.propose([trial.candidate for trial in self.faster()[:_PARENTS]])
@@ -75,6 +84,7 @@ class KernelSearch:
     def add(self, candidate: Candidate, ratio: Ratio) -> None:
         """Remember a measurement."""
         self.trials.append(Trial(candidate, ratio))
+        self.note(candidate, ratio)
         if len(self.trials) < max(FIRST, PATIENCE + 1):
             return
         before = min(trial.ratio.median for trial in self.trials[:-PATIENCE])
@@ -156,9 +166,10 @@ class Search:
         if self._queue:
             return self._queue.pop()
         chosen = {}
-        for kernel in self.kernels.values():
-            if not kernel.frozen and (made := kernel.next()) is not None:
-                chosen[kernel.key] = made
+        gains = {k.key: k.expected_gain for k in self.kernels.values() if not k.frozen}
+        for key in worthwhile(gains):
+            if (made := self.kernels[key].next()) is not None:
+                chosen[key] = made
         return chosen
 
     def _try(self, chosen: dict[str, Candidate]) -> None:

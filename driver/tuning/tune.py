@@ -11,7 +11,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from ... import __version__
 from ...dialects import linalg
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
@@ -19,18 +18,16 @@ from ...ir.passes import PassContext, PassManager
 from ...ir.types import FloatType, IntegerType, MemRefType
 from ...ir.weights_file import write_module
 from ...kernels.policy.variants import Variant
-from ...kernels.tuned import (
-    TunedFolder,
-    TunedSchedule,
-    fingerprint,
-    kernel_functions,
-)
+from ...kernels.tuned import TunedSchedule, fingerprint, kernel_functions
 from ...lowering.pipelines import pipeline
-from ...targets.attribute import attach, detailed, target_of
+from ...targets.attribute import attach, target_of
 from ..compile import run_stages
 from ..program import make_program
 from .experiments import Experiments
-from .proposals import Proposals
+from .keeping import Keeper, Origin
+from .kinds import Kinds
+from .learned import Learned
+from .measurements import open_log
 from .ratio import Ratio
 from .search import KernelSearch, Search, confirm
 from .worker import DEFAULT, Answer, Request, difference, kernel_times, unit_names
@@ -81,19 +78,22 @@ def tune_model(
     Found ones are there from the moment on when they are found. Raises NncError.
     """
     started = time.perf_counter()
-    earlier = TunedFolder(output).read() if output.exists() else {}
-    try:
-        output.mkdir(exist_ok=True)
-    except OSError as error:
-        raise NncError(f"cannot write '{output}': {error.strerror or error}") from None
+    keeper = Keeper(output, say)
+    log, measured = open_log()
     with TemporaryDirectory(prefix="nnc-tune-") as folder:
         made = _Tuning(module, make_inputs, Path(folder), threads, target, say)
-        kernels = made.kernels(earlier, seed)
+        learned = Learned(measured, say)
+        known = keeper.of(made.machine)
+        left = () if threads > 1 else ("parallel",)
+        kinds = Kinds(made.origin, known, learned, log, left, seed)
+        kernels = made.kernels(kinds)
         say(f"{len(kernels)} kinds of kernels, {len(made.functions)} kernels with schedules")
+        if known:
+            say(f"{len(kinds.holding)} of {len(known)} schedules found before need not be measured")
 
         def found(kernel: KernelSearch) -> None:
             if kernel.best is not None:
-                made.schedule(kernel, kernel.best.candidate, kernel.best.ratio).write(output)
+                keeper.store(kinds.schedule(kernel, kernel.best.candidate, kernel.best.ratio))
 
         search = Search(
             kernels,
@@ -106,24 +106,28 @@ def tune_model(
         )
         ended = search.run()
         say(f"{ended}; comparing what was found with the default")
-        best = {k.key: k.best.candidate for k in kernels if k.best is not None}
-        kept, whole = confirm(best, lambda key: search.kernels[key].gain, made.compare, say)
-        schedules = {
-            key: made.schedule(search.kernels[key], best[key], ratio) for key, ratio in kept.items()
-        }
-        keep_only(output, schedules, set(search.kernels), made.machine)
+        schedules, whole, slower = _compared(made, kinds, search, say)
+        judged = {kernel.key for kernel in kernels if kinds.has_judged(kernel)}
+        keeper.finish(schedules, judged, made.machine, kinds.holding - slower)
         return Tuned(schedules, whole, ended, search.dropped, search.experiments)
 
 
-def keep_only(
-    folder: Path, kept: Mapping[str, TunedSchedule], kernels: set[str], machine: str
-) -> None:
-    """Write schedules, and remove all others of these kernels for this machine. Raises NncError."""
-    written = {one.write(folder) for one in kept.values()}
-    for path in TunedFolder(folder).files():
-        one = TunedSchedule.read(path)
-        if path not in written and one.kernel in kernels and one.machine == machine:
-            path.unlink(missing_ok=True)
+def _compared(
+    made: _Tuning, kinds: Kinds, search: Search, say: Say
+) -> tuple[dict[str, TunedSchedule], Ratio | None, set[str]]:
+    """What is kept, the ratio of the whole, and the kernels whose best one is surely slower."""
+    slower: set[str] = set()
+
+    def compare(chosen: Mapping[str, Variant]) -> tuple[dict[str, Ratio], Ratio]:
+        ratios, whole = made.compare(chosen)
+        slower.update(key for key, ratio in ratios.items() if ratio.low > 1)
+        return ratios, whole
+
+    kernels = search.kernels
+    best = {key: one.best.candidate for key, one in kernels.items() if one.best is not None}
+    kept, whole = confirm(best, lambda key: kernels[key].gain, compare, say)
+    schedules = {key: kinds.schedule(kernels[key], best[key], kept[key]) for key in kept}
+    return schedules, whole, slower
 
 
 class _Tuning:
@@ -152,7 +156,8 @@ class _Tuning:
         write_module(module, request.model)
         scheduled = module.clone()
         self._pass(scheduled, "mark-in-place")
-        self.machine = detailed(chosen)
+        self.origin = Origin.of(chosen, threads)
+        self.machine = self.origin.machine
         self._kept = scheduled
         functions = [f for f in kernel_functions(scheduled) if _has_stages(f)]
         self.functions = {f.sym_name: f for f in functions}
@@ -196,38 +201,29 @@ class _Tuning:
         times = [kernel_times(one, self._names) for one in others]
         return {name: min(one[name] for one in times) for name in times[0]}
 
-    def kernels(self, earlier: Mapping[Any, TunedSchedule], seed: int) -> list[KernelSearch]:
+    def kernels(self, kinds: Kinds) -> list[KernelSearch]:
         """The kinds of kernels, the longest first; each with its candidates."""
         times: dict[str, float] = {}
-        labels: dict[str, str] = {}
+        names: dict[str, list[str]] = {}
         for name, key in self.keys.items():
             if name in self._times:
                 times[key] = times.get(key, 0.0) + self._times[name]
-                labels.setdefault(key, name)
+                names.setdefault(key, []).append(name)
         whole = sum(times.values()) or 1.0
-        known = {one.kernel: one for one in earlier.values() if one.machine == self.machine}
-        left = () if self._threads > 1 else ("parallel",)
         return [
-            KernelSearch(
+            kinds.search(
                 key,
-                labels[key],
+                self.functions[names[key][0]],
                 times[key] / whole,
-                Proposals(self.functions[labels[key]], left, known.get(key), f"{seed} {key}"),
+                times[key] / self._calls(names[key]) if self._calls(names[key]) else 0.0,
             )
             for key in sorted(times, key=lambda key: -times[key])
         ]
 
-    def schedule(self, kernel: KernelSearch, variant: Variant, ratio: Ratio) -> TunedSchedule:
-        """A candidate as it is written."""
-        return TunedSchedule(
-            kernel.key,
-            variant.schedule,
-            ratio.gain,
-            ratio.spread,
-            self.machine,
-            __version__,
-            str(variant),
-        )
+    def _calls(self, names: Sequence[str]) -> int:
+        """How often kernels are called in a run; 0 where a loop or branch decides it."""
+        units, inner = self._names
+        return 0 if any(name in inner for name in names) else sum(map(units.count, names))
 
     def measure(self, chosen: Mapping[str, Variant]) -> dict[str, Ratio]:
         """Ratios of candidates to the default. Raises ExperimentError."""

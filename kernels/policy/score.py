@@ -36,7 +36,7 @@ def prediction(plan: Plan, machine: Processor) -> Prediction:
     """What one run of a kernel by this plan takes; parallel loops use all cores."""
     together: dict[Stage, list[Stage]] = {}
     for stage in plan.stages:
-        together.setdefault(_host(plan, stage), []).append(stage)
+        together.setdefault(host_of(plan, stage), []).append(stage)
     nests: list[tuple[Terms, int]] = []
     for host, stages in together.items():
         work = Terms.sum(_terms_of(plan, stage, machine) for stage in stages)
@@ -53,7 +53,8 @@ def prediction(plan: Plan, machine: Processor) -> Prediction:
     return Prediction(Terms.sum(terms for terms, _ in nests), tiles, cores)
 
 
-def _host(plan: Plan, stage: Stage) -> Stage:
+def host_of(plan: Plan, stage: Stage) -> Stage:
+    """The stage whose loops a stage is carried out in: itself, unless it shares another's."""
     while (sharing := plan.sharing.get(stage)) is not None:
         stage = sharing.host
     return stage

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import zip_longest
 from math import prod
 from random import Random
@@ -15,10 +16,12 @@ from random import Random
 from ...dialects import schedule
 from ...ir.core import Block
 from ...ir.decisions import Terms
+from ...ir.diagnostics import NncError
 from ...targets.processor import Processor
 from ..model.stages import expected, stages_of
 from .candidates import Candidate, Policies, best, candidates
 from .choices import Choices, Told
+from .features import Described, Features, describe, features, kernel_features
 
 NESTING = "nesting"
 """The decision which stages share loops: `WAYS`, the default's first."""
@@ -26,6 +29,8 @@ WAYS = ("chained", "grouped", "apart")
 
 _NEAR = 1.5
 """By how much more than the default a variant may be expected to take, to be ranked early."""
+_CROSSED = 0.5
+"""How often a new variant has decisions of two parents, and how often it has nothing else."""
 _LARGE = 0.1
 """Of the iterations of the largest stage: whose decisions are ranked."""
 
@@ -44,6 +49,8 @@ class Variant:
     asked: Told = field(compare=False, default_factory=dict)
     terms: Terms = field(compare=False, default_factory=Terms)
     tiles: tuple[str, ...] = field(compare=False, default=())
+    name: str = field(compare=False, default="")
+    """What it is called where no decisions make it."""
 
     @property
     def text(self) -> str:
@@ -51,7 +58,8 @@ class Variant:
         return str(self.schedule)
 
     def __str__(self) -> str:
-        return ", ".join(f"{key} = {n}" for key, n in sorted(self.told.items())) or "default"
+        told = ", ".join(f"{key} = {n}" for key, n in sorted(self.told.items()))
+        return told or self.name or "default"
 
 
 def _variant(told: Told, found: Candidate, asked: Told) -> Variant:
@@ -76,11 +84,14 @@ class Variants:
         asked = self._write({})[1] if self._ways else {}
         self.default = _variant({}, chosen, asked)
         self._seen = {self.default.text}
+        self._tried: set[frozenset[tuple[str, int]]] = set()
 
     def variant(self, told: Told) -> Variant | None:
         """The schedule of these decisions; None where it is not legal, or was given before."""
-        if told.get(NESTING, 0) >= len(self._ways):
+        key = frozenset((key, n) for key, n in told.items() if n)
+        if key in self._tried or told.get(NESTING, 0) >= len(self._ways):
             return None
+        self._tried.add(key)
         found, asked = self._write(told)
         if found.fault:
             return None
@@ -127,25 +138,80 @@ class Variants:
                     later.append(made)
         yield from sorted(later, key=lambda one: one.cycles)
 
+    def known(self, one: schedule.For, told: Told) -> Variant | None:
+        """A schedule that was found before, with the decisions that made it as far as these still
+        do; None where it is not legal any more, or is the default now.
+        """
+        mine = one.clone()
+        assert isinstance(mine, schedule.For)
+        mine.kernel = self.kernel
+        try:
+            described = describe(mine, self.block, self.machine)
+        except NncError:
+            return None
+        if str(mine) == self.default.text:
+            return None
+        again = self.variant(told) if set(told) <= set(self.default.asked) else None
+        if again is not None and again.text == str(mine):
+            return again
+        self._seen.add(str(mine))
+        terms, asked = described.terms, self.default.asked
+        return Variant({}, mine, terms.cycles, asked, terms, name="as it was found")
+
+    def features(self, one: Variant) -> Features:
+        """What is told of a variant to a model that learns."""
+        return features(one.told, self._described(one), self._default, self._kernel)
+
+    @cached_property
+    def _default(self) -> Described:
+        return self._described(self.default)
+
+    @cached_property
+    def _kernel(self) -> Features:
+        return kernel_features(self.block, self.machine)
+
+    def _described(self, one: Variant) -> Described:
+        return describe(one.schedule, self.block, self.machine, one.terms)
+
     def mutation(
         self, parents: Sequence[Variant], random: Random, tries: int = 10
     ) -> Variant | None:
         """A new variant near the parents, the first of which is the best; None if none is found.
 
-        It has decisions of one or two parents, one or two of which are changed.
+        It has decisions of one or two parents, one or two of which are changed; decisions of two
+        that differ are also tried as they are.
         """
         for _ in range(tries):
-            told = dict(parents[0].told)
-            if len(parents) > 1 and random.random() < 0.5:
-                other = random.choice(parents[1:]).told
-                told |= {key: n for key, n in other.items() if random.random() < 0.5}
-            decisions = parents[0].asked
-            for key in random.sample(sorted(decisions), k=min(len(decisions), 2)):
-                most = decisions[key]
-                # Options near the model's choice are likelier.
-                told[key] = min(most, int(random.expovariate(3 / (most + 1))))
-                if random.random() < 0.5:
-                    break
-            if (made := self.variant(told)) is not None:
+            if (made := self.variant(self._child(parents, random))) is not None:
                 return made
         return None
+
+    def _child(self, parents: Sequence[Variant], random: Random) -> dict[str, int]:
+        """Decisions near those of the parents."""
+        told = dict(parents[0].told)
+        if len(parents) > 1 and random.random() < _CROSSED:
+            one, other = random.sample(list(parents), k=2)
+            told = crossed(one.told, other.told, random)
+            if told not in (dict(one.told), dict(other.told)) and random.random() < _CROSSED:
+                return told
+        decisions = parents[0].asked
+        for key in random.sample(sorted(decisions), k=min(len(decisions), 2)):
+            most = decisions[key]
+            # Options near the model's choice are likelier.
+            told[key] = min(most, int(random.expovariate(3 / (most + 1))))
+            if random.random() < 0.5:
+                break
+        return told
+
+
+def crossed(one: Told, other: Told, random: Random) -> dict[str, int]:
+    """Each decision as one of two parents has it; one that a parent was not told is the model's."""
+    keys = sorted({*one, *other})
+    found = {key: random.choice((one, other)).get(key, 0) for key in keys}
+    return {key: number for key, number in found.items() if number}
+
+
+def told_of(text: str) -> dict[str, int]:
+    """The decisions that the text of a variant names; none where it names none."""
+    parts = (part.rpartition(" = ") for part in text.split(", "))
+    return {key: int(number) for key, _, number in parts if key and number.isdecimal()}

@@ -12,15 +12,22 @@ import pytest
 from nnc.driver.compile import compile_model, load_module, mark_entry, run_stages
 from nnc.driver.program import make_program
 from nnc.driver.tuning.experiments import ExperimentError, Experiments, worker_command
+from nnc.driver.tuning.keeping import Keeper
 from nnc.driver.tuning.kept import kept_schedules
 from nnc.driver.tuning.ratio import Ratio
 from nnc.driver.tuning.search import FIRST, PATIENCE, KernelSearch, Search, confirm
-from nnc.driver.tuning.tune import keep_only, tolerance_of, tune_model
+from nnc.driver.tuning.tune import tolerance_of, tune_model
 from nnc.driver.tuning.worker import Answer, Request, difference, kernel_times
 from nnc.ir.diagnostics import NncError
 from nnc.kernels.policy.variants import Variants
-from nnc.kernels.tuned import TunedFolder, TunedSchedule, fingerprint, kernel_functions
-from nnc.targets.attribute import detailed, target_of
+from nnc.kernels.tuned import (
+    TunedFolder,
+    TunedSchedule,
+    fingerprint,
+    kernel_functions,
+    schedule_digest,
+)
+from nnc.targets.attribute import machine_name, target_of
 from nnc.targets.base import host
 
 PRODUCT = """
@@ -271,7 +278,7 @@ def scheduled(number=1):
     (function,) = [f for f in kernel_functions(module) if "nn.kernel" in f.attributes]
     variants = Variants("k", function.body.blocks[0], target_of(module).machine)
     *_, variant = (one for _, one in zip(range(number), variants.ranked(), strict=False))
-    machine = detailed(host())
+    machine = machine_name(host())
     return TunedSchedule(fingerprint(function), variant.schedule, 0.1, 0.01, machine, "1", "x = 1")
 
 
@@ -370,7 +377,7 @@ def test_what_is_not_kept_goes_and_the_rest_stays(tmp_path):
     replace(one, machine="'avr'").write(tmp_path)
     replace(one, kernel="another").write(tmp_path)
     one.write(tmp_path)
-    keep_only(tmp_path, {}, {one.kernel}, one.machine)
+    Keeper(tmp_path).finish({}, {one.kernel}, one.machine)
     left = {(found.kernel, found.machine) for found in TunedFolder(tmp_path).read().values()}
     assert left == {(one.kernel, "'avr'"), ("another", one.machine)}
 
@@ -480,7 +487,7 @@ def test_earlier_schedules_are_measured_first_and_go_where_they_are_slower(monke
     given = made_up(monkeypatch, [1.1])
     tune_model(product(), inputs_of, tmp_path, trials=1)
     (first,) = given[0].values()
-    assert str(first.schedule) == str(one.schedule)
+    assert schedule_digest(first.schedule) == schedule_digest(one.schedule)
     assert list(tmp_path.iterdir()) == []
 
 

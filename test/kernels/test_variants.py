@@ -1,14 +1,16 @@
 """Variants: legal, different from each other, equal in numbers; the first is the default."""
 
 from itertools import islice
+from math import log2
 from random import Random
 
 import pytest
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
 from nnc.kernels.apply_schedules import ApplySchedules
-from nnc.kernels.choose_schedules import ChooseSchedules
+from nnc.kernels.choose_schedules import ChooseSchedules, choose
 from nnc.kernels.policy.choices import Choices
+from nnc.kernels.policy.features import describe, features, kernel_features
 from nnc.kernels.policy.variants import Variants
 from nnc.kernels.tuned import check_schedule
 from nnc.targets.base import target
@@ -66,3 +68,41 @@ def test_decisions_that_are_left_to_the_model_are_not_varied():
     _, variants = variants_of("matmul", left=("parallel", "tile"))
     assert not any(key.startswith(("parallel", "tile")) for key in variants.default.asked)
     assert all(not str(one).startswith("tile") for one in islice(variants.ranked(), 4))
+
+
+@pytest.mark.parametrize("name", ["matmul", "conv", "softmax"])
+def test_what_a_model_is_told_of_schedules(name):
+    """Sizes that are known by hand, and terms that add up to what is expected."""
+    module, variants = variants_of(name)
+    block = module.body_block.first.regions[0].blocks[0]
+    for one in islice(variants.ranked(), 5):
+        told = variants.features(one)
+        assert 2 ** told.get("predicted", 0) == pytest.approx(
+            one.cycles / variants.default.cycles, rel=1e-3
+        )
+        parts = [value for key, value in told.items() if key.startswith("part.")]
+        assert sum(parts) == pytest.approx(1, abs=0.01)
+        changes = sum(
+            value
+            for key, value in told.items()
+            if key.startswith("change.") and key.count(".") == 1
+        )
+        assert changes == pytest.approx(one.cycles / variants.default.cycles - 1, abs=0.01)
+        kind, number = next(iter(one.told)).split()[0], next(iter(one.told.values()))
+        assert told[f"told.{kind}"] == number
+        assert told["machine.l1_bytes"] == pytest.approx(log2(1 + MACHINE.l1_bytes), abs=1e-3)
+        # Replayed from its text, the schedule says the same.
+        assert describe(one.schedule, block, MACHINE).terms.cycles == pytest.approx(one.cycles)
+
+
+def test_a_schedule_of_a_device_is_told_too():
+    module = parse_module(KERNELS["matmul"]().text)
+    function = module.body_block.first
+    device = target("opencl").machine
+    block = function.regions[0].blocks[0]
+    _, chosen = choose(function, "groups", device, False)
+    one = describe(chosen.schedule, block, device, chosen.terms)
+    told = features({}, one, one, kernel_features(block, device))
+    assert one.terms.cycles == chosen.cycles > 0 and "predicted" not in told
+    assert told["machine.cores"] == pytest.approx(log2(1 + device.cores), abs=1e-3)
+    assert describe(chosen.schedule, block, device).terms.cycles == 0

@@ -1,12 +1,22 @@
 """nnc tune's command line: what is refused at once, --explain, --replay, and --tuned elsewhere."""
 
+import csv
 import io
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from math import log2
 
 import pytest
+from nnc.driver.tuning.measurements import Log
+from nnc.ir.version import VERSION
+from nnc.kernels.tuned import TunedFolder
 from nnc.tools.command import Streams
 from nnc.tools.nnc import main
 
-from ..driver.test_tuning import PRODUCT, scheduled
+from ..driver.test_tuning import PRODUCT, made_up, scheduled
+from ..driver.test_tuning_measurements import ONE
 
 
 @pytest.fixture
@@ -26,7 +36,16 @@ def run(place, *arguments):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["tune", "m.mlir"], "tune takes one of -o FOLDER, --replay FOLDER and --explain FOLDER"),
+        (["tune", "m.mlir"], "tune takes one of -o FOLDER, --replay FOLDER, --explain FOLDER"),
+        (["tune", "-o", "a"], "tune -o needs a model"),
+        (["tune", "--prune", "tuned"], "tune --prune needs a model"),
+        (["tune", "m.mlir", "--prune", "tuned", "-o", "a"], "tune takes one of"),
+        (["tune", "m.mlir", "--merge", "tuned", "-o", "a"], "tune --merge takes no model"),
+        (["tune", "--merge", "tuned"], "tune takes one of"),
+        (["tune", "--merge", "none", "-o", "a"], "cannot read"),
+        (["tune", "--export", "none", "-o", "a.json"], "there is no folder"),
+        (["tune", "m.mlir", "-o", "a", "--drop", "kernels"], "--drop says something of --prune"),
+        (["tune", "--measurements", "a.csv"], "NNC_MEASUREMENTS is 'off'"),
         (["tune", "m.mlir", "-o", "a", "--replay", "b"], "tune takes one of"),
         (["tune", "m.mlir", "-o", "a", "--seconds", "0"], "--seconds is above 0, not 0"),
         (["tune", "m.mlir", "-o", "a", "--trials", "0"], "--trials is at least 1, not 0"),
@@ -75,3 +94,90 @@ def test_replay_gives_the_same_code_as_compile(place):
 def test_compile_says_how_many_kernels_have_a_tuned_schedule(place):
     status, _, said = run(place, "compile", "m.mlir", "-o", "m.o", "--tuned", "tuned")
     assert status == 0 and "tuned: 1 of 1 kernels have a tuned schedule" in said
+
+
+# -- without a search ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def measured(place, monkeypatch):
+    """A place with a log of measurements."""
+    monkeypatch.setenv("NNC_MEASUREMENTS", str(place / "log.jsonl"))
+    Log(place / "log.jsonl").append([ONE])
+    return place
+
+
+def test_a_search_leaves_measurements_that_the_next_one_learns_from(monkeypatch, measured):
+    """And a table of them: the ratio that was measured beside the one that was expected."""
+    made_up(monkeypatch, [0.8, 0.8])
+    assert run(measured, "tune", "m.mlir", "-o", "new", "--trials", "1", "-q")[0] == 0
+    status, said, _ = run(measured, "tune", "--measurements", "all.csv")
+    assert status == 0 and "2 measurements of 2 kernels" in said
+    _, row = csv.DictReader((measured / "all.csv").open())
+    (written,) = TunedFolder(measured / "new").read().values()
+    assert (row["kernel"], row["told"], row["machine"]) == (
+        written.kernel,
+        written.told,
+        written.machine,
+    )
+    assert float(row["ratio"]) == 0.8 and float(row["default"]) > 0
+    assert float(row["kernel.points"]) == pytest.approx(log2(1 + 8 * 24 * 40), abs=1e-3)
+    assert row["threads"] == "1" and row["nnc"] == VERSION
+
+
+@pytest.mark.parametrize("what", ["read", "written"])
+def test_a_log_that_cannot_be_used_costs_the_log_only(monkeypatch, place, what):
+    (place / "file").write_text("")
+    path = place if what == "read" else place / "file" / "log"
+    monkeypatch.setenv("NNC_MEASUREMENTS", str(path))
+    if what == "written":
+        monkeypatch.setattr(Log, "read", lambda self: [])
+    made_up(monkeypatch, [0.8, 0.7, 0.7])
+    status, _, said = run(place, "tune", "m.mlir", "-o", "new", "--trials", "2", "-q")
+    assert status == 0 and said.count("what is measured is not kept") == 1
+    assert len(list((place / "new").iterdir())) == 1
+
+
+def test_folders_are_sent_and_merged(measured):
+    assert run(measured, "tune", "--export", "tuned", "-o", "out.json")[0] == 0
+    (measured / "log.jsonl").unlink()
+    status, said, _ = run(measured, "tune", "--merge", "out.json", "-o", "again")
+    assert status == 0
+    assert "1 schedules of" in said and "1 measurements were added" in said
+    ours, theirs = (next(iter((measured / name).iterdir())) for name in ("tuned", "again"))
+    assert ours.read_bytes() == theirs.read_bytes() and ours.name == theirs.name
+    assert "0 schedules" in run(measured, "tune", "--merge", "tuned", "-o", "again")[1]
+
+
+def test_a_folder_is_pruned_for_a_model(place):
+    replace(scheduled(), machine="'avr'").write(place / "tuned")
+    options = ["--prune", "tuned", "--drop", "machines", "--drop", "kernels"]
+    status, said, _ = run(place, "tune", "m.mlir", *options, "-q")
+    assert status == 0 and "it is for 'avr'" in said
+    assert "1 schedules removed, 1 left" in said
+    assert len(list((place / "tuned").iterdir())) == 1
+
+
+def test_explain_says_what_does_not_hold_any_more(place):
+    replace(scheduled(), version="0.0.9", threads=2).write(place / "tuned")
+    _, said, _ = run(place, "tune", "m.mlir", "--explain", "tuned", "-q")
+    assert f"measured with nnc 0.0.9, this is {VERSION}: to be measured again" in said
+    assert "measured with 2 threads" in said
+    assert "the default has changed since it was compared with it" in said
+
+
+def test_replay_is_the_same_in_any_process(place):
+    """Bit for bit, whatever the order of sets and the hashes of strings are in a process."""
+    found = []
+    for seed in ("1", "2"):
+        start = [sys.executable, "-c", "from nnc.tools.nnc import cli; cli()"]
+        done = subprocess.run(
+            [*start, "tune", "m.mlir", "--replay", "tuned", "-q"],
+            cwd=place,
+            env={**os.environ, "PYTHONHASHSEED": seed, "NNC_CALIBRATION": "off"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found.append(done.stdout)
+    assert found[0] == found[1] and len(found[0].split()[0]) == 64

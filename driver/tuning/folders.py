@@ -1,0 +1,193 @@
+"""What is done with folders of schedules: merging two, pruning one, and one file to send away."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ...dialects import func, schedule
+from ...ir.core import Operation
+from ...ir.diagnostics import NncError
+from ...ir.files import folders_of, write_together, write_whole
+from ...ir.sealed_json import sealed, unsealed
+from ...ir.version import VERSION as NNC
+from ...kernels.choose_schedules import choose
+from ...kernels.tuned import (
+    TunedFolder,
+    TunedSchedule,
+    check_schedule,
+    fingerprint,
+    kernel_functions,
+    schedule_digest,
+)
+from ...targets.attribute import detailed, machine_name, target_of
+from ...targets.base import Target, find_host
+from .keeping import remove
+from .measurements import Log, Measurement, line, parsed, unknown
+
+Say = Callable[[str], None]
+
+VERSION = 1
+"""Of exported files."""
+
+
+# -- one file --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Export:
+    """Texts of schedules by the names of their files, and measurements."""
+
+    schedules: Mapping[str, str]
+    measurements: Sequence[Measurement]
+
+
+def export(folder: Path, log: Log | None, path: Path) -> Export:
+    """Write a folder's schedules, all measurements and this machine's numbers into a file.
+
+    Raises NncError.
+    """
+    files = TunedFolder(folder).files()
+    TunedFolder(folder).read()
+    made = Export({one.name: one.read_text("utf-8") for one in files}, log.read() if log else [])
+    here = find_host()
+    about = {
+        "version": VERSION,
+        "nnc": NNC,
+        "machine": detailed(here) if here is not None else "",
+        "schedules": dict(made.schedules),
+        "measurements": [json.loads(line(one)) for one in made.measurements],
+    }
+    write_whole(path, sealed(about, indent=1))
+    return made
+
+
+def imported(path: Path) -> Export:
+    """What was exported. Raises NncError for a file that is damaged, or of another version."""
+    try:
+        about = unsealed(path.read_bytes())
+        if about.get("version") != VERSION:
+            raise ValueError(f"it is of version {about.get('version')}, not of {VERSION}")
+        schedules = {str(name): str(text) for name, text in about["schedules"].items()}
+        measurements, _ = parsed(json.dumps(one).encode() for one in about["measurements"])
+    except OSError as error:
+        raise NncError(f"cannot read '{path}': {error.strerror or error}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise NncError(f"{path}: no file of nnc tune --export, or damaged ({error})") from None
+    return Export(schedules, measurements)
+
+
+# -- merging ---------------------------------------------------------------------------------------
+
+
+def merge(source: Path, into: Path, log: Log | None, say: Say) -> tuple[int, int]:
+    """Add the schedules of a folder, or of an exported file and its measurements, to a folder.
+
+    How many schedules and measurements are new. Nothing is written where something cannot be.
+    Raises NncError.
+    """
+    if source.is_dir():
+        found = [(one, path.read_text("utf-8")) for one, path in _read_with_paths(source)]
+        measurements: Sequence[Measurement] = ()
+    else:
+        exported = imported(source)
+        texts = exported.schedules.items()
+        found = [(TunedSchedule.parse(text, f"{source}/{name}"), text) for name, text in texts]
+        measurements = exported.measurements
+    there = TunedFolder(into).read() if into.exists() else {}
+    writes: dict[Path, Sequence[str]] = {}
+    for theirs, text in found:
+        ours = there.get((theirs.kernel, theirs.machine))
+        if ours is not None and not _takes_place(theirs, ours, say):
+            continue
+        path = ours.path if ours is not None and ours.path else into / theirs.file_name
+        writes[path] = [text]
+        there[theirs.kernel, theirs.machine] = replace(theirs, path=path)
+    if writes:
+        with folders_of(writes):
+            write_together(writes)
+    more = unknown(measurements, log.read()) if log is not None and measurements else []
+    if log is not None:
+        log.append(more)
+    return len(writes), len(more)
+
+
+def _read_with_paths(folder: Path) -> Iterator[tuple[TunedSchedule, Path]]:
+    for one in TunedFolder(folder).read().values():
+        assert one.path is not None
+        yield one, one.path
+
+
+def _takes_place(theirs: TunedSchedule, ours: TunedSchedule, say: Say) -> bool:
+    """Whether one schedule takes the place of another of the same kernel and machine."""
+    if schedule_digest(theirs.schedule) == schedule_digest(ours.schedule):
+        return theirs.spread < ours.spread and not ours.edited and not theirs.edited
+    kept, why = False, ""
+    if ours.edited or theirs.edited:
+        why = "one was edited by hand, and what it takes is not known"
+    elif theirs.version != ours.version:
+        kept, why = theirs.version == NNC, f"measured with nnc {NNC}"
+    elif theirs.default != ours.default:
+        why = "they were compared with different default schedules"
+    else:
+        # What each saves at least, as far as is known.
+        kept = theirs.gain - theirs.spread > ours.gain - ours.spread
+        why = "it saves more, as far as is sure"
+    first, second = (theirs, ours) if kept else (ours, theirs)
+    say(
+        f"{ours.path} {'is replaced' if kept else 'stays'}: "
+        f"{first.gain:.1%} (+- {first.spread:.1%}), not {second.gain:.1%} "
+        f"(+- {second.spread:.1%}): {why}"
+    )
+    return kept
+
+
+# -- pruning ---------------------------------------------------------------------------------------
+
+KINDS = ("machines", "versions", "kernels")
+"""What pruning removes if asked to: schedules of other machines, of other versions of nnc, and of
+kernels that the model does not have."""
+
+
+def prune(folder: Path, module: Operation, drop: Sequence[str], say: Say) -> list[Path]:
+    """Remove schedules of a bufferized model's kernels that are not legal, or are the default now.
+
+    Those of the kinds in `drop` go too. What was edited by hand stays. Raises NncError.
+    """
+    functions = {fingerprint(f): f for f in kernel_functions(module)}
+    target = target_of(module)
+    gone: list[Path] = []
+    for one, path in _read_with_paths(folder):
+        why = ""
+        function = functions.get(one.kernel)
+        if "machines" in drop and one.machine != machine_name(target):
+            why = f"it is for {one.machine}"
+        elif "versions" in drop and one.version != NNC:
+            why = f"it was measured with nnc {one.version}"
+        elif function is None:
+            why = "the model has no such kernel" if "kernels" in drop else ""
+        elif one.machine == machine_name(target):
+            why = _useless(one, function, target)
+        if not why:
+            continue
+        if one.edited:
+            say(f"{path} was edited by hand and stays, though {why}")
+            continue
+        say(f"{path}: {why}")
+        remove(path)
+        gone.append(path)
+    return gone
+
+
+def _useless(one: TunedSchedule, function: func.FuncOp, target: Target) -> str:
+    """Why a schedule of a kernel is of no use; empty where it is of some."""
+    block = function.body.blocks[0]
+    try:
+        check_schedule(one.copy(), block)
+    except NncError as error:
+        return f"it is not legal any more ({error.message})"
+    default: schedule.For = choose(function, target.policy, target.machine, False)[1].schedule
+    same = schedule_digest(default) == schedule_digest(one.schedule)
+    return "it is what the default is now" if same else ""

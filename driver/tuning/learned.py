@@ -1,0 +1,210 @@
+"""A model of how the analytical model errs, learned from all measurements so far.
+
+It predicts the logarithm of measured over expected time, both beside the default schedule. Before
+it is believed it has to rank schedules of kernels that it has not seen better than the analytical
+model does; else that one ranks alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from math import log2, sqrt
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...kernels.policy.features import VERSION, Features
+from .measurements import Measurement
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LEAST_TRIALS = 6
+"""Measured schedules of a kernel from which on they make a ranking that can be compared."""
+LEAST_KERNELS = 8
+"""Kernels with so many from which on it is worth learning."""
+MOST = 6_000
+"""Measurements that are learned from, the newest: time to learn."""
+FOLDS = 5
+_GROWN = 1.25
+"""By how much more measurements there have to be to learn anew, so that its time stays bounded."""
+_SURE = 0.02
+"""The spread of a ratio that counts as half as sure as one without any."""
+
+Fit = Callable[["NDArray", "NDArray", "NDArray"], Callable[["NDArray"], "NDArray"]]
+"""From rows of features, targets and weights, what predicts the targets of rows."""
+
+
+@dataclass(frozen=True)
+class Verified:
+    """Mean rank correlations with measured times, over kernels that were held out."""
+
+    learned: float
+    analytical: float
+    error: float
+    """The standard error of their difference."""
+    kernels: int
+
+    @property
+    def is_better(self) -> bool:
+        """Whether the learned model ranks better, beyond what chance makes likely."""
+        return self.learned - self.analytical > self.error
+
+    def __str__(self) -> str:
+        used = "is used" if self.is_better else "is not used"
+        return (
+            f"the learned model {used}: rank correlation {self.learned:.2f} on {self.kernels} "
+            f"kernels that it has not seen, {self.analytical:.2f} of the analytical model"
+        )
+
+
+class Learned:
+    """Ranks schedules by the analytical model, and by what was learned once that ranks better.
+
+    `fit` is LightGBM's where it is installed; without it nothing is learned, which is said.
+    """
+
+    def __init__(
+        self,
+        measurements: Sequence[Measurement] = (),
+        say: Callable[[str], None] = lambda message: None,
+        fit: Fit | None = None,
+    ) -> None:
+        self.measurements = [one for one in measurements if one.version == VERSION]
+        self._say, self._fit = say, fit or (boosted if is_installed() else None)
+        self._learned_from = 0
+        self._predict: Callable[[Sequence[Features]], NDArray] | None = None
+        if self._fit is None:
+            say("LightGBM is not installed (pip install 'nnc[tune]'): nothing is learned")
+        self.learn()
+
+    @property
+    def is_used(self) -> bool:
+        """Whether what was learned ranks better than the analytical model."""
+        return self._predict is not None
+
+    def add(self, measurements: Sequence[Measurement]) -> None:
+        """Learn from more, once there are enough of them."""
+        self.measurements += measurements
+        if len(self.measurements) > _GROWN * self._learned_from:
+            self.learn()
+
+    def learn(self) -> None:
+        """Learn from all measurements, and find out whether that is to be used."""
+        newest = self.measurements[-MOST:]
+        if self._fit is None or len(rankings(newest)) < LEAST_KERNELS:
+            return
+        self._learned_from = len(self.measurements)
+        found = verified(newest, self._fit)
+        self._say(str(found))
+        self._predict = predictor(newest, self._fit) if found.is_better else None
+
+    def rank(self, schedules: Sequence[Features]) -> list[float]:
+        """What each schedule is expected to take beside the default, as logarithms."""
+        if self._predict is None or not schedules:
+            return [one.get("predicted", 0.0) for one in schedules]
+        return [float(one) for one in self._predict(schedules)]
+
+
+def is_installed() -> bool:
+    """Whether there is the library that learns."""
+    return find_spec("lightgbm") is not None
+
+
+def predictor(
+    measurements: Sequence[Measurement], fit: Fit
+) -> Callable[[Sequence[Features]], NDArray]:
+    """Learn from measurements: gives what predicts times beside the default's, as logarithms."""
+    names = sorted({name for one in measurements for name in one.features})
+    rows = _rows([one.features for one in measurements], names)
+    predict = fit(rows, _residuals(measurements), _weights(measurements))
+
+    def times(schedules: Sequence[Features]) -> NDArray:
+        expected = np.array([one.get("predicted", 0.0) for one in schedules])
+        return expected + predict(_rows(schedules, names))
+
+    return times
+
+
+def verified(measurements: Sequence[Measurement], fit: Fit) -> Verified:
+    """Cross-validate: each kernel is ranked by what was learned from others only."""
+    by_kernel = rankings(measurements)
+    kernels = sorted(by_kernel)
+    scores: list[tuple[float, float]] = []
+    for fold in range(FOLDS):
+        held = set(kernels[fold::FOLDS])
+        if not held:
+            continue
+        times = predictor([one for one in measurements if one.kernel not in held], fit)
+        for kernel in sorted(held):
+            own = by_kernel[kernel]
+            measured = np.array([one.ratio for one in own])
+            learned = times([one.features for one in own])
+            expected = np.array([one.predicted for one in own])
+            scores.append(
+                (rank_correlation(learned, measured), rank_correlation(expected, measured))
+            )
+    found = np.array(scores)
+    difference = found[:, 0] - found[:, 1]
+    error = float(np.std(difference, ddof=1)) / sqrt(len(found)) if len(found) > 1 else 1.0
+    return Verified(float(found[:, 0].mean()), float(found[:, 1].mean()), error, len(found))
+
+
+def rankings(measurements: Sequence[Measurement]) -> dict[str, list[Measurement]]:
+    """By kernel, those of which there are enough to be ranked."""
+    found: dict[str, list[Measurement]] = {}
+    for one in measurements:
+        found.setdefault(one.kernel, []).append(one)
+    return {key: own for key, own in found.items() if len(own) >= LEAST_TRIALS}
+
+
+def rank_correlation(one: NDArray, other: NDArray) -> float:
+    """Spearman's; 0 where all of one are equal."""
+    ranks = [_ranks(values) - (len(values) - 1) / 2 for values in (one, other)]
+    norm = sqrt(float((ranks[0] ** 2).sum() * (ranks[1] ** 2).sum()))
+    return float((ranks[0] * ranks[1]).sum()) / norm if norm else 0.0
+
+
+def _ranks(values: NDArray) -> NDArray:
+    """The rank of each value, equal ones having the mean of theirs."""
+    _, where, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    return (ends - (counts + 1) / 2)[where]
+
+
+def _rows(schedules: Sequence[Mapping[str, float]], names: Sequence[str]) -> NDArray:
+    return np.array([[one.get(name, 0.0) for name in names] for one in schedules])
+
+
+def _residuals(measurements: Sequence[Measurement]) -> NDArray:
+    return np.array([log2(one.ratio / one.predicted) for one in measurements])
+
+
+def _weights(measurements: Sequence[Measurement]) -> NDArray:
+    """What was measured with a wide spread counts less."""
+    spreads = np.array([(one.high - one.low) / (2 * one.ratio) for one in measurements])
+    return 1 / (1 + np.maximum(spreads, 0) / _SURE)
+
+
+def boosted(rows: NDArray, targets: NDArray, weights: NDArray) -> Callable[[NDArray], NDArray]:
+    """LightGBM's boosted trees: the same from the same, on one thread."""
+    import lightgbm
+
+    options: dict[str, Any] = {
+        "objective": "l1",
+        "learning_rate": 0.06,
+        "num_leaves": 15,
+        "min_data_in_leaf": 8,
+        "feature_fraction": 0.7,
+        "lambda_l2": 1.0,
+        "deterministic": True,
+        "force_row_wise": True,
+        "num_threads": 1,
+        "seed": 0,
+        "verbosity": -1,
+    }
+    data = lightgbm.Dataset(rows, targets, weight=weights)
+    trees = lightgbm.train(options, data, num_boost_round=120)
+    return lambda asked: np.asarray(trees.predict(asked))

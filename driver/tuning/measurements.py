@@ -1,0 +1,224 @@
+"""The log of what tuning has measured, over all models and runs of a user.
+
+A file of lines, each one measurement with a digest of itself. It is only ever appended to, until it
+is large: then the older half goes. A line that is damaged costs itself only.
+"""
+
+from __future__ import annotations
+
+import csv
+import errno
+import io
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, fields
+from math import isfinite
+from pathlib import Path
+
+from ...ir.cache_home import cache_home
+from ...ir.diagnostics import NncError
+from ...ir.files import folders_of, unwritable, write_whole
+from ...ir.sealed_json import sealed, unsealed
+from ...kernels.policy.features import VERSION
+
+LIMIT = 64 << 20
+"""Bytes from which on the older half of the log goes; a measurement takes some 2 kB."""
+
+
+SWITCH = "NNC_MEASUREMENTS"
+"""The environment variable that names another file than the user's; `off` keeps none."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One schedule of a kernel beside the default one, as it was measured in a model.
+
+    `kernel` is the fingerprint, `label` a name for people, `told` what was decided otherwise than
+    by default. `ratio` is its time over the default's, between `low` and `high` with 95 %;
+    `default` what one call of the default takes, 0 where that is not known. Units: nanoseconds.
+    """
+
+    kernel: str
+    label: str
+    machine: str
+    nnc: str
+    threads: int
+    told: str
+    ratio: float
+    low: float
+    high: float
+    default: float
+    features: Mapping[str, float] = field(default_factory=dict)
+    version: int = VERSION
+    """Of the features."""
+
+    @property
+    def predicted(self) -> float:
+        """The ratio that the analytical model expects."""
+        return 2.0 ** self.features.get("predicted", 0.0)
+
+
+_TYPES = {
+    name: {"str": str, "int": int, "float": (int, float)}.get(str(kind), dict)
+    for name, kind in ((one.name, one.type) for one in fields(Measurement))
+}
+
+
+def _read(line: bytes) -> Measurement:
+    """Raises ValueError for a line that is damaged."""
+    about = unsealed(line)
+    for name, kind in _TYPES.items():
+        if not isinstance(about.get(name), kind):
+            raise ValueError(f"'{name}' is missing, or not of its type")
+    numbers = [about["ratio"], about["low"], about["high"], about["default"]]
+    numbers += about["features"].values()
+    if not all(isinstance(n, int | float) and isfinite(n) for n in numbers) or about["ratio"] <= 0:
+        raise ValueError("it has numbers that nothing takes")
+    return Measurement(**{name: about[name] for name in _TYPES})
+
+
+class Log:
+    """The measurements in a file, by default the user's."""
+
+    def __init__(self, path: Path | None = None, limit: int = LIMIT) -> None:
+        self.path = path or cache_home() / "tuning" / "measurements.jsonl"
+        self.limit = limit
+
+    def read(self) -> list[Measurement]:
+        """All measurements, the oldest first; damaged lines are skipped with a warning.
+
+        Raises NncError where the file cannot be read.
+        """
+        try:
+            text = self.path.read_bytes()
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise NncError(f"cannot read '{self.path}': {error.strerror or error}") from None
+        found, damaged = parsed(text.splitlines())
+        if damaged:
+            warnings.warn(
+                f"{self.path}: {damaged} damaged lines of measurements are skipped",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        return found
+
+    def append(self, measurements: Sequence[Measurement]) -> None:
+        """Add measurements, all or none of them. Raises NncError."""
+        if not measurements:
+            return
+        data = "".join(f"{line(one)}\n" for one in measurements).encode()
+        with folders_of([self.path]):
+            try:
+                self._append(data)
+            except OSError as error:
+                raise unwritable(self.path, error) from None
+
+    def _append(self, data: bytes) -> None:
+        with _locked(self.path) as file:
+            before = os.fstat(file).st_size
+            # What a crash has cut ends with its own line.
+            data = data if not before or _last_byte(self.path) == b"\n" else b"\n" + data
+            try:
+                if os.write(file, data) < len(data):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            except OSError:
+                with suppress(OSError):
+                    os.ftruncate(file, before)
+                raise
+            if before + len(data) > self.limit:
+                lines = self.path.read_bytes().splitlines(keepends=True)
+                write_whole(self.path, b"".join(lines[len(lines) // 2 :]))
+
+
+def log_of_user() -> Log | None:
+    """Where measurements are kept; None where they are not."""
+    given = os.environ.get(SWITCH, "").strip()
+    return None if given == "off" else Log(Path(given) if given else None)
+
+
+def open_log() -> tuple[Log | None, list[Measurement]]:
+    """The user's log and what is in it; None, with a warning, where it cannot be read."""
+    log = log_of_user()
+    try:
+        return log, log.read() if log is not None else []
+    except NncError as error:
+        text = f"{error.message}; what is measured is not kept"
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+        return None, []
+
+
+def line(one: Measurement) -> str:
+    """A measurement as a line of the log, without its end."""
+    return sealed(asdict(one))
+
+
+def parsed(lines: Iterable[bytes]) -> tuple[list[Measurement], int]:
+    """The measurements of the lines of a log, and how many lines are damaged."""
+    found, damaged = [], 0
+    for one in filter(None, lines):
+        try:
+            found.append(_read(one))
+        except (ValueError, TypeError, RecursionError):
+            damaged += 1
+    return found, damaged
+
+
+def table(measurements: Sequence[Measurement]) -> str:
+    """The measurements as CSV: a row for each, a column for each feature."""
+    own = [one.name for one in fields(Measurement) if one.name != "features"]
+    names = sorted({name for one in measurements for name in one.features})
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*own, *names])
+    for one in measurements:
+        row = [getattr(one, name) for name in own]
+        writer.writerow([*row, *(one.features.get(name, 0) for name in names)])
+    return text.getvalue()
+
+
+def write_table(path: Path, measurements: Sequence[Measurement]) -> None:
+    """Write the measurements as a CSV file, whole. Raises NncError."""
+    write_whole(path, table(measurements))
+
+
+def unknown(measurements: Iterable[Measurement], known: Iterable[Measurement]) -> list[Measurement]:
+    """The measurements that are not among the known ones, each once."""
+    seen = {line(one) for one in known}
+    found = {line(one): one for one in measurements}
+    return [one for text, one in found.items() if text not in seen]
+
+
+def _last_byte(path: Path) -> bytes:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[int]:
+    """The file, opened to append to it; where the system has locks, for one process at a time."""
+    while True:
+        file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_APPEND, 0o666)
+        try:
+            _lock(file)
+            # Another process may have put a shorter file in its place meanwhile.
+            if os.path.samestat(os.fstat(file), os.stat(path)):
+                yield file
+                return
+        except FileNotFoundError:
+            continue
+        finally:
+            os.close(file)
+
+
+def _lock(file: int) -> None:
+    """Until the file is closed."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    fcntl.flock(file, fcntl.LOCK_EX)
