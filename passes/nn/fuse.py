@@ -34,8 +34,8 @@ from ...ir.polynomial import Size
 from ...ir.traits import ConstantLike
 from ...ir.types import Dim, TensorType
 from ...targets.attribute import target_of
-from .choose_algorithms import Work
 from .parts import prepare
+from .work import Work
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from nnc.ir.decisions import Alternative, Decision, Decisions, Terms
 from nnc.ir.location import UNKNOWN
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
-from nnc.passes.nn.choose_algorithms import ConvSizes, algorithm
+from nnc.passes.nn.choose_algorithms import algorithm
+from nnc.passes.nn.work import ConvSizes
 from nnc.targets.base import target
 from nnc.tools.nnc import main
 
