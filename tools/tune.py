@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING
 from ..dialects import schedule
 from ..driver.compile import run_stages
 from ..driver.program import make_program
+from ..driver.tuning.choices import for_machine, read_choices, tell
+from ..driver.tuning.graph import GraphFound
 from ..driver.tuning.tune import tune_model
+from ..ir.decisions import Decisions
 from ..ir.diagnostics import NncError
 from ..kernels.tuned import TunedFolder, fingerprint, kernel_functions
-from ..targets.attribute import detailed, target_of
+from ..targets.attribute import attach, detailed, target_of
 from .inputs import check_inputs, gather_inputs
 
 if TYPE_CHECKING:
@@ -54,8 +57,11 @@ def _search(args: argparse.Namespace, session: Session, folder: Path) -> int:
         threads=args.threads,
         target=args.target,
         seed=args.seed,
+        precision=args.precision,
         say=session.progress,
     )
+    for line in told_of_graph(found.graph):
+        session.say(line)
     for one in sorted(found.schedules.values(), key=lambda one: -one.gain):
         session.say(f"{one.gain:7.1%} +- {one.spread:.1%}  {one.schedule.kernel}  ({one.told})")
     for line in found.dropped:
@@ -69,6 +75,19 @@ def _search(args: argparse.Namespace, session: Session, folder: Path) -> int:
         f"{found.whole.median:.1%} of the default's time, +- {found.whole.spread:.1%}"
     )
     return 0
+
+
+def told_of_graph(found: GraphFound) -> Iterator[str]:
+    """What was found on the graph."""
+    for one in found.choices:
+        yield f"{one.gain:7.1%} +- {one.spread:.1%}  of the model: {one}"
+    for line in found.dropped:
+        yield f"dropped: {line}"
+    if found.whole is not None:
+        yield (
+            f"{len(found.choices)} choices on the graph: the model takes {found.whole.median:.1%} "
+            f"of the default's time, +- {found.whole.spread:.1%}"
+        )
 
 
 def _replay(args: argparse.Namespace, session: Session, folder: Path) -> int:
@@ -85,9 +104,15 @@ def _explained(args: argparse.Namespace, session: Session, folder: Path) -> Iter
     """For each kernel, what was found and how its schedule differs from the default."""
     known = TunedFolder(folder).read()
     module = session.load()
-    run_stages(module, target=args.target, last="bufferize", progress=session.progress)
+    machine = detailed(attach(module, target_of(module, args.target)))
+    decisions = Decisions()
+    tell(decisions, TunedFolder(folder), machine)
+    run_stages(module, last="bufferize", progress=session.progress, decisions=decisions)
     run_stages(module, last="schedule")
-    machine = detailed(target_of(module))
+    taken = {one.key for one in decisions.made if one.told}
+    for one in for_machine(read_choices(TunedFolder(folder)), machine):
+        if one.key in taken:
+            yield f"{one}: {one.gain:.1%} of the model's time saved, +- {one.spread:.1%}"
     default = schedule.schedules(module)
     for function in kernel_functions(module):
         name = function.sym_name

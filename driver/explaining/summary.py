@@ -11,6 +11,9 @@ from ...ir.location import node_of
 from ...memory.device_note import calls_of_kernels
 from ...targets.attribute import target_of
 
+_LEAST = 0.01
+"""The part of a run's time from which on a choice is worth a word."""
+
 
 @dataclass(frozen=True)
 class NotTaken:
@@ -59,7 +62,7 @@ def summary(module: Operation, decisions: Sequence[Decision]) -> Summary | None:
         return None
     unit = target.machine.cycles_per_microsecond
     total = sum(calls.count(d.subject) * d.chosen.cycles for d in made) / unit
-    others = _not_taken(decisions, calls, unit)
+    others = [one for one in _not_taken(decisions, calls, unit) if one.chosen >= _LEAST * total]
     least = min(others, key=lambda one: one.microseconds - one.chosen, default=None)
     return Summary(len(set(calls)), len(calls), total, least)
 
@@ -70,7 +73,7 @@ def _not_taken(
     """The alternatives of which a time is known."""
     for one in decisions:
         count = calls.count(one.subject) if one.subject else 1
-        if not count or one.chosen.terms is None:
+        if not count or one.chosen.terms is None or one.told:
             continue
         for other in one.others:
             if other.terms not in (None, one.chosen.terms) and not other.fault:
@@ -86,9 +89,13 @@ def reason(other: Alternative, decision: Decision) -> str:
     if other.terms is None or decision.chosen.terms is None:
         return decision.because
     part = other.cycles / max(decision.chosen.cycles, 1e-9)
+    if decision.told:
+        return f"expected to take {part:.3g} times as long; the other was {decision.told}"
     if abs(part - 1) < 0.005:
         return "expected to take as long"
     if part >= 1:
         return f"expected to take {part:.3g} times as long"
+    if decision.because:
+        return f"expected to take {part:.3g} times as long; by rule, {decision.because}"
     least = 1 - decision.margin
     return f"a gain of {1 - part:.0%} is less than the {least:.0%} that the models tell apart"

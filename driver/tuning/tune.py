@@ -30,6 +30,7 @@ from ...targets.attribute import attach, detailed, target_of
 from ..compile import run_stages
 from ..program import make_program
 from .experiments import Experiments
+from .graph import GraphFound, tune_graph
 from .proposals import Proposals
 from .ratio import Ratio
 from .search import KernelSearch, Search, confirm
@@ -62,6 +63,8 @@ class Tuned:
     ended: str
     dropped: Sequence[str]
     experiments: int
+    graph: GraphFound = GraphFound()
+    """The choices on the graph, with which the schedules' default was made."""
 
 
 def tune_model(
@@ -74,9 +77,11 @@ def tune_model(
     threads: int = 1,
     target: str | None = None,
     seed: int = 0,
+    precision: bool = False,
     say: Say = lambda message: None,
 ) -> Tuned:
-    """Search schedules for a model, which is consumed, and write those kept into a folder.
+    """Search choices and schedules for a model, which is consumed, and write those kept into a
+    folder. With `precision`, products may be computed in other numbers than by default.
 
     Found ones are there from the moment on when they are found. Raises NncError.
     """
@@ -86,6 +91,19 @@ def tune_model(
         output.mkdir(exist_ok=True)
     except OSError as error:
         raise NncError(f"cannot write '{output}': {error.strerror or error}") from None
+    graph = GraphFound()
+    if attach(module, target_of(module, target)).policy == "processor":
+        graph = tune_graph(
+            module,
+            make_inputs,
+            output,
+            tolerance_of,
+            seconds=seconds,
+            trials=trials,
+            threads=threads,
+            precision=precision,
+            say=say,
+        )
     with TemporaryDirectory(prefix="nnc-tune-") as folder:
         made = _Tuning(module, make_inputs, Path(folder), threads, target, say)
         kernels = made.kernels(earlier, seed)
@@ -112,7 +130,7 @@ def tune_model(
             key: made.schedule(search.kernels[key], best[key], ratio) for key, ratio in kept.items()
         }
         keep_only(output, schedules, set(search.kernels), made.machine)
-        return Tuned(schedules, whole, ended, search.dropped, search.experiments)
+        return Tuned(schedules, whole, ended, search.dropped, search.experiments, graph)
 
 
 def keep_only(

@@ -90,6 +90,8 @@ def is_strided(conv: nn.BlockedConv) -> bool:
     return set(conv.strides or (1,)) == {2} and dilations_of(conv) == (1, 1)
 
 
+ERROR = 1e-5
+"""What Winograd's algorithm adds to the error of a convolution, of the largest result."""
 _DIRECT = "direct"
 _TILES = {f"winograd {tile}x{tile}": tile for tile, _ in TRANSFORMS}
 """The algorithms, by the results of a tile."""
