@@ -199,8 +199,9 @@ def run_stages(
             after_stage(stage.name, module)
         if stage.name == last:
             break
-    for note in decisions.notes if progress is not None else ():
-        progress(f"{note}; the default is taken")
+    if progress is not None:
+        for note in decisions.notes:
+            progress(f"{note}; the default is taken")
     return module
 
 

@@ -81,11 +81,11 @@ class GraphFound:
 
 
 def candidates(
-    decisions: Sequence[Decision], machine: str, precision: bool = False
+    decisions: Sequence[Decision], machine: str, precision: bool = False, factor: float = FACTOR
 ) -> list[Candidate]:
     """What is worth an experiment, the most promising first.
 
-    Those are alternatives that the cost model expects to take less than `FACTOR` times as long as
+    Those are alternatives that the cost model expects to take less than `factor` times as long as
     what was chosen, of decisions that take a part of the model's time.
     """
     total = sum(one.chosen.cycles for one in decisions if one.kind == "schedule") or 1.0
@@ -101,7 +101,7 @@ def candidates(
         share = min(1.0, count * first.chosen.cycles / total)
         for other in first.others:
             ratio = other.cycles / max(first.chosen.cycles, 1.0)
-            if other.fault or share < LEAST_SHARE or ratio > FACTOR:
+            if other.fault or share < LEAST_SHARE or ratio > factor:
                 continue
             names = (first.kind, first.operation, other.name, first.taken)
             choice = TunedChoice(*names, machine=machine, version=__version__)
