@@ -107,7 +107,7 @@ def test_json_has_the_same_numbers(tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert set(found) == {
         "model", "target", "kernels", "host_steps", "launches", "copied", "copying",
-        "microseconds", "calls",
+        "microseconds", "calls", "choices",
     }  # fmt: skip
     assert found["microseconds"] == pytest.approx(
         sum(one["calls"] * one["microseconds"] for one in found["kernels"])
