@@ -200,6 +200,8 @@ def run_stages(
         if stage.name == last:
             break
     if progress is not None:
+        if tuned is not None and decisions.followed:
+            progress(f"{tuned.path}: {decisions.followed} choices on the graph are tuned")
         for note in decisions.notes:
             progress(f"{note}; the default is taken")
     return module

@@ -144,6 +144,8 @@ class Decisions:
     told_by: str = "asked for"
     notes: list[str] = field(default_factory=list)
     """What was told and cannot be done, and why."""
+    followed: int = 0
+    """How many decisions are as they were told."""
 
     def add(self, decision: Decision) -> Decision:
         """Remember a decision, which is returned as it is told; one that is not legal is noted."""
@@ -159,6 +161,7 @@ class Decisions:
             why = found.fault if found is not None else "there is no such alternative"
             self.notes.append(f"{decision.kind} '{wanted}' of {decision.operation}: {why}")
             return decision
+        self.followed += 1
         return replace(decision, taken=wanted, told=self.told_by, again=None)
 
 

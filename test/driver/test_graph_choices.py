@@ -98,6 +98,13 @@ def made_with(path, told):
     return target.running(make_program(module), 1, None), decisions
 
 
+def decisions_of(path, told=None):
+    """All that is decided on a model's graph."""
+    decisions = Decisions(told=told or {})
+    run_stages(load_module(path), last="make-kernels", decisions=decisions)
+    return decisions
+
+
 # -- every alternative computes what ONNX Runtime does -----------------------------------------
 
 
@@ -128,7 +135,7 @@ def test_all_alternatives_compute_the_same(name, tmp_path):
 
 
 def test_each_alternative_that_is_legal_has_a_time(tmp_path):
-    _, decisions = made_with(network(tmp_path), {})
+    decisions = decisions_of(network(tmp_path))
     kinds = {one.kind: one for one in decisions.made}
     assert {"layout", "algorithm", "fusion", "batch"} <= kinds.keys()
     for one in decisions.made:
@@ -138,7 +145,7 @@ def test_each_alternative_that_is_legal_has_a_time(tmp_path):
 
 def test_what_is_told_and_cannot_be_is_noted(tmp_path):
     told = {"layout second": "blocks of 7 channels", "algorithm nowhere": "direct"}
-    _, decisions = made_with(network(tmp_path), told)
+    decisions = decisions_of(network(tmp_path), told)
     (note,) = decisions.notes
     assert "layout 'blocks of 7 channels' of nn.conv" in note and "no such alternative" in note
     assert not any(one.told for one in decisions.made)
@@ -146,7 +153,7 @@ def test_what_is_told_and_cannot_be_is_noted(tmp_path):
 
 def test_equal_operations_have_one_key_whatever_their_names(tmp_path):
     first, other = (
-        {one.key for one in made_with(network(tmp_path), {})[1].made if one.kind == "layout"}
+        {one.key for one in decisions_of(network(tmp_path)).made if one.kind == "layout"}
         for _ in range(2)
     )
     assert first == other and len(first) == 3
@@ -230,7 +237,7 @@ def test_two_choices_for_one_operation_are_an_error(tmp_path):
 
 def test_a_compilation_takes_the_choices_of_its_folder(tmp_path, capsys):
     path = network(tmp_path)
-    _, decisions = made_with(path, {})
+    decisions = decisions_of(path)
     (one,) = [d for d in decisions.made if d.places == ("layout second",)]
     module = load_module(path)
     machine = detailed(target_of(module))
@@ -238,8 +245,7 @@ def test_a_compilation_takes_the_choices_of_its_folder(tmp_path, capsys):
     folder.mkdir()
     choice = TunedChoice("layout", one.operation, "as the model has it", machine=machine)
     choice.write(folder)
-    usual, told = Decisions(), Decisions()
-    run_stages(module.clone(), last="schedule", decisions=usual)
+    usual, told = decisions, Decisions()
     run_stages(module, last="schedule", tuned=TunedFolder(folder), decisions=told)
     assert [d.taken for d in told.made if d.told] == ["as the model has it"]
     assert not any(d.told for d in usual.made)
