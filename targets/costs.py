@@ -189,9 +189,13 @@ class LayoutCosts:
     it is not packed: 25 ms for 5, as above."""
     narrow_blocks: float = 1.6
     """The same where it is in blocks of one vector: 8 for 5."""
-    plain_products: float = 1.5
+    plain_products: float = 1.15
     """By how much products of a convolution on the model's own layout, with vectors of neighbouring
-    columns, take longer than on blocks of channels."""
+    columns, take longer than on blocks of channels: 0.98 to 1.17 for 3x3 windows of stride 1 on
+    AVX2, one thread, least of 40 runs in turns on a machine that others used; 1.04 and 2.2 for
+    1x1."""
+    plain_strided: float = 3.0
+    """The same with strides, where neighbouring columns are gathered: 3.1."""
     filled: float = 0.85
     """Part of the lanes that blocks of an odd number of channels must fill."""
     half_filled: float = 0.9

@@ -58,7 +58,9 @@ def conv_options(conv: nn.Conv, found: Blocks, layouts: Layouts, work: Work) -> 
         lanes = work.machine.lanes(4)
         columns = rows or costs.few_rows * lanes
         filled = columns / (lanes * -(-columns // lanes))
-        return work.kernel(costs.plain_products * products / filled, tensors, weights)
+        is_strided = set(conv.strides or (1,)) != {1}
+        longer = costs.plain_strided if is_strided else costs.plain_products
+        return work.kernel(longer * products / filled, tensors, weights)
 
     words_of = "blocks of {} channels, of {} results".format
     return _options(conv, work, [*options, ()], words_of, terms)
