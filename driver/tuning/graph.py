@@ -42,6 +42,11 @@ LEAST_SHARE = 0.02
 """The part of the model's expected time from which on a decision is worth an experiment."""
 PRECISION = ("precision", "integers")
 """Kinds of decisions in which numbers products are computed: tried where the user allows it."""
+PATIENCE = 12
+"""Candidates without a gain after which the graph is left as it is."""
+_UNSURE = 0.25
+"""How far times may be from what is expected: candidates within it come first, by what they take
+part in."""
 _PART = 1 / 3
 """Of the time and of the trials of tuning, what choices on the graph may take."""
 _MEASURED, _CONFIRMED = 1.0, 8.0
@@ -62,6 +67,11 @@ class Candidate:
     share: float
     gain: float
     count: int
+
+    @property
+    def promise(self) -> float:
+        """The part of the model's time that it may save where the cost model is wrong."""
+        return self.gain + _UNSURE * self.share
 
     @property
     def key(self) -> str:
@@ -106,7 +116,7 @@ def candidates(
             names = (first.kind, first.operation, other.name, first.taken)
             choice = TunedChoice(*names, machine=machine, version=__version__)
             found.append(Candidate(choice, share, share * (1 - ratio), count))
-    return sorted(found, key=lambda one: (-one.gain, -one.share))
+    return sorted(found, key=lambda one: -one.promise)
 
 
 def tune_graph(
@@ -178,19 +188,20 @@ def search(
     """Measure candidates one by one, then those together that were faster beyond the spread.
 
     `ratio` measures some, for so many seconds. Of several for one decision the best counts. Where
-    all together are not faster, the half that gained less is left out. Ctrl-C ends the search.
+    all together are not faster, the half that gained less is left out. It ends with the time, after
+    `PATIENCE` candidates in vain, or by Ctrl-C.
     """
     started, longest, experiments = clock(), 0.0, 0
     faster: dict[str, tuple[Candidate, Ratio]] = {}
     dropped: list[str] = []
-    tried = set[str]()
+    tried, vain = set[str](), 0
     try:
         for one in found:
             before = clock()
-            over = trials is not None and experiments >= trials
+            over = vain >= PATIENCE or (trials is not None and experiments >= trials)
             if over or seconds - (before - started) < 2 * longest:
                 break
-            experiments += 1
+            experiments, vain = experiments + 1, vain + 1
             tried.add(one.choice.key)
             try:
                 measured = ratio([one], _MEASURED)
@@ -204,6 +215,7 @@ def search(
             best = faster.get(one.choice.key)
             if measured.is_faster and (best is None or measured.median < best[1].median):
                 faster[one.choice.key] = one, measured
+                vain = 0
     except KeyboardInterrupt:
         say("stopped; comparing what was found on the graph")
     left = sorted(faster.values(), key=lambda row: row[1].median)

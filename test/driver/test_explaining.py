@@ -144,6 +144,16 @@ def test_devices_say_what_bounds_them(name, tmp_path):
         assert all(one.terms["launches"] > 0 for one in found.kernels)
 
 
+def test_a_kernel_on_a_device_has_the_time_of_the_host_beside_it(tmp_path):
+    found = explain("m", load_module(model_in(tmp_path)), target="opencl")
+    for kernel in found.kernels:
+        (place,) = [one for one in kernel.choices if one.kind == "place"]
+        device, host = place.options
+        assert place.taken == device.name == "opencl"
+        assert device.microseconds == pytest.approx(kernel.microseconds)
+        assert host.terms["copies"] > 0 and host.microseconds > host.terms["copies"]
+
+
 def test_a_longer_launch_is_what_bounds(tmp_path):
     module = load_module(model_in(tmp_path))
     text = str(module).replace(

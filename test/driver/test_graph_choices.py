@@ -12,7 +12,7 @@ from nnc.driver.explaining.summary import reason, summary
 from nnc.driver.program import make_program
 from nnc.driver.tuning.choices import TunedChoice, read_choices, tell
 from nnc.driver.tuning.experiments import ExperimentError
-from nnc.driver.tuning.graph import Candidate, candidates, search, tune_graph
+from nnc.driver.tuning.graph import PATIENCE, Candidate, candidates, search, tune_graph
 from nnc.driver.tuning.kept import random_inputs
 from nnc.driver.tuning.ratio import Ratio
 from nnc.driver.tuning.tune import tolerance_of
@@ -279,9 +279,9 @@ def test_candidates_are_near_legal_and_matter():
     ]
     found = candidates(made, "m")
     assert [(c.choice.kind, c.choice.operation, c.choice.taken) for c in found] == [
-        ("fusion", "b", "1"), ("layout", "a", "1"),
+        ("layout", "a", "1"), ("fusion", "b", "1"),
     ]  # fmt: skip
-    assert found[1].count == 2
+    assert found[0].count == 2
     allowed = candidates(made, "m", precision=True)
     assert "precision" in {c.choice.kind for c in allowed}
 
@@ -340,6 +340,12 @@ def test_time_and_trials_end_the_search():
     kept = search(some(*names), ratio, seconds=45, clock=lambda: now[0])
     assert kept.experiments == 3 and len(kept.tried) == 3
     assert search(some(*names), ratio, seconds=1e9, trials=2).experiments == 2
+
+
+def test_a_graph_without_gains_is_left_alone():
+    names = [f"{chr(97 + i)}1" for i in range(PATIENCE + 5)]
+    kept = search(some(*names), lambda chosen, seconds: sure(1.02), seconds=1e9)
+    assert kept.experiments == PATIENCE and kept.choices == ()
 
 
 def test_ctrl_c_keeps_what_was_found():
