@@ -37,12 +37,16 @@ class NotTaken:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a module is expected to do in a run. Units: microseconds."""
+    """What a module is expected to do in a run. Units: microseconds.
+
+    Of `unknown` kernels, such as those whose schedules were tuned, no time is expected.
+    """
 
     kernels: int
     calls: int
     microseconds: float
     not_taken: NotTaken | None
+    unknown: int = 0
 
     def line(self, device: str) -> str:
         """One line; what a `device` tells of itself stands for what a processor does."""
@@ -50,6 +54,8 @@ class Summary:
             f"{self.kernels} kernels in {self.calls} calls, 0 steps of the host, 0 bytes copied "
             f"per run, {self.microseconds / 1000:.3g} ms expected"
         )
+        if self.unknown:
+            steps += f" of all but {self.unknown} kernels"
         return "; ".join(filter(None, (device or steps, str(self.not_taken or ""))))
 
 
@@ -64,7 +70,9 @@ def summary(module: Operation, decisions: Sequence[Decision]) -> Summary | None:
     total = sum(calls.count(d.subject) * d.chosen.cycles for d in made) / unit
     others = [one for one in _not_taken(decisions, calls, unit) if one.chosen >= _LEAST * total]
     least = min(others, key=lambda one: one.microseconds - one.chosen, default=None)
-    return Summary(len(set(calls)), len(calls), total, least)
+    kernels = set(calls)
+    unknown = len(kernels.difference(d.subject for d in made))
+    return Summary(len(kernels), len(calls), total, least, unknown)
 
 
 def _not_taken(

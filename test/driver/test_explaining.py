@@ -219,6 +219,17 @@ def test_the_line_names_the_alternative_that_comes_nearest(tmp_path):
     assert "; fastest not taken: 'apart' of " in found.line("")
 
 
+def test_the_line_says_of_which_kernels_no_time_is_expected(tmp_path):
+    module, decisions = load_module(model_in(tmp_path)), Decisions()
+    run_stages(module, target="x86-64-v4", last="schedule", decisions=decisions)
+    all_of_them = summary(module, decisions.made)
+    assert all_of_them is not None and "ms expected; " in all_of_them.line("")
+    known = [one for one in decisions.made if one.subject != "softmax_0"]
+    fewer = summary(module, known)
+    assert fewer is not None and fewer.microseconds < all_of_them.microseconds
+    assert "ms expected of all but 1 kernels" in fewer.line("")
+
+
 def test_reasons():
     first, slower = Alternative("a", Terms({"memory": 10.0})), Alternative("b", Terms({"l2": 25.0}))
     faster, broken = Alternative("c", Terms({"l2": 9.0})), Alternative("d", fault="not legal")
