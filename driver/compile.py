@@ -14,13 +14,13 @@ from ..dialects.strict_math import STRICT_MATH
 from ..ir.attributes import ArrayAttr, StringAttr, UnitAttr
 from ..ir.collection import paused_collection
 from ..ir.core import Operation
+from ..ir.decisions import Decisions
 from ..ir.diagnostics import NncError
 from ..ir.timing import Timed, untimed
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..ir.decisions import Decisions
     from ..ir.passes import Instrumentation, Pipeline
     from ..kernels.tuned import TunedFolder
     from ..runtime.model import Model
@@ -168,8 +168,8 @@ def run_stages(
     `target` is what it is compiled for, by name: by default what the module says, else this
     machine. The module says so from here on. With `prepare_milliseconds`, weights are made when
     the model is loaded, as many as that long. With `tuned`, kernels get their schedules from that
-    folder. What passes decide goes to `decisions`. Raises NncError where it is for another target,
-    or has steps that only a host takes.
+    folder, and the graph its choices. What passes decide goes to `decisions`. Raises NncError where
+    it is for another target, or has steps that only a host takes.
 
     Stages that the module is past change nothing, which is what makes each stage's file a
     place to resume from.
@@ -183,12 +183,11 @@ def run_stages(
     check_compiled_whole(module)
     check_ends(module)
     chosen = attach(module, target_of(module, target))
+    decisions = _told(decisions, tuned, chosen)
     for stage in stages_of(chosen):
         if progress is not None:
             progress(f"{stage.name}: {stage.summary}")
-        context = PassContext(progress=progress)
-        if decisions is not None:
-            context.decisions = decisions
+        context = PassContext(progress=progress, decisions=decisions)
         with timed(f"'{stage.name}' Stage"):
             pipelines = [_scheduled(pipeline(stage.text()), tuned)]
             if stage.name == "simplify-graph" and prepare_milliseconds is not None:
@@ -200,7 +199,23 @@ def run_stages(
             after_stage(stage.name, module)
         if stage.name == last:
             break
+    if progress is not None:
+        if tuned is not None and decisions.followed:
+            progress(f"{tuned.path}: {decisions.followed} choices on the graph are tuned")
+        for note in decisions.notes:
+            progress(f"{note}; the default is taken")
     return module
+
+
+def _told(decisions: Decisions | None, tuned: TunedFolder | None, target: Target) -> Decisions:
+    """Where decisions go, with what a folder tells of them. Raises NncError."""
+    found = Decisions() if decisions is None else decisions
+    if tuned is not None:
+        from ..targets.attribute import machine_name
+        from .tuning.choices import tell
+
+        tell(found, tuned, machine_name(target))
+    return found
 
 
 def compile_model(

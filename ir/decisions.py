@@ -7,12 +7,16 @@ chose by: what explains a choice is what made it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import sha256
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .location import UNKNOWN, Location
+from .location import UNKNOWN, Location, node_names
+
+if TYPE_CHECKING:
+    from .core import Operation
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,8 @@ class Decision:
     `kind` is what was chosen: a schedule, an algorithm, a layout. `subject` is the function that it
     is for, where there is one yet; `location` says the model's nodes. An alternative is `taken` in
     place of the first one only where it stays below `margin` times its cycles. `because` is the
-    rule where no times decide. `again` decides anew on another machine.
+    rule where no times decide. `again` decides anew on another machine. `operation` describes what
+    is decided on (`described`), where another alternative can be told; `told` says by whom it was.
     """
 
     kind: str
@@ -100,6 +105,19 @@ class Decision:
     margin: float = 1.0
     because: str = ""
     again: Callable[[Any], Decision] | None = field(default=None, compare=False, repr=False)
+    operation: str = ""
+    told: str = ""
+
+    @property
+    def key(self) -> str:
+        """The same for equal decisions of all models; empty where nothing else can be told."""
+        return choice_key(self.kind, self.operation) if self.operation else ""
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The decision's names in its model: its kind and a node's name, as `algorithm conv_1`."""
+        names = [name.rpartition(" (")[0] or name for name in node_names(self.location)]
+        return tuple(f"{self.kind} {name}" for name in names)
 
     @property
     def chosen(self) -> Alternative:
@@ -114,7 +132,48 @@ class Decision:
 
 @dataclass
 class Decisions:
-    """What the passes of a run decided; with `every`, they look at all that they could do."""
+    """What the passes of a run decided; with `every`, they look at all that they could do.
+
+    `told` has the names of alternatives that are to be taken, by the `key` of a decision or one of
+    its `places`; `told_by` says who wants them.
+    """
 
     made: list[Decision] = field(default_factory=list)
     every: bool = False
+    told: Mapping[str, str] = field(default_factory=dict)
+    told_by: str = "asked for"
+    notes: list[str] = field(default_factory=list)
+    """What was told and cannot be done, and why."""
+    followed: int = 0
+    """How many decisions are as they were told."""
+
+    def add(self, decision: Decision) -> Decision:
+        """Remember a decision, which is returned as it is told; one that is not legal is noted."""
+        names = [name for name in (decision.key, *decision.places) if name in self.told]
+        if decision.operation and names:
+            decision = self._told(decision, self.told[names[0]])
+        self.made.append(decision)
+        return decision
+
+    def _told(self, decision: Decision, wanted: str) -> Decision:
+        found = next((one for one in decision.alternatives if one.name == wanted), None)
+        if found is None or found.fault:
+            why = found.fault if found is not None else "there is no such alternative"
+            self.notes.append(f"{decision.kind} '{wanted}' of {decision.operation}: {why}")
+            return decision
+        self.followed += 1
+        return replace(decision, taken=wanted, told=self.told_by, again=None)
+
+
+def described(op: Operation) -> str:
+    """What decides on an operation depend on: its name, attributes and types, without its place."""
+    given = {**op.attributes, **op.properties}
+    listed = ", ".join(f"{name} = {value}" for name, value in sorted(given.items()))
+    operands = ", ".join(str(value.type) for value in op.operands)
+    results = ", ".join(str(value.type) for value in op.results)
+    return f"{op.name} {{{listed}}} : ({operands}) -> ({results})"
+
+
+def choice_key(kind: str, operation: str) -> str:
+    """A digest of a decision: its kind and what it is on."""
+    return sha256(f"{kind} {operation}".encode()).hexdigest()

@@ -147,9 +147,9 @@ class PassContext:
         """Say what a pass was asked to show."""
         self.diagnostics.append(Diagnostic("remark", message, location))
 
-    def decide(self, decision: Decision) -> None:
-        """Record what a pass chose, and among what."""
-        self.decisions.made.append(decision)
+    def decide(self, decision: Decision) -> Decision:
+        """Record what a pass chose, and among what; what is to be done, which may be told."""
+        return self.decisions.add(decision)
 
     def report(self, message: str) -> None:
         """Progress of long work, for a person who waits."""

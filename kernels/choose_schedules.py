@@ -9,17 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..dialects import func, linalg, schedule
-from ..dialects.marks import CYCLES, KERNEL
+from ..dialects.marks import CYCLES, KERNEL, ON_HOST
 from ..ir.attributes import I64Attr
 from ..ir.core import Operation
-from ..ir.decisions import Alternative, Decision
+from ..ir.decisions import Alternative, Decision, Terms
 from ..ir.passes import Pass, PassContext, option
 from ..targets.attribute import target_of
+from .kernel_costs import kernel_cost
 from .on_host import keep_on_host
 from .policy import policy_of
 from .tuned import TunedFolder, TunedSource
 
 if TYPE_CHECKING:
+    from ..targets.base import Target
     from ..targets.machine import Machine
     from .policy.candidates import Candidate
 
@@ -64,10 +66,9 @@ class ChooseSchedules(
             if function.sym_name in existing:
                 continue
             block = function.regions[0].blocks[0]
-            has_stages = any(isinstance(stage, linalg.StructuredOp) for stage in block)
-            if has_stages or KERNEL in function.attributes:
+            if has_stages(function) or KERNEL in function.attributes:
                 keep_on_host(function, target)
-            if has_stages:
+            if has_stages(function):
                 own = target_of(function)
                 if source is not None and (one := source.find(function, block, own)):
                     one.loc = function.loc
@@ -79,6 +80,8 @@ class ChooseSchedules(
                 found, chosen = choose(function, own.policy, machine, every)
                 if hasattr(policy_of(own.policy), "margin"):
                     context.decide(decision(function, own.policy, machine, found, chosen))
+                    if target.caller is not target:
+                        context.decide(place(function, target, chosen.terms, every))
                 if self.print_candidates:
                     show(found, chosen, function, context)
                 chosen.schedule.loc = function.loc
@@ -89,6 +92,39 @@ class ChooseSchedules(
                 context.statistic("schedules")
         for line in source.summary() if source is not None else ():
             context.report(line)
+
+
+def place(function: func.FuncOp, device: Target, terms: Terms | None, every: bool) -> Decision:
+    """Where a kernel of a device's program runs: on the host only where the device cannot.
+
+    `terms` are what it takes there. With `every`, what the host would take is told too: the kernel,
+    and copies of its arguments there and back.
+    """
+    host, written = device.caller, function.attributes.get(ON_HOST)
+    fault, on_host, unit = getattr(written, "value", ""), terms, device.machine
+    if every and not fault:
+        on_host = choose(function, host.policy, host.machine, False)[1].terms
+        moved, bandwidth = kernel_cost(function, 1).bytes, getattr(unit, "copy_bandwidth", 0.0)
+        if on_host is not None:
+            on_host = on_host.scaled(unit.gigahertz / host.machine.gigahertz)
+            if moved and bandwidth:
+                on_host = on_host.plus("copies", moved / bandwidth * unit.gigahertz)
+    return Decision(
+        "place",
+        (
+            Alternative(device.name, None if fault else terms, fault=fault),
+            Alternative(host.name, on_host if every or fault else None),
+        ),
+        host.name if fault else device.name,
+        function.loc,
+        function.sym_name,
+        because=fault or "what a device can do stays there",
+    )
+
+
+def has_stages(function: func.FuncOp) -> bool:
+    """Whether a function is a kernel with loops to schedule."""
+    return any(isinstance(stage, linalg.StructuredOp) for stage in function.regions[0].blocks[0])
 
 
 def choose(

@@ -207,7 +207,11 @@ class TunedFolder:
         """Its schedules' files, ordered by name. Raises NncError where there is no folder."""
         if not self.path.is_dir():
             raise NncError(f"cannot read tuned schedules: there is no folder '{self.path}'")
-        return sorted(self.path.glob("*.mlir"))
+        return sorted(set(self.path.glob("*.mlir")).difference(self.choice_files()))
+
+    def choice_files(self) -> list[Path]:
+        """The files of its choices on graphs, ordered by name."""
+        return sorted(self.path.glob("*.choice.mlir"))
 
     def read(self) -> dict[tuple[str, str], TunedSchedule]:
         """The schedules by the fingerprints of their kernels and the machine. Raises NncError."""
@@ -222,7 +226,7 @@ class TunedFolder:
     def digest(self) -> str:
         """A digest of all that a compilation takes from it. Raises NncError."""
         digest = sha256(f"{self.anywhere}".encode())
-        for path in self.files():
+        for path in (*self.files(), *self.choice_files()):
             try:
                 digest.update(sha256(path.read_bytes()).digest())
             except OSError as error:

@@ -187,6 +187,18 @@ class LayoutCosts:
     few_rows: int = 4
     """Products of fewer rows are bound by reading the weights: two blocks lie together there. One
     row of 768 and 50176 columns: 25 ms unpacked, 8 in blocks of one vector, 5 in blocks of two."""
+    unpacked: float = 5.0
+    """By how much reading a matrix for a few rows takes longer than in blocks of two vectors, where
+    it is not packed: 25 ms for 5, as above."""
+    narrow_blocks: float = 1.6
+    """The same where it is in blocks of one vector: 8 for 5."""
+    plain_products: float = 1.15
+    """By how much products of a convolution on the model's own layout, with vectors of neighbouring
+    columns, take longer than on blocks of channels: 0.98 to 1.17 for 3x3 windows of stride 1 on
+    AVX2, one thread, least of 40 runs in turns on a machine that others used; 1.04 and 2.2 for
+    1x1."""
+    plain_strided: float = 3.0
+    """The same with strides, where neighbouring columns are gathered: 3.1."""
     filled: float = 0.85
     """Part of the lanes that blocks of an odd number of channels must fill."""
     half_filled: float = 0.9

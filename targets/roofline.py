@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
-from ..ir.decisions import Terms
+from ..ir.decisions import Alternative, Terms
 from .costs import AlgorithmCosts
 from .machine import Machine
 
@@ -44,7 +45,54 @@ class Roofline:
 
     def bandwidth(self, resident: float) -> float:
         """Bytes a cycle from where so many bytes stay. Units: bytes."""
-        for memory in (self.machine.private_memory, self.machine.shared_memory):
+        return self.home(resident)[1]
+
+    def home(self, resident: float) -> tuple[str, float]:
+        """Where so many bytes stay, and the bytes a cycle from there."""
+        near, far = self.machine.private_memory, self.machine.shared_memory
+        for name, memory in (("l2", near), ("l3", far)):
             if resident <= memory.bytes:
-                return memory.bandwidth
-        return self.machine.memory_bandwidth
+                return name, memory.bandwidth
+        return "memory", self.machine.memory_bandwidth
+
+    def kernel(
+        self,
+        multiplications: float,
+        tensors: Iterable[float] = (),
+        weights: float = 0.0,
+    ) -> Terms:
+        """What a kernel takes that multiplies so often, reads or writes tensors and has weights.
+
+        A tensor is where it stays from one kernel to the next, weights come from memory. The
+        longer of arithmetic and all that is moved counts, and what of the other is not hidden.
+        Units: multiplications in f32, bytes of each tensor, bytes.
+        """
+        moved = dict[str, float]()
+        for bytes in tensors:
+            name, bandwidth = self.home(bytes)
+            moved[name] = moved.get(name, 0.0) + bytes / bandwidth
+        if weights:
+            moved["memory"] = moved.get("memory", 0.0) + weights / self.machine.memory_bandwidth
+        arithmetic, read = self.arithmetic(multiplications), Terms(moved)
+        hidden = self.costs.hidden
+        if arithmetic >= read.cycles:
+            found = read.scaled(hidden).plus("arithmetic", arithmetic)
+        else:
+            found = read.plus("arithmetic", hidden * arithmetic)
+        return found.plus("launches", self.machine.launch_cycles * self.machine.least_cores)
+
+    def shared(self, alternatives: Iterable[Alternative]) -> tuple[Alternative, ...]:
+        """Alternatives of one core's cycles by all cores, which share the work evenly.
+
+        Work that is too short for a second core stays on one, whatever the alternative.
+        """
+        found, machine = tuple(alternatives), self.machine
+        least = machine.costs.threads.least_microseconds * machine.cycles_per_microsecond
+        cores = machine.cores if min(one.cycles for one in found) >= least else 1
+        cores = max(cores, machine.least_cores)
+        return tuple(
+            one
+            if one.terms is None
+            else replace(one, terms=one.terms.scaled(1 / cores), cores=cores)
+            for one in found
+        )

@@ -33,6 +33,7 @@ EXPLAINED = {
     ("kernels/proof/enumeration.py", "MOST_POINTS"): "memory to prove",
     ("kernels/proof/sets.py", "OPERATIONS"): "time to prove",
     ("kernels/proof/sets.py", "EQUALITIES"): "time to prove",
+    ("passes/nn/choose_algorithms.py", "ERROR"): "numerics: what an algorithm is said to be off by",
     ("kernels/proof/sets.py", "SIZES"): "extents with which a counterexample is looked for",
     ("kernels/policy/tiles.py", "ALONG"): "which tiles are looked at: time to compile",
     ("kernels/policy/tiles.py", "ACROSS"): "which tiles are looked at: time to compile",

@@ -172,6 +172,11 @@ def _add_tune(sub: argparse.ArgumentParser) -> None:
     )
     sub.add_argument("--trials", type=int, metavar="N", help="experiments at most")
     sub.add_argument(
+        "--precision",
+        action="store_true",
+        help="also try products in other numbers: 16-bit floats or f32, integers or f32",
+    )
+    sub.add_argument(
         "--replay",
         metavar="FOLDER",
         help="search nothing: compile with the schedules of this folder, and print the digest of "

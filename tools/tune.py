@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING
 from ..dialects import schedule
 from ..driver.compile import run_stages
 from ..driver.program import make_program
+from ..driver.tuning.choices import for_machine, read_choices, tell
+from ..driver.tuning.graph import GraphFound
 from ..driver.tuning.tune import tune_model
+from ..ir.decisions import Decisions
 from ..ir.diagnostics import NncError
 from ..ir.version import VERSION
 from ..kernels.tuned import (
@@ -24,7 +27,7 @@ from ..kernels.tuned import (
     numbers_digest,
     schedule_digest,
 )
-from ..targets.attribute import machine_name, target_of
+from ..targets.attribute import attach, machine_name, target_of
 from .inputs import check_inputs, gather_inputs
 from .tune_folders import exported, measurements, merged, pruned
 
@@ -98,8 +101,11 @@ def _search(args: argparse.Namespace, session: Session, folder: Path) -> int:
         threads=args.threads,
         target=args.target,
         seed=args.seed,
+        precision=args.precision,
         say=session.progress,
     )
+    for line in told_of_graph(found.graph):
+        session.say(line)
     for one in sorted(found.schedules.values(), key=lambda one: -one.gain):
         session.say(f"{one.gain:7.1%} +- {one.spread:.1%}  {one.schedule.kernel}  ({one.told})")
     for line in found.dropped:
@@ -113,6 +119,19 @@ def _search(args: argparse.Namespace, session: Session, folder: Path) -> int:
         f"{found.whole.median:.1%} of the default's time, +- {found.whole.spread:.1%}"
     )
     return 0
+
+
+def told_of_graph(found: GraphFound) -> Iterator[str]:
+    """What was found on the graph."""
+    for one in found.choices:
+        yield f"{one.gain:7.1%} +- {one.spread:.1%}  of the model: {one}"
+    for line in found.dropped:
+        yield f"dropped: {line}"
+    if found.whole is not None:
+        yield (
+            f"{len(found.choices)} choices on the graph: the model takes {found.whole.median:.1%} "
+            f"of the default's time, +- {found.whole.spread:.1%}"
+        )
 
 
 def _replay(args: argparse.Namespace, session: Session, folder: Path) -> int:
@@ -129,9 +148,16 @@ def _explained(args: argparse.Namespace, session: Session, folder: Path) -> Iter
     """For each kernel, what was found, whether it holds, and how it differs from the default."""
     known = TunedFolder(folder).read()
     module = session.load()
-    run_stages(module, target=args.target, last="bufferize", progress=session.progress)
+    target = attach(module, target_of(module, args.target))
+    machine = machine_name(target)
+    decisions = Decisions()
+    tell(decisions, TunedFolder(folder), machine)
+    run_stages(module, last="bufferize", progress=session.progress, decisions=decisions)
     run_stages(module, last="schedule")
-    target = target_of(module)
+    taken = {one.key for one in decisions.made if one.told}
+    for one in for_machine(read_choices(TunedFolder(folder)), machine):
+        if one.key in taken:
+            yield f"{one}: {one.gain:.1%} of the model's time saved, +- {one.spread:.1%}"
     default = schedule.schedules(module)
     seen: set[str] = set()
     for function in kernel_functions(module):

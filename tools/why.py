@@ -32,6 +32,7 @@ WORDS = {
     "barriers": "barriers",
     "launches": "launches",
     "filling": "filling pipelines",
+    "copies": "copies between host and device",
 }
 """What resources are called; a latency is that of additions that wait for each other, on devices
 that of memory."""
@@ -99,6 +100,8 @@ def _head(found: Explanation) -> Iterator[str]:
         f"{device}{len(found.host_steps)} steps of the host, {copied}, "
         f"{found.microseconds / 1000:.3g} ms expected"
     )
+    for choice in found.choices:
+        yield from _choice(choice)
     for step in found.host_steps:
         yield f"on the host: {step}"
 

@@ -99,6 +99,8 @@ class Explanation:
     model: str
     target: str
     kernels: tuple[KernelReason, ...]
+    choices: tuple[Choice, ...]
+    """What was chosen for the model as a whole."""
     host_steps: tuple[str, ...]
     launches: int | None
     copied: int
@@ -150,6 +152,7 @@ def explain(
         name,
         chosen.name,
         tuple(kernels),
+        tuple(choice for walk in walks for choice in walk.choices),
         steps,
         None if launches is None else sum(launches),
         copied,
@@ -181,6 +184,8 @@ class _Walk:
         self.target, self.node, self.changes = target, node, changes
         self.decisions = Decisions(every=True)
         self.kernels: list[KernelReason] = []
+        self.choices: list[Choice] = []
+        """For all of the module."""
         self.names: set[str] = set()
         """Of all kernels, and of the nodes that they came from."""
         self.note: DictAttr | None = None
@@ -214,6 +219,8 @@ class _Walk:
         for call in calls_of_kernels(module):
             calls[call.callee] = calls.get(call.callee, 0) + 1
             nodes.setdefault(call.callee, {}).update(dict.fromkeys(node_names(call.loc)))
+        whole = [d for d in self.decisions.made if d.kind == "batch"]
+        self.choices = [self._choice(d, self.target.machine) for d in whole]
         self.names = {*calls, *(n for names in nodes.values() for n in names)}
         return [
             self._kernel(functions[name], tuple(nodes[name]), count)
@@ -227,11 +234,12 @@ class _Walk:
         own = [d for d in self.decisions.made if d.subject == name]
         graph = [
             d for d in self.decisions.made
-            if not d.subject and set(node_names(d.location)) & set(nodes)
+            if not d.subject and d.kind != "batch" and set(node_names(d.location)) & set(nodes)
         ]  # fmt: skip
         choices = [self._choice(d, machine) for d in (*graph, *own)]
-        chosen = own[-1].chosen if own else None
-        shown = choices[-1].chosen if own else None
+        schedules = [i for i, d in enumerate(own) if d.kind == "schedule"]
+        chosen = own[schedules[-1]].chosen if schedules else None
+        shown = choices[len(graph) + schedules[-1]].chosen if schedules else None
         cores = chosen.cores if chosen is not None else 1
         host = kernel.attributes.get(ON_HOST)
         return KernelReason(

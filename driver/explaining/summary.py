@@ -11,6 +11,9 @@ from ...ir.location import node_of
 from ...memory.device_note import calls_of_kernels
 from ...targets.attribute import target_of
 
+_LEAST = 0.01
+"""The part of a run's time from which on a choice is worth a word."""
+
 
 @dataclass(frozen=True)
 class NotTaken:
@@ -34,12 +37,16 @@ class NotTaken:
 
 @dataclass(frozen=True)
 class Summary:
-    """What a module is expected to do in a run. Units: microseconds."""
+    """What a module is expected to do in a run. Units: microseconds.
+
+    Of `unknown` kernels, such as those whose schedules were tuned, no time is expected.
+    """
 
     kernels: int
     calls: int
     microseconds: float
     not_taken: NotTaken | None
+    unknown: int = 0
 
     def line(self, device: str) -> str:
         """One line; what a `device` tells of itself stands for what a processor does."""
@@ -47,6 +54,8 @@ class Summary:
             f"{self.kernels} kernels in {self.calls} calls, 0 steps of the host, 0 bytes copied "
             f"per run, {self.microseconds / 1000:.3g} ms expected"
         )
+        if self.unknown:
+            steps += f" of all but {self.unknown} kernels"
         return "; ".join(filter(None, (device or steps, str(self.not_taken or ""))))
 
 
@@ -59,9 +68,11 @@ def summary(module: Operation, decisions: Sequence[Decision]) -> Summary | None:
         return None
     unit = target.machine.cycles_per_microsecond
     total = sum(calls.count(d.subject) * d.chosen.cycles for d in made) / unit
-    others = _not_taken(decisions, calls, unit)
+    others = [one for one in _not_taken(decisions, calls, unit) if one.chosen >= _LEAST * total]
     least = min(others, key=lambda one: one.microseconds - one.chosen, default=None)
-    return Summary(len(set(calls)), len(calls), total, least)
+    kernels = set(calls)
+    unknown = len(kernels.difference(d.subject for d in made))
+    return Summary(len(kernels), len(calls), total, least, unknown)
 
 
 def _not_taken(
@@ -70,7 +81,7 @@ def _not_taken(
     """The alternatives of which a time is known."""
     for one in decisions:
         count = calls.count(one.subject) if one.subject else 1
-        if not count or one.chosen.terms is None:
+        if not count or one.chosen.terms is None or one.told:
             continue
         for other in one.others:
             if other.terms not in (None, one.chosen.terms) and not other.fault:
@@ -86,9 +97,13 @@ def reason(other: Alternative, decision: Decision) -> str:
     if other.terms is None or decision.chosen.terms is None:
         return decision.because
     part = other.cycles / max(decision.chosen.cycles, 1e-9)
+    if decision.told:
+        return f"expected to take {part:.3g} times as long; the other was {decision.told}"
     if abs(part - 1) < 0.005:
         return "expected to take as long"
     if part >= 1:
         return f"expected to take {part:.3g} times as long"
+    if decision.because:
+        return f"expected to take {part:.3g} times as long; by rule, {decision.because}"
     least = 1 - decision.margin
     return f"a gain of {1 - part:.0%} is less than the {least:.0%} that the models tell apart"

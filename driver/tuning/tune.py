@@ -24,6 +24,7 @@ from ...targets.attribute import attach, target_of
 from ..compile import run_stages
 from ..program import make_program
 from .experiments import Experiments
+from .graph import GraphFound, tune_graph
 from .keeping import Keeper, Origin
 from .kinds import Kinds
 from .learned import Learned
@@ -59,6 +60,8 @@ class Tuned:
     ended: str
     dropped: Sequence[str]
     experiments: int
+    graph: GraphFound = GraphFound()
+    """The choices on the graph, with which the schedules' default was made."""
 
 
 def tune_model(
@@ -71,15 +74,30 @@ def tune_model(
     threads: int = 1,
     target: str | None = None,
     seed: int = 0,
+    precision: bool = False,
     say: Say = lambda message: None,
 ) -> Tuned:
-    """Search schedules for a model, which is consumed, and write those kept into a folder.
+    """Search choices and schedules for a model, which is consumed, and write those kept into a
+    folder. With `precision`, products may be computed in other numbers than by default.
 
     Found ones are there from the moment on when they are found. Raises NncError.
     """
     started = time.perf_counter()
     keeper = Keeper(output, say)
     log, measured = open_log()
+    graph = GraphFound()
+    if attach(module, target_of(module, target)).policy == "processor":
+        graph = tune_graph(
+            module,
+            make_inputs,
+            output,
+            tolerance_of,
+            seconds=seconds,
+            trials=trials,
+            threads=threads,
+            precision=precision,
+            say=say,
+        )
     with TemporaryDirectory(prefix="nnc-tune-") as folder:
         made = _Tuning(module, make_inputs, Path(folder), threads, target, say)
         learned = Learned(measured, say)
@@ -109,7 +127,7 @@ def tune_model(
         schedules, whole, slower = _compared(made, kinds, search, say)
         judged = {kernel.key for kernel in kernels if kinds.has_judged(kernel)}
         keeper.finish(schedules, judged, made.machine, kinds.holding - slower)
-        return Tuned(schedules, whole, ended, search.dropped, search.experiments)
+        return Tuned(schedules, whole, ended, search.dropped, search.experiments, graph)
 
 
 def _compared(

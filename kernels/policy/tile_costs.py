@@ -416,9 +416,13 @@ class TileEstimate:
             return inf
         # Lines come whole: what other tiles have of them is gone before it is read.
         unused = self._tiles_in_line(operand, tile)
-        panel = self.bytes * unused * prod(
-            self.extents[d] if kinds[d] == "reduction" else tile.size(d)
-            for d in operand.access.used
+        panel = (
+            self.bytes
+            * unused
+            * prod(
+                self.extents[d] if kinds[d] == "reduction" else tile.size(d)
+                for d in operand.access.used
+            )
         )
         if panel <= machine.l1_bytes:
             return inf

@@ -24,7 +24,6 @@ from ...dialects.nn.windows import Window, runs
 from ...dialects.strict_math import is_strict
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
-from ...ir.decisions import Alternative, Decision
 from ...ir.lazy import np
 from ...ir.passes import Pass, PassContext, option
 from ...ir.rewriting import apply_greedily
@@ -55,7 +54,9 @@ from .integer_products import (
     pack_integer_matmul,
     with_whole_words,
 )
+from .layout_costs import conv_options, matmul_options
 from .sink_layouts import PATTERNS, plain
+from .work import Work, work_of
 
 MAX_PARTS = 27
 """Parts of a convolution's results by the taps that do not fall on padding: two borders and a
@@ -105,23 +106,22 @@ class ChooseLayouts(
             for c in convolutions
         ]
         products = [p for p in op.walk() if isinstance(p, nn.Matmul)]
-        wanted = layouts.wanted_blocks(convolutions)
-        blocks = {conv: layouts.blocks_of(conv, wanted) for conv in convolutions}
+        if not convolutions and not products:
+            return
+        work = work_of(op, self.target)
+        blocks = self._chosen(convolutions, layouts, work, context)
+        packed = {p: matmul_options(p, layouts, work, integer_matmul(p, machine)) for p in products}
         # Narrow groups shuffle channels while those before and after are still plain.
         for conv in sorted(convolutions, key=lambda c: not layouts.is_shuffled(c)):
-            found = blocks[conv]
-            context.decide(layout(conv, "blocks of {} channels, of {} results", found or ()))
-            if found is not None:
+            if (found := blocks[conv]) is not None:
                 block_conv(conv, *found, costs, integers.get(conv))
                 context.statistic("convolutions-blocked")
-        for product in products:
-            columns = layouts.columns_of(product)
-            packed = (columns,) if layouts.is_packable(product) else ()
-            context.decide(layout(product, "blocks of {} columns", packed))
-            if (words := integer_matmul(product, machine)) is not None:
-                pack_integer_matmul(product, words, layouts.columns_of(product))
-            elif layouts.is_packable(product):
-                pack_matmul(product, layouts.columns_of(product))
+        for product, options in packed.items():
+            columns = options.blocks[context.decide(options.decision).taken]
+            if options.words is not None:
+                pack_integer_matmul(product, options.words, *columns)
+            elif columns:
+                pack_matmul(product, *columns)
             else:
                 if is_exact_in_floats(product):
                     multiply_in_floats(product)
@@ -129,17 +129,24 @@ class ChooseLayouts(
             context.statistic("matrices-packed")
         apply_greedily(op, PATTERNS, fold=False, trace=context.trace)
 
+    @staticmethod
+    def _chosen(
+        convolutions: Sequence[nn.Conv], layouts: Layouts, work: Work, context: PassContext
+    ) -> dict[nn.Conv, tuple[int, int] | None]:
+        """The blocks of convolutions, as the rule says or as it was told.
 
-def layout(product: nn.Conv | nn.Matmul, words: str, blocks: tuple[int, ...]) -> Decision:
-    """The layout that a product gets, by rule: no model says what another one would take."""
-    blocked = words.format(*blocks) if blocks else "blocks"
-    rule = (
-        "blocks fill vectors"
-        if blocks
-        else "weights that change, or of which no block fills vectors, stay as they are"
-    )
-    found = tuple(map(Alternative, (blocked, "as the model has it")))
-    return Decision("layout", found, found[not blocks].name, product.loc, because=rule)
+        What reads results in other blocks than the rule's gets those as its operand.
+        """
+        wanted = layouts.wanted_blocks(convolutions)
+        found: dict[nn.Conv, tuple[int, int] | None] = {}
+        for conv in convolutions:
+            own = layouts.blocks_of(conv, wanted)
+            options = conv_options(conv, own or (), layouts, work)
+            taken = options.blocks[context.decide(options.decision).taken]
+            found[conv] = (taken[0], taken[1]) if taken else None
+            if own is not None and taken and taken[1] != own[1]:
+                wanted.update(dict.fromkeys(same_channels(conv.out), taken[1]))
+        return found
 
 
 @dataclass(frozen=True)
@@ -225,10 +232,9 @@ class Layouts:
             return None
         return before, after
 
-    def is_packable(self, product: nn.Matmul) -> bool:
-        """Whether the weights are constant, and columns fill blocks."""
+    def is_packable(self, product: nn.Matmul, block: int) -> bool:
+        """Whether the weights are constant, and columns fill blocks of so many."""
         *_, columns = shape_of(product.rhs)
-        block = self.columns_of(product)
         return (
             product.rhs.defined_by(nn.Constant) is not None
             and len(shape_of(product.rhs)) == 2

@@ -34,8 +34,9 @@ from ...ir.polynomial import Size
 from ...ir.traits import ConstantLike
 from ...ir.types import Dim, TensorType
 from ...targets.attribute import target_of
-from .choose_algorithms import Work
+from .fusion_costs import Told, told_otherwise
 from .parts import prepare
+from .work import Work
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,12 @@ class Fuse(
             shapes = SymbolicShapes(block, names)
             work = Work(machine, shapes)
             expected = work.expected_extents(block)
-            for group in Grouping(block, self.limit, views, work).groups:
+            found = Grouping(block, self.limit, views, work)
+            if self.limit > 1:
+                told = told_otherwise(found, context)
+                if told.alone or told.chains:
+                    found = Grouping(block, self.limit, views, work, told)
+            for group in found.groups:
                 make_kernel(group, shapes, expected)
                 context.statistic("kernels")
                 context.statistic("ops-fused", len(group) - 1)
@@ -88,21 +94,26 @@ class Grouping:
         limit: int,
         views: set[Operation],
         work: Work,
+        told: Told | None = None,
     ) -> None:
-        self.limit = limit
+        self.limit, self.told = limit, told or Told()
         self.most_buffers = work.machine.most_buffers
         self.work = work
         self.shapes = work.shapes
         self.order = {op: i for i, op in enumerate(block)}
         self.taken: set[Operation] = set(views)
         self.found: list[list[nn.NnOp]] = []
+        self.anchors: list[nn.NnOp] = []
+        """What each group has grown from."""
+        self.chains: dict[nn.NnOp, tuple[set[Any], bool]] = {}
+        """Last steps of several that may share a kernel, the others, whether they do by rule."""
         ops: list[nn.NnOp] = [op for op in self.order if _is_fusable(op) and op not in views]
         for op in ops:
             if isinstance(op, nn.Matmul) and (chain := self.rows_between(op)):
-                self.start(op, self._is_product_epilogue(op), self._is_prologue(op), chain)
+                self.start_chain(op, chain, True)
         for op in ops:
             if op.algorithm and (steps := self.steps_before(op)):
-                self.start(op, self._is_product_epilogue(op), self._is_prologue(op), steps)
+                self.start_chain(op, *steps)
         for op in ops:
             if op.fusion is Fusion.PRODUCT:
                 self.start(op, self._is_product_epilogue(op), self._is_prologue(op))
@@ -110,7 +121,7 @@ class Grouping:
             self.found[i] = self.with_operands_of_epilogue(self.until_narrowest(members))
         # What no kernel before it writes into a padded tensor, an algorithm's first step pads.
         for i, members in enumerate(self.found):
-            if members[0].fusion is Fusion.REDUCTION:
+            if members[0].fusion is Fusion.REDUCTION and members[0] not in self.told.alone:
                 group = set(members)
                 self.grow_backward(group, self._is_prologue(members[0]))
                 self.found[i] = sorted(group, key=self.order.__getitem__)
@@ -123,6 +134,7 @@ class Grouping:
         for op in ops:
             if op not in self.taken:
                 self.found.append([op])
+                self.anchors.append(op)
         # A kernel stands where its last op stood; later ones may use earlier ones.
         self.groups = sorted(self.found, key=lambda group: self.order[group[-1]])
 
@@ -239,25 +251,33 @@ class Grouping:
                 return False
         return True
 
-    def steps_before(self, last: nn.NnOp) -> set[Operation]:
-        """An algorithm's steps before its last one, if it pays to do all on one block of tiles."""
+    def steps_before(self, last: nn.NnOp) -> tuple[set[Operation], bool] | None:
+        """An algorithm's steps before its last one, and whether it pays to do all on one block of
+        tiles; None where they cannot share a kernel.
+        """
         steps: set[Operation] = set()
         between = weights = 0
         for cls in reversed(last.algorithm):
             value = last.operands[0]
             step = value.defined_by(cls)
             if step is None or step in self.taken or step not in self.order:
-                return set()
+                return None
             if _escapes(value, {last}):
-                return set()
+                return None
             steps.add(step)
             between += self.work.elements_of_tiles(value)
             if step.weight_operand is not None:
                 weights += prod(d or 1 for d in _shape(step.operands[step.weight_operand]) or ())
             last = step
-        return steps if self.work.is_blocked(between, weights) else set()
+        return steps, self.work.is_blocked(between, weights)
 
     # -- growing -----------------------------------------------------------------------------
+
+    def start_chain(self, last: nn.NnOp, steps: set[Any], by_rule: bool) -> None:
+        """Put an operation and the steps before it into one group, by rule or as it is told."""
+        self.chains[last] = (steps, by_rule)
+        if self.told.chains.get(last, by_rule):
+            self.start(last, self._is_product_epilogue(last), self._is_prologue(last), steps)
 
     def start(
         self,
@@ -273,10 +293,11 @@ class Grouping:
             return
         group: set[Any] = {anchor, *known}
         self.taken |= group
-        if len(anchor.results) == 1:
+        if len(anchor.results) == 1 and anchor not in self.told.alone:
             self.grow_forward(group, follows)
             self.grow_backward(group, precedes)
         self.found.append(sorted(group, key=self.order.__getitem__))
+        self.anchors.append(anchor)
 
     def grow_forward(self, group: set[Any], joins: Joins) -> None:
         """Add users, in order, as far as the group then has one result again."""

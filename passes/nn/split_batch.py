@@ -17,6 +17,7 @@ follows keeps the whole batch.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
@@ -27,6 +28,7 @@ from ...dialects.marks import ENTRY
 from ...dialects.nn.traits import Fusion
 from ...ir.builder import Builder
 from ...ir.core import IRMapping, Operation, Value
+from ...ir.decisions import Alternative, Decision, Terms
 from ...ir.diagnostics import NncError
 from ...ir.passes import Pass, PassContext, option
 from ...ir.symbols import symbol_name
@@ -35,6 +37,7 @@ from ...targets.attribute import target_of
 from ...targets.costs import BatchCosts
 from .batch_independence import rows_of
 from .building import element_of, shape_of
+from .work import work_of
 
 
 @dataclass(frozen=True)
@@ -72,9 +75,51 @@ class SplitBatch(
             if len(function.body.blocks) != 1:
                 continue
             layers = Layers.of(function)
-            cut = layers.best_cut(costs) if layers is not None else None
-            if layers is not None and cut is not None and _split(op, function, layers, cut):
+            if layers is None:
+                continue
+            cuts = {cut.name: cut for cut in layers.cuts(costs)}
+            found = context.decide(_decision(function, layers, costs, [*cuts.values()]))
+            cut = cuts.get(found.taken)
+            if cut is None:
+                continue
+            if _split(op, function, layers, cut):
                 context.statistic("parts", cut.parts)
+            else:
+                why = "an operation cannot have a smaller batch"
+                context.decisions.made[-1] = replace(found, taken=_WHOLE, because=why, told="")
+
+
+_WHOLE = "whole"
+
+
+def _decision(function: FuncOp, layers: Layers, costs: BatchCosts, cuts: Sequence[Cut]) -> Decision:
+    """In how many parts the batch is run: the one that saves most, if that is worth it."""
+    work = work_of(function)
+    machine = work.machine
+    moved = float(sum(n for op in layers.ops if (n := layers.moved(op)) > costs.cache))
+    moved += sum(weight_bytes(op, costs) for op in layers.ops)
+    products = sum(work.operations(op) for op in layers.ops if op.fusion is Fusion.PRODUCT)
+    least = min((moved - cut.saved for cut in cuts), default=moved)
+
+    def terms(saved: float) -> Terms:
+        return work.beside_memory(work.arithmetic(products), max(moved - saved, least, 0.0))
+
+    best = max(cuts, key=lambda cut: cut.saved, default=None)
+    is_worth = best is not None and best.saved > costs.saved_caches * costs.cache
+    detail = "{0.count} of " + str(len(layers.ops)) + " operations, {0.saved:,.0f} bytes saved"
+    return Decision(
+        "batch",
+        work.shared(
+            (
+                Alternative(_WHOLE, terms(0.0)),
+                *(Alternative(c.name, terms(c.saved), detail.format(c)) for c in cuts),
+            )
+        ),
+        best.name if best is not None and is_worth else _WHOLE,
+        function.loc,
+        because=f"parts save bytes from memory, of {machine.costs.batches.cache:,} in cache",
+        operation=f"{function.function_type}, {len(layers.ops)} operations",
+    )
 
 
 @dataclass(frozen=True)
@@ -84,6 +129,10 @@ class Cut:
     count: int
     parts: int
     saved: float
+
+    @property
+    def name(self) -> str:
+        return f"{self.parts} parts"
 
 
 @dataclass
@@ -117,23 +166,25 @@ class Layers:
                 late.update(op.results)
         return layers
 
-    def best_cut(self, chosen: BatchCosts) -> Cut | None:
-        """The cut that saves the most bytes from and to memory; None if none is worth it."""
-        best: Cut | None = None
+    def cuts(self, chosen: BatchCosts) -> list[Cut]:
+        """For each number of parts the cut that saves the most bytes from and to memory."""
+        found = []
         cache = chosen.cache
         costs = list(zip(map(self.moved, self.ops), self.frontiers(), strict=True))
         for parts in range(2, min(chosen.parts, self.batch) + 1):
             if self.batch % parts:
                 continue
+            best: Cut | None = None
             saved, weights = 0.0, 0.0
             for count, (op, (moved, frontier)) in enumerate(zip(self.ops, costs, strict=True), 1):
                 if moved > cache >= moved / parts:
                     saved += moved
                 weights += weight_bytes(op, chosen)
                 total = saved - (parts - 1) * weights - 2 * frontier
-                if total > chosen.saved_caches * cache and (best is None or total > best.saved):
+                if best is None or total > best.saved:
                     best = Cut(count, parts, total)
-        return best
+            found += [best] if best is not None else []
+        return found
 
     def moved(self, op: nn.NnOp) -> int:
         """Bytes that an op reads and writes; what fuses with another moves nothing itself."""

@@ -11,17 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from math import prod
+from typing import Any
 
 from ...dialects import nn
 from ...dialects.strict_math import is_strict
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
-from ...ir.passes import Pass, PassContext
+from ...ir.decisions import Alternative, Decision, Terms, described
+from ...ir.passes import Pass, PassContext, option
 from ...ir.types import Dim, IntegerType, f32, i32
+from ...targets.roofline import F32
 from .building import cast, element_of, per_channel, reshape, shape_of
 from .constants import constant_array
+from .work import Work, work_of
 
 MOST_TERMS = (1 << 31) // (255 * 255)
 """Products of such numbers whose sum i32 holds."""
@@ -46,15 +50,55 @@ class UseIntegers(
 
     numerics = "rounding"
 
+    target: str = option("", help="a target's name (default: the module's)", alias="machine")
+
     def run(self, op: Operation, context: PassContext) -> None:
         """Each product for itself."""
         if is_strict(op):
             return
+        work = cache(partial(work_of, op, self.target))
+
+        def wanted(product: nn.Conv | nn.Matmul) -> bool:
+            return context.decide(integers_or_floats(product, work())).taken == _INTEGERS
+
         for product in list(op.walk()):
             if isinstance(product, nn.Conv):
-                context.statistic("integer-products", use_in_conv(product))
+                context.statistic("integer-products", use_in_conv(product, wanted))
             elif isinstance(product, nn.Matmul):
-                context.statistic("integer-products", use_in_matmul(product))
+                context.statistic("integer-products", use_in_matmul(product, wanted))
+
+
+_INTEGERS, _FLOATS = "integers", "f32"
+Wanted = Callable[[Any], bool]
+"""Whether a product that can be computed on integers is to be."""
+
+
+def integers_or_floats(product: nn.Conv | nn.Matmul, work: Work) -> Decision:
+    """By rule, integers: their sums are exact, and their weights have a fourth of the bytes.
+
+    A word of 32 bits holds four of them where an instruction multiplies bytes, or two; else each
+    takes a product and a sum.
+    """
+    machine, operations = work.machine, work.operations(product)
+    x, weight = product.operands[:2]
+    numbers = (work.elements(x), work.elements(product.out), work.elements(weight))
+    has_bytes = machine.has_byte_products or machine.has_signed_byte_products
+    at_once = 4.0 if has_bytes else 1.0 if machine.has_pair_products else 0.5
+
+    def terms(bytes: int, at_once: float) -> Terms:
+        read, written, weights = numbers
+        return work.kernel(operations / at_once, (bytes * read, F32 * written), bytes * weights)
+
+    return Decision(
+        "integers",
+        work.shared(
+            (Alternative(_INTEGERS, terms(1, at_once)), Alternative(_FLOATS, terms(F32, 1.0)))
+        ),
+        _INTEGERS,
+        product.loc,
+        because="sums of integers are exact",
+        operation=described(product),
+    )
 
 
 @dataclass(frozen=True)
@@ -155,7 +199,7 @@ def factors(x: Value, weight: Value) -> tuple[Quantized, Quantized] | None:
     return (first, second) if first.has_one_scale and has_one_zero else None
 
 
-def use_in_matmul(product: nn.Matmul) -> int:
+def use_in_matmul(product: nn.Matmul, wanted: Wanted) -> int:
     """(x, w) -> integers, where the columns of w have their scales; 1 if so."""
     found = factors(product.lhs, product.rhs)
     if found is None or _rank(product.rhs) != 2 or _rank(product.lhs) < 2:
@@ -164,13 +208,15 @@ def use_in_matmul(product: nn.Matmul) -> int:
     terms, columns = shape_of(product.rhs)
     if terms > MOST_TERMS or not (w.has_one_scale or w.scales_shape == (1, columns)):
         return 0
+    if not wanted(product):
+        return 0
     b = Builder.before_op(product)
     exact = b.insert(nn.Matmul(x.integers(b), w.integers(b))).result
     _replace(b, product, exact, x, w.scales(b))
     return 1
 
 
-def use_in_conv(product: nn.Conv) -> int:
+def use_in_conv(product: nn.Conv, wanted: Wanted) -> int:
     """(x, w) -> integers, where the channels of the result have their scales; 1 if so."""
     found = factors(product.x, product.weight)
     if found is None:
@@ -180,7 +226,7 @@ def use_in_conv(product: nn.Conv) -> int:
     ones = (1,) * len(terms)
     if None in terms or prod(terms) > MOST_TERMS:
         return 0
-    if not (w.has_one_scale or w.scales_shape == (M, *ones)):
+    if not (w.has_one_scale or w.scales_shape == (M, *ones)) or not wanted(product):
         return 0
     b = Builder.before_op(product)
     exact = b.insert(

@@ -10,22 +10,18 @@ from dataclasses import dataclass
 from math import prod
 
 from ...dialects import nn
-from ...dialects.marks import INPUT_DIMS
-from ...dialects.nn.dimension_names import names_of
-from ...dialects.nn.symbolic_shapes import SymbolicShapes
 from ...dialects.strict_math import is_strict
 from ...ir.builder import Builder
 from ...ir.core import Operation
-from ...ir.decisions import Alternative, Decision
+from ...ir.decisions import Alternative, Decision, described
 from ...ir.location import Location
 from ...ir.passes import Pass, PassContext, option
 from ...ir.types import bf16, f16
-from ...targets.attribute import target_of
 from ...targets.machine import Machine
 from ...targets.roofline import F32, Roofline
 from .building import cast, element_of, shape_of, widen
-from .choose_algorithms import Work
 from .fold_batch_norm import is_made_of_constants
+from .work import work_of
 
 
 @dataclass(frozen=True)
@@ -54,15 +50,13 @@ class WidenConvolutions(
         convs = [conv for conv in convs if element_of(conv.x) in (f16, bf16)]
         if not convs:
             return
-        names = names_of(op.attributes.get(INPUT_DIMS))
-        shapes = SymbolicShapes(op.regions[0].blocks[0], names)
-        work = Work(target_of(op, self.target).machine, shapes)
+        work = work_of(op, self.target)
         for conv in [c for c in convs if is_made_of_constants(c.weight)]:
             N, _, *places = work.shapes.of(conv.out)
             weights = prod(shape_of(conv.weight))  # type: ignore[arg-type]
             products = float(weights * prod(work.expected(N, *places)))
-            found = precision(work.machine, weights, products, conv.loc)
-            context.decide(found)
+            decided = precision(work.machine, weights, products, conv.loc, described(conv))
+            found = context.decide(decided)
             if found.taken == _WIDE:
                 compute_wide(conv)
                 context.statistic("wide-convolutions")
@@ -71,7 +65,9 @@ class WidenConvolutions(
 _NARROW, _WIDE = "16 bits", "f32"
 
 
-def precision(machine: Machine, weights: int, products: float, loc: Location) -> Decision:
+def precision(
+    machine: Machine, weights: int, products: float, loc: Location, operation: str = ""
+) -> Decision:
     """Whether the casts that are saved outweigh the larger weights."""
     costs = Roofline(machine)
     arithmetic, read = costs.arithmetic(products), float(F32 * weights)
@@ -79,11 +75,11 @@ def precision(machine: Machine, weights: int, products: float, loc: Location) ->
     wide = costs.beside_memory(arithmetic, read)
     return Decision(
         "precision",
-        (Alternative(_NARROW, narrow), Alternative(_WIDE, wide)),
+        costs.shared((Alternative(_NARROW, narrow), Alternative(_WIDE, wide))),
         _WIDE if wide.cycles < narrow.cycles else _NARROW,
         loc,
-        because="on one core",
         again=lambda other: precision(other, weights, products, loc),
+        operation=operation,
     )
 
 

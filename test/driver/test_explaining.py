@@ -14,7 +14,8 @@ from nnc.ir.decisions import Alternative, Decision, Decisions, Terms
 from nnc.ir.location import UNKNOWN
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
-from nnc.passes.nn.choose_algorithms import ConvSizes, algorithm
+from nnc.passes.nn.choose_algorithms import algorithm
+from nnc.passes.nn.work import ConvSizes
 from nnc.targets.base import target
 from nnc.tools.nnc import main
 
@@ -106,7 +107,7 @@ def test_json_has_the_same_numbers(tmp_path, capsys):
     found = json.loads(capsys.readouterr().out)
     assert set(found) == {
         "model", "target", "kernels", "host_steps", "launches", "copied", "copying",
-        "microseconds", "calls",
+        "microseconds", "calls", "choices",
     }  # fmt: skip
     assert found["microseconds"] == pytest.approx(
         sum(one["calls"] * one["microseconds"] for one in found["kernels"])
@@ -141,6 +142,16 @@ def test_devices_say_what_bounds_them(name, tmp_path):
     if name == "opencl":
         assert found.launches == 2 and found.copied == 4 * (64 * 48 + 48 * 32 + 64 * 32)
         assert all(one.terms["launches"] > 0 for one in found.kernels)
+
+
+def test_a_kernel_on_a_device_has_the_time_of_the_host_beside_it(tmp_path):
+    found = explain("m", load_module(model_in(tmp_path)), target="opencl")
+    for kernel in found.kernels:
+        (place,) = [one for one in kernel.choices if one.kind == "place"]
+        device, host = place.options
+        assert place.taken == device.name == "opencl"
+        assert device.microseconds == pytest.approx(kernel.microseconds)
+        assert host.terms["copies"] > 0 and host.microseconds > host.terms["copies"]
 
 
 def test_a_longer_launch_is_what_bounds(tmp_path):
@@ -206,6 +217,17 @@ def test_the_line_names_the_alternative_that_comes_nearest(tmp_path):
     least = found.not_taken.microseconds - found.not_taken.chosen
     assert least * unit == pytest.approx(min(gaps))
     assert "; fastest not taken: 'apart' of " in found.line("")
+
+
+def test_the_line_says_of_which_kernels_no_time_is_expected(tmp_path):
+    module, decisions = load_module(model_in(tmp_path)), Decisions()
+    run_stages(module, target="x86-64-v4", last="schedule", decisions=decisions)
+    all_of_them = summary(module, decisions.made)
+    assert all_of_them is not None and "ms expected; " in all_of_them.line("")
+    known = [one for one in decisions.made if one.subject != "softmax_0"]
+    fewer = summary(module, known)
+    assert fewer is not None and fewer.microseconds < all_of_them.microseconds
+    assert "ms expected of all but 1 kernels" in fewer.line("")
 
 
 def test_reasons():

@@ -6,7 +6,7 @@ import pytest
 from nnc.ir.decisions import Decision, Terms
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
-from nnc.kernels.choose_schedules import ChooseSchedules
+from nnc.kernels.choose_schedules import ChooseSchedules, choose
 from nnc.kernels.policy.candidates import best, candidates
 from nnc.targets.base import target
 
@@ -20,7 +20,7 @@ def decided(name: str, target_name: str) -> Decision:
     context = PassContext()
     context.decisions.every = True
     ChooseSchedules(target_name).run(module, context)
-    (found,) = context.decisions.made
+    (found,) = [one for one in context.decisions.made if one.kind == "schedule"]
     return found
 
 
@@ -82,3 +82,78 @@ def test_the_resource_that_is_slow_bounds(name: str, resource: str, numbers: dic
     assert chosen.terms is not None and chosen.terms.bound == resource
     usual = best(candidates("k", block, AVX512), AVX512)
     assert usual.cycles < chosen.cycles
+
+
+# -- twenty kernels, each with one resource slowed ---------------------------------------------
+
+SLOWER = {
+    "memory": {"memory_bandwidth": 1 / 32},
+    "arithmetic": {"full_width_units": 1 / 32},
+    "latency": {"fma_latency": 32},
+    "loads": {"load_bytes_per_cycle": 1 / 32},
+    "issue": {"issue_width": 1 / 32},
+    "l2": {"l1_bytes": 1 / 512, "l2_bandwidth": 1 / 32},
+}
+"""By how much numbers of a processor are changed, by the resource that is slow then: memory, fewer
+units, additions that wait longer, narrower loads, fewer instructions, a smaller first cache."""
+SLOWER_DEVICE = {
+    "launches": {"launch_microseconds": 10_000},
+    "latency": {"latency": 64},
+}
+"""The same of a device: a longer launch, memory that answers later."""
+OTHERWISE = {
+    "matmul": ("arithmetic", "latency", "launches"),
+    "matmul_transposed_tall": ("latency", "memory", "latency"),
+    "matmul_of_transpose": ("memory", "arithmetic", "launches"),
+    "matvec_streamed": ("loads", "issue", "latency"),
+    "conv": ("l2", "arithmetic", "launches"),
+    "conv_padded": ("arithmetic", "memory", "latency"),
+    "conv_stride": ("issue", "latency", "launches"),
+    "conv_dilation": ("latency", "arithmetic", "latency"),
+    "conv_pointwise": ("l2", "issue", "launches"),
+    "depthwise": ("loads", "latency", "latency"),
+    "softmax": ("memory", "arithmetic", "launches"),
+    "softmax_channels": ("l2", "issue", "latency"),
+    "softmax_kept": ("arithmetic", "memory", "launches"),
+    "attention": ("memory", "arithmetic", "latency"),
+    "attention_one_query": ("l2", "latency", "launches"),
+    "layer_norm": ("latency", "arithmetic", "latency"),
+    "scale_add": ("issue", "arithmetic", "launches"),
+    "transpose": ("loads", "issue", "latency"),
+    "reduce_rows": ("memory", "arithmetic", "launches"),
+    "reduce_columns": ("arithmetic", "latency", "latency"),
+    "argmax": ("memory", "latency", "launches"),
+    "upsample": ("memory", "arithmetic", "latency"),
+    "gather_rows": ("arithmetic", "issue", "launches"),
+}
+"""Kernels, and a resource for each machine that does not bound them as the machine is described."""
+MACHINES = {
+    "x86-64-v4": SLOWER,
+    "cortex-a76": SLOWER,
+    "cuda-sm80": SLOWER_DEVICE,
+}
+
+
+def slowed(machine, factors: dict[str, float]):
+    """A machine with some numbers changed by factors; whole ones stay whole, but for rates."""
+    found = {}
+    for name, factor in factors.items():
+        number = getattr(machine, name) * factor
+        is_size = name.endswith(("bytes", "latency"))
+        found[name] = max(1, round(number)) if is_size else number
+    return replace(machine, **found)
+
+
+@pytest.mark.parametrize("at, target_name", list(enumerate(MACHINES)))
+@pytest.mark.parametrize("kernel", OTHERWISE)
+def test_the_one_resource_that_is_slowed_is_named(kernel: str, at: int, target_name: str):
+    machine, policy = target(target_name).machine, target(target_name).policy
+    resource = OTHERWISE[kernel][at]
+    if resource == "launches":  # so small a kernel is bound by its launch as it is
+        machine = replace(machine, launch_microseconds=machine.launch_microseconds / 1000)
+    function = parse_module(KERNELS[kernel]().text).body_block.first
+    _, usual = choose(function, policy, machine, True)
+    _, slow = choose(function, policy, slowed(machine, MACHINES[target_name][resource]), True)
+    assert usual.terms.bound != resource
+    assert slow.terms.bound == resource
+    assert slow.terms.cycles > usual.terms.cycles

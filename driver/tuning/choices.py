@@ -1,0 +1,128 @@
+"""Choices on the graph that `nnc tune` has found: a file of text for each.
+
+    module attributes {nnc.choice = {kind = "algorithm", taken = "winograd 2x2", default = "direct",
+                                     operation = "nn.blocked_conv {..} : (..) -> (..)", ..}} {
+    }
+
+`operation` says what the choice is for, whatever the model: its name, attributes and types. In
+place of `taken` may stand any alternative that `nnc why` names; one that is not legal is said to be
+so, and the default is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from ...dialects.builtin import ModuleOp
+from ...ir.attributes import DictAttr, FloatAttr, StringAttr
+from ...ir.decisions import Decisions, choice_key
+from ...ir.diagnostics import NncError
+from ...ir.files import write_whole
+from ...ir.syntax.parser import parse_module
+from ...ir.types import f64
+from ...kernels.tuned import TunedFolder
+
+CHOICE = "nnc.choice"
+"""Of a module: what it says of an operation, and what was measured."""
+
+_TEXTS = ("kind", "taken", "default", "operation", "machine", "version")
+_NUMBERS = ("gain", "spread")
+
+
+@dataclass(frozen=True)
+class TunedChoice:
+    """What is to be taken for an operation of a graph in place of the default, and what that gains.
+
+    `gain` is the part of the model's time that it saves, `spread` how sure that is; `machine` the
+    target that it was measured on.
+    """
+
+    kind: str
+    operation: str
+    taken: str
+    default: str = ""
+    gain: float = 0.0
+    spread: float = 0.0
+    machine: str = ""
+    version: str = ""
+
+    @property
+    def key(self) -> str:
+        """The key of the decisions that it is for."""
+        return choice_key(self.kind, self.operation)
+
+    @property
+    def file_name(self) -> str:
+        """The name of its file: what tells choices and machines apart."""
+        machine = sha256(self.machine.encode()).hexdigest()
+        return f"{self.kind}-{self.key[:12]}-{machine[:6]}.choice.mlir"
+
+    def write(self, folder: Path) -> Path:
+        """Write its file, whole, and return its path. Raises NncError."""
+        texts = [(name, StringAttr(getattr(self, name))) for name in _TEXTS]
+        numbers = [(name, FloatAttr(round(getattr(self, name), 5), f64)) for name in _NUMBERS]
+        module = ModuleOp.of([])
+        module.attributes[CHOICE] = DictAttr((*texts, *numbers))
+        about = (
+            f"// Written by nnc tune {self.version}: it saves {self.gain:.1%} of the model's time, "
+            f"+- {self.spread:.1%}.\n// Used by --tuned; it may be edited.\n"
+        )
+        path = folder / self.file_name
+        write_whole(path, about, f"{module}\n")
+        return path
+
+    @staticmethod
+    def read(path: Path) -> TunedChoice:
+        """What a file has. Raises NncError with file and place where it is none of these files."""
+        try:
+            text = path.read_bytes().decode("utf-8")
+        except OSError as error:
+            raise NncError(f"cannot read '{path}': {error.strerror or error}") from None
+        except UnicodeDecodeError as error:
+            raise NncError(f"{path}: not UTF-8 text (byte {error.start})") from None
+        module = parse_module(text, str(path))
+        module.verify()
+        about = module.attributes.get(CHOICE)
+        if not isinstance(about, DictAttr) or len(list(module.body_block)):
+            raise module.error(f"is no choice of nnc tune: an empty module with '{CHOICE}' is one")
+        given = dict(about.items())
+        wrong = [n for n in _TEXTS if not isinstance(given.get(n), StringAttr)]
+        wrong += [n for n in _NUMBERS if not isinstance(given.get(n), FloatAttr)]
+        if wrong:
+            raise module.error(f"'{CHOICE}' has no '{wrong[0]}', or not of its type")
+        values = {name: given[name].value for name in (*_TEXTS, *_NUMBERS)}  # type: ignore[attr-defined]
+        return TunedChoice(**values)
+
+    def __str__(self) -> str:
+        return f"{self.kind} '{self.taken}' for '{self.default}' of {self.operation}"
+
+
+def read_choices(folder: TunedFolder) -> list[TunedChoice]:
+    """All choices in a folder, of any machine. Raises NncError where one is damaged."""
+    found: dict[tuple[str, str], TunedChoice] = {}
+    for path in folder.choice_files():
+        one = TunedChoice.read(path)
+        if (one.key, one.machine) in found:
+            raise NncError(f"{path}: the folder has another choice of its operation and machine")
+        found[one.key, one.machine] = one
+    return list(found.values())
+
+
+def for_machine(
+    choices: Iterable[TunedChoice], machine: str, anywhere: bool = False
+) -> list[TunedChoice]:
+    """The choices that count on a machine: its own, and with `anywhere` others beside them."""
+    found = {one.key: one for one in choices if anywhere}
+    found.update({one.key: one for one in choices if one.machine == machine})
+    return list(found.values())
+
+
+def tell(decisions: Decisions, folder: TunedFolder, machine: str) -> None:
+    """Let decisions be as a folder says; what they are told already stays. Raises NncError."""
+    found = for_machine(read_choices(folder), machine, folder.anywhere)
+    if found:
+        decisions.told = {**{one.key: one.taken for one in found}, **decisions.told}
+        decisions.told_by = "tuned"

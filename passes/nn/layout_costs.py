@@ -1,0 +1,122 @@
+"""The layouts that a product may have, and what each is expected to take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ...dialects import nn
+from ...ir.decisions import Alternative, Decision, Terms, described
+from .building import shape_of
+from .work import Work
+
+if TYPE_CHECKING:
+    from .choose_layouts import Layouts
+    from .integer_products import IntegerProduct
+
+Blocks = tuple[int, ...]
+"""Channels of operand and results that lie together, or columns; none for the plain layout."""
+
+PLAIN = "as the model has it"
+_KEPT = "weights that change, or of which no block fills vectors, stay as they are"
+
+
+@dataclass(frozen=True)
+class LayoutOptions:
+    """The layouts of a product by their names, the rule's first; on `words` of integers."""
+
+    blocks: Mapping[str, Blocks]
+    decision: Decision
+    words: IntegerProduct | None = None
+
+
+def conv_options(conv: nn.Conv, found: Blocks, layouts: Layouts, work: Work) -> LayoutOptions:
+    """The layouts of a convolution, of which `found` is the rule's: other blocks of results, which
+    their readers then have too, and the plain one.
+    """
+    words = layouts.integers.get(conv)
+    count = words.count if words is not None else 1
+    costs = work.machine.costs.layouts
+    options = [found] if found else []
+    if found and conv.groups == 1 and words is None:
+        results, block = shape_of(conv.out)[1], layouts.block
+        options += [
+            (found[0], other)
+            for other in (block // 2, 2 * block)
+            if other > 1 and results % other == 0 and other != found[1]
+        ]
+    weights, rows = work.bytes(conv.weight), shape_of(conv.out)[-1]
+    products = work.operations(conv)
+    tensors = (work.bytes(conv.x), work.bytes(conv.out))
+
+    def terms(blocks: Blocks) -> Terms:
+        if blocks:
+            filled = layouts.filled(blocks[-1]) if layouts.block > 1 else 1.0
+            return work.kernel(products / count / filled, tensors, weights / count)
+        lanes = work.machine.lanes(4)
+        columns = rows or costs.few_rows * lanes
+        filled = columns / (lanes * -(-columns // lanes))
+        is_strided = set(conv.strides or (1,)) != {1}
+        longer = costs.plain_strided if is_strided else costs.plain_products
+        return work.kernel(longer * products / filled, tensors, weights)
+
+    words_of = "blocks of {} channels, of {} results".format
+    return _options(conv, work, [*options, ()], words_of, terms)
+
+
+def matmul_options(
+    product: nn.Matmul, layouts: Layouts, work: Work, words: IntegerProduct | None
+) -> LayoutOptions:
+    """The layouts of the right-hand side of a product: as many columns in a block as the rule
+    says, or another number, or none. Words of integers are always in blocks.
+    """
+    own = layouts.columns_of(product)
+    other = layouts.block if own != layouts.block else 2 * layouts.block
+    fit = [n for n in (own, other) if words is not None or layouts.is_packable(product, n)]
+    options: list[Blocks] = [(n,) for n in fit] if own in fit else []
+    if words is None:
+        options.append(())
+    costs = work.machine.costs.layouts
+    products = work.operations(product) / (words.count if words is not None else 1)
+    weights = work.bytes(product.rhs)
+    tensors = (work.bytes(product.lhs), work.bytes(product.out))
+    rows = math.prod(d or costs.few_rows for d in shape_of(product.lhs)[:-1])
+    is_constant = product.rhs.defined_by(nn.Constant) is not None
+
+    def terms(blocks: Blocks) -> Terms:
+        if rows < costs.few_rows:
+            stretch = costs.unpacked if not blocks else 1.0
+            if blocks and blocks[0] < 2 * layouts.block:
+                stretch = costs.narrow_blocks
+            return work.kernel(products, tensors, stretch * weights)
+        if not blocks and is_constant:  # the kernel packs them, each time
+            return work.kernel(products, (*tensors, weights, weights), weights)
+        return work.kernel(products, tensors, weights)
+
+    found = _options(product, work, options, "blocks of {} columns".format, terms)
+    return replace(found, words=words)
+
+
+def _options(
+    product: nn.Conv | nn.Matmul,
+    work: Work,
+    options: list[Blocks],
+    words: Callable[..., str],
+    terms: Callable[[Blocks], Terms],
+) -> LayoutOptions:
+    named = {words(*blocks) if blocks else PLAIN: blocks for blocks in options}
+    found = [Alternative(name, terms(blocks)) for name, blocks in named.items()]
+    rule = next(iter(named))
+    if is_plain := not named[rule]:
+        found.insert(0, Alternative("blocks", fault=_KEPT))
+    decision = Decision(
+        "layout",
+        work.shared(found),
+        rule,
+        product.loc,
+        because=_KEPT if is_plain else "blocks fill vectors",
+        operation=described(product),
+    )
+    return LayoutOptions(named, decision)

@@ -1,0 +1,181 @@
+"""What the operations of a graph are expected to take: what layouts, algorithms and fusion cost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from ...dialects import nn
+from ...dialects.marks import INPUT_DIMS
+from ...dialects.nn.blocked import BlockedConvOp
+from ...dialects.nn.dimension_names import names_of
+from ...dialects.nn.symbolic_shapes import SymbolicShapes
+from ...dialects.nn.winograd import points_of
+from ...ir.core import Block, Operation, Value
+from ...ir.decisions import Terms
+from ...ir.polynomial import Size
+from ...ir.types import TensorType
+from ...targets.attribute import target_of
+from ...targets.roofline import F32, Roofline
+from .building import shape_of
+from .dilations import dilations_of
+
+
+@dataclass(frozen=True)
+class ConvSizes:
+    """What the time of a convolution depends on: images, channels, rows and columns of results,
+    channels of results. Dilated images are taken apart.
+    """
+
+    images: int
+    channels: int
+    rows: int
+    columns: int
+    results: int
+    stride: int
+    products: float
+    is_dilated: bool
+
+
+def stride_of(conv: nn.BlockedConv) -> int:
+    """The stride in both directions."""
+    return conv.strides[0] if conv.strides else 1
+
+
+@dataclass(frozen=True)
+class ConvCosts(Roofline):
+    """What convolutions are expected to take on a machine. Units: cycles of one core."""
+
+    def direct(self, sizes: ConvSizes) -> Terms:
+        """The products; the weights come from memory, mostly beside them."""
+        weights = F32 * 9 * sizes.channels * sizes.results
+        read = self.costs.hidden * weights / self.machine.memory_bandwidth
+        return Terms({"arithmetic": self.arithmetic(sizes.products), "memory": read})
+
+    def winograd(self, sizes: ConvSizes, tile: int) -> Terms:
+        """The products, with the weights beside them; the transforms, which write and read."""
+        N, C, P, Q, M = sizes.images, sizes.channels, sizes.rows, sizes.columns, sizes.results
+        machine = self.machine
+        tiles, points = N * -(-P // tile) * -(-Q // tile), points_of(tile, sizes.stride) ** 2
+        between = points * tiles * (C + M)
+        weights = points * C * M
+        found = self.beside_memory(self.arithmetic(tiles * weights), F32 * weights)
+        transforms = self.arithmetic(tiles * (C + M) * self._transform(tile, sizes.stride))
+        is_cached = self.is_cached(between) or self.is_blocked(between, weights)
+        if sizes.is_dilated:
+            between += N * P * Q * (C + M)
+        found = found.plus("arithmetic", transforms)
+        if not is_cached:
+            return found.plus("memory", 2 * F32 * between / machine.memory_bandwidth)
+        # What is written to the second cache is partly read from the third.
+        found = found.plus("l2", F32 * between / machine.private_memory.bandwidth)
+        return found.plus("l3", F32 * between / machine.shared_memory.bandwidth)
+
+    def _transform(self, tile: int, stride: int) -> int:
+        """Multiplications that one tile's transform at input or output is worth."""
+        costs = self.costs
+        if stride == 1:
+            return costs.transform_2 if tile == 2 else costs.transform_4
+        return costs.transform_2_strided if tile == 2 else costs.transform_4_strided
+
+    def is_cached(self, between: int) -> bool:
+        """Whether so many elements between kernels stay in the second cache and the one behind."""
+        return F32 * between <= self.costs.between_l2s * self.machine.private_memory.bytes
+
+    def is_blocked(self, between: int, weights: int) -> bool:
+        """Whether transforms and products are to be done on blocks of tiles, one after the other.
+
+        Then what is between them never leaves the caches, but each block reads all weights.
+        """
+        return not self.is_cached(between) and between > self.costs.between_weights * weights
+
+
+@dataclass(frozen=True)
+class Work(ConvCosts):
+    """The same of the convolutions of a function, whose unknown extents are estimated."""
+
+    shapes: SymbolicShapes
+    smaller: int = 1
+    """By what to divide the extents of open images."""
+
+    def sizes_of(self, conv: nn.BlockedConv) -> tuple[ConvSizes, ...]:
+        """The sizes that count: of open images, usual ones and small ones."""
+        if None not in shape_of(conv.out)[2:4]:
+            return (self.sizes(conv),)
+        return self.sizes(conv), replace(self, smaller=self.costs.small_images).sizes(conv)
+
+    def extents(self, conv: nn.BlockedConv) -> list[int]:
+        """N, P and Q of the result, as expected."""
+        N, _, P, Q, _ = self.shapes.of(conv.out)
+        return self.expected(N, P, Q)
+
+    def elements_of_tiles(self, value: Value) -> int:
+        """Elements of tiles at all points, [points, blocks, N, S, T, block], as expected."""
+        points, blocks, *extents, block = self.shapes.of(value)
+        return math.prod((points, blocks, *self.expected(*extents), block))  # type: ignore[arg-type]
+
+    def expected_extents(self, block: Block) -> dict[Size, int]:
+        """The unknown extents of images in a block's convolutions, with what they may be."""
+        found: dict[Size, int] = {}
+        for op in block:
+            match op:
+                case BlockedConvOp():
+                    rank = len(op.out.type.shape) - 3 - op.outer_rank
+                    values, places = (op.x, op.out), slice(-1 - rank, -1)
+                case nn.WinogradInput() | nn.WinogradOutput():
+                    values, places = (op.x, op.out), slice(-3, -1)
+                case _:
+                    continue
+            for sizes in (self.shapes.of(value)[places] for value in values):
+                pairs = zip(sizes, self.expected(1, *sizes)[1:], strict=True)
+                found.update((size, extent) for size, extent in pairs if not isinstance(size, int))
+        return found
+
+    def expected(self, images: Size, *extents: Size) -> list[int]:
+        """Extents of images: unknown ones as the target says, an unknown number of images as 1."""
+        is_image = sum(extent != 1 for extent in extents) > 1
+        other = (self.costs.open_extent if is_image else self.costs.open_steps) // self.smaller
+        found = [self.shapes.estimate(d, self._given, other) for d in extents]
+        return [images if isinstance(images, int) else 1, *found]
+
+    def _given(self, input: TensorType) -> int:
+        """An unknown extent of an input: of an image, if it has rows and columns, or of a sound."""
+        is_image = sum(extent != 1 for extent in input.shape[2:]) > 1
+        return (self.costs.open_image if is_image else self.costs.open_sound) // self.smaller
+
+    def elements(self, value: Value) -> int:
+        """Elements of a tensor, as expected."""
+        first, *others = self.shapes.of(value) or (1,)
+        return math.prod(self.expected(first, *others))
+
+    def bytes(self, value: Value) -> float:
+        """Bytes of a tensor, as expected."""
+        element = value.type.element_type  # type: ignore[attr-defined]
+        return float(self.elements(value) * getattr(element, "byte_width", 8))
+
+    def operations(self, op: nn.NnOp) -> float:
+        """Multiplications that an op is worth: of a sum, one for each of its terms."""
+        form = op.comprehension()
+        sums = [d.size or 1 for d in form.dims if d.kind == "reduction"] if form else []
+        if form is None and op.operands:
+            return float(max(self.elements(v) for v in (op.operands[0], *op.results)))
+        return float(self.elements(op.results[0]) * math.prod(sums))
+
+    def sizes(self, conv: nn.BlockedConv) -> ConvSizes:
+        """The sizes of the dense convolution."""
+        _, Co, _, _, Ci = shape_of(conv.x)
+        _, Mo, _, _, Mi = shape_of(conv.out)
+        N, P, Q = self.extents(conv)
+        d, e = dilations_of(conv)
+        C, M = Co * Ci, Mo * Mi  # type: ignore[operator]
+        products = float(9 * C * M * N * P * Q)
+        apart = (N * d * e, C, -(-P // d), -(-Q // e), M)
+        return ConvSizes(*apart, stride_of(conv), products, (d, e) != (1, 1))
+
+
+def work_of(function: Operation, target: str = "") -> Work:
+    """The estimates of a function of the graph, for a target or the module's."""
+    blocks = function.regions[0].blocks
+    names = names_of(function.attributes.get(INPUT_DIMS))
+    shapes = SymbolicShapes(blocks[0] if blocks else None, names)
+    return Work(target_of(function, target).machine, shapes)
