@@ -162,6 +162,8 @@ class _Tuning:
             raise NncError("the model has no kernels to measure")
         self._threads, self._say = threads, say
         self._disturbed = False
+        self._alone: dict[tuple[str, str], Ratio] = {}
+        """Ratios of kernels that were found by those of the whole."""
         self.dropped: list[str] = []
         """Candidates that were at fault among others that were not, and how."""
         request = Request(folder, folder, threads, _MEASURED, tolerance_of(module), 0)
@@ -180,7 +182,9 @@ class _Tuning:
         limit = max(_LEAST_SECONDS, _TIMES_DEFAULT * spent)
         signature = self._default.signature
         memory = signature.weights_bytes + signature.prepared_bytes + signature.arena_bytes
-        request = replace(request, memory=_LEAST_MEMORY + _TIMES_DEFAULT * memory)
+        # Code outside of this process has limits of its own, and engines reserve addresses freely.
+        if chosen.obstacle() is None:
+            request = replace(request, memory=_LEAST_MEMORY + _TIMES_DEFAULT * memory)
         self._experiments = Experiments(request, limit)
         self.close = self._experiments.close
         """Ends what makes experiments."""
@@ -276,6 +280,7 @@ class _Tuning:
             share = max(self._shares[key], _LEAST_SHARE)
             found = (1 + (n - 1) / share for n in (whole.median, whole.low, whole.high))
             ratios[key] = Ratio(*(max(_LEAST_SHARE, n) for n in found))
+            self._alone[key, variant.text] = ratios[key]
         return ratios
 
     def _dropped(self, key: str, variant: Variant, fault: str) -> Ratio:
@@ -293,7 +298,8 @@ class _Tuning:
         whole = Ratio.of(answer.whole)
         if self._clocked:
             return self._ratios(answer), whole
-        return dict.fromkeys(chosen, whole), whole
+        alone = {key: self._alone.get((key, one.text), whole) for key, one in chosen.items()}
+        return (alone if whole.is_faster else dict.fromkeys(chosen, whole)), whole
 
     def _answer(self, chosen: Mapping[str, Variant], seconds: float, whole: bool = False) -> Answer:
         schedules = {

@@ -63,7 +63,7 @@ _KEPT_CODES = 4096
 class Request:
     """What an experiment compiles and runs. Units: seconds, bytes.
 
-    With `whole` the model is compiled as users do, also where kernels could be replaced in it.
+    No `memory` stands for no limit. With `whole` the model is compiled as users do, also where kernels could be replaced in it.
     """
 
     folder: Path
@@ -371,7 +371,8 @@ def main() -> None:
     while True:
         request: Request = pickle.loads((folder / "request.pickle").read_bytes())
         if worker is None:
-            _limit_memory(request.memory)
+            if request.memory:
+                _limit_memory(request.memory)
             worker = Worker(request, say)
         made = folder / "answer.new"
         made.write_bytes(pickle.dumps(worker.run(request)))

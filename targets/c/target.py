@@ -95,10 +95,6 @@ class CTarget(Target):
 
         return None if compiler() else "no C compiler is here: install gcc, clang, or ziglang (pip)"
 
-    @property
-    def has_clock(self) -> bool:
-        return True
-
     def load(self, code: bytes, exports: tuple[str, ...]) -> LinkedCode:
         self.check_runs_here()
         from .running import load_text
