@@ -18,10 +18,10 @@ import numpy as np
 
 from ...dialects import func, linalg, memref
 from ...dialects.memref import base_buffer
-from ...ir.core import Value
+from ...ir.core import Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.numpy_types import type_to_numpy
-from ...ir.traits import WritesMemory
+from ...ir.traits import Terminator, WritesMemory
 from ...ir.types import FloatType, MemRefType
 from ...kernels.model.stages import expected, stages_of
 from ...memory.instrument_kernels import INNER, TIMES
@@ -88,7 +88,7 @@ def buffers_of(function: func.FuncOp) -> tuple[Buffer, ...] | None:
                 written.add(base_buffer(op.memref))
             case memref.Copy():
                 written.add(base_buffer(op.target))
-            case memref.Prefetch():
+            case memref.Prefetch() | memref.Alloc() | memref.Dealloc():
                 pass
             case _ if op.has_trait(WritesMemory):
                 return None
@@ -109,20 +109,23 @@ def buffers_of(function: func.FuncOp) -> tuple[Buffer, ...] | None:
     return tuple(found)
 
 
+def _goes_on_rounded(op: Operation) -> bool:
+    """Whether an operation works on a float that was rounded to 16 bits or less in the kernel."""
+    if op.has_trait(Terminator) or isinstance(op, memref.Dealloc):
+        return False
+    made = (v.type for v in op.operands if v.defining_op is not None)
+    types = (t.element_type if isinstance(t, MemRefType) else t for t in made)
+    return any(isinstance(t, FloatType) and t.byte_width < 4 for t in types)
+
+
 class _Bounds:
     """Bounds of the results of one kernel."""
 
     def __init__(self, function: func.FuncOp) -> None:
         values = [v for op in function.walk() for v in op.operands] + list(function.args)
         types = {v.type.element_type for v in values if isinstance(v.type, MemRefType)}
-        inside = {
-            v.type.element_type
-            for op in function.walk()
-            for v in op.results
-            if isinstance(v.type, MemRefType)
-        }
         self._floats = [t for t in types if isinstance(t, FloatType)]
-        self._rounds = [t for t in inside if isinstance(t, FloatType) and t.byte_width < 4]
+        self._rounds = any(map(_goes_on_rounded, function.walk()))
         sums = [
             prod(expected(e) for e, k in zip(s.extents, s.kinds, strict=True) if k == "reduction")
             for s in stages_of(function.body.blocks[0])

@@ -63,6 +63,7 @@ class PatchedProgram(Executable):
     def use(self, candidates: Mapping[str, LinkedCode]) -> None:
         """Call these in place of the kernels of these names, and the default code of all others."""
         self._fill({name: one[CANDIDATE] for name, one in candidates.items()})
+        self._used = dict(candidates)  # code is unloaded when nobody refers to it
 
     def _fill(self, addresses: Mapping[str, int]) -> None:
         for name, default in self._default.items():

@@ -63,7 +63,8 @@ _KEPT_CODES = 4096
 class Request:
     """What an experiment compiles and runs. Units: seconds, bytes.
 
-    No `memory` stands for no limit. With `whole` the model is compiled as users do, also where kernels could be replaced in it.
+    No `memory` stands for no limit. With `whole` the model is compiled as users do, also where
+    kernels could be replaced in it.
     """
 
     folder: Path
