@@ -6,6 +6,7 @@ import itertools
 import os
 import pickle
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import ml_dtypes
 import nnc
 import numpy as np
 import pytest
+from nnc.dialects import schedule
 from nnc.driver.compile import mark_entry, run_stages
 from nnc.driver.tuning import patching
 from nnc.driver.tuning.checking import Bound, Buffer, Comparison, beyond, buffers_of
@@ -31,6 +33,8 @@ from nnc.lowering.pipelines import pipeline
 from nnc.targets.attribute import detailed, target_of
 from nnc.targets.base import target as find_target
 from nnc.targets.processor import processor_of
+
+from ..targets.emulated import require_emulator
 
 CHAIN = """
 func.func @main(%x: tensor<24x48xf32>, %w: tensor<48x40xf32>, %v: tensor<40x32xf32>) -> tensor<24x32xf32> {
@@ -139,6 +143,7 @@ func.func @main(%t: {rows}, %i: tensor<24xi64>) -> {many} {{
     assert kernel.interface.returns_status
     block, machine = kernels[name].body.blocks[0], processor_of(marked)
     one = Variants(name, block, machine).default.schedule.clone()
+    assert isinstance(one, schedule.For)
     part = patching.candidate_module(marked, kernels[name], one, kernel.interface)
     model.use({name: model.load(name, model.compiled(part))})
     assert np.array_equal(model.run({"input0": table, "input1": index})["output0"], table[index])
@@ -425,7 +430,7 @@ def test_a_full_disk_is_one_error(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["kernels.pickle"]
 
 
-# -- devices ---------------------------------------------------------------------------------------
+# -- other targets ---------------------------------------------------------------------------------------
 
 
 def test_variants_of_devices_are_legal_and_differ():
@@ -503,3 +508,21 @@ def test_an_emulated_processor_is_refused(tmp_path):
         module = nnc.parse(CHAIN)
         mark_entry(module)
         tune_model(module, lambda model: inputs(), tmp_path, target="cortex-a76")
+
+
+@pytest.mark.emulated
+def test_kernels_of_webassembly_have_a_clock_in_an_engine(tmp_path):
+    require_emulator("wasm32-simd")
+    module = bufferized(CHAIN, target="wasm32-simd")
+    steps = pipeline("builtin.module(instrument-kernels)")
+    PassManager(steps, PassContext(), (), False).run(module)
+    request = Request(tmp_path, tmp_path / "schedules", 1, 0.0, 1e-4, 0)
+    model = running_default(request, store_default(request, module))
+    assert not isinstance(model, PatchedProgram)
+    x, w, v = inputs().values()
+    before = time.monotonic_ns()
+    outputs = [model.run(inputs()) for _ in range(20)]
+    took = time.monotonic_ns() - before
+    np.testing.assert_allclose(outputs[0]["output0"], x @ w @ v, rtol=1e-4, atol=1e-4)
+    times = np.concatenate([one["nnc.times"] for one in outputs])
+    assert (np.diff(times) >= 0).all() and 0 < times[-1] - times[0] <= took
