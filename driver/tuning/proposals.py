@@ -12,9 +12,10 @@ from math import log2
 from random import Random
 from typing import TYPE_CHECKING
 
+from ...kernels.policy import variants_of
 from ...kernels.policy.variants import Variant, Variants, told_of
 from ...kernels.tuned import TunedSchedule
-from ...targets.processor import processor_of
+from ...targets.attribute import target_of
 from .search import FIRST
 
 if TYPE_CHECKING:
@@ -81,8 +82,10 @@ class Proposals:
         """The schedules of the kernel, made when they are first asked for."""
         if self._variants is None:
             block = self._function.body.blocks[0]
-            machine = processor_of(self._function)
-            self._variants = Variants(self._function.sym_name, block, machine, self._left)
+            own = target_of(self._function)
+            made = variants_of(own.policy)
+            self._variants = made(self._function.sym_name, block, own.machine, self._left)
+            assert self._variants is not None
             self._earlier_variant = self._known(self._variants)
             first = [] if self._earlier_variant is None else [self._earlier_variant]
             self._first = chain(first, islice(self._variants.ranked(), FIRST))

@@ -5,25 +5,26 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from ...dialects import linalg
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.passes import PassContext, PassManager
 from ...ir.types import FloatType, IntegerType, MemRefType
 from ...ir.weights_file import write_module
+from ...kernels.choose_schedules import choose
 from ...kernels.policy.variants import Variant
 from ...kernels.tuned import TunedSchedule, fingerprint, kernel_functions
 from ...lowering.pipelines import pipeline
 from ...targets.attribute import attach, target_of
 from ..compile import run_stages
-from ..program import make_program
-from .experiments import Experiments
+from .default import running_default, scheduled_kernels, store_default
+from .experiments import ExperimentError, Experiments
 from .graph import GraphFound, tune_graph
 from .keeping import Keeper, Origin
 from .kinds import Kinds
@@ -31,10 +32,9 @@ from .learned import Learned
 from .measurements import open_log
 from .ratio import Ratio
 from .search import KernelSearch, Search, confirm
-from .worker import DEFAULT, Answer, Request, difference, kernel_times, unit_names
+from .worker import Answer, Request, difference, kernel_times, unit_names
 
 if TYPE_CHECKING:
-    from ...dialects import func
     from ...runtime.model import Model
 
 Say = Callable[[str], None]
@@ -49,6 +49,14 @@ _RUNS = 5
 _TIMES_DEFAULT = 8
 """How many times the default's time and memory an experiment may take before it is ended."""
 _LEAST_SECONDS, _LEAST_MEMORY = 60.0, 8 << 30
+_ALONE = 6
+"""The kernels that are searched where only the whole can be measured: each candidate takes an
+experiment then."""
+_LEAST_SHARE = 0.01
+_DISTURBED = 0.15
+"""The spread of the ratio of the whole from which on a machine is said to be disturbed."""
+FAULTY = Ratio(1e3, 1e3, 1e3)
+"""Of a candidate that gave no times among others that did."""
 
 
 @dataclass(frozen=True)
@@ -98,8 +106,11 @@ def tune_model(
             precision=precision,
             say=say,
         )
-    with TemporaryDirectory(prefix="nnc-tune-") as folder:
-        made = _Tuning(module, make_inputs, Path(folder), threads, target, say)
+    with ExitStack() as stack:
+        folder = stack.enter_context(TemporaryDirectory(prefix="nnc-tune-"))
+        made = stack.enter_context(
+            closing(_Tuning(module, make_inputs, Path(folder), threads, target, say))
+        )
         learned = Learned(measured, say)
         known = keeper.of(made.machine)
         left = () if threads > 1 else ("parallel",)
@@ -127,7 +138,8 @@ def tune_model(
         schedules, whole, slower = _compared(made, kinds, search, say)
         judged = {kernel.key for kernel in kernels if kinds.has_judged(kernel)}
         keeper.finish(schedules, judged, made.machine, kinds.holding - slower)
-        return Tuned(schedules, whole, ended, search.dropped, search.experiments, graph)
+        dropped = [*search.dropped, *made.dropped]
+        return Tuned(schedules, whole, ended, dropped, search.experiments, graph)
 
 
 def _compared(
@@ -161,63 +173,68 @@ class _Tuning:
         say: Say,
     ) -> None:
         chosen = attach(module, target_of(module, target))
-        chosen.check_runs(emulate=False)
-        if chosen.policy != "processor":
-            raise NncError(f"nnc tune is for processors; '{chosen.name}' is none")
+        if why := chosen.not_timed():
+            raise NncError(f"nnc tune measures, and code for '{chosen.name}' cannot be: {why}")
         run_stages(module, last="bufferize", progress=say)
-        self._pass(module, "instrument-kernels")
+        self._clocked = chosen.has_clock
+        if self._clocked:
+            self._pass(module, "instrument-kernels")
         self._names = unit_names(module)
         if not any(chain(*self._names)):
             raise NncError("the model has no kernels to measure")
         self._threads, self._say = threads, say
+        self._disturbed = False
+        self._alone: dict[tuple[str, str], Ratio] = {}
+        """Ratios of kernels that were found by those of the whole."""
+        self.dropped: list[str] = []
+        """Candidates that were at fault among others that were not, and how."""
         request = Request(folder, folder, threads, _MEASURED, tolerance_of(module), 0)
         write_module(module, request.model)
-        scheduled = module.clone()
-        self._pass(scheduled, "mark-in-place")
         self.origin = Origin.of(chosen, threads)
         self.machine = self.origin.machine
-        self._kept = scheduled
-        functions = [f for f in kernel_functions(scheduled) if _has_stages(f)]
-        self.functions = {f.sym_name: f for f in functions}
-        self.keys = {f.sym_name: fingerprint(f) for f in functions}
+        self._kept = module.clone()
+        self.functions = scheduled_kernels(self._kept)
+        self.keys = {name: fingerprint(one) for name, one in self.functions.items()}
         say("compiling it with the default schedules")
         before = time.perf_counter()
-        self._default = self._compiled(request, module, say)
+        self._default = running_default(request, store_default(request, module, say))
         inputs = make_inputs(self._default)
         request.inputs.write_bytes(pickle.dumps(dict(inputs)))
         self._times = self._run(inputs, request.tolerance)
         spent = time.perf_counter() - before
         limit = max(_LEAST_SECONDS, _TIMES_DEFAULT * spent)
-        signature = self._default_signature
+        signature = self._default.signature
         memory = signature.weights_bytes + signature.prepared_bytes + signature.arena_bytes
-        request = replace(request, memory=_LEAST_MEMORY + _TIMES_DEFAULT * memory)
+        # Code outside of this process has limits of its own, and engines reserve addresses freely.
+        if chosen.obstacle() is None:
+            request = replace(request, memory=_LEAST_MEMORY + _TIMES_DEFAULT * memory)
         self._experiments = Experiments(request, limit)
+        self.close = self._experiments.close
+        """Ends what makes experiments."""
 
     @staticmethod
     def _pass(module: Operation, name: str) -> None:
         PassManager(pipeline(f"builtin.module({name})"), PassContext(), (), False).run(module)
-
-    def _compiled(self, request: Request, module: Operation, say: Say) -> Model:
-        """The model with the default schedules, whose program goes where workers find it."""
-        cache, target = request.cache(), target_of(module)
-        run_stages(module, progress=say)
-        with cache.new_entry(DEFAULT) as entry:
-            if entry is None:
-                raise NncError(f"cannot write to '{request.folder}', where experiments are made")
-            program = make_program(module, entry.weights)
-            entry.store(program)
-        if cache.find(DEFAULT, target) is None:
-            raise NncError(f"there is no room in '{request.folder}' for experiments")
-        self._default_signature = program.signature
-        return target.running(program, self._threads, None)
 
     def _run(self, inputs: Mapping[str, Any], tolerance: float) -> dict[str, float]:
         """Times of kernels in the default model. Raises NncError where two runs differ."""
         first, *others = [self._default.run(inputs) for _ in range(1 + _RUNS)]
         if fault := difference(first, others[0], tolerance):
             raise NncError(f"two runs of the model differ, which cannot be tuned: {fault}")
+        if not self._clocked:
+            return self._expected_times()
         times = [kernel_times(one, self._names) for one in others]
         return {name: min(one[name] for one in times) for name in times[0]}
+
+    def _expected_times(self) -> dict[str, float]:
+        """What all calls of each kernel are expected to take, where no clock tells."""
+        found: dict[str, float] = {}
+        for name in filter(None, chain(*self._names)):
+            if (function := self.functions.get(name)) is not None:
+                own = target_of(function)
+                _, chosen = choose(function, own.policy, own.machine, every=False)
+                found[name] = found.get(name, 0.0) + chosen.cycles
+        return found
 
     def kernels(self, kinds: Kinds) -> list[KernelSearch]:
         """The kinds of kernels, the longest first; each with its candidates."""
@@ -228,36 +245,94 @@ class _Tuning:
                 times[key] = times.get(key, 0.0) + self._times[name]
                 names.setdefault(key, []).append(name)
         whole = sum(times.values()) or 1.0
-        return [
+        found = [
             kinds.search(
                 key,
                 self.functions[names[key][0]],
                 times[key] / whole,
-                times[key] / self._calls(names[key]) if self._calls(names[key]) else 0.0,
+                self._default_of_a_call(times[key], names[key]),
             )
             for key in sorted(times, key=lambda key: -times[key])
         ]
+        self._shares = {one.key: one.share for one in found}
+        if not self._clocked:
+            for one in found[_ALONE:]:
+                one.frozen = "too small to be seen in the whole"
+        return found
 
-    def _calls(self, names: Sequence[str]) -> int:
-        """How often kernels are called in a run; 0 where a loop or branch decides it."""
+    def _default_of_a_call(self, nanoseconds: float, names: Sequence[str]) -> float:
+        """Nanoseconds of one call by default; 0 where a loop or branch decides how many there are,
+        or nothing tells.
+        """
         units, inner = self._names
-        return 0 if any(name in inner for name in names) else sum(map(units.count, names))
+        calls = 0 if any(name in inner for name in names) else sum(map(units.count, names))
+        return nanoseconds / calls if calls and self._clocked else 0.0
 
     def measure(self, chosen: Mapping[str, Variant]) -> dict[str, Ratio]:
-        """Ratios of candidates to the default. Raises ExperimentError."""
-        return self._ratios(self._answer(chosen, _MEASURED))
+        """Ratios of candidates to the default; `FAULTY` ones of several that are at fault.
+
+        Raises ExperimentError.
+        """
+        if not self._clocked and chosen:
+            return self._measured_alone(chosen)
+        answer = self._answer(chosen, _MEASURED)
+        ratios = self._ratios(answer)
+        for key, fault in answer.faults.items():
+            if len(chosen) == 1:
+                raise ExperimentError(fault)
+            ratios[key] = self._dropped(key, chosen[key], fault)
+        return ratios
+
+    def _measured_alone(self, chosen: Mapping[str, Variant]) -> dict[str, Ratio]:
+        """Where nothing tells the times of kernels: each candidate by what the whole takes."""
+        ratios: dict[str, Ratio] = {}
+        for key, variant in chosen.items():
+            try:
+                whole = Ratio.of(self._answer({key: variant}, _MEASURED).whole)
+            except ExperimentError as error:
+                if len(chosen) == 1:
+                    raise
+                ratios[key] = self._dropped(key, variant, str(error))
+                continue
+            share = max(self._shares[key], _LEAST_SHARE)
+            found = (1 + (n - 1) / share for n in (whole.median, whole.low, whole.high))
+            ratios[key] = Ratio(*(max(_LEAST_SHARE, n) for n in found))
+            self._alone[key, variant.text] = ratios[key]
+        return ratios
+
+    def _dropped(self, key: str, variant: Variant, fault: str) -> Ratio:
+        label = next(name for name, one in self.keys.items() if one == key)
+        self.dropped.append(f"{label}, {variant}: {fault}")
+        self._say(f"dropped a candidate of {self.dropped[-1]}")
+        return FAULTY
 
     def compare(self, chosen: Mapping[str, Variant]) -> tuple[dict[str, Ratio], Ratio]:
-        """The same by more runs, and the ratio of the whole. Raises ExperimentError."""
-        answer = self._answer(chosen, _CONFIRMED)
-        return self._ratios(answer), Ratio.of(answer.whole)
+        """The same by more runs of what users compile, and the ratio of the whole.
 
-    def _answer(self, chosen: Mapping[str, Variant], seconds: float) -> Answer:
+        Raises ExperimentError.
+        """
+        answer = self._answer(chosen, _CONFIRMED, whole=True)
+        whole = Ratio.of(answer.whole)
+        if self._clocked:
+            return self._ratios(answer), whole
+        alone = {key: self._alone.get((key, one.text), whole) for key, one in chosen.items()}
+        return (alone if whole.is_faster else dict.fromkeys(chosen, whole)), whole
+
+    def _answer(self, chosen: Mapping[str, Variant], seconds: float, whole: bool = False) -> Answer:
         schedules = {
             key: TunedSchedule(key, variant.schedule, machine=self.machine)
             for key, variant in chosen.items()
         }
-        return self._experiments.run(schedules, seconds)
+        answer = self._experiments.run(schedules, seconds, whole)
+        if answer.whole and not self._disturbed:
+            spread = Ratio.of(answer.whole).spread
+            self._disturbed = spread > _DISTURBED
+            if self._disturbed:
+                self._say(
+                    f"this machine is disturbed: the same runs differ by +- {spread:.0%}, so "
+                    "only larger gains can be seen; what is not sure is not kept"
+                )
+        return answer
 
     def _ratios(self, answer: Answer) -> dict[str, Ratio]:
         """By the kernels' fingerprints, all kernels of one kind together."""
@@ -268,10 +343,6 @@ class _Tuning:
             old = together.get(key, [(0.0, 0.0)] * len(pairs))
             together[key] = [(a + c, b + d) for (a, b), (c, d) in zip(old, pairs, strict=True)]
         return {key: Ratio.of(pairs) for key, pairs in together.items()}
-
-
-def _has_stages(function: func.FuncOp) -> bool:
-    return any(isinstance(op, linalg.StructuredOp) for op in function.body.blocks[0])
 
 
 _TOLERANCES = (("f64", 1e-9), ("f32", 1e-4), ("f16", 2e-2), ("bf16", 5e-2), ("i8", 5e-2))
