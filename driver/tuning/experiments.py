@@ -24,6 +24,14 @@ class ExperimentError(Exception):
     """An experiment gave no times: it crashed, took too long, or its numbers are wrong."""
 
 
+class LostError(ExperimentError):
+    """What carried an experiment out was ended from outside: another try may give times."""
+
+
+class OverError(Exception):
+    """No more experiments can be made: what carries them out is gone."""
+
+
 def worker_command() -> list[str]:
     """What starts a worker, but for the folder of its request."""
     return [sys.executable, "-P", "-c", f"from {__package__}.worker import main; main()"]
@@ -35,6 +43,7 @@ class Experiments:
     def __init__(self, base: Request, limit: float, command: Command | None = None) -> None:
         self.base, self.limit = base, limit
         self._command = command or worker_command()
+        self._child: subprocess.Popen | None = None
 
     def run(self, schedules: Mapping[str, TunedSchedule], seconds: float | None = None) -> Answer:
         """Times of the model with these schedules. Raises ExperimentError that says why not."""
@@ -57,12 +66,17 @@ class Experiments:
             raise ExperimentError(f"its numbers are wrong, {answer.wrong}")
         return answer
 
+    def stop(self) -> None:
+        """End the experiment that another thread carries out, if there is one: it is lost."""
+        if (child := self._child) is not None:
+            _end(child)
+
     def _start(self, folder: Path) -> None:
         """Wait for a worker. Raises ExperimentError where it leaves no answer."""
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         with (folder / "said").open("wb") as said:
             # In a session of its own, Ctrl-C does not reach it, and its children end with it.
-            child = subprocess.Popen(
+            child = self._child = subprocess.Popen(
                 [*self._command, str(folder)],
                 stdin=subprocess.DEVNULL,
                 stdout=said,
@@ -76,8 +90,10 @@ class Experiments:
                 raise ExperimentError(f"it took more than {self.limit:.0f} s") from None
             finally:
                 _end(child)
+                self._child = None
         if status < 0:
-            raise ExperimentError(f"it crashed ({_signal_name(-status)})")
+            kind = LostError if _signal_name(-status) == "SIGKILL" else ExperimentError
+            raise kind(f"it crashed ({_signal_name(-status)})")
         if status or not (folder / "answer.pickle").exists():
             lines = (folder / "said").read_text(errors="replace").strip().splitlines()
             raise ExperimentError(f"it failed ({lines[-1] if lines else f'status {status}'})")
