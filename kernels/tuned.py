@@ -86,18 +86,23 @@ class TunedSchedule:
         name = re.sub(r"[^\w.-]", "_", self.schedule.kernel)
         return f"{name}-{self.kernel[:12]}-{machine[:6]}.mlir"
 
-    def write(self, folder: Path) -> Path:
-        """Write its file, whole, and return its path. Raises NncError."""
+    @property
+    def text(self) -> str:
+        """A module with the schedule and what is known of it."""
         texts = [(name, StringAttr(getattr(self, name))) for name in _TEXTS]
         numbers = [(name, FloatAttr(round(getattr(self, name), 5), f64)) for name in _NUMBERS]
         module = ModuleOp.of([self.copy()])
         module.attributes[TUNED] = DictAttr((*texts, *numbers))
+        return f"{module}\n"
+
+    def write(self, folder: Path) -> Path:
+        """Write its file, whole, and return its path. Raises NncError."""
         about = (
             f"// Written by nnc tune {self.version}: {self.gain:.1%} faster than the default, "
             f"+- {self.spread:.1%}.\n// Used by --tuned; it may be edited.\n"
         )
         path = folder / self.file_name
-        write_whole(path, about, f"{module}\n")
+        write_whole(path, about, self.text)
         return path
 
     @staticmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from contextlib import closing, nullcontext
 from difflib import unified_diff
 from hashlib import sha256
 from pathlib import Path
@@ -17,6 +18,7 @@ from ..ir.diagnostics import NncError
 from ..kernels.tuned import TunedFolder, fingerprint, kernel_functions
 from ..targets.attribute import detailed, target_of
 from .inputs import check_inputs, gather_inputs
+from .worker import fleet_of
 
 if TYPE_CHECKING:
     from .session import Session
@@ -43,19 +45,23 @@ def _search(args: argparse.Namespace, session: Session, folder: Path) -> int:
     if args.trials is not None and args.trials < 1:
         raise NncError(f"nnc: --trials is at least 1, not {args.trials}")
     args.random = True
-    module = session.load()
-    check_inputs(module, args)
-    found = tune_model(
-        module,
-        lambda executable: gather_inputs(executable, args, session.streams),
-        folder,
-        seconds=args.seconds,
-        trials=args.trials,
-        threads=args.threads,
-        target=args.target,
-        seed=args.seed,
-        say=session.progress,
-    )
+    fleet = fleet_of(args, session.streams, session.progress)
+    with closing(fleet) if fleet is not None else nullcontext():
+        module = session.load()
+        check_inputs(module, args)
+        found = tune_model(
+            module,
+            lambda executable: gather_inputs(executable, args, session.streams),
+            folder,
+            seconds=args.seconds,
+            trials=args.trials,
+            threads=args.threads,
+            target=args.target,
+            seed=args.seed,
+            say=session.progress,
+            workers=args.workers or 1,
+            fleet=fleet,
+        )
     for one in sorted(found.schedules.values(), key=lambda one: -one.gain):
         session.say(f"{one.gain:7.1%} +- {one.spread:.1%}  {one.schedule.kernel}  ({one.told})")
     for line in found.dropped:

@@ -133,17 +133,16 @@ class Search:
                 kernel.frozen = f"{kernel.share:.1%} of the time"
 
     def run(self) -> str:
-        """Search until the end, and say why it is one; Ctrl-C is one, too. Raises NncError.
+        """Search until the end, and say why it is one; Ctrl-C is one, too.
 
-        What was measured by then counts; experiments that are still being made do not.
+        What was measured by then counts; experiments that are still being made do not. Raises
+        NncError, and OverError where no more experiments can be made.
         """
         self._started = self._clock()
         try:
             return self._search()
         except KeyboardInterrupt:
             return "interrupted"
-        except OverError as error:
-            return str(error)
         finally:
             with uninterrupted():
                 for flight in self._flights.ended():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -26,18 +27,23 @@ from ...kernels.tuned import (
     kernel_functions,
 )
 from ...lowering.pipelines import pipeline
-from ...targets.attribute import attach, detailed, target_of
+from ...targets.attribute import TARGET, attach, detailed, target_of
 from ..compile import run_stages
-from ..program import make_program
-from .experiments import Experiments
+from .crew import Crew, LocalCrew
+from .default import Described, store_default
+from .experiments import ExperimentError, OverError
+from .fleet import Fleet
+from .fleet_crew import FleetCrew
+from .foreign import ForeignSchedules
 from .proposals import Proposals
 from .ratio import Ratio
 from .search import KernelSearch, Search, confirm
-from .worker import DEFAULT, Answer, Request, difference, kernel_times, unit_names
+from .worker import Answer, Request, difference, kernel_times, unit_names
 
 if TYPE_CHECKING:
     from ...dialects import func
     from ...runtime.model import Model
+    from ...targets.base import Target
 
 Say = Callable[[str], None]
 Inputs = Callable[["Model"], Mapping[str, Any]]
@@ -75,10 +81,13 @@ def tune_model(
     target: str | None = None,
     seed: int = 0,
     say: Say = lambda message: None,
+    workers: int = 1,
+    fleet: Fleet | None = None,
 ) -> Tuned:
     """Search schedules for a model, which is consumed, and write those kept into a folder.
 
-    Found ones are there from the moment on when they are found. Raises NncError.
+    Found ones are there from the moment on when they are found. Experiments are carried out by so
+    many workers of this machine, or by a fleet's. Raises NncError.
     """
     started = time.perf_counter()
     earlier = TunedFolder(output).read() if output.exists() else {}
@@ -86,8 +95,10 @@ def tune_model(
         output.mkdir(exist_ok=True)
     except OSError as error:
         raise NncError(f"cannot write '{output}': {error.strerror or error}") from None
-    with TemporaryDirectory(prefix="nnc-tune-") as folder:
-        made = _Tuning(module, make_inputs, Path(folder), threads, target, say)
+    with TemporaryDirectory(prefix="nnc-tune-") as folder, ExitStack() as stack:
+        made = _Tuning(module, make_inputs, Path(folder), threads, target, say, fleet)
+        foreign = ForeignSchedules(output, made.target, earlier.keys())
+        crew = stack.enter_context(closing(made.hire(workers, foreign)))
         kernels = made.kernels(earlier, seed)
         say(f"{len(kernels)} kinds of kernels, {len(made.functions)} kernels with schedules")
 
@@ -101,13 +112,22 @@ def tune_model(
             clock=time.perf_counter,
             seconds=seconds - (time.perf_counter() - started),
             trials=trials,
+            slots=crew.slots,
+            abandon=crew.abandon,
             say=say,
             found=found,
         )
-        ended = search.run()
-        say(f"{ended}; comparing what was found with the default")
-        best = {k.key: k.best.candidate for k in kernels if k.best is not None}
-        kept, whole = confirm(best, lambda key: search.kernels[key].gain, made.compare, say)
+        try:
+            ended = search.run()
+            say(f"{ended}; comparing what was found with the default")
+            best = {k.key: k.best.candidate for k in kernels if k.best is not None}
+            kept, whole = confirm(best, lambda key: search.kernels[key].gain, made.compare, say)
+        except OverError as error:
+            count = sum(kernel.best is not None for kernel in kernels)
+            raise NncError(
+                f"{error}; {count} schedules that were faster in an experiment are in '{output}', "
+                "not compared together"
+            ) from None
         schedules = {
             key: made.schedule(search.kernels[key], best[key], ratio) for key, ratio in kept.items()
         }
@@ -137,9 +157,10 @@ class _Tuning:
         threads: int,
         target: str | None,
         say: Say,
+        fleet: Fleet | None = None,
     ) -> None:
-        chosen = attach(module, target_of(module, target))
-        chosen.check_runs(emulate=False)
+        self._fleet = fleet
+        chosen = self.target = self._chosen(module, target)
         if chosen.policy != "processor":
             raise NncError(f"nnc tune is for processors; '{chosen.name}' is none")
         run_stages(module, last="bufferize", progress=say)
@@ -162,13 +183,47 @@ class _Tuning:
         self._default = self._compiled(request, module, say)
         inputs = make_inputs(self._default)
         request.inputs.write_bytes(pickle.dumps(dict(inputs)))
-        self._times = self._run(inputs, request.tolerance)
+        if fleet is None:
+            self._times = self._run(inputs, request.tolerance)
+        self._inputs = inputs
         spent = time.perf_counter() - before
-        limit = max(_LEAST_SECONDS, _TIMES_DEFAULT * spent)
+        self._limit = max(_LEAST_SECONDS, _TIMES_DEFAULT * spent)
         signature = self._default_signature
         memory = signature.weights_bytes + signature.prepared_bytes + signature.arena_bytes
-        request = replace(request, memory=_LEAST_MEMORY + _TIMES_DEFAULT * memory)
-        self._experiments = Experiments(request, limit)
+        self._request = replace(request, memory=_LEAST_MEMORY + _TIMES_DEFAULT * memory)
+
+    def _chosen(self, module: Operation, target: str | None) -> Target:
+        """What is tuned for: what runs here, or what workers of the fleet are. Raises NncError."""
+        written = TARGET in module.attributes
+        wanted = target_of(module, target)
+        if self._fleet is None:
+            wanted.check_runs(emulate=False)
+            return attach(module, wanted)
+        found, self._processor = self._fleet.choose(wanted)
+        if not written:
+            module.attributes.pop(TARGET, None)
+        return attach(module, found)
+
+    def hire(self, workers: int, foreign: ForeignSchedules) -> Crew:
+        """Have experiments carried out by so many processes, or by the fleet.
+
+        That then says how long the kernels take by default. Raises NncError.
+        """
+        if self._fleet is None:
+            self._crew: Crew = LocalCrew(self._request, self._limit, workers)
+            return self._crew
+
+        def elsewhere(schedules: Mapping[str, TunedSchedule], answer: Answer) -> None:
+            foreign.add(schedules, self._ratios(answer), answer.processor)
+
+        kind = (self.machine, self._processor)
+        self._crew = FleetCrew(self._fleet, self._request, self._inputs, kind, elsewhere)
+        try:
+            answer = self._crew.run({}, _MEASURED)
+        except (ExperimentError, OverError) as error:
+            raise NncError(f"the fleet cannot measure the model: {error}") from None
+        self._times = {name: min(a for a, _ in pairs) for name, pairs in answer.kernels.items()}
+        return self._crew
 
     @staticmethod
     def _pass(module: Operation, name: str) -> None:
@@ -176,17 +231,11 @@ class _Tuning:
 
     def _compiled(self, request: Request, module: Operation, say: Say) -> Model:
         """The model with the default schedules, whose program goes where workers find it."""
-        cache, target = request.cache(), target_of(module)
-        run_stages(module, progress=say)
-        with cache.new_entry(DEFAULT) as entry:
-            if entry is None:
-                raise NncError(f"cannot write to '{request.folder}', where experiments are made")
-            program = make_program(module, entry.weights)
-            entry.store(program)
-        if cache.find(DEFAULT, target) is None:
-            raise NncError(f"there is no room in '{request.folder}' for experiments")
+        program = store_default(request, module, say)
         self._default_signature = program.signature
-        return target.running(program, self._threads, None)
+        if self._fleet is not None:
+            return Described(program.signature)
+        return self.target.running(program, self._threads, None)
 
     def _run(self, inputs: Mapping[str, Any], tolerance: float) -> dict[str, float]:
         """Times of kernels in the default model. Raises NncError where two runs differ."""
@@ -240,10 +289,10 @@ class _Tuning:
 
     def _answer(self, chosen: Mapping[str, Variant], seconds: float) -> Answer:
         schedules = {
-            key: TunedSchedule(key, variant.schedule, machine=self.machine)
+            key: TunedSchedule(key, variant.schedule, machine=self.machine, told=str(variant))
             for key, variant in chosen.items()
         }
-        return self._experiments.run(schedules, seconds)
+        return self._crew.run(schedules, seconds)
 
     def _ratios(self, answer: Answer) -> dict[str, Ratio]:
         """By the kernels' fingerprints, all kernels of one kind together."""

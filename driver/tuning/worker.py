@@ -22,6 +22,7 @@ from ...ir.core import Operation
 from ...kernels.tuned import TunedFolder
 from ...memory.instrument_kernels import INNER, TIMES, inner_calls, kernel_units
 from ...targets.attribute import target_of
+from ...targets.base import processor_name
 from ..cache import ModelCache
 from ..compile import load_module, run_stages
 from ..program import make_program
@@ -69,12 +70,14 @@ Pairs = list[tuple[float, float]]
 class Answer:
     """Pairs of times of the default and the candidate, for each kernel by name and for the whole.
 
-    `wrong` says how the outputs differ, if they do. Units: nanoseconds.
+    `wrong` says how the outputs differ, if they do, `processor` what they were measured on. Units:
+    nanoseconds.
     """
 
     kernels: dict[str, Pairs] = field(default_factory=dict)
     whole: Pairs = field(default_factory=list)
     wrong: str = ""
+    processor: str = ""
 
 
 def run(request: Request) -> Answer:
@@ -89,7 +92,7 @@ def run(request: Request) -> Answer:
     programs = (default, make_program(module))
     sides = [target.running(program, request.threads) for program in programs]
     inputs = pickle.loads(request.inputs.read_bytes())
-    answer = Answer()
+    answer = Answer(processor=processor_name())
     expected, found = (side.run(inputs) for side in sides)
     answer.wrong = difference(expected, found, request.tolerance)
     if answer.wrong:
