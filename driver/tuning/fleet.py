@@ -122,13 +122,13 @@ class Fleet:
             time.sleep(LOOK)
         if not found:
             text = f"no worker at {self.address} is for {detailed(wanted)}"
-            raise NncError(f"{text}; {self._joined()}")
+            raise NncError(f"{text}; {self.joined()}")
         kinds = Counter((one.machine, one.processor) for one in found)
         (machine, processor), count = kinds.most_common(1)[0]
-        self._say(f"{count} workers for {machine} on {processor}; {self._joined()}")
+        self._say(f"{count} workers for {machine} on {processor}; {self.joined()}")
         return next(one for one in found if one.machine == machine).measured, processor
 
-    def _joined(self) -> str:
+    def joined(self) -> str:
         """All workers, in words."""
         about = Counter(one.about for one in self._all())
         listed = ", ".join(f"{count} x {text}" for text, count in about.items())

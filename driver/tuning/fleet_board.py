@@ -63,7 +63,8 @@ class Board:
     def _leave_model(self) -> None:
         if self._experiments is not None:
             self._experiments.stop()
-        shutil.rmtree(self._work / self._key, ignore_errors=True)
+        if self._key:
+            shutil.rmtree(self._work / self._key, ignore_errors=True)
         self._experiments, self._key = None, ""
 
     # -- files -----------------------------------------------------------------------------------

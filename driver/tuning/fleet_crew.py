@@ -105,7 +105,8 @@ class FleetCrew:
             if there:
                 alone = time.monotonic()
             elif time.monotonic() - alone > self._fleet.patience.another:
-                raise OverError(f"no worker for {self._kind[0]} is left at {self._fleet.address}")
+                text = f"no worker for {self._kind[0]} is left at {self._fleet.address}"
+                raise OverError(f"{text}; {self._fleet.joined()}")
             time.sleep(LOOK)
         raise LostError("it is not wanted any more")
 
