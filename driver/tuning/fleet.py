@@ -45,6 +45,10 @@ LOOK = 0.1
 """Seconds between two looks at workers and answers."""
 
 
+_FETCH = 2.0
+"""Seconds in which an answer comes that a worker has ready."""
+
+
 @dataclass
 class Member:
     """A worker as the tuner sees it. `refused` says why it is given no experiments."""
@@ -175,12 +179,14 @@ class Fleet:
 
     def _hear(self, one: Member, now: float) -> None:
         """Take note of who a new worker says that it is."""
+        if now - one.since > self.patience.answer:
+            one.refused = "a worker that does not answer"
         if not one.asked.done():
-            if now - one.since > self.patience.answer:
-                one.refused = "a worker that does not answer"
             return
         try:
-            identity = Identity.read(_value(one.asked.result(timeout=self.patience.answer)))
+            identity = Identity.read(_value(one.asked.result(timeout=_FETCH)))
+        except TimeoutError:
+            return
         except Exception as error:  # what it raises is up to the worker
             one.refused = f"a worker that cannot be used ({_first_line(error)})"
             return
@@ -226,7 +232,11 @@ class Fleet:
         deadline = time.monotonic() + seconds + self.patience.answer
         try:
             future = self._submit(one.address, function, *arguments)
-            while not future.done():
+            while True:
+                if future.done():
+                    # A worker that dies now takes the answer along, for which one would wait long.
+                    with suppress(TimeoutError):
+                        return _value(future.result(timeout=_FETCH))
                 if not wanted():
                     raise LostError("it is not wanted any more")
                 if time.monotonic() > deadline:
@@ -236,7 +246,6 @@ class Fleet:
                 if self._members.get(one.address) is not one:
                     raise LostError("its worker is gone")
                 time.sleep(LOOK)
-            return _value(future.result(timeout=self.patience.answer))
         except (ExperimentError, OverError):
             raise
         except _UnableError as error:

@@ -13,6 +13,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from hashlib import file_digest, sha256
 from pathlib import Path
 from tempfile import mkdtemp
@@ -69,22 +70,29 @@ class Board:
 
     # -- files -----------------------------------------------------------------------------------
 
-    def _path(self, digest: Any) -> Path:
+    def _held(self, digest: Any) -> Path:
+        """Where a file is that the next model needs, whatever other workers here forget."""
         if not isinstance(digest, str) or not DIGEST.fullmatch(digest):
             raise MessageError("no digest of a file")
-        return self._files / digest
+        return self._work / f"held-{digest}"
 
     def missing(self, digests: Sequence[str]) -> list[str]:
         """Which of these files are not here. Those that are count as used now."""
-        found = [digest for digest in digests if not self._path(digest).exists()]
-        for digest in set(digests).difference(found):
-            os.utime(self._path(digest))
+        found = []
+        for digest in digests:
+            held, kept = self._held(digest), self._files / digest
+            try:
+                if not held.exists():
+                    _link(kept, held)
+                    os.utime(kept)
+            except FileNotFoundError:
+                found.append(digest)
         return found
 
     def store(self, digest: str, part: bytes, offset: int, last: bool) -> None:
         """Keep a part of a file, which is there once its last part is, if it is the one."""
-        path = self._path(digest)
-        begun = self._work / digest
+        held = self._held(digest)
+        begun = held.with_name(f"begun-{digest}")
         with begun.open("r+b" if offset else "wb") as file:
             file.seek(offset)
             file.write(part)
@@ -95,18 +103,22 @@ class Board:
         if not whole:
             begun.unlink()
             raise MessageError("a file came otherwise than it was sent")
-        made = path.with_name(f".{digest}.{os.getpid()}")
-        shutil.move(begun, made)
-        made.replace(path)
-        self._trim()
+        begun.replace(held)
+        made = self._files / f".{digest}.{self._work.name}"
+        _link(held, made)
+        made.replace(self._files / digest)
 
     def _trim(self) -> None:
-        """Remove what was used least lately until the rest is within the limit of the cache."""
-        left = cache_limit()
-        files = [(path, path.stat()) for path in self._files.iterdir()]
-        for i, (path, about) in enumerate(sorted(files, key=lambda file: -file[1].st_mtime)):
-            left -= about.st_size
-            if left < 0 and i:
+        """Forget the files used least lately, beyond the limit of the cache of models."""
+        for held in self._work.glob("held-*"):
+            held.unlink()
+        left, files = cache_limit(), []
+        for path in self._files.iterdir():
+            with suppress(FileNotFoundError):  # another worker has removed it
+                files.append((path.stat().st_mtime, path.stat().st_size, path))
+        for _, size, path in sorted(files, reverse=True):
+            left -= size
+            if left < 0:
                 path.unlink(missing_ok=True)
 
     # -- experiments -----------------------------------------------------------------------------
@@ -137,7 +149,8 @@ class Board:
         for name, digest in job["files"].items():
             if not FILES.fullmatch(name):
                 raise MessageError(f"no file of a model is called '{name}'")
-            _link(self._path(digest), folder / name)
+            _link(self._held(digest), folder / name)
+        self._trim()
         request = Request(
             folder=folder,
             schedules=folder,
@@ -170,6 +183,8 @@ class Board:
 def _link(source: Path, path: Path) -> None:
     try:
         os.link(source, path)
+    except FileNotFoundError:
+        raise
     except OSError:  # another file system
         shutil.copyfile(source, path)
 
