@@ -377,6 +377,7 @@ def test_four_workers_experiment_at_once(tmp_path, key):
 def test_workers_that_are_killed_cost_nothing_but_time(tmp_path, key):
     """Workers die in their experiments and others join, again and again."""
     choose, lock, deaths = random.Random(1), threading.Lock(), []
+    said = []
 
     with fleet_here(key) as here:
 
@@ -397,9 +398,10 @@ def test_workers_that_are_killed_cost_nothing_but_time(tmp_path, key):
         made = []
         for _ in range(3):
             made.append(here.add(board()))
-        fleet = Fleet(here.address, key, patience=PATIENCE)
+        fleet = Fleet(here.address, key, patience=replace(PATIENCE, answer=12.0), say=said.append)
         search, kernel = searching(crew_of(fleet, tmp_path / "job"), 16, scheduled())
         search.run()
+        print(*said, fleet.joined(), len(deaths), sep='\n')
         assert deaths and not search.dropped
         check(kernel, 16)
         fleet.close()
