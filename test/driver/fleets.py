@@ -85,7 +85,7 @@ class InProcess:
 
         async def cut():
             worker.batched_stream.comm.abort()
-            await worker.close(timeout=0.1, executor_wait=False, nanny=False)
+            await worker.rpc.close()
 
         with suppress(Exception):
             self.do(cut())

@@ -401,7 +401,7 @@ def test_workers_that_are_killed_cost_nothing_but_time(tmp_path, key):
         fleet = Fleet(here.address, key, patience=replace(PATIENCE, answer=12.0), say=said.append)
         search, kernel = searching(crew_of(fleet, tmp_path / "job"), 16, scheduled())
         search.run()
-        print(*said, fleet.joined(), len(deaths), sep='\n')
+        print(*said, fleet.joined(), len(deaths), sep="\n")
         assert deaths and not search.dropped
         check(kernel, 16)
         fleet.close()
