@@ -35,10 +35,11 @@ class Executable(Model):
     It can be pickled, and loads where its code runs; copies share the code's bytes and weights.
     """
 
-    def __init__(self, program: Program, *, threads: int = 1) -> None:
+    def __init__(self, program: Program, *, threads: int = 1, exports: Sequence[str] = ()) -> None:
+        """`exports` are further symbols of the code, that are found in `_code`."""
         found = program.signature
         super().__init__(found)
-        exports = [RUN]
+        exports = [RUN, *exports]
         exports += [RELEASE, REUSE] if found.heap_bytes else []
         exports += POOL_SYMBOLS if program.parallel else ()
         exports += [PREPARE] if found.prepared_bytes else []

@@ -191,6 +191,19 @@ class Target(ABC):
         """
         self.check_runs_here()
 
+    def not_timed(self) -> str | None:
+        """Why the times of runs here say nothing of its code; None where they do."""
+        return self.obstacle()
+
+    @property
+    def has_clock(self) -> bool:
+        """Whether its code can tell the time before and after each kernel."""
+        return False
+
+    def links_functions(self) -> bool:
+        """Whether code can be linked into this process function by function."""
+        return False
+
     @abstractmethod
     def load(self, code: bytes, exports: tuple[str, ...]) -> LinkedCode:
         """Link code into this process; `[name]` of what is returned is an address.

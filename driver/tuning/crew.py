@@ -17,7 +17,12 @@ TRIES = 3
 class Crew(Protocol):
     """Carries out experiments on one model, those of several threads at once."""
 
-    def run(self, schedules: Mapping[str, TunedSchedule], seconds: float | None = None) -> Answer:
+    def run(
+        self,
+        schedules: Mapping[str, TunedSchedule],
+        seconds: float | None = None,
+        whole: bool = False,
+    ) -> Answer:
         """Times of the model with these schedules.
 
         Raises ExperimentError that says why not, OverError where there will be none any more.
@@ -55,14 +60,21 @@ class LocalCrew:
         count = len(self._all)
         return (lambda: count) if count > 1 else None
 
-    def run(self, schedules: Mapping[str, TunedSchedule], seconds: float | None = None) -> Answer:
+    def run(
+        self,
+        schedules: Mapping[str, TunedSchedule],
+        seconds: float | None = None,
+        whole: bool = False,
+    ) -> Answer:
         known = self._abandoned
-        return tried(lambda: self._run(schedules, seconds), lambda: self._abandoned == known)
+        return tried(lambda: self._run(schedules, seconds, whole), lambda: self._abandoned == known)
 
-    def _run(self, schedules: Mapping[str, TunedSchedule], seconds: float | None) -> Answer:
+    def _run(
+        self, schedules: Mapping[str, TunedSchedule], seconds: float | None, whole: bool
+    ) -> Answer:
         one = self._free.get()
         try:
-            return one.run(schedules, seconds)
+            return one.run(schedules, seconds, whole)
         finally:
             self._free.put(one)
 
@@ -73,6 +85,8 @@ class LocalCrew:
 
     def close(self) -> None:
         self.abandon()
+        for one in self._all:
+            one.close()
 
 
 def tried(run: Callable[[], Answer], wanted: Callable[[], bool]) -> Answer:

@@ -4,36 +4,81 @@ from __future__ import annotations
 
 import pickle
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from ...dialects import linalg
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
+from ...ir.passes import PassContext, PassManager
+from ...kernels.on_host import keep_on_host
+from ...kernels.tuned import fingerprint, kernel_functions
+from ...lowering.pipelines import pipeline
 from ...runtime.model import Model
-from ...runtime.program import Program
 from ...targets.attribute import target_of
 from ..compile import load_module, run_stages
 from ..program import make_program
-from .worker import DEFAULT, Answer, Request
+from .checking import buffers_of
+from .patched import Kernel, PatchedProgram
+from .patching import Interface, is_patchable, lower_scheduled, make_patchable
+from .worker import DEFAULT, PATCHED, Answer, Request
+
+if TYPE_CHECKING:
+    from ...dialects import func
+    from ...runtime.program import Program
+
+Say = Callable[[str], None]
 
 
-def store_default(
-    request: Request, module: Operation, say: Callable[[str], None] = lambda message: None
-) -> Program:
-    """Compile a bufferized model, which is consumed, where experiments find it. Raises NncError."""
-    cache, target = request.cache(), target_of(module)
-    run_stages(module, progress=say)
-    with cache.new_entry(DEFAULT) as entry:
-        if entry is None:
-            raise NncError(f"cannot write to '{request.folder}', where experiments are made")
-        program = make_program(module, entry.weights)
-        entry.store(program)
-    if cache.find(DEFAULT, target) is None:
-        raise NncError(f"there is no room in '{request.folder}' for experiments")
-    return program
+def scheduled_kernels(module: Operation) -> dict[str, func.FuncOp]:
+    """The kernels of a bufferized module that get schedules, by name.
+
+    Marks them as `choose-schedules` does: what they may do in place, and whether a device takes
+    them.
+    """
+    steps = pipeline("builtin.module(mark-in-place)")
+    PassManager(steps, PassContext(), (), False).run(module)
+    found = {f.sym_name: f for f in kernel_functions(module) if _has_stages(f)}
+    for function in found.values():
+        keep_on_host(function, target_of(module))
+    return found
+
+
+def _has_stages(function: func.FuncOp) -> bool:
+    return any(isinstance(op, linalg.StructuredOp) for op in function.body.blocks[0])
+
+
+def store_default(request: Request, module: Operation, say: Say = lambda message: None) -> Program:
+    """Compile a bufferized model, which is consumed, where experiments find it.
+
+    Where kernels can be put in others' places, it calls them through a table. Raises NncError.
+    """
+    marked = module.clone()
+    functions = scheduled_kernels(marked)
+    run_stages(module, last="schedule", progress=say)
+    names = [name for name, one in functions.items() if is_patchable(one, marked)]
+    if not target_of(module).links_functions() or not names:
+        run_stages(module, progress=say)
+        return _stored(request, DEFAULT, module)
+    say("from loops to machine code, with a table of the kernels")
+    found = make_patchable(module, lower_scheduled(module, lambda name: None), names)
+    kernels = {name: _kernel(functions[name], one) for name, one in found.items()}
+    try:
+        request.kernels.write_bytes(pickle.dumps(kernels))
+    except OSError as error:
+        raise NncError(f"cannot write '{request.kernels}': {error.strerror or error}") from None
+    return _stored(request, PATCHED, module)
+
+
+def running_default(request: Request, program: Program) -> Model:
+    """What `store_default` gave, as a callable."""
+    if not request.kernels.exists():
+        return program.target.running(program, request.threads, None)  # type: ignore[attr-defined]
+    kernels: Mapping[str, Kernel] = pickle.loads(request.kernels.read_bytes())
+    return PatchedProgram(program, kernels, request.threads)
 
 
 class Described(Model):
@@ -48,7 +93,7 @@ class Described(Model):
 
 
 def command() -> list[str]:
-    """What does so in a process of its own, but for the folder of its request."""
+    """What stores the default in a process of its own, but for the folder of its request."""
     return [sys.executable, "-P", "-c", f"from {__name__} import main; main()"]
 
 
@@ -61,3 +106,21 @@ def main() -> None:
     except NncError as error:
         sys.exit(str(error))
     (folder / "answer.pickle").write_bytes(pickle.dumps(Answer()))
+
+
+def _kernel(function: func.FuncOp, interface: Interface) -> Kernel:
+    buffers = buffers_of(function)
+    if buffers is not None and len(buffers) != interface.arguments:
+        buffers = None
+    return Kernel(fingerprint(function), interface, buffers)
+
+
+def _stored(request: Request, key: str, module: Operation) -> Program:
+    cache, target = request.cache(), target_of(module)
+    with cache.new_entry(key) as entry:
+        if entry is None:
+            raise NncError(f"cannot write to '{request.folder}', where experiments are made")
+        entry.store(make_program(module, entry.weights))
+    if (program := cache.find(key, target)) is None:
+        raise NncError(f"there is no room in '{request.folder}' for experiments")
+    return program

@@ -1,20 +1,31 @@
-"""Experiments, each in a process of its own with limits on time and memory."""
+"""Experiments, in a process of their own with limits on time and memory.
+
+The process serves one experiment after the other, so that what all have in common is made once.
+Where it crashes, takes too long or fails, the next experiment gets a new one.
+"""
 
 from __future__ import annotations
 
 import os
 import pickle
+import queue
 import shutil
 import signal
 import subprocess
 import sys
+import threading
+import time
+import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import mkdtemp, mkstemp
+from typing import IO
 
+from ...ir.diagnostics import NncError
 from ...kernels.tuned import TunedSchedule
+from .patched import Kernel
 from .worker import Answer, Request
 
 Command = Sequence[str]
@@ -43,12 +54,74 @@ class Experiments:
     def __init__(self, base: Request, limit: float, command: Command | None = None) -> None:
         self.base, self.limit = base, limit
         self._command = command or worker_command()
-        self._child: subprocess.Popen | None = None
+        self._worker: _Process | None = None
 
-    def run(self, schedules: Mapping[str, TunedSchedule], seconds: float | None = None) -> Answer:
-        """Times of the model with these schedules. Raises ExperimentError that says why not."""
-        folder = Path(mkdtemp(dir=self.base.folder, prefix="experiment-"))
+    def run(
+        self,
+        schedules: Mapping[str, TunedSchedule],
+        seconds: float | None = None,
+        whole: bool = False,
+    ) -> Answer:
+        """Times of the model with these schedules. Raises ExperimentError that says why not.
+
+        A candidate at which the process ends is a fault of the answer, and the others are
+        measured. With `whole` the model is compiled as users do.
+        """
+        left, faults = dict(schedules), dict[str, str]()
+        while True:
+            answer = Answer()
+            if left or not schedules:
+                try:
+                    answer = self._answer(left, seconds, whole)
+                except _BlameError as error:
+                    del left[error.key]
+                    faults[error.key] = str(error)
+                    continue
+            if answer.wrong:
+                raise ExperimentError(f"its numbers are wrong, {answer.wrong}")
+            answer.faults |= faults
+            return answer
+
+    def stop(self) -> None:
+        """End the experiment that another thread carries out, if there is one: it is lost."""
+        if (worker := self._worker) is not None:
+            worker.end()
+
+    def close(self) -> None:
+        """End the process."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.end()
+
+    def _answer(
+        self, schedules: Mapping[str, TunedSchedule], seconds: float | None, whole: bool
+    ) -> Answer:
+        """What a worker answers. Raises _BlameError where it ended at one kernel's candidate.
+
+        One that has served others may have been damaged by them: a new one decides.
+        """
+        folder = self._folder(schedules, seconds, whole)
         try:
+            was_used = self._worker is not None
+            try:
+                return self._asked(folder)
+            except _CrashError as error:
+                if not was_used:
+                    raise self._blame(error, schedules) from None
+            try:
+                return self._asked(folder)
+            except _CrashError as error:
+                raise self._blame(error, schedules) from None
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _folder(
+        self, schedules: Mapping[str, TunedSchedule], seconds: float | None, whole: bool
+    ) -> Path:
+        """A folder with a request. Raises NncError where it cannot be written."""
+        folder: Path | None = None
+        try:
+            folder = Path(mkdtemp(dir=self.base.folder, prefix="experiment-"))
             (folder / "schedules").mkdir()
             for one in schedules.values():
                 one.write(folder / "schedules")
@@ -56,51 +129,140 @@ class Experiments:
                 self.base,
                 schedules=folder / "schedules",
                 seconds=self.base.seconds if seconds is None else seconds,
+                whole=whole,
             )
             (folder / "request.pickle").write_bytes(pickle.dumps(request))
-            self._start(folder)
-            answer: Answer = pickle.loads((folder / "answer.pickle").read_bytes())
+        except BaseException as error:
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+            if isinstance(error, OSError):
+                where, why = self.base.folder, error.strerror or error
+                raise NncError(f"cannot write to '{where}', for experiments: {why}") from None
+            raise
+        return folder
+
+    def _asked(self, folder: Path) -> Answer:
+        """A worker's answer. Raises ExperimentError; the worker is no more then."""
+        done = False
+        try:
+            if self._worker is None:
+                self._worker = _Process([*self._command, str(folder)], self.base.folder)
+            else:
+                self._worker.ask(folder)
+            self._worker.wait(folder, self.limit)
+            try:
+                answer: Answer = pickle.loads((folder / "answer.pickle").read_bytes())
+            except (OSError, EOFError, pickle.UnpicklingError) as error:
+                raise ExperimentError(f"its answer cannot be read ({error})") from None
+            done = not self._worker.has_ended
+            return answer
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
-        if answer.wrong:
-            raise ExperimentError(f"its numbers are wrong, {answer.wrong}")
-        return answer
+            if not done:
+                self.close()
 
-    def stop(self) -> None:
-        """End the experiment that another thread carries out, if there is one: it is lost."""
-        if (child := self._child) is not None:
-            _end(child)
+    def _blame(
+        self, error: ExperimentError, schedules: Mapping[str, TunedSchedule]
+    ) -> ExperimentError:
+        """The same as a fault of the candidate that was worked at, where that is known."""
+        name = getattr(error, "kernel", "")
+        if not name or not self.base.kernels.exists():
+            return error
+        kernels: Mapping[str, Kernel] = pickle.loads(self.base.kernels.read_bytes())
+        kernel = kernels.get(name)
+        if kernel is None or kernel.key not in schedules:
+            return error
+        return _BlameError(str(error), kernel.key)
 
-    def _start(self, folder: Path) -> None:
-        """Wait for a worker. Raises ExperimentError where it leaves no answer."""
+
+class _CrashError(ExperimentError):
+    """The worker has ended, or does not answer; `kernel` is the one whose candidate it was at."""
+
+    def __init__(self, message: str, kernel: str = "") -> None:
+        super().__init__(message)
+        self.kernel = kernel
+
+
+class _BlameError(ExperimentError):
+    """The same, with the fingerprint of the kernel whose candidate is at fault."""
+
+    def __init__(self, message: str, key: str) -> None:
+        super().__init__(message)
+        self.key = key
+
+
+class _Process:
+    """A worker, and what it says."""
+
+    def __init__(self, command: Command, folder: Path) -> None:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        with (folder / "said").open("wb") as said:
+        number, name = mkstemp(dir=folder, prefix="said-")
+        self._said = Path(name)
+        with os.fdopen(number, "wb") as said:
             # In a session of its own, Ctrl-C does not reach it, and its children end with it.
-            child = self._child = subprocess.Popen(
-                [*self._command, str(folder)],
-                stdin=subprocess.DEVNULL,
-                stdout=said,
+            self._child = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
                 stderr=said,
                 env=environment,
                 start_new_session=True,
             )
+        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        assert self._child.stdout is not None
+        threading.Thread(target=_read, args=(self._child.stdout, self._lines), daemon=True).start()
+        self.end = weakref.finalize(self, _end, self._child, self._said)
+        """Ends it and what it has started, if it runs still."""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it takes no more requests."""
+        return self._child.poll() is not None
+
+    def ask(self, folder: Path) -> None:
+        """Give it another request; that it is there no more is seen in waiting."""
+        assert self._child.stdin is not None
+        with suppress(OSError):
+            self._child.stdin.write(f"{folder}\n".encode())
+            self._child.stdin.flush()
+
+    def wait(self, folder: Path, limit: float) -> None:
+        """Wait until the answer is there. Raises ExperimentError where none comes in time."""
+        kernel, until = "", time.monotonic() + limit
+        while True:
             try:
-                status = child.wait(self.limit)
-            except subprocess.TimeoutExpired:
-                raise ExperimentError(f"it took more than {self.limit:.0f} s") from None
-            finally:
-                _end(child)
-                self._child = None
+                line = self._lines.get(timeout=max(0.0, until - time.monotonic()))
+            except queue.Empty:
+                raise _CrashError(f"it took more than {limit:.0f} s", kernel) from None
+            match line.split(maxsplit=2):
+                case ["done"]:
+                    return
+                case ["at", "check", name]:
+                    kernel = name
+                case ["at", *_]:
+                    kernel = ""
+                case []:
+                    break
+        status = self._child.wait()
+        if (folder / "answer.pickle").exists() and not status:
+            return
+        if status < 0 and _signal_name(-status) == "SIGKILL":
+            raise LostError("it was ended from outside (SIGKILL)")
         if status < 0:
-            kind = LostError if _signal_name(-status) == "SIGKILL" else ExperimentError
-            raise kind(f"it crashed ({_signal_name(-status)})")
-        if status or not (folder / "answer.pickle").exists():
-            lines = (folder / "said").read_text(errors="replace").strip().splitlines()
-            raise ExperimentError(f"it failed ({lines[-1] if lines else f'status {status}'})")
+            raise _CrashError(f"it crashed ({_signal_name(-status)})", kernel)
+        lines = self._said.read_text(errors="replace").strip().splitlines()
+        raise _CrashError(f"it failed ({lines[-1] if lines else f'status {status}'})", kernel)
 
 
-def _end(child: subprocess.Popen) -> None:
-    """End a worker and what it has started, if it runs still."""
+def _read(pipe: IO[bytes], lines: queue.SimpleQueue[str]) -> None:
+    """Pass on lines, and an empty one at the end."""
+    for line in pipe:
+        if text := line.decode(errors="replace").strip():
+            lines.put(text)
+    lines.put("")
+
+
+def _end(child: subprocess.Popen, said: Path) -> None:
+    """End a worker and what it has started, if it runs still, and remove what it said."""
     if child.poll() is None:
         with suppress(OSError):
             if hasattr(os, "killpg"):
@@ -108,6 +270,12 @@ def _end(child: subprocess.Popen) -> None:
             else:
                 child.kill()
         child.wait()
+    for pipe in (child.stdin, child.stdout):
+        assert pipe is not None
+        with suppress(OSError):
+            pipe.close()
+    with suppress(OSError):
+        said.unlink()
 
 
 def _signal_name(number: int) -> str:

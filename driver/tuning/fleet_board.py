@@ -13,7 +13,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from hashlib import file_digest, sha256
 from pathlib import Path
 from tempfile import mkdtemp
@@ -63,7 +63,7 @@ class Board:
 
     def _leave_model(self) -> None:
         if self._experiments is not None:
-            self._experiments.stop()
+            self._experiments.close()
         if self._key:
             shutil.rmtree(self._work / self._key, ignore_errors=True)
         self._experiments, self._key = None, ""
@@ -161,12 +161,13 @@ class Board:
         )
         request.inputs.write_bytes(pickle.dumps(unpacked((folder / "inputs").read_bytes())))
         before = time.monotonic()
-        Experiments(request, COMPILING, default.command()).run({})
+        with closing(Experiments(request, COMPILING, default.command())) as compiling:
+            compiling.run({})
         spent = time.monotonic() - before
         return Experiments(request, max(_LEAST_SECONDS, _TIMES_DEFAULT * spent))
 
     def measure(
-        self, job: Mapping[str, Any], schedules: Sequence[str], seconds: float
+        self, job: Mapping[str, Any], schedules: Sequence[str], seconds: float, whole: bool
     ) -> dict[str, Any]:
         """An answer to be sent. Raises ExperimentError, and UnableError."""
         experiments = self._ready(job)
@@ -177,7 +178,7 @@ class Board:
             path.write_text(text, encoding="utf-8")
             one = TunedSchedule.read(path)
             found[one.kernel] = one
-        return answer_message(experiments.run(found, float(seconds)))
+        return answer_message(experiments.run(found, float(seconds), bool(whole)))
 
 
 def _link(source: Path, path: Path) -> None:
@@ -241,6 +242,8 @@ def prepare(job: Mapping[str, Any]) -> dict[str, Any]:
     return _answered(lambda board: board.prepare(job))
 
 
-def measure(job: Mapping[str, Any], schedules: Sequence[str], seconds: float) -> dict[str, Any]:
+def measure(
+    job: Mapping[str, Any], schedules: Sequence[str], seconds: float, whole: bool
+) -> dict[str, Any]:
     """Carry out an experiment, see `read_answer`."""
-    return _answered(lambda board: board.measure(job, schedules, seconds))
+    return _answered(lambda board: board.measure(job, schedules, seconds, whole))

@@ -54,13 +54,19 @@ class FleetCrew:
     def slots(self) -> Callable[[], int] | None:
         return lambda: max(1, len(self._fleet.usable(*self._kind)))
 
-    def run(self, schedules: Mapping[str, TunedSchedule], seconds: float | None = None) -> Answer:
+    def run(
+        self,
+        schedules: Mapping[str, TunedSchedule],
+        seconds: float | None = None,
+        whole: bool = False,
+    ) -> Answer:
         known = self._abandoned
 
         def wanted() -> bool:
             return self._abandoned == known
 
-        return tried(lambda: self._run(schedules, seconds, wanted), wanted)
+        measured = self._seconds if seconds is None else seconds
+        return tried(lambda: self._run(schedules, (measured, whole), wanted), wanted)
 
     def abandon(self) -> None:
         self._abandoned += 1
@@ -71,17 +77,14 @@ class FleetCrew:
     def _run(
         self,
         schedules: Mapping[str, TunedSchedule],
-        seconds: float | None,
+        how: tuple[float, bool],
         wanted: Callable[[], bool],
     ) -> Answer:
         fleet, one = self._fleet, self._take(wanted)
         try:
             limit = self._make_ready(one, wanted)
             texts = [schedule.text for schedule in schedules.values()]
-            measured = self._seconds if seconds is None else seconds
-            message = fleet.call(
-                one, limit, wanted, fleet_board.measure, self._job, texts, measured
-            )
+            message = fleet.call(one, limit, wanted, fleet_board.measure, self._job, texts, *how)
             try:
                 answer = read_answer(message)
             except MessageError as error:
@@ -89,7 +92,7 @@ class FleetCrew:
                 raise LostError(f"its worker gave {error}") from None
         finally:
             one.busy = False
-        if answer.processor != self._kind[1]:
+        if answer.whole and answer.processor != self._kind[1]:
             fleet.refuse(one, f"measured on {answer.processor}, not on {self._kind[1]}")
             self._foreign(schedules, answer)
             raise LostError("its worker has another processor")

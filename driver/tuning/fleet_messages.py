@@ -146,13 +146,14 @@ def read_answer(message: Any) -> Answer:
     try:
         kernels = {str(name): _pairs(pairs) for name, pairs in message["kernels"].items()}
         whole, wrong, processor = _pairs(message["whole"]), message["wrong"], message["processor"]
+        faults = {str(key): str(fault) for key, fault in message["faults"].items()}
     except (TypeError, KeyError, AttributeError, ValueError) as error:
         raise MessageError(f"an answer that cannot be read ({error})") from None
     if not isinstance(wrong, str) or not isinstance(processor, str):
         raise MessageError("an answer that cannot be read")
-    if not wrong and (not whole or any(len(pairs) != len(whole) for pairs in kernels.values())):
+    if not (whole or wrong or faults) or any(len(one) != len(whole) for one in kernels.values()):
         raise MessageError("an answer in which times are missing")
-    return Answer(kernels, whole, wrong, processor)
+    return Answer(kernels, whole, wrong, faults, processor)
 
 
 def _pairs(message: Any) -> Pairs:

@@ -67,9 +67,8 @@ def serve_worker(address: str, certificates: Path | None, target: Target, say: S
 
     Raises NncError where code for it does not run here, and where there is no scheduler (any more).
     """
-    target.check_runs_here()
-    if target.policy != "processor":
-        raise NncError(f"nnc worker is for processors; '{target.name}' is none")
+    if why := target.not_timed():
+        raise NncError(f"nnc worker measures, and code for '{target.name}' cannot be: {why}")
     given = connection(address, certificates)
     from dask import config
 

@@ -8,9 +8,10 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from ...ir.diagnostics import NncError
+from ...kernels.policy import variants_of
 from ...kernels.policy.variants import Variant, Variants
 from ...kernels.tuned import TunedSchedule, check_schedule
-from ...targets.processor import processor_of
+from ...targets.attribute import target_of
 from .search import FIRST
 
 if TYPE_CHECKING:
@@ -30,8 +31,10 @@ class Proposals:
     def __call__(self, faster: Sequence[Variant]) -> Variant | None:
         if self._variants is None:
             block = self._function.body.blocks[0]
-            machine = processor_of(self._function)
-            self._variants = Variants(self._function.sym_name, block, machine, self._left)
+            own = target_of(self._function)
+            made = variants_of(own.policy)
+            self._variants = made(self._function.sym_name, block, own.machine, self._left)
+            assert self._variants is not None
             first = [one for one in (self._known(block),) if one is not None]
             self._first = chain(first, islice(self._variants.ranked(), FIRST))
         if (made := next(self._first, None)) is not None:

@@ -13,12 +13,12 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ... import __version__
-from ...dialects import linalg
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.passes import PassContext, PassManager
 from ...ir.types import FloatType, IntegerType, MemRefType
 from ...ir.weights_file import write_module
+from ...kernels.choose_schedules import choose
 from ...kernels.policy.variants import Variant
 from ...kernels.tuned import (
     TunedFolder,
@@ -30,7 +30,7 @@ from ...lowering.pipelines import pipeline
 from ...targets.attribute import TARGET, attach, detailed, target_of
 from ..compile import run_stages
 from .crew import Crew, LocalCrew
-from .default import Described, store_default
+from .default import Described, running_default, scheduled_kernels, store_default
 from .experiments import ExperimentError, OverError
 from .fleet import Fleet
 from .fleet_crew import FleetCrew
@@ -41,7 +41,6 @@ from .search import KernelSearch, Search, confirm
 from .worker import Answer, Request, difference, kernel_times, unit_names
 
 if TYPE_CHECKING:
-    from ...dialects import func
     from ...runtime.model import Model
     from ...targets.base import Target
 
@@ -57,6 +56,14 @@ _RUNS = 5
 _TIMES_DEFAULT = 8
 """How many times the default's time and memory an experiment may take before it is ended."""
 _LEAST_SECONDS, _LEAST_MEMORY = 60.0, 8 << 30
+_ALONE = 6
+"""The kernels that are searched where only the whole can be measured: each candidate takes an
+experiment then."""
+_LEAST_SHARE = 0.01
+_DISTURBED = 0.15
+"""The spread of the ratio of the whole from which on a machine is said to be disturbed."""
+FAULTY = Ratio(1e3, 1e3, 1e3)
+"""Of a candidate that gave no times among others that did."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +102,8 @@ def tune_model(
         output.mkdir(exist_ok=True)
     except OSError as error:
         raise NncError(f"cannot write '{output}': {error.strerror or error}") from None
-    with TemporaryDirectory(prefix="nnc-tune-") as folder, ExitStack() as stack:
+    with ExitStack() as stack:
+        folder = stack.enter_context(TemporaryDirectory(prefix="nnc-tune-"))
         made = _Tuning(module, make_inputs, Path(folder), threads, target, say, fleet)
         foreign = ForeignSchedules(output, made.target, earlier.keys())
         crew = stack.enter_context(closing(made.hire(workers, foreign)))
@@ -132,7 +140,8 @@ def tune_model(
             key: made.schedule(search.kernels[key], best[key], ratio) for key, ratio in kept.items()
         }
         keep_only(output, schedules, set(search.kernels), made.machine)
-        return Tuned(schedules, whole, ended, search.dropped, search.experiments)
+        dropped = [*search.dropped, *made.dropped]
+        return Tuned(schedules, whole, ended, dropped, search.experiments)
 
 
 def keep_only(
@@ -161,43 +170,51 @@ class _Tuning:
     ) -> None:
         self._fleet = fleet
         chosen = self.target = self._chosen(module, target)
-        if chosen.policy != "processor":
-            raise NncError(f"nnc tune is for processors; '{chosen.name}' is none")
         run_stages(module, last="bufferize", progress=say)
-        self._pass(module, "instrument-kernels")
+        self._clocked = chosen.has_clock
+        if self._clocked:
+            self._pass(module, "instrument-kernels")
         self._names = unit_names(module)
         if not any(chain(*self._names)):
             raise NncError("the model has no kernels to measure")
         self._threads, self._say = threads, say
+        self._disturbed = False
+        self._alone: dict[tuple[str, str], Ratio] = {}
+        """Ratios of kernels that were found by those of the whole."""
+        self.dropped: list[str] = []
+        """Candidates that were at fault among others that were not, and how."""
         request = Request(folder, folder, threads, _MEASURED, tolerance_of(module), 0)
         write_module(module, request.model)
-        scheduled = module.clone()
-        self._pass(scheduled, "mark-in-place")
         self.machine = detailed(chosen)
-        self._kept = scheduled
-        functions = [f for f in kernel_functions(scheduled) if _has_stages(f)]
-        self.functions = {f.sym_name: f for f in functions}
-        self.keys = {f.sym_name: fingerprint(f) for f in functions}
+        self._kept = module.clone()
+        self.functions = scheduled_kernels(self._kept)
+        self.keys = {name: fingerprint(one) for name, one in self.functions.items()}
         say("compiling it with the default schedules")
         before = time.perf_counter()
-        self._default = self._compiled(request, module, say)
+        program = store_default(request, module, say)
+        local = fleet is None
+        self._default = running_default(request, program) if local else Described(program.signature)
         inputs = make_inputs(self._default)
         request.inputs.write_bytes(pickle.dumps(dict(inputs)))
-        if fleet is None:
-            self._times = self._run(inputs, request.tolerance)
         self._inputs = inputs
+        if local:
+            self._times = self._run(inputs, request.tolerance)
         spent = time.perf_counter() - before
         self._limit = max(_LEAST_SECONDS, _TIMES_DEFAULT * spent)
-        signature = self._default_signature
+        signature = self._default.signature
         memory = signature.weights_bytes + signature.prepared_bytes + signature.arena_bytes
-        self._request = replace(request, memory=_LEAST_MEMORY + _TIMES_DEFAULT * memory)
+        # Code outside of this process has limits of its own, and engines reserve addresses freely.
+        if not local or chosen.obstacle() is None:
+            request = replace(request, memory=_LEAST_MEMORY + _TIMES_DEFAULT * memory)
+        self._request = request
 
     def _chosen(self, module: Operation, target: str | None) -> Target:
         """What is tuned for: what runs here, or what workers of the fleet are. Raises NncError."""
         written = TARGET in module.attributes
         wanted = target_of(module, target)
         if self._fleet is None:
-            wanted.check_runs(emulate=False)
+            if why := wanted.not_timed():
+                raise NncError(f"nnc tune measures, and code for '{wanted.name}' cannot be: {why}")
             return attach(module, wanted)
         found, self._processor = self._fleet.choose(wanted)
         if not written:
@@ -222,28 +239,33 @@ class _Tuning:
             answer = self._crew.run({}, _MEASURED)
         except (ExperimentError, OverError) as error:
             raise NncError(f"the fleet cannot measure the model: {error}") from None
-        self._times = {name: min(a for a, _ in pairs) for name, pairs in answer.kernels.items()}
+        measured = {name: min(a for a, _ in pairs) for name, pairs in answer.kernels.items()}
+        self._times = measured if self._clocked else self._expected_times()
         return self._crew
 
     @staticmethod
     def _pass(module: Operation, name: str) -> None:
         PassManager(pipeline(f"builtin.module({name})"), PassContext(), (), False).run(module)
 
-    def _compiled(self, request: Request, module: Operation, say: Say) -> Model:
-        """The model with the default schedules, whose program goes where workers find it."""
-        program = store_default(request, module, say)
-        self._default_signature = program.signature
-        if self._fleet is not None:
-            return Described(program.signature)
-        return self.target.running(program, self._threads, None)
-
     def _run(self, inputs: Mapping[str, Any], tolerance: float) -> dict[str, float]:
         """Times of kernels in the default model. Raises NncError where two runs differ."""
         first, *others = [self._default.run(inputs) for _ in range(1 + _RUNS)]
         if fault := difference(first, others[0], tolerance):
             raise NncError(f"two runs of the model differ, which cannot be tuned: {fault}")
+        if not self._clocked:
+            return self._expected_times()
         times = [kernel_times(one, self._names) for one in others]
         return {name: min(one[name] for one in times) for name in times[0]}
+
+    def _expected_times(self) -> dict[str, float]:
+        """What all calls of each kernel are expected to take, where no clock tells."""
+        found: dict[str, float] = {}
+        for name in filter(None, chain(*self._names)):
+            if (function := self.functions.get(name)) is not None:
+                own = target_of(function)
+                _, chosen = choose(function, own.policy, own.machine, every=False)
+                found[name] = found.get(name, 0.0) + chosen.cycles
+        return found
 
     def kernels(self, earlier: Mapping[Any, TunedSchedule], seed: int) -> list[KernelSearch]:
         """The kinds of kernels, the longest first; each with its candidates."""
@@ -256,7 +278,7 @@ class _Tuning:
         whole = sum(times.values()) or 1.0
         known = {one.kernel: one for one in earlier.values() if one.machine == self.machine}
         left = () if self._threads > 1 else ("parallel",)
-        return [
+        found = [
             KernelSearch(
                 key,
                 labels[key],
@@ -265,6 +287,11 @@ class _Tuning:
             )
             for key in sorted(times, key=lambda key: -times[key])
         ]
+        self._shares = {one.key: one.share for one in found}
+        if not self._clocked:
+            for one in found[_ALONE:]:
+                one.frozen = "too small to be seen in the whole"
+        return found
 
     def schedule(self, kernel: KernelSearch, variant: Variant, ratio: Ratio) -> TunedSchedule:
         """A candidate as it is written."""
@@ -279,20 +306,70 @@ class _Tuning:
         )
 
     def measure(self, chosen: Mapping[str, Variant]) -> dict[str, Ratio]:
-        """Ratios of candidates to the default. Raises ExperimentError."""
-        return self._ratios(self._answer(chosen, _MEASURED))
+        """Ratios of candidates to the default; `FAULTY` ones of several that are at fault.
+
+        Raises ExperimentError.
+        """
+        if not self._clocked and chosen:
+            return self._measured_alone(chosen)
+        answer = self._answer(chosen, _MEASURED)
+        ratios = self._ratios(answer)
+        for key, fault in answer.faults.items():
+            if len(chosen) == 1:
+                raise ExperimentError(fault)
+            ratios[key] = self._dropped(key, chosen[key], fault)
+        return ratios
+
+    def _measured_alone(self, chosen: Mapping[str, Variant]) -> dict[str, Ratio]:
+        """Where nothing tells the times of kernels: each candidate by what the whole takes."""
+        ratios: dict[str, Ratio] = {}
+        for key, variant in chosen.items():
+            try:
+                whole = Ratio.of(self._answer({key: variant}, _MEASURED).whole)
+            except ExperimentError as error:
+                if len(chosen) == 1:
+                    raise
+                ratios[key] = self._dropped(key, variant, str(error))
+                continue
+            share = max(self._shares[key], _LEAST_SHARE)
+            found = (1 + (n - 1) / share for n in (whole.median, whole.low, whole.high))
+            ratios[key] = Ratio(*(max(_LEAST_SHARE, n) for n in found))
+            self._alone[key, variant.text] = ratios[key]
+        return ratios
+
+    def _dropped(self, key: str, variant: Variant, fault: str) -> Ratio:
+        label = next(name for name, one in self.keys.items() if one == key)
+        self.dropped.append(f"{label}, {variant}: {fault}")
+        self._say(f"dropped a candidate of {self.dropped[-1]}")
+        return FAULTY
 
     def compare(self, chosen: Mapping[str, Variant]) -> tuple[dict[str, Ratio], Ratio]:
-        """The same by more runs, and the ratio of the whole. Raises ExperimentError."""
-        answer = self._answer(chosen, _CONFIRMED)
-        return self._ratios(answer), Ratio.of(answer.whole)
+        """The same by more runs of what users compile, and the ratio of the whole.
 
-    def _answer(self, chosen: Mapping[str, Variant], seconds: float) -> Answer:
+        Raises ExperimentError.
+        """
+        answer = self._answer(chosen, _CONFIRMED, whole=True)
+        whole = Ratio.of(answer.whole)
+        if self._clocked:
+            return self._ratios(answer), whole
+        alone = {key: self._alone.get((key, one.text), whole) for key, one in chosen.items()}
+        return (alone if whole.is_faster else dict.fromkeys(chosen, whole)), whole
+
+    def _answer(self, chosen: Mapping[str, Variant], seconds: float, whole: bool = False) -> Answer:
         schedules = {
             key: TunedSchedule(key, variant.schedule, machine=self.machine, told=str(variant))
             for key, variant in chosen.items()
         }
-        return self._crew.run(schedules, seconds)
+        answer = self._crew.run(schedules, seconds, whole)
+        if answer.whole and not self._disturbed:
+            spread = Ratio.of(answer.whole).spread
+            self._disturbed = spread > _DISTURBED
+            if self._disturbed:
+                self._say(
+                    f"this machine is disturbed: the same runs differ by +- {spread:.0%}, so "
+                    "only larger gains can be seen; what is not sure is not kept"
+                )
+        return answer
 
     def _ratios(self, answer: Answer) -> dict[str, Ratio]:
         """By the kernels' fingerprints, all kernels of one kind together."""
@@ -303,10 +380,6 @@ class _Tuning:
             old = together.get(key, [(0.0, 0.0)] * len(pairs))
             together[key] = [(a + c, b + d) for (a, b), (c, d) in zip(old, pairs, strict=True)]
         return {key: Ratio.of(pairs) for key, pairs in together.items()}
-
-
-def _has_stages(function: func.FuncOp) -> bool:
-    return any(isinstance(op, linalg.StructuredOp) for op in function.body.blocks[0])
 
 
 _TOLERANCES = (("f64", 1e-9), ("f32", 1e-4), ("f16", 2e-2), ("bf16", 5e-2), ("i8", 5e-2))

@@ -1,15 +1,24 @@
-"""The process of one experiment: a model with candidates, compiled and run beside the default.
+"""The process of experiments: candidates of kernels, compiled and run beside the default program.
 
-It reads a request and writes an answer, both files of the parent's own folder. What goes wrong in
-it, a crash of the compiled code included, ends this process only.
+It reads requests and writes answers, both files of the parent's own folders, one after the other,
+so that what all have in common is made once. What goes wrong in it, a crash of the compiled code
+included, ends this process only. On its standard output it says what it is doing:
+
+    at compile      begins to compile candidates
+    at check NAME   begins with a call of a kernel's candidate
+    at run          begins with runs of the model
+    done            the answer is there
 """
 
 from __future__ import annotations
 
+import os
 import pickle
+import statistics
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,27 +28,45 @@ import numpy as np
 from ...dialects import func
 from ...dialects.marks import ENTRY
 from ...ir.core import Operation
-from ...kernels.tuned import TunedFolder
+from ...ir.diagnostics import NncError
+from ...ir.passes import PassContext, PassManager
+from ...kernels.tuned import TunedFolder, kernel_functions
+from ...lowering.pipelines import pipeline
 from ...memory.instrument_kernels import INNER, TIMES, inner_calls, kernel_units
 from ...targets.attribute import target_of
 from ...targets.base import processor_name
 from ..cache import ModelCache
 from ..compile import load_module, run_stages
 from ..program import make_program
+from .checking import difference
+from .patched import Kernel, PatchedProgram
+from .patching import candidate_module
 
 if TYPE_CHECKING:
     from ...runtime.model import Model
+    from ...runtime.program import Program
+    from ...targets.base import Target
 
 DEFAULT = "default"
-"""The key in the cache of the experiment of the program with the default schedules."""
+"""The key in the cache of experiments of the program with the default schedules."""
+PATCHED = "patched"
+"""The key of the same program that calls its kernels through a table."""
 _RUNS = 2
 """Timed runs of a block, of which the fastest counts; one before them warms the caches up."""
+_LONG = 0.05
+"""Seconds of a run from which on a block is one run: what it needs is not in the caches anyway."""
 _LEAST_PAIRS, _MOST_PAIRS = 5, 60
+_KEPT_CODES = 4096
+"""Object files of candidates that are kept, for those that are measured again."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What an experiment compiles and runs. Units: seconds, bytes."""
+    """What an experiment compiles and runs. Units: seconds, bytes.
+
+    No `memory` stands for no limit. With `whole` the model is compiled as users do, also where
+    kernels could be replaced in it.
+    """
 
     folder: Path
     schedules: Path
@@ -47,10 +74,11 @@ class Request:
     seconds: float
     tolerance: float
     memory: int
+    whole: bool = False
 
     @property
     def model(self) -> Path:
-        """The bufferized model with a clock in it."""
+        """The bufferized model, with a clock in it where its target has one."""
         return self.folder / "model.mlir"
 
     @property
@@ -58,8 +86,13 @@ class Request:
         """Its inputs, pickled."""
         return self.folder / "inputs.pickle"
 
+    @property
+    def kernels(self) -> Path:
+        """Its kernels that can be replaced, pickled: by name, a `Kernel`."""
+        return self.folder / "kernels.pickle"
+
     def cache(self) -> ModelCache:
-        """Where the program with the default schedules is."""
+        """Where the programs with the default schedules are."""
         return ModelCache(self.folder / "programs", 1 << 60)
 
 
@@ -70,51 +103,214 @@ Pairs = list[tuple[float, float]]
 class Answer:
     """Pairs of times of the default and the candidate, for each kernel by name and for the whole.
 
-    `wrong` says how the outputs differ, if they do, `processor` what they were measured on. Units:
-    nanoseconds.
+    `wrong` says how the outputs differ, if they do; `faults`, by the fingerprints of kernels, why
+    their candidates were left out; `processor` is what they were measured on. Units: nanoseconds.
     """
 
     kernels: dict[str, Pairs] = field(default_factory=dict)
     whole: Pairs = field(default_factory=list)
     wrong: str = ""
+    faults: dict[str, str] = field(default_factory=dict)
     processor: str = ""
 
 
-def run(request: Request) -> Answer:
-    """Carry out an experiment."""
-    module = load_module(request.model)
-    target = target_of(module)
-    names = unit_names(module)
-    default = request.cache().find(DEFAULT, target)
-    if default is None:
-        raise FileNotFoundError(f"{request.folder}: no program of the default schedules")
-    run_stages(module, tuned=TunedFolder(request.schedules, anywhere=True))
-    programs = (default, make_program(module))
-    sides = [target.running(program, request.threads) for program in programs]
-    inputs = pickle.loads(request.inputs.read_bytes())
-    answer = Answer(processor=processor_name())
-    expected, found = (side.run(inputs) for side in sides)
-    answer.wrong = difference(expected, found, request.tolerance)
-    if answer.wrong:
+Say = Callable[[str], None]
+
+
+class Worker:
+    """Carries out requests for one model."""
+
+    def __init__(self, base: Request, say: Say = lambda message: None) -> None:
+        self.base, self.say = base, say
+        self.module = load_module(base.model)
+        self.target: Target = target_of(self.module)
+        self.names = unit_names(self.module)
+        self.inputs: Mapping[str, Any] = pickle.loads(base.inputs.read_bytes())
+        self._whole: Model | None = None
+        self._patched: _Patched | None = None
+
+    def run(self, request: Request) -> Answer:
+        """Carry out an experiment."""
+        answer = self._run(request)
+        answer.processor = processor_name()
         return answer
-    started = time.perf_counter()
-    while len(answer.whole) < _MOST_PAIRS and (
-        len(answer.whole) < _LEAST_PAIRS or time.perf_counter() - started < request.seconds
-    ):
-        blocks = [_block(side, inputs, names) for side in sides]
-        answer.whole.append((blocks[0][0], blocks[1][0]))
-        for name, took in blocks[0][1].items():
-            answer.kernels.setdefault(name, []).append((took, blocks[1][1][name]))
-    return answer
+
+    def _run(self, request: Request) -> Answer:
+        kernels = _kernels(self.base)
+        folder = TunedFolder(request.schedules, anywhere=True)
+        chosen = {one.kernel: one for one in folder.read().values()}
+        known = {one.key for one in kernels.values()}
+        if request.whole or not kernels or not known.issuperset(chosen):
+            return self._run_whole(request, folder)
+        if self._patched is None:
+            self._patched = _Patched(self, kernels)
+        return self._patched.run(request, {key: one.copy() for key, one in chosen.items()})
+
+    def program(self, key: str) -> Program:
+        """A program with the default schedules, made now if it is not there yet."""
+        cache = self.base.cache()
+        if (program := cache.find(key, self.target)) is not None:
+            return program
+        module = run_stages(self.module.clone())
+        with cache.new_entry(key) as entry:
+            program = make_program(module, entry.weights if entry is not None else None)
+            if entry is not None:
+                entry.store(program)
+        return cache.find(key, self.target) or program
+
+    def _run_whole(self, request: Request, schedules: TunedFolder) -> Answer:
+        """With all of the model compiled, as it is by `--tuned`."""
+        self.say("at compile")
+        if self._whole is None:
+            self._whole = self.target.running(self.program(DEFAULT), request.threads)
+        module = run_stages(self.module.clone(), tuned=schedules)
+        sides = [self._whole, self.target.running(make_program(module), request.threads)]
+        self.say("at run")
+        expected, found = (side.run(self.inputs) for side in sides)
+        answer = Answer(wrong=difference(expected, found, request.tolerance))
+        if not answer.wrong:
+            self.measure(answer, request.seconds, [lambda: None] * 2, sides)
+        return answer
+
+    def measure(
+        self,
+        answer: Answer,
+        seconds: float,
+        switches: Sequence[Callable[[], None]],
+        sides: Sequence[Model],
+    ) -> None:
+        """Blocks of runs of both sides in turns; before each, its side is switched to."""
+        started = time.perf_counter()
+        long = False
+        while len(answer.whole) < _MOST_PAIRS and (
+            len(answer.whole) < _LEAST_PAIRS or time.perf_counter() - started < seconds
+        ):
+            blocks = []
+            for switch, side in zip(switches, sides, strict=True):
+                switch()
+                blocks.append(_block(side, self.inputs, self.names, long))
+            (wall, kernels), (other_wall, others) = blocks
+            answer.whole.append((wall, other_wall))
+            long = statistics.median(one for one, _ in answer.whole) > _LONG * 1e9
+            for name, took in kernels.items():
+                answer.kernels.setdefault(name, []).append((took, others[name]))
+
+
+class _Patched:
+    """The default program with a table of kernels, and candidates in their places."""
+
+    def __init__(self, worker: Worker, kernels: Mapping[str, Kernel]) -> None:
+        self._worker = worker
+        program = worker.base.cache().find(PATCHED, worker.target)
+        if program is None:
+            raise FileNotFoundError(f"{worker.base.folder}: no program of the default schedules")
+        self._program = PatchedProgram(program, kernels, worker.base.threads)
+        self._kernels = kernels
+        self._module = worker.module.clone()
+        steps = pipeline("builtin.module(mark-in-place)")
+        PassManager(steps, PassContext(), (), False).run(self._module)
+        self._functions = {f.sym_name: f for f in kernel_functions(self._module)}
+        self._codes: dict[tuple[str, str], bytes] = {}
+        self._expected = self._program.run(worker.inputs)
+        self._checks = self._can_check()
+
+    def _can_check(self) -> bool:
+        """Whether kernels can be called twice at a call: the default beside itself has to agree."""
+        with self._program.comparing({}) as faults:
+            found = self._program.run(self._worker.inputs)
+        return not any(faults().values()) and not difference(self._expected, found, 0.0)
+
+    def run(self, request: Request, schedules: Mapping[str, Any]) -> Answer:
+        """Measure one candidate of each of these kernels, by their fingerprints."""
+        answer = Answer()
+        names = [name for name, one in self._kernels.items() if one.key in schedules]
+        codes = self._compiled({name: schedules[self._kernels[name].key] for name in names}, answer)
+        loaded = {name: self._program.load(name, code) for name, code in codes.items()}
+        for name, fault in self._faults(loaded).items():
+            answer.faults.setdefault(self._kernels[name].key, f"its numbers are wrong, {fault}")
+        loaded = {n: c for n, c in loaded.items() if self._kernels[n].key not in answer.faults}
+        self._worker.say("at run")
+        program, inputs = self._program, self._worker.inputs
+        program.use(loaded)
+        answer.wrong = difference(self._expected, program.run(inputs), request.tolerance)
+        if not answer.wrong and (loaded or not schedules):
+            switches = [lambda: program.use({}), lambda: program.use(loaded)]
+            self._worker.measure(answer, request.seconds, switches, [program, program])
+        program.use({})
+        if difference(self._expected, program.run(inputs), 0.0):
+            raise RuntimeError("a candidate has damaged the memory of the default program")
+        return answer
+
+    def _compiled(self, schedules: Mapping[str, Any], answer: Answer) -> dict[str, bytes]:
+        """The code of candidates by their kernels' names; equal ones are compiled once.
+
+        LLVM works on one while the next is lowered.
+        """
+        waiting: dict[str, Future[bytes]] = {}
+        self._worker.say("at compile")
+        keys = {name: self._code_key(name, one) for name, one in schedules.items()}
+        with ThreadPoolExecutor(max(1, os.cpu_count() or 1)) as threads:
+            made: dict[tuple[str, str], Future[bytes]] = {}
+            for name, one in schedules.items():
+                kernel, key = self._kernels[name], keys[name]
+                if key not in made and key not in self._codes:
+                    try:
+                        function = self._functions[name]
+                        part = candidate_module(self._module, function, one, kernel.interface)
+                        made[key] = threads.submit(self._program.compiled, part)
+                    except NncError as error:
+                        answer.faults[kernel.key] = str(error)
+                if key in made:
+                    waiting[name] = made[key]
+        if len(self._codes) > _KEPT_CODES:
+            self._codes.clear()
+        for name, future in waiting.items():
+            try:
+                self._codes[keys[name]] = future.result()
+            except NncError as error:
+                answer.faults[self._kernels[name].key] = str(error)
+        return {
+            name: self._codes[key]
+            for name, key in keys.items()
+            if self._kernels[name].key not in answer.faults
+        }
+
+    def _code_key(self, name: str, one: Any) -> tuple[str, str]:
+        """What code depends on: kernels of one fingerprint that are called alike share it."""
+        kernel = self._kernels[name]
+        one.kernel = "kernel"
+        return f"{kernel.key} {kernel.interface.alike}", str(one)
+
+    def _faults(self, loaded: Mapping[str, Any]) -> dict[str, str]:
+        """How results of candidates differ from the default's in a run, by kernels' names."""
+        if not self._checks or not loaded:
+            return {}
+        say = self._worker.say
+        with self._program.comparing(loaded, lambda name: say(f"at check {name}")) as faults:
+            self._program.run(self._worker.inputs)
+        return {name: fault for name, fault in faults().items() if fault}
+
+
+def _kernels(request: Request) -> dict[str, Kernel]:
+    """The kernels that can be replaced; none where the target's code is not made so."""
+    if not request.kernels.exists():
+        return {}
+    return pickle.loads(request.kernels.read_bytes())
+
+
+def run(request: Request) -> Answer:
+    """Carry out one experiment in this process."""
+    return Worker(request).run(request)
 
 
 def _block(
-    model: Model, inputs: Mapping[str, Any], names: tuple[list[str], list[str]]
+    model: Model, inputs: Mapping[str, Any], names: tuple[list[str], list[str]], long: bool
 ) -> tuple[float, dict[str, float]]:
     """The fastest of a few runs after each other: the whole, and each kernel."""
-    model.run(inputs)
+    if not long:
+        model.run(inputs)
     walls, runs = [], []
-    for _ in range(_RUNS):
+    for _ in range(1 if long else _RUNS):
         started = time.perf_counter_ns()
         outputs = model.run(inputs)
         walls.append(float(time.perf_counter_ns() - started))
@@ -125,7 +321,12 @@ def _block(
 def kernel_times(
     outputs: Mapping[str, Any], names: tuple[list[str], list[str]]
 ) -> dict[str, float]:
-    """What all calls of each kernel took in a run, those in branches and loops included."""
+    """What all calls of each kernel took in a run, those in branches and loops included.
+
+    Nothing where the target has no clock.
+    """
+    if TIMES not in outputs:
+        return {}
     units, inner = names
     found: dict[str, float] = {}
     for name, took in zip(units, np.diff(outputs[TIMES]), strict=True):
@@ -148,37 +349,6 @@ def unit_names(module: Operation) -> tuple[list[str], list[str]]:
     return units, inner
 
 
-def difference(expected: Mapping[str, Any], found: Mapping[str, Any], tolerance: float) -> str:
-    """How the outputs of two runs differ; empty where they agree.
-
-    Units of `tolerance`: the largest finite value of an output.
-    """
-    from ..comparing.difference import flattened
-
-    clocks = (TIMES, INNER)
-    ours, theirs = (
-        flattened({n: v for n, v in one.items() if n not in clocks}) for one in (found, expected)
-    )
-    for name, want in theirs.items():
-        got = ours.get(name)
-        if got is None or got.shape != want.shape:
-            return f"{name}: another shape"
-        if want.dtype.kind not in "biufc" and want.dtype.itemsize > 2:
-            if got.tolist() != want.tolist():
-                return f"{name}: other values"
-            continue
-        kind = np.complex128 if want.dtype.kind == "c" else np.float64
-        a, b = got.astype(kind), want.astype(kind)
-        finite = np.isfinite(a) & np.isfinite(b)
-        if not (finite | (a == b) | (np.isnan(a) & np.isnan(b))).all():
-            return f"{name}: NaN or infinity in other places"
-        scale = float(np.max(np.abs(b[finite]), initial=0.0)) or 1.0
-        error = float(np.max(np.abs(a - b)[finite], initial=0.0)) / scale
-        if error > tolerance:
-            return f"{name}: relative error {error:.3g} exceeds {tolerance:g}"
-    return ""
-
-
 def _limit_memory(bytes: int) -> None:
     try:
         import resource
@@ -187,11 +357,36 @@ def _limit_memory(bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (bytes, bytes))
 
 
+def _own_output() -> Say:
+    """Says lines to the parent; what else is written to standard output goes to the error one."""
+    told = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+
+    def say(line: str) -> None:
+        print(line, file=told, flush=True)
+
+    return say
+
+
 def main() -> None:
-    """Carry out the request in the folder that is named, and leave the answer beside it."""
+    """Carry out the requests in the folder that is named, then in those that standard input names.
+
+    Each answer is left beside its request.
+    """
+    say = _own_output()
     folder = Path(sys.argv[1])
-    request: Request = pickle.loads((folder / "request.pickle").read_bytes())
-    _limit_memory(request.memory)
-    made = folder / "answer.new"
-    made.write_bytes(pickle.dumps(run(request)))
-    made.rename(folder / "answer.pickle")
+    worker: Worker | None = None
+    while True:
+        request: Request = pickle.loads((folder / "request.pickle").read_bytes())
+        if worker is None:
+            if request.memory:
+                _limit_memory(request.memory)
+            worker = Worker(request, say)
+        made = folder / "answer.new"
+        made.write_bytes(pickle.dumps(worker.run(request)))
+        made.rename(folder / "answer.pickle")
+        say("done")
+        line = sys.stdin.readline()
+        if not line:
+            return
+        folder = Path(line.rstrip("\n"))

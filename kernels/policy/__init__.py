@@ -10,8 +10,20 @@ POLICIES = {"processor": ".candidates", "groups": ".groups", "pipelines": ".pipe
 machine, every)`, which writes schedules for the stages of a block and says what they take, and
 `best(found, machine)`, which takes one of them. One that has `margin(machine)` too can be asked for
 its reasons: the part of the cycles of an earlier candidate that a later one has to stay below."""
+VARIANTS = {
+    "processor": (".variants", "Variants"),
+    "groups": (".group_variants", "GroupVariants"),
+}
+"""The classes of the schedules beside the default, of policies whose choices can be told otherwise:
+modules and names."""
 
 
 def policy_of(name: str) -> Any:
     """The module of a policy."""
     return import_module(POLICIES[name], __package__)
+
+
+def variants_of(name: str) -> Any:
+    """The class of a policy's variants, as `variants.py` has it; None where it has none."""
+    module, found = VARIANTS.get(name, ("", ""))
+    return getattr(import_module(module, __package__), found) if module else None

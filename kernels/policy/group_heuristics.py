@@ -21,6 +21,7 @@ from ..primitives.rfactor import rfactor
 from ..primitives.split import split
 from ..primitives.threads import threads
 from .chains import Chain
+from .choices import Choices
 from .group_costs import GroupTile
 from .group_tiles import GroupTiles, lanes_of
 from .grouping import Group
@@ -36,8 +37,10 @@ class GroupHeuristics(Heuristics):
 
     keeps_outer = True
 
-    def __init__(self, writer: ScheduleWriter, machine: GroupMachine) -> None:
-        super().__init__(writer, machine.thread, use_caches=False)
+    def __init__(
+        self, writer: ScheduleWriter, machine: GroupMachine, choices: Choices | None = None
+    ) -> None:
+        super().__init__(writer, machine.thread, use_caches=False, choices=choices)
         self.device = machine
         self.launched: list[GroupTile] = []
         """The tile of each launch."""
@@ -146,7 +149,9 @@ class GroupHeuristics(Heuristics):
         row = max(1, sum(chain.bytes_of(a, chain.shared) for a in chain.handed_on()))
         extent = expected(chain.host.extents[chain.shared[-1]])
         most = max(1, min(extent, self.device.workgroup_bytes // (2 * row)))
-        return 1 << (most.bit_length() - 1)
+        best = 1 << (most.bit_length() - 1)
+        others = [best >> n for n in range(1, best.bit_length())]
+        return self.choices.choose(f"block {chain.host.index}", best, lambda: others, most=4)
 
     def crew_of(self, host: Stage, loops: list[Loop]) -> int:
         """The threads that are best for the first of several products that groups do."""
@@ -221,8 +226,23 @@ class GroupHeuristics(Heuristics):
     def tile(self, stage: Stage, roots: list[Loop]) -> Tile:
         """The best tile of a group, which has neighbours in memory as lanes."""
         model = self.model(stage, roots)
-        self.chosen[stage] = replace(model.best(staged=self.staged), parts=1)
-        return _in_lanes(self.chosen[stage])
+        found = self.chosen_of(stage, model, staged=self.staged)
+        self.chosen[stage] = found
+        return _in_lanes(found)
+
+    def chosen_of(
+        self,
+        stage: Stage,
+        model: GroupTiles,
+        lanes: Sequence[int] | None = None,
+        staged: bool = False,
+    ) -> GroupTile:
+        """The tile of a stage, the best unless another one is told."""
+        best = model.best(lanes, staged)
+        found = self.choices.choose(
+            f"tile {stage.index}", best, lambda: model.others(best, lanes, staged)
+        )
+        return replace(found, parts=1)
 
     def model(self, stage: Stage, roots: list[Loop]) -> GroupTiles:
         """The tiles of a stage; in a chain, of what one group of known size does of it."""
@@ -234,7 +254,7 @@ class GroupHeuristics(Heuristics):
         """A row for each group, or one for each thread."""
         model = self.model(group.host, roots)
         rows = [d for d in model.lane_dims() if d in group.rows]
-        found = replace(model.best([*model.summed_dims(), *rows]), parts=1)
+        found = self.chosen_of(group.host, model, [*model.summed_dims(), *rows])
         self.chosen[group.host] = found
         return _in_lanes(found)
 

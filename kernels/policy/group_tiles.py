@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
-from math import prod
+from math import isfinite, prod
 
 from ..model.nest import MAX_LANES, MAX_UNROLLED
 from .group_costs import GroupEstimate, GroupTile, Staging
@@ -28,16 +28,9 @@ class GroupTiles(GroupEstimate):
 
         Where it is `staged`, groups keep operands in their own memory if they can.
         """
-        chosen = GroupTile(None)
-        if lanes is None:
-            summed = [] if self.reuses() else self.summed_dims()
-            lanes = [*self.lane_dims(), *summed]
         stagings = self.stagings() if staged else [None]
-        for lane_dim in lanes:
-            for sizes, threads in self.candidates(lane_dim):
-                first = None if self._sums_side_by_side(sizes) else stagings[0]
-                found = self.estimated(lane_dim, sizes, threads, first)
-                chosen = min(chosen, found, key=lambda one: one.cycles)
+        found = self._looked_at(lanes, stagings[0])
+        chosen = min((GroupTile(None), *found), key=lambda one: one.cycles)
         if chosen.staging is not None:
             others = (
                 self.estimated(chosen.lane_dim, chosen.sizes, chosen.threads, one)
@@ -45,6 +38,31 @@ class GroupTiles(GroupEstimate):
             )
             chosen = min((chosen, *others), key=lambda one: one.cycles)
         return chosen if chosen.lane_dim is not None else self.estimated(None, {}, 1)
+
+    def _looked_at(
+        self, lanes: Sequence[int] | None, staging: Staging | None
+    ) -> Iterator[GroupTile]:
+        if lanes is None:
+            summed = [] if self.reuses() else self.summed_dims()
+            lanes = [*self.lane_dims(), *summed]
+        for lane_dim in lanes:
+            for sizes, threads in self.candidates(lane_dim):
+                first = None if self._sums_side_by_side(sizes) else staging
+                yield self.estimated(lane_dim, sizes, threads, first)
+
+    def others(
+        self, best: GroupTile, lanes: Sequence[int] | None = None, staged: bool = False
+    ) -> list[GroupTile]:
+        """The tiles beside the best that are legal, those of the least cost first."""
+        stagings = self.stagings() if staged else [None]
+        found = (one for staging in stagings for one in self._looked_at(lanes, staging))
+        known = {_key(best)}
+        chosen: list[GroupTile] = []
+        for one in sorted(found, key=lambda one: one.cycles):
+            if isfinite(one.cycles) and (key := _key(one)) not in known:
+                known.add(key)
+                chosen.append(one)
+        return chosen
 
     def best_split(self) -> GroupTile | None:
         """The best tile where several groups share the longest sum; None where none can.
@@ -249,3 +267,9 @@ class GroupTiles(GroupEstimate):
         if threads > most or not threads <= elements <= threads * self.costs.side**2:
             return False
         return elements <= MAX_UNROLLED * lanes_of(sizes[lane_dim])
+
+
+def _key(tile: GroupTile) -> tuple[object, ...]:
+    """What tells the schedules of two tiles apart."""
+    sizes = tuple(sorted(tile.sizes.items()))
+    return tile.lane_dim, sizes, tile.threads, tile.staging, tile.rows

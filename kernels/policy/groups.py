@@ -19,6 +19,7 @@ from ..primitives.inline import inline
 from ..primitives.rfactor import discard
 from .candidates import Candidate
 from .chains import chains
+from .choices import Choices
 from .copies import worth_inlining
 from .group_costs import GroupTile
 from .group_heuristics import GroupHeuristics
@@ -30,7 +31,7 @@ def candidates(
     kernel: str, block: Block, machine: GroupMachine, every: bool = False
 ) -> list[GroupCandidate]:
     """The schedules of the stages of a block; one is legal."""
-    writing = _Writing(kernel, block, machine)
+    writing = Writing(kernel, block, machine)
     found = [writing.together()]
     if writing.has_feeders:
         found.append(writing.together(fed=True))
@@ -69,11 +70,14 @@ class GroupCandidate(Candidate):
         return "; ".join((super().__str__(), *map(str, self.tiles)))
 
 
-class _Writing:
+class Writing:
     """The ways of writing a schedule for the stages of a block."""
 
-    def __init__(self, kernel: str, block: Block, machine: GroupMachine) -> None:
+    def __init__(
+        self, kernel: str, block: Block, machine: GroupMachine, choices: Choices | None = None
+    ) -> None:
         self.kernel, self.block, self.machine = kernel, block, machine
+        self.choices = choices or Choices()
         self.has_feeders = False
         """Whether some stages make inputs of others, piece by piece; once `together` has looked."""
         self.has_products = False
@@ -93,7 +97,9 @@ class _Writing:
         def write(heuristics: GroupHeuristics) -> None:
             plan = heuristics.writer.plan
             for stage in list(plan.stages):
-                if worth_inlining(stage, plan.stages):
+                if worth_inlining(stage, plan.stages) and self.choices.either(
+                    f"inline {stage.index}", True
+                ):
                     heuristics.writer.put(inline, stage)
             heuristics.fed, heuristics.staged, heuristics.split = fed, staged, split
             groups = partition(plan.stages)
@@ -114,6 +120,16 @@ class _Writing:
         names = {"fed": fed, "staged": staged, "split": split, "chained": chained}
         name = " and ".join(name for name, is_so in names.items() if is_so)
         return self._candidate(name or "grouped", write)
+
+    def named(self, policy: str) -> GroupCandidate:
+        """The schedule of the policy that a candidate has."""
+        match policy:
+            case "apart":
+                return self.apart()
+            case "plain":
+                return self.plain()
+        ways = policy.split(" and ")
+        return self.together(*(way in ways for way in ("fed", "staged", "split", "chained")))
 
     def leaves_room(self, found: Sequence[GroupCandidate]) -> bool:
         """Whether the device could run more groups at once than the best of these has."""
@@ -142,7 +158,7 @@ class _Writing:
 
     def _candidate(self, name: str, write: Callable[[GroupHeuristics], None]) -> GroupCandidate:
         writer = ScheduleWriter(self.kernel, stages_of(self.block))
-        heuristics = GroupHeuristics(writer, self.machine)
+        heuristics = GroupHeuristics(writer, self.machine, self.choices)
         try:
             write(heuristics)
             nests = build_nest(writer.plan)

@@ -60,13 +60,16 @@ class Variants:
         self, kernel: str, block: Block, machine: Processor, left: Collection[str] = ()
     ) -> None:
         self.kernel, self.block, self.machine, self.left = kernel, block, machine, left
-        found = candidates(kernel, block, machine)
-        chosen = best(found, machine)
-        ways = [chosen.policy, *(way for way in WAYS if way != chosen.policy)]
-        self._ways = ways if chosen.policy in WAYS else []
+        chosen, self._ways = self._found()
         asked = self._write({})[1] if self._ways else {}
         self.default = Variant({}, chosen.schedule, chosen.cycles, asked)
         self._seen = {self.default.text}
+
+    def _found(self) -> tuple[Candidate, list[str]]:
+        """The candidate that the policy takes, and the ways of nesting, that one's first."""
+        chosen = best(candidates(self.kernel, self.block, self.machine), self.machine)
+        ways = [chosen.policy, *(way for way in WAYS if way != chosen.policy)]
+        return chosen, ways if chosen.policy in WAYS else []
 
     def variant(self, told: Told) -> Variant | None:
         """The schedule of these decisions; None where it is not legal, or was given before."""

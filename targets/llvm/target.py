@@ -272,6 +272,13 @@ class LlvmTarget(Target):
         else:
             self.toolchain()
 
+    @property
+    def has_clock(self) -> bool:
+        return bool(self.system)
+
+    def links_functions(self) -> bool:
+        return self.obstacle() is None
+
     def load(self, code: bytes, exports: tuple[str, ...]) -> LoadedCode:
         self.check_runs_here()
         from .native import load_object

@@ -106,6 +106,14 @@ class Wasm(LlvmTarget):
     def obstacle(self) -> str:
         return "WebAssembly runs in an engine"
 
+    @property
+    def has_clock(self) -> bool:
+        return True
+
+    def not_timed(self) -> str | None:
+        assert self.emulator is not None
+        return self.emulator.missing()
+
     def running(
         self, program: Program, threads: int, progress: Callable[[str], None] | None = None
     ) -> Model:

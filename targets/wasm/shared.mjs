@@ -225,7 +225,8 @@ class Program {
   }
 
   async instantiate(module, imports) {
-    const env = { ...mathematics(), memory: this.memory, ...imports };
+    const now = () => performance.now();
+    const env = { ...mathematics(), memory: this.memory, now, ...imports };
     this.code = (await WebAssembly.instantiate(module, { env })).exports;
   }
 

@@ -13,6 +13,8 @@
 IMPORT(sleeps) int32_t sleeps(void);
 /* Starts a thread that calls `nnc_thread` with these; not 0 where there are no more threads. */
 IMPORT(spawn) int32_t spawn(void *start, void *argument);
+/* Milliseconds since some moment, with their parts. Code without a clock does not import it. */
+IMPORT(now) double now(void);
 
 /* -- memory ------------------------------------------------------------------------------------ */
 
@@ -80,6 +82,15 @@ void *aligned_alloc(size_t alignment, size_t bytes) {
 }
 
 void abort(void) { __builtin_trap(); }
+
+/* Seconds and nanoseconds, for code with a clock around its kernels. */
+int32_t clock_gettime(int32_t clock, int64_t *time) {
+    (void)clock;
+    const double milliseconds = now();
+    time[0] = (int64_t)(milliseconds / 1e3);
+    time[1] = (int64_t)((milliseconds - (double)time[0] * 1e3) * 1e6);
+    return 0;
+}
 
 EXPORT(nnc_free) void free(void *memory) {
     if (!memory) return;

@@ -59,7 +59,8 @@ function workerMain(listen, post) {
   listen((message) => {
     if (message.module) {
       const { module, memory, stack } = message;
-      const env = { ...mathematics(), memory, sleeps: () => 1, spawn: () => 1 };
+      const now = () => performance.now();
+      const env = { ...mathematics(), memory, now, sleeps: () => 1, spawn: () => 1 };
       code = new WebAssembly.Instance(module, { env }).exports;
       code.__stack_pointer.value = stack;
       post("ready");

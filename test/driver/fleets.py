@@ -32,15 +32,15 @@ class FakeBoard(Board):
         folder.mkdir()
         self.got = {name: self._held(one).read_bytes() for name, one in job["files"].items()}
 
-        def run(found, seconds):
+        def run(found, seconds, whole):
             told = {key: one.told for key, one in found.items()}
             pairs = self.measured(told)
             if not isinstance(pairs, dict):
                 return pairs
             kernels = {key: [(100.0, 100.0 * ratio)] * 9 for key, ratio in pairs.items()}
-            return Answer(kernels, [(100.0, 90.0)] * 9, "", self.processor)
+            return Answer(kernels, [(100.0, 90.0)] * 9, processor=self.processor)
 
-        return SimpleNamespace(limit=600.0, run=run, stop=lambda: None)
+        return SimpleNamespace(limit=600.0, run=run, close=lambda: None)
 
 
 class InProcess:

@@ -195,7 +195,9 @@ def test_arrays_that_arrive_otherwise_are_refused(data):
 
 
 def test_an_answer_arrives_as_it_was_sent():
-    answer = Answer({"k": [(1.0, 2.0), (3.0, 4.0)]}, [(5.0, 6.0), (7.0, 8.0)], "", "cpu")
+    answer = Answer(
+        {"k": [(1.0, 2.0), (3.0, 4.0)]}, [(5.0, 6.0), (7.0, 8.0)], "", {"f": "it crashed"}, "cpu"
+    )
     assert read_answer(answer_message(answer)) == answer
     wrong = Answer(wrong="y: relative error 0.5", processor="cpu")
     assert read_answer(answer_message(wrong)) == wrong
@@ -214,11 +216,12 @@ def test_an_answer_arrives_as_it_was_sent():
         {"kernels": {"k": [(1.0, "x")]}},
         {"processor": None},
         {"wrong": 1},
+        {"faults": ["x"]},
         None,
     ],
 )
 def test_an_answer_that_says_no_times_is_refused(change):
-    good = answer_message(Answer({"k": [(1.0, 2.0)]}, [(1.0, 2.0)], "", "cpu"))
+    good = answer_message(Answer({"k": [(1.0, 2.0)]}, [(1.0, 2.0)], processor="cpu"))
     read_answer(good)
     with pytest.raises(MessageError):
         read_answer(change if change is None else good | change)
@@ -485,7 +488,7 @@ def test_a_machine_of_the_same_name_and_another_maker_is_told_apart():
 @pytest.mark.parametrize(
     "gives, message",
     [
-        (lambda told: Answer({"k": [(1.0, float("nan"))]}, [(1.0, 1.0)], "", ""), "cannot be read"),
+        (lambda told: Answer({"k": [(1.0, float("nan"))]}, [(1.0, 1.0)]), "cannot be read"),
         (lambda told: 1 / 0, "is unable|is gone"),
         (lambda told: (_ for _ in ()).throw(OSError(28, "No space left on device")), "No space"),
         (lambda told: (_ for _ in ()).throw(LookupError("x")), "is unable"),

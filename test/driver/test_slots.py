@@ -264,7 +264,7 @@ def test_workers_of_this_machine_run_at_once_and_end_when_they_are_abandoned(tmp
     made.close()
     for thread in threads:
         thread.join(WAIT)
-    assert lost == ["it crashed (SIGKILL)"] * 3 and not list(tmp_path.glob("*/here"))
+    assert len(lost) == 3 and not list(tmp_path.glob("*/here"))
 
 
 def test_answers_hold_what_they_were_measured_on():

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from nnc.driver.compile import compile_model, load_module, mark_entry, run_stages
 from nnc.driver.program import make_program
+from nnc.driver.tuning.checking import difference
 from nnc.driver.tuning.experiments import ExperimentError, Experiments, worker_command
 from nnc.driver.tuning.kept import kept_schedules
 from nnc.driver.tuning.ratio import Ratio
 from nnc.driver.tuning.search import FIRST, PATIENCE, KernelSearch, Search, confirm
 from nnc.driver.tuning.tune import keep_only, tolerance_of, tune_model
-from nnc.driver.tuning.worker import Answer, Request, difference, kernel_times
+from nnc.driver.tuning.worker import Answer, Request, kernel_times
 from nnc.ir.diagnostics import NncError
 from nnc.kernels.policy.variants import Variants
 from nnc.kernels.tuned import TunedFolder, TunedSchedule, fingerprint, kernel_functions
@@ -413,7 +414,7 @@ def made_up(monkeypatch, ratios):
     """Experiments that answer with ratios, or raise; returns which schedules each was given."""
     given = []
 
-    def run(self, schedules, seconds=None):
+    def run(self, schedules, seconds=None, whole=False):
         given.append(schedules)
         answer = ratios[len(given) - 1]
         if isinstance(answer, BaseException):

@@ -35,7 +35,10 @@ TUNE = ["tune", "m.mlir", "-o", "tuned"]
         (["worker", "--scheduler", "tcp://192.0.2.1:8786"], "use tls:// with --certificates"),
         (["worker", "--scheduler", "tls://192.0.2.1:8786"], "needs --certificates FOLDER"),
         (["worker", "--scheduler", "tls://h:1", "--target", "vax"], "no target is named 'vax'"),
-        (["worker", "--scheduler", "tcp://127.0.0.1:1", "--target", "power8"], "does not run here"),
+        (
+            ["worker", "--scheduler", "tcp://127.0.0.1:1", "--target", "power8"],
+            "cannot be: this machine is",
+        ),
         (["worker"], "--scheduler"),
         (["fleet", "scheduler", "no"], "No such file"),
         (["fleet", "scheduler", "key", "--port", "99999"], "--port is 0 to 65535, not 99999"),

@@ -1,0 +1,101 @@
+"""A loaded program whose kernels are called through a table, and candidates in its rows."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from ...dialects.builtin import ModuleOp
+from ...runtime.abi import PARALLEL_FOR
+from ...runtime.executable import Executable
+from ...runtime.program import LinkedCode, Program
+from ...targets.base import Symbols, Target
+from .checking import Buffer, Comparison
+from .patching import CANDIDATE, CANDIDATE_NEEDS, TABLE, Interface
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel that can be replaced: its fingerprint, and how it is called.
+
+    `buffers` are its arguments where both are known; else candidates are checked by the model's
+    outputs only.
+    """
+
+    key: str
+    interface: Interface
+    buffers: tuple[Buffer, ...] | None
+
+
+class PatchedProgram(Executable):
+    """The default program; every call of it uses the kernels that were chosen last."""
+
+    def __init__(self, program: Program, kernels: Mapping[str, Kernel], threads: int) -> None:
+        exports = [TABLE, *(one.interface.symbol for one in kernels.values())]
+        if program.parallel:
+            exports.append(PARALLEL_FOR)
+        super().__init__(program, threads=threads, exports=exports)
+        target = program.target
+        assert isinstance(target, Target)
+        self._target, self._kernels = target, kernels
+        self._parallel_for = self._code[PARALLEL_FOR] if program.parallel else 0
+        rows = ctypes.c_void_p * len(kernels)
+        self._table = rows.from_address(self._code[TABLE])
+        self._default = {n: self._code[k.interface.symbol] for n, k in kernels.items()}
+        self.use({})
+
+    def compiled(self, part: ModuleOp) -> bytes:
+        """The object file of a module with a candidate."""
+        return self._target.emit(part, Symbols())
+
+    def load(self, name: str, code: bytes) -> LinkedCode:
+        """The code of a candidate, ready to be called in this program."""
+        loaded = self._target.load(code, (CANDIDATE, CANDIDATE_NEEDS))
+        needs = (ctypes.c_void_p * 2).from_address(loaded[CANDIDATE_NEEDS])
+        pool = self._pool.borrow()
+        self._pool.give_back(pool)
+        needs[0], needs[1] = pool, self._parallel_for
+        return loaded
+
+    def use(self, candidates: Mapping[str, LinkedCode]) -> None:
+        """Call these in place of the kernels of these names, and the default code of all others."""
+        self._fill({name: one[CANDIDATE] for name, one in candidates.items()})
+        self._used = dict(candidates)  # code is unloaded when nobody refers to it
+
+    def _fill(self, addresses: Mapping[str, int]) -> None:
+        for name, default in self._default.items():
+            row = self._kernels[name].interface.number
+            self._table[row] = addresses.get(name, default)
+
+    @contextmanager
+    def comparing(
+        self, candidates: Mapping[str, LinkedCode], say: Callable[[str], None] = lambda name: None
+    ) -> Iterator[Callable[[], dict[str, str]]]:
+        """Compare candidates with the default code at each call in this block, without any all
+        kernels with themselves; gives what finds out how each differs.
+
+        `say` is told the kernel's name before each call of a candidate.
+        """
+        found: dict[str, Comparison] = {}
+        for name in candidates or self._kernels:
+            kernel = self._kernels[name]
+            if kernel.buffers is None:
+                continue
+            default, interface = self._default[name], kernel.interface
+            other = candidates[name][CANDIDATE] if candidates else default
+            found[name] = Comparison(
+                kernel.buffers,
+                interface.extra,
+                default,
+                other,
+                interface.returns_status,
+                partial(say, name),
+            )
+        self._fill({name: one.address for name, one in found.items()})
+        try:
+            yield lambda: {name: one.fault for name, one in found.items()}
+        finally:
+            self._fill({})

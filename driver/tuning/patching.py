@@ -1,0 +1,304 @@
+"""Kernels compiled one by one, and a program whose kernels can be replaced while it is loaded.
+
+The program calls its kernels through a table of addresses. Code of a candidate is an object file
+with one function of the default kernel's signature, whose address goes into the table:
+
+    llvm.func @main(..) { llvm.call @k0(%a, %b) }
+
+        ->
+
+    llvm.mlir.global external @nnc_kernels() : !llvm.array<1 x ptr>
+    llvm.func @nnc_kernel_0(%a, %b) { .. }
+    llvm.func @main(..) { llvm.call %table_0(%a, %b) : !llvm.ptr, (..) }
+
+So only the kernels that differ are compiled, and both sides of a comparison have their weights,
+inputs and temporaries at the same addresses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...dialects import func, llvm, memref, schedule
+from ...dialects.builtin import ModuleOp
+from ...dialects.marks import ENTRY, IN_PLACE, KERNEL, POOL, SCRATCH
+from ...ir.attributes import DenseArrayAttr, DenseResource, I64Array, IntegerAttr, UnitAttr
+from ...ir.builder import Builder
+from ...ir.core import Operation, Value
+from ...ir.passes import PassContext, PassManager
+from ...ir.syntax.parser import parse_module
+from ...ir.types import MemRefType, i32
+from ...lowering.pipelines import pipeline
+from ...runtime.abi import PARALLEL_FOR
+from ...runtime.threadpool import pool_functions
+from ...targets.attribute import target_of
+
+TABLE = "nnc_kernels"
+"""The table of the kernels' addresses, one for each function that can be replaced."""
+CANDIDATE = "nnc_candidate"
+"""The function that code of a candidate has for the program's table."""
+CANDIDATE_NEEDS = "nnc_candidate_needs"
+"""What such code needs of the program: the pool of threads, null for one thread, and the function
+`nnc_parallel_for` of its code."""
+
+Marks = Mapping[int, tuple[int, ...]]
+"""By the number of an argument, the operands that lie in its place; none for such an operand."""
+
+
+@dataclass(frozen=True)
+class Interface:
+    """What a kernel is called with in the default program.
+
+    `number` is its row in the table. Behind `arguments` values come scratch memory of that many
+    bytes, if any, and the pool.
+    """
+
+    number: int
+    arguments: int
+    scratch: int
+    has_pool: bool
+    marks: Marks
+    returns_status: bool = False
+
+    @property
+    def extra(self) -> int:
+        """How many values come behind the arguments."""
+        return bool(self.scratch) + self.has_pool
+
+    @property
+    def alike(self) -> str:
+        """What code for kernels of one fingerprint may depend on beside their schedule."""
+        return str((self.arguments, self.scratch, self.has_pool, sorted(self.marks.items())))
+
+    @property
+    def symbol(self) -> str:
+        """What the default kernel is called."""
+        return f"nnc_kernel_{self.number}"
+
+
+def lower_scheduled(
+    module: Operation, marks: Callable[[str], Marks | None]
+) -> dict[str, tuple[int, bool, Marks]]:
+    """Take a scheduled module to the llvm dialect; for each function its scratch memory in bytes,
+    whether it takes the pool, and its arguments in place.
+
+    `marks` gives those of a function whose callers are not in the module; None where they are.
+    """
+    found: dict[str, tuple[int, bool, Marks]] = {}
+    for stage in target_of(module).stages:
+        for name in stage.passes:
+            PassManager(pipeline(f"builtin.module({name})"), PassContext(), (), False).run(module)
+            functions = [op for op in module.body_block if isinstance(op, func.FuncOp)]
+            if name == "plan-memory":
+                for one in functions:
+                    if (known := marks(one.sym_name)) is not None:
+                        _set_marks(one, known)
+            for one in functions:
+                found[one.sym_name] = (_scratch_bytes(one), _takes(one, POOL), _marks_of(one))
+    return found
+
+
+def _takes(function: func.FuncOp, mark: str) -> bool:
+    numbers = range(len(function.function_type.inputs))
+    return any(function.arg_attribute(i, mark) is not None for i in numbers)
+
+
+def _scratch_bytes(function: func.FuncOp) -> int:
+    for i, type in enumerate(function.function_type.inputs):
+        if function.arg_attribute(i, SCRATCH) is not None and isinstance(type, MemRefType):
+            return type.num_bytes
+    return 0
+
+
+def _marks_of(function: func.FuncOp) -> Marks:
+    numbers = range(len(function.function_type.inputs))
+    marks = {i: function.arg_attribute(i, IN_PLACE) for i in numbers}
+    return {
+        i: tuple(map(int, mark)) if isinstance(mark, DenseArrayAttr) else ()
+        for i, mark in marks.items()
+        if mark is not None
+    }
+
+
+def _set_marks(function: func.FuncOp, marks: Marks) -> None:
+    for i in range(len(function.function_type.inputs)):
+        over = marks.get(i)
+        made = None if over is None else I64Array(over) if over else UnitAttr()
+        function.set_arg_attribute(i, IN_PLACE, made)
+
+
+# -- the default program ---------------------------------------------------------------------------
+
+
+def make_patchable(
+    module: Operation, shapes: Mapping[str, tuple[int, bool, Marks]], names: Sequence[str]
+) -> dict[str, Interface]:
+    """Let a module of the llvm dialect call these kernels through the table; the interface of each.
+
+    `shapes` is what `lower_scheduled` gave.
+    """
+    found: dict[str, Interface] = {}
+    functions = {op.sym_name: op for op in module.body_block if isinstance(op, llvm.Func)}
+    for name in names:
+        kernel = functions.get(name)
+        if kernel is None or kernel.is_declaration:
+            continue
+        scratch, has_pool, marks = shapes[name]
+        arguments = len(kernel.function_type.inputs) - bool(scratch) - has_pool
+        status = kernel.function_type.output == i32
+        one = Interface(len(found), arguments, scratch, has_pool, marks, status)
+        kernel.sym_name, kernel.linkage = one.symbol, "external"
+        found[name] = one
+    if found:
+        module.body_block.prepend(_global(_TABLE.replace("COUNT", str(len(found)))))
+    for call in [op for op in module.walk() if isinstance(op, llvm.Call)]:
+        if call.callee in found:
+            _call_by_table(call, found[call.callee].number)
+    return found
+
+
+_TABLE = f"""
+llvm.mlir.global external @{TABLE}() {{alignment = 8 : i64}} : !llvm.array<COUNT x ptr> {{
+  %0 = llvm.mlir.zero : !llvm.array<COUNT x ptr>
+  llvm.return %0 : !llvm.array<COUNT x ptr>
+}}
+"""
+
+
+def _call_by_table(call: llvm.Call, number: int) -> None:
+    builder = Builder.before_op(call)
+    table = builder.insert(llvm.AddressOf(TABLE, res=llvm.ptr)).res
+    row = builder.insert(llvm.GetElementPtr.of(table, [number], llvm.ptr)).res
+    address = builder.insert(llvm.Load(row, res=llvm.ptr)).res
+    result = call.results[0].type if call.results else None
+    made = builder.insert(llvm.Call.of(address, call.callee_operands, result, call.loc))
+    for old, new in zip(call.results, made.results, strict=True):
+        old.replace_all_uses_with(new)
+    call.erase()
+
+
+# -- candidates ------------------------------------------------------------------------------------
+
+
+def is_patchable(function: func.FuncOp, module: Operation) -> bool:
+    """Whether a kernel can be compiled without the rest of its module."""
+    return (
+        KERNEL in function.attributes
+        and ENTRY not in function.attributes
+        and not any(_is_outside(op, module) for op in function.walk())
+    )
+
+
+def _is_outside(op: Operation, module: Operation) -> bool:
+    """Whether an operation needs a function, or a constant that is a part of the weights."""
+    if isinstance(op, memref.GetGlobal):
+        found = next(
+            g for g in module.body_block if isinstance(g, memref.Global) and g.sym_name == op.symbol
+        )
+        return isinstance(found.initial_value, DenseResource)
+    return isinstance(op, func.Call | func.Constant)
+
+
+def candidate_module(
+    module: Operation,
+    function: func.FuncOp,
+    one: schedule.For,
+    interface: Interface,
+) -> ModuleOp:
+    """The module to be compiled for a kernel of a module, which is marked in place and not
+    scheduled, with this schedule. Raises NncError.
+    """
+    part = ModuleOp.of(_with_constants(module, function))
+    part.attributes.update(module.attributes)
+    one.kernel = name = function.sym_name
+    part.body_block.append(one)
+    shape = lower_scheduled(part, lambda called: interface.marks if called == name else None)[name]
+    part.body_block.prepend(_global(_NEEDS))
+    _add_candidate(part, name, interface, *shape[:2])
+    if interface.has_pool:
+        _use_pool(part)
+    return part
+
+
+def _with_constants(module: Operation, function: func.FuncOp) -> list[Operation]:
+    used = {op.symbol for op in function.walk() if isinstance(op, memref.GetGlobal)}
+    found = [g for g in module.body_block if isinstance(g, memref.Global) and g.sym_name in used]
+    return [op.clone() for op in (*found, function)]
+
+
+def _add_candidate(
+    part: ModuleOp, name: str, interface: Interface, scratch: int, has_pool: bool
+) -> None:
+    """A function that is called as the default kernel is, and calls the candidate."""
+    kernel = next(f for f in part.body_block if isinstance(f, llvm.Func) and f.sym_name == name)
+    given = list(kernel.function_type.inputs[: interface.arguments])
+    outputs = [i32] if interface.returns_status else []
+    type = llvm.function_type([*given, *[llvm.ptr] * interface.extra], *outputs)
+    made = llvm.Func.define(CANDIDATE, type)
+    block = made.body.blocks[0]
+    builder = Builder.at_end(block)
+    arguments: list[Value] = list(block.args[: interface.arguments])
+    if scratch:
+        enough = interface.scratch >= scratch
+        arguments.append(
+            block.args[interface.arguments] if enough else _memory(part, builder, scratch)
+        )
+    if has_pool:
+        arguments.append(block.args[-1] if interface.has_pool else _need(builder, _POOL_ROW))
+    builder.insert(llvm.Call.of(name, arguments))
+    if interface.returns_status:
+        # Nobody calls the kernel in its own module, so a check that fails ends the process.
+        success = builder.insert(llvm.Constant(IntegerAttr(0, i32), res=i32)).result
+        builder.insert(llvm.Return(success))
+    else:
+        builder.insert(llvm.Return())
+    part.body_block.append(made)
+
+
+def _memory(part: ModuleOp, builder: Builder, bytes: int) -> Value:
+    """The address of memory that the code brings along."""
+    part.body_block.prepend(_global(_MEMORY.replace("BYTES", str(bytes))))
+    return builder.insert(llvm.AddressOf("nnc_candidate_scratch", res=llvm.ptr)).res
+
+
+def _global(text: str) -> Operation:
+    return next(iter(parse_module(text).body_block)).clone()
+
+
+_MEMORY = """
+!bytes = !llvm.array<BYTES x i8>
+llvm.mlir.global internal @nnc_candidate_scratch() {alignment = 64 : i64} : !bytes {
+  %0 = llvm.mlir.zero : !bytes
+  llvm.return %0 : !bytes
+}
+"""
+_NEEDS = f"""
+llvm.mlir.global external @{CANDIDATE_NEEDS}() {{alignment = 8 : i64}} : !llvm.array<2 x ptr> {{
+  %0 = llvm.mlir.zero : !llvm.array<2 x ptr>
+  llvm.return %0 : !llvm.array<2 x ptr>
+}}
+"""
+_POOL_ROW, _PARALLEL_ROW = range(2)
+
+
+def _need(builder: Builder, row: int) -> Value:
+    table = builder.insert(llvm.AddressOf(CANDIDATE_NEEDS, res=llvm.ptr)).res
+    at = builder.insert(llvm.GetElementPtr.of(table, [row], llvm.ptr)).res
+    return builder.insert(llvm.Load(at, res=llvm.ptr)).res
+
+
+def _use_pool(part: ModuleOp) -> None:
+    """Call the default program's pool, so that none is compiled with each candidate."""
+    functions = {op.sym_name: op for op in part.body_block if isinstance(op, llvm.Func)}
+    if PARALLEL_FOR not in functions:
+        return
+    for call in [op for op in part.walk() if isinstance(op, llvm.Call)]:
+        if call.callee == PARALLEL_FOR:
+            builder = Builder.before_op(call)
+            function = _need(builder, _PARALLEL_ROW)
+            builder.insert(llvm.Call.of(function, call.callee_operands, None, call.loc))
+            call.erase()
+    for op in pool_functions(target_of(part)):  # type: ignore[arg-type]
+        if (one := functions.get(op.sym_name)) is not None and not one.is_declaration:
+            one.erase()

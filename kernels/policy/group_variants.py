@@ -1,0 +1,28 @@
+"""The schedules that the policy of devices could write for a kernel, the default first."""
+
+from __future__ import annotations
+
+from ...targets.groups import GroupMachine
+from .choices import Choices, Told
+from .groups import GroupCandidate, Writing, best, candidates
+from .variants import NESTING, Variants
+
+
+class GroupVariants(Variants):
+    """The schedules of one kernel of a device. Equal ones count once."""
+
+    machine: GroupMachine
+
+    def _found(self) -> tuple[GroupCandidate, list[str]]:
+        """The candidate that the policy takes, and those that are legal, that one's name first."""
+        found = candidates(self.kernel, self.block, self.machine)
+        chosen = best(found, self.machine)
+        legal = sorted((one for one in found if not one.fault), key=lambda one: one.cycles)
+        return chosen, list(dict.fromkeys([chosen.policy, *(one.policy for one in legal)]))
+
+    def _write(self, told: Told) -> tuple[GroupCandidate, dict[str, int]]:
+        choices = Choices(told)
+        writing = Writing(self.kernel, self.block, self.machine, choices)
+        found = writing.named(self._ways[told.get(NESTING, 0)])
+        asked = {k: n for k, n in choices.asked.items() if k.split()[0] not in self.left}
+        return found, {NESTING: len(self._ways) - 1, **asked}

@@ -1,0 +1,397 @@
+"""Experiments of `nnc tune`: kernels in a table, their checks, and the process that makes them."""
+
+import ctypes
+import errno
+import os
+import pickle
+import sys
+from pathlib import Path
+
+import ml_dtypes
+import nnc
+import numpy as np
+import pytest
+from nnc.driver.compile import mark_entry, run_stages
+from nnc.driver.tuning import patching
+from nnc.driver.tuning.checking import Bound, Buffer, Comparison, beyond, buffers_of
+from nnc.driver.tuning.default import scheduled_kernels, store_default
+from nnc.driver.tuning.experiments import ExperimentError, Experiments, LostError
+from nnc.driver.tuning.patched import Kernel
+from nnc.driver.tuning.worker import Request, Worker
+from nnc.ir.diagnostics import NncError
+from nnc.ir.passes import PassContext, PassManager
+from nnc.ir.weights_file import write_module
+from nnc.kernels.policy import variants_of
+from nnc.kernels.policy.variants import Variants
+from nnc.kernels.tuned import TunedSchedule, check_schedule, fingerprint
+from nnc.lowering.pipelines import pipeline
+from nnc.targets.attribute import detailed, target_of
+from nnc.targets.base import target as find_target
+
+CHAIN = """
+func.func @main(%x: tensor<24x48xf32>, %w: tensor<48x40xf32>, %v: tensor<40x32xf32>) -> tensor<24x32xf32> {
+  %0 = nn.matmul %x, %w : (tensor<24x48xf32>, tensor<48x40xf32>) -> tensor<24x40xf32>
+  %1 = nn.matmul %0, %v : (tensor<24x40xf32>, tensor<40x32xf32>) -> tensor<24x32xf32>
+  return %1 : tensor<24x32xf32>
+}
+"""
+
+
+def bufferized(text, target=None):
+    module = nnc.parse(text)
+    mark_entry(module)
+    return run_stages(module, last="bufferize", target=target)
+
+
+def inputs():
+    rng = np.random.default_rng(0)
+    shapes = [(24, 48), (48, 40), (40, 32)]
+    return {f"input{i}": rng.standard_normal(s, np.float32) for i, s in enumerate(shapes)}
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    """The folder of a model's experiments, and variants of its kernels by their fingerprints."""
+    folder = tmp_path_factory.mktemp("experiments")
+    module = bufferized(CHAIN)
+    PassManager(pipeline("builtin.module(instrument-kernels)"), PassContext(), (), False).run(
+        module
+    )
+    request = Request(folder, folder / "schedules", 1, 0.0, 1e-4, 0)
+    write_module(module, request.model)
+    kernels = scheduled_kernels(module.clone())
+    store_default(request, module)
+    request.inputs.write_bytes(pickle.dumps(inputs()))
+    machine = target_of(module).machine
+    made = {}
+    for name, function in kernels.items():
+        variants = Variants(name, function.body.blocks[0], machine, ("parallel",))
+        made[fingerprint(function)] = [
+            TunedSchedule(fingerprint(function), one.schedule, machine=detailed(target_of(module)))
+            for _, one in zip(range(6), variants.ranked(), strict=False)
+        ]
+    return request, made
+
+
+def folder_of(request, schedules, tmp_path):
+    for one in schedules:
+        one.write(tmp_path)
+    return Request(request.folder, tmp_path, 1, 0.0, 1e-4, 0)
+
+
+def test_candidates_in_the_table_compute_what_numpy_does(prepared, tmp_path):
+    request, made = prepared
+    worker = Worker(request)
+    given = inputs()
+    x, w, v = given.values()
+    for number in range(3):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        chosen = {key: ones[number] for key, ones in made.items()}
+        answer = worker.run(folder_of(request, chosen.values(), folder))
+        assert answer.wrong == "" and answer.faults == {}
+        assert len(answer.whole) >= 5 and len(answer.kernels) == 2
+    patched = worker._patched
+    assert patched is not None and patched._checks
+    program = patched._program
+    schedules = {n: made[k.key][1].copy() for n, k in program._kernels.items()}
+    codes = patched._compiled(schedules, answer)
+    default = program.run(given)["output0"]
+    program.use({name: program.load(name, code) for name, code in codes.items()})
+    np.testing.assert_allclose(program.run(given)["output0"], x @ w @ v, rtol=1e-4, atol=1e-4)
+    program.use({})
+    assert np.array_equal(program.run(given)["output0"], default)
+
+
+def test_a_candidate_that_is_wrong_is_a_fault_of_its_kernel_alone(prepared, tmp_path, monkeypatch):
+    request, made = prepared
+    worker = Worker(request)
+    keys = list(made)
+    chosen = [made[key][0] for key in keys]
+    worker.run(folder_of(request, [], tmp_path))
+    real = type(worker._patched)._compiled
+
+    def swapped(self, schedules, answer):
+        found = real(self, schedules, answer)
+        wrong = next(n for n in found if self._kernels[n].key == keys[0])
+        found[wrong] = broken(self, wrong)
+        return found
+
+    monkeypatch.setattr(type(worker._patched), "_compiled", swapped)
+    answer = worker.run(folder_of(request, chosen, tmp_path))
+    assert list(answer.faults) == [keys[0]]
+    assert "its numbers are wrong" in answer.faults[keys[0]]
+    assert answer.whole and answer.wrong == ""
+
+
+def broken(patched, name):
+    """Code of a candidate that leaves its result as it is."""
+    from nnc.dialects import llvm
+    from nnc.dialects.builtin import ModuleOp
+    from nnc.ir.builder import Builder
+
+    interface = patched._kernels[name].interface
+    count = interface.arguments + interface.extra
+    part = ModuleOp.of([patching._global(patching._NEEDS)])
+    part.attributes.update(patched._module.attributes)
+    made = llvm.Func.define(patching.CANDIDATE, llvm.function_type([llvm.ptr] * count))
+    Builder.at_end(made.body.blocks[0]).insert(llvm.Return())
+    part.body_block.append(made)
+    return patched._program.compiled(part)
+
+
+def test_the_whole_is_compiled_where_that_is_asked_for(prepared, tmp_path):
+    request, made = prepared
+    worker = Worker(request)
+    folder = folder_of(request, [ones[0] for ones in made.values()], tmp_path)
+    whole = Request(folder.folder, folder.schedules, 1, 0.0, 1e-4, 0, whole=True)
+    answer = worker.run(whole)
+    assert answer.wrong == "" and len(answer.whole) >= 5 and worker._patched is None
+
+
+# -- comparing -------------------------------------------------------------------------------------
+
+
+def compared(default, candidate, buffers, arrays):
+    """The fault that is found, and the arrays as they are afterwards."""
+    kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(arrays))
+    forms = [kind(lambda *given, f=f: f(*map(view, given))) for f in (default, candidate)]
+    sizes = {a.ctypes.data: a for a in arrays}
+
+    def view(address):
+        return sizes[address]
+
+    addresses = [ctypes.cast(form, ctypes.c_void_p).value for form in forms]
+    one = Comparison(buffers, 0, *addresses)
+    kind(one.address)(*[a.ctypes.data for a in arrays])
+    return one.fault
+
+
+def buffer(array, bound=None):
+    return Buffer(array.shape, array.dtype, bound)
+
+
+def test_what_the_default_made_stays_and_the_difference_is_told():
+    x, y = np.arange(4, dtype=np.int32), np.zeros(4, np.int32)
+
+    def default(x, y):
+        y[:] = x + 1
+
+    def candidate(x, y):
+        y[:] = x + 1
+        y[2] += 1
+
+    fault = compared(default, candidate, [buffer(x), buffer(y, Bound())], [x, y])
+    assert fault == "1 of 4 integers differ, by up to 1" and y.tolist() == [1, 2, 3, 4]
+    assert compared(default, default, [buffer(x), buffer(y, Bound())], [x, y]) == ""
+
+
+def test_an_element_that_is_not_written_shows_though_it_was_right_before():
+    x, y = np.ones(4, np.float32), np.ones(4, np.float32)
+
+    def default(x, y):
+        y[:] = x
+
+    def candidate(x, y):
+        y[:3] = x[:3]
+
+    fault = compared(default, candidate, [buffer(x), buffer(y, Bound(absolute=0.1))], [x, y])
+    assert fault == "NaN or infinity in other places"
+
+
+def test_in_place_the_candidate_reads_what_the_default_read():
+    y = np.array([1.0, 2.0], np.float32)
+
+    def twice(_, y):
+        y *= 2
+
+    whole = buffer(y, Bound(absolute=1e-6))
+    assert compared(twice, twice, [buffer(y), whole], [y, y]) == ""
+    assert y.tolist() == [2.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    "want, got, bound, agrees",
+    [
+        ([1, 2], [1, 3], Bound(), False),
+        ([1, 2], [1, 3], Bound(steps=1), True),
+        ([1, 2], [1, 4], Bound(steps=1), False),
+        ([100.0, 1.0], [100.0, 1.05], Bound(absolute=1e-3), True),
+        ([100.0, 1.0], [100.0, 1.2], Bound(absolute=1e-3), False),
+        ([100.0, 1.0], [101.0, 1.0], Bound(relative=0.02), True),
+        ([100.0, 1.0], [101.0, 1.1], Bound(relative=0.02), False),
+        ([np.nan, 1.0], [np.nan, 1.0], Bound(), True),
+        ([np.inf, 1.0], [-np.inf, 1.0], Bound(absolute=1.0), False),
+    ],
+)
+def test_bounds(want, got, bound, agrees):
+    dtype = np.int8 if isinstance(want[0], int) else np.float32
+    assert (beyond(np.array(want, dtype), np.array(got, dtype), bound) == "") is agrees
+
+
+def product(type, result):
+    made = f"tensor<4x5x{result}>"
+    return f"""
+func.func @main(%x: tensor<4x300x{type}>, %w: tensor<300x5x{type}>) -> {made} {{
+  %0 = nn.matmul %x, %w : (tensor<4x300x{type}>, tensor<300x5x{type}>) -> {made}
+  return %0 : {made}
+}}
+"""
+
+
+def bound_of(text):
+    ((*_, result),) = [buffers_of(one) for one in scheduled_kernels(bufferized(text)).values()]
+    return result.bound
+
+
+def test_the_rounding_of_sums_decides_how_far_results_may_differ():
+    """f16 and bf16 add up in f32: two orders of 300 terms differ far less than a last place."""
+    assert bound_of(product("f32", "f32")) == Bound(0.0, pytest.approx(101.3 * 2**-23, rel=1e-2))
+    half, brain = bound_of(product("f16", "f16")), bound_of(product("bf16", "bf16"))
+    assert half.relative == 2**-9 and brain.relative == 2**-6
+    assert half.absolute == brain.absolute < 2e-5
+    rng = np.random.default_rng(0)
+    for dtype, bound in ((np.float16, half), (ml_dtypes.bfloat16, brain)):
+        x, w = (
+            rng.standard_normal(s).astype(dtype).astype(np.float32) for s in ((4, 300), (300, 5))
+        )
+        forward = (x @ w).astype(dtype)
+        parts = sum(x[:, i::7] @ w[i::7] for i in range(7)).astype(dtype)
+        assert beyond(forward, parts, bound) == ""
+        wrong = (x @ w - x[:, :1] @ w[:1] * 0.05).astype(dtype)  # a twentieth of one of 300 terms
+        assert (beyond(forward, wrong, bound) == "") is (dtype is not np.float16)
+
+
+# -- the process -----------------------------------------------------------------------------------
+
+SERVER = """
+import os, pathlib, pickle, sys
+from nnc.driver.tuning.worker import Answer
+folder = pathlib.Path(sys.argv[1])
+number = 0
+while True:
+    kernels = sorted(p.name.partition("-")[0] for p in (folder / "schedules").iterdir())
+    for name in kernels:
+        print("at check", name, flush=True)
+        CHECK
+    print("at run", flush=True)
+    RUN
+    (folder / "answer.pickle").write_bytes(pickle.dumps(Answer(whole=[(os.getpid(), number)])))
+    print("done", flush=True)
+    number += 1
+    line = sys.stdin.readline()
+    if not line:
+        break
+    folder = pathlib.Path(line.rstrip())
+"""
+
+
+def experiments(tmp_path, check="pass", run="pass", limit=60.0):
+    code = SERVER.replace("CHECK", check).replace("RUN", run)
+    request = Request(tmp_path, tmp_path, 1, 0.0, 1e-4, 0)
+    interface = patching.Interface(0, 1, 0, False, {})
+    kernels = {name: Kernel(f"key of {name}", interface, None) for name in ("good", "bad")}
+    request.kernels.write_bytes(pickle.dumps(kernels))
+    return Experiments(request, limit, [sys.executable, "-c", code])
+
+
+def schedules(prepared, *names):
+    (one, *_), *_ = prepared[1].values()
+    found = {}
+    for name in names:
+        copy = one.copy()
+        copy.kernel = name
+        found[f"key of {name}"] = TunedSchedule(f"key of {name}", copy)
+    return found
+
+
+def test_one_process_serves_several_experiments(tmp_path):
+    made = experiments(tmp_path)
+    first, second = made.run({}).whole[0], made.run({}).whole[0]
+    made.close()
+    third = made.run({}).whole[0]
+    made.close()
+    assert first[0] == second[0] != third[0] and (first[1], second[1]) == (0, 1)
+    assert [p.name for p in tmp_path.iterdir()] == ["kernels.pickle"]
+
+
+@pytest.mark.parametrize(
+    "check, fault",
+    [
+        ("name == 'bad' and os.abort()", r"it crashed (SIGABRT)"),
+        ("name == 'bad' and sys.exit('no memory')", r"it failed (no memory)"),
+        ("import time; name == 'bad' and time.sleep(1000)", r"it took more than 2 s"),
+    ],
+)
+def test_the_candidate_that_ends_the_process_is_known(prepared, tmp_path, check, fault):
+    made = experiments(tmp_path, check, limit=2.0 if "sleep" in check else 60.0)
+    answer = made.run(schedules(prepared, "good", "bad"))
+    made.close()
+    assert answer.faults == {"key of bad": fault} and len(answer.whole) == 1
+
+
+def test_a_process_that_earlier_ones_may_have_damaged_is_not_believed(prepared, tmp_path):
+    """It crashes in its second experiment; a new one does not."""
+    made = experiments(tmp_path, run="number == 1 and os.abort()")
+    first, second = made.run({}).whole[0], made.run({}).whole[0]
+    made.close()
+    assert first[0] != second[0] and second[1] == 0
+
+
+def test_a_process_that_is_ended_from_outside_is_lost(tmp_path):
+    made = experiments(tmp_path, run="import signal; os.kill(os.getpid(), signal.SIGKILL)")
+    with pytest.raises(LostError, match="SIGKILL"):
+        made.run({})
+
+
+def test_an_answer_that_cannot_be_read_fails(tmp_path):
+    run = "(folder / 'answer.pickle').write_bytes(b'x'); print('done', flush=True); sys.exit()"
+    made = experiments(tmp_path, run=run)
+    with pytest.raises(ExperimentError, match="answer cannot be read"):
+        made.run({})
+
+
+def test_an_interruption_ends_the_process_and_leaves_nothing(tmp_path, monkeypatch):
+    from nnc.driver.tuning import experiments as room
+
+    made = experiments(tmp_path)
+    pid = int(made.run({}).whole[0][0])
+
+    def interrupted(self, folder, limit):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(room._Process, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        made.run({})
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    assert [p.name for p in tmp_path.iterdir()] == ["kernels.pickle"]
+
+
+def test_a_full_disk_is_one_error(tmp_path, monkeypatch):
+    made = experiments(tmp_path)
+
+    def full(self, data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(NncError, match=r"cannot write to .*No space left on device"):
+        made.run({})
+    assert [p.name for p in tmp_path.iterdir()] == ["kernels.pickle"]
+
+
+# -- devices ---------------------------------------------------------------------------------------
+
+
+def test_variants_of_devices_are_legal_and_differ():
+    module = bufferized(CHAIN, target="opencl-cpu")
+    own = find_target("opencl-cpu")
+    made = variants_of(own.policy)
+    for name, function in scheduled_kernels(module).items():
+        block = function.body.blocks[0]
+        variants = made(name, block, own.machine)
+        found = [one for _, one in zip(range(8), variants.ranked(), strict=False)]
+        texts = {variants.default.text, *(one.text for one in found)}
+        assert len(texts) == 1 + len(found) == 9
+        for one in found:
+            check_schedule(one.schedule.clone(), block)
