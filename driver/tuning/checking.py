@@ -152,7 +152,10 @@ class _Bounds:
 
 
 def beyond(want: np.ndarray, got: np.ndarray, bound: Bound) -> str:
-    """How an array differs from another one beyond a bound; empty where it does not."""
+    """How an array differs from another one beyond a bound; empty where it does not.
+
+    Errors of floats are told in parts of the largest one.
+    """
     if want.dtype.kind in "biu":
         apart = np.abs(want.astype(np.float64) - got.astype(np.float64))
         wrong = apart > bound.steps if bound.steps else want != got
@@ -167,11 +170,11 @@ def beyond(want: np.ndarray, got: np.ndarray, bound: Bound) -> str:
     a, b = a[finite], b[finite]
     largest = float(np.max(np.abs(b), initial=0.0)) or 1.0
     error = np.abs(a - b)
-    over = error > bound.relative * np.abs(b) + bound.absolute * largest
-    if not over.any():
+    allowed = bound.relative * np.abs(b) + bound.absolute * largest
+    if not (error > allowed).any():
         return ""
-    most = float(np.max(error, initial=0.0)) / largest
-    return f"relative error {most:.3g} exceeds {bound.relative + bound.absolute:.2g}"
+    worst = np.argmax(error - allowed)
+    return f"relative error {error[worst] / largest:.3g} exceeds {allowed[worst] / largest:.2g}"
 
 
 class Comparison:

@@ -98,7 +98,8 @@ class Experiments:
     ) -> Answer:
         """What a worker answers. Raises _BlameError where it ended at one kernel's candidate.
 
-        One that has served others may have been damaged by them: a new one decides.
+        One that has served others may have been damaged by them: where it crashes, a new one
+        decides.
         """
         folder = self._folder(schedules, seconds, whole)
         try:
@@ -106,7 +107,7 @@ class Experiments:
             try:
                 return self._asked(folder)
             except _CrashError as error:
-                if not was_used:
+                if not was_used or error.hung:
                     raise self._blame(error, schedules) from None
             try:
                 return self._asked(folder)
@@ -160,26 +161,23 @@ class Experiments:
             if not done:
                 self.close()
 
-    def _blame(
-        self, error: ExperimentError, schedules: Mapping[str, TunedSchedule]
-    ) -> ExperimentError:
+    def _blame(self, error: _CrashError, schedules: Mapping[str, TunedSchedule]) -> ExperimentError:
         """The same as a fault of the candidate that was worked at, where that is known."""
-        name = getattr(error, "kernel", "")
-        if not name or not self.base.kernels.exists():
+        if not error.kernel or not self.base.kernels.exists():
             return error
         kernels: Mapping[str, Kernel] = pickle.loads(self.base.kernels.read_bytes())
-        kernel = kernels.get(name)
+        kernel = kernels.get(error.kernel)
         if kernel is None or kernel.key not in schedules:
             return error
         return _BlameError(str(error), kernel.key)
 
 
 class _CrashError(ExperimentError):
-    """The worker has ended, or does not answer; `kernel` is the one whose candidate it was at."""
+    """The worker has ended, or has `hung`; `kernel` is the one whose candidate it was at."""
 
-    def __init__(self, message: str, kernel: str = "") -> None:
+    def __init__(self, message: str, kernel: str, hung: bool = False) -> None:
         super().__init__(message)
-        self.kernel = kernel
+        self.kernel, self.hung = kernel, hung
 
 
 class _BlameError(ExperimentError):
@@ -232,7 +230,7 @@ class _Process:
             try:
                 line = self._lines.get(timeout=max(0.0, until - time.monotonic()))
             except queue.Empty:
-                raise _CrashError(f"it took more than {limit:.0f} s", kernel) from None
+                raise _CrashError(f"it took more than {limit:.0f} s", kernel, True) from None
             match line.split(maxsplit=2):
                 case ["done"]:
                     return
