@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from distributed import Security
 
 CERTIFICATE, KEY = "certificate.pem", "key.pem"
-MOST_THREADS_OF_LOGS = ("distributed", "tornado", "asyncio")
+_LOGGED = ("distributed", "tornado", "asyncio")
 """The libraries whose log would stand between the lines of nnc."""
 
 
@@ -40,7 +40,7 @@ def quiet_logs() -> None:
     import distributed  # noqa: F401  # which gives its loggers levels of their own
 
     for name in list(logging.root.manager.loggerDict):
-        if name.partition(".")[0] in MOST_THREADS_OF_LOGS:
+        if name.partition(".")[0] in _LOGGED:
             logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 

@@ -23,10 +23,9 @@ from .fleet_membership import connection, is_loopback, membership, quiet_logs
 
 Say = Callable[[str], None]
 
-PORT = 8786
-"""Where a scheduler listens unless told otherwise: Dask's own choice."""
-_NO_HTTP = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
-_SETTINGS = {
+NO_HTTP = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+"""Dask opens a port for HTTP in any case: on loopback, and with nothing behind it."""
+SETTINGS = {
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
     "distributed.worker.profile.enabled": False,  # it takes samples while experiments are timed
@@ -34,6 +33,7 @@ _SETTINGS = {
     "distributed.scheduler.worker-ttl": "60s",
     "distributed.scheduler.allowed-failures": 0,  # the tuner says where a lost experiment goes
 }
+"""Of Dask, in the processes of a fleet."""
 _JOINING = 20.0
 """Seconds in which a worker has to have reached its scheduler."""
 
@@ -47,7 +47,7 @@ def serve_scheduler(host: str, port: int, folder: Path, say: Say) -> None:
     async def serve() -> None:
         try:
             scheduler = await distributed.Scheduler(
-                host=host, port=port, protocol="tls", security=security, **_NO_HTTP
+                host=host, port=port, protocol="tls", security=security, **NO_HTTP
             )
         except (OSError, ValueError, RuntimeError) as error:
             raise NncError(f"cannot listen at {host}:{port}: {_cause(error)}") from None
@@ -58,7 +58,7 @@ def serve_scheduler(host: str, port: int, folder: Path, say: Say) -> None:
             await scheduler.close()
 
     quiet_logs()
-    with config.set(_SETTINGS):
+    with config.set(SETTINGS):
         asyncio.run(serve())
 
 
@@ -73,7 +73,7 @@ def serve_worker(address: str, certificates: Path | None, target: Target, say: S
     from dask import config
 
     quiet_logs()
-    with config.set(_SETTINGS), TemporaryDirectory(prefix="nnc-worker-") as folder:
+    with config.set(SETTINGS), TemporaryDirectory(prefix="nnc-worker-") as folder:
         board = Board(target)
         try:
             terminated = asyncio.run(_work(address, given, board, Path(folder), say))
@@ -97,7 +97,7 @@ async def _work(address: str, given: dict[str, Any], board: Board, folder: Path,
             local_directory=str(folder),
             memory_limit=0,
             death_timeout=_JOINING,
-            **_NO_HTTP,
+            **NO_HTTP,
             **given,
         )
     except (OSError, TimeoutError, RuntimeError, ValueError) as error:

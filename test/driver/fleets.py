@@ -14,7 +14,7 @@ import distributed
 from dask import config
 from nnc.driver.tuning.fleet_board import Board, join
 from nnc.driver.tuning.fleet_membership import membership, quiet_logs
-from nnc.driver.tuning.fleet_server import _NO_HTTP, _SETTINGS
+from nnc.driver.tuning.fleet_server import NO_HTTP, SETTINGS
 from nnc.driver.tuning.worker import Answer
 from nnc.targets.base import host, processor_name
 
@@ -59,7 +59,7 @@ class InProcess:
 
     async def _scheduler(self, protocol):
         return await distributed.Scheduler(
-            host="127.0.0.1", port=0, protocol=protocol, **_NO_HTTP, **self.given
+            host="127.0.0.1", port=0, protocol=protocol, **NO_HTTP, **self.given
         )
 
     @property
@@ -71,7 +71,7 @@ class InProcess:
 
         async def made():
             worker = await distributed.Worker(
-                self.address, nthreads=1, host="127.0.0.1", memory_limit=0, **_NO_HTTP, **self.given
+                self.address, nthreads=1, host="127.0.0.1", memory_limit=0, **NO_HTTP, **self.given
             )
             if board is not None:
                 join(worker, board)
@@ -107,7 +107,7 @@ class InProcess:
 def fleet_here(folder, protocol="tls"):
     """A fleet whose key is in the folder."""
     quiet_logs()
-    with config.set(_SETTINGS):
+    with config.set(SETTINGS):
         made = InProcess(folder, protocol)
         try:
             yield made
