@@ -6,18 +6,21 @@ import itertools
 import os
 import pickle
 import sys
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import ml_dtypes
 import nnc
 import numpy as np
 import pytest
+from nnc.dialects import schedule
 from nnc.driver.compile import mark_entry, run_stages
 from nnc.driver.tuning import patching
 from nnc.driver.tuning.checking import Bound, Buffer, Comparison, beyond, buffers_of
-from nnc.driver.tuning.default import scheduled_kernels, store_default
+from nnc.driver.tuning.default import running_default, scheduled_kernels, store_default
 from nnc.driver.tuning.experiments import ExperimentError, Experiments, LostError
-from nnc.driver.tuning.patched import Kernel
+from nnc.driver.tuning.patched import Kernel, PatchedProgram
 from nnc.driver.tuning.tune import tune_model
 from nnc.driver.tuning.worker import Answer, Request, Worker
 from nnc.ir.diagnostics import NncError
@@ -29,6 +32,9 @@ from nnc.kernels.tuned import TunedSchedule, check_schedule, fingerprint
 from nnc.lowering.pipelines import pipeline
 from nnc.targets.attribute import detailed, target_of
 from nnc.targets.base import target as find_target
+from nnc.targets.processor import processor_of
+
+from ..targets.emulated import require_emulator
 
 CHAIN = """
 func.func @main(%x: tensor<24x48xf32>, %w: tensor<48x40xf32>, %v: tensor<40x32xf32>) -> tensor<24x32xf32> {
@@ -64,7 +70,7 @@ def prepared(tmp_path_factory):
     kernels = scheduled_kernels(module.clone())
     store_default(request, module)
     request.inputs.write_bytes(pickle.dumps(inputs()))
-    machine = target_of(module).machine
+    machine = processor_of(module)
     made = {}
     for name, function in kernels.items():
         variants = Variants(name, function.body.blocks[0], machine, ("parallel",))
@@ -105,12 +111,51 @@ def test_candidates_in_the_table_compute_what_numpy_does(prepared, tmp_path):
     assert np.array_equal(program.run(given)["output0"], default)
 
 
+def test_several_threads_run_candidates_too(prepared, tmp_path):
+    request, made = prepared
+    worker = Worker(replace(request, threads=2))
+    chosen = [ones[1] for ones in made.values()]
+    answer = worker.run(replace(folder_of(request, chosen, tmp_path), threads=2))
+    assert answer.wrong == "" and answer.faults == {} and len(answer.whole) >= 5
+
+
+def test_a_kernel_that_reports_failures_is_replaced_too(tmp_path):
+    """An index out of range is a status of the model, which candidates return as the default."""
+    rows, many = "tensor<64x48xf32>", "tensor<24x48xf32>"
+    text = f"""
+func.func @main(%t: {rows}, %i: tensor<24xi64>) -> {many} {{
+  %0 = nn.gather %t, %i {{axis = 0 : i64}} : ({rows}, tensor<24xi64>) -> {many}
+  return %0 : {many}
+}}
+"""
+    module = bufferized(text)
+    request = Request(tmp_path, tmp_path / "schedules", 1, 0.0, 1e-4, 0)
+    marked = module.clone()
+    kernels = scheduled_kernels(marked)
+    model = running_default(request, store_default(request, module))
+    assert isinstance(model, PatchedProgram)
+    table = np.random.default_rng(0).standard_normal((64, 48), np.float32)
+    index = np.arange(24) * 2
+    assert np.array_equal(model.run({"input0": table, "input1": index})["output0"], table[index])
+    with pytest.raises(NncError, match="index"):
+        model.run({"input0": table, "input1": index + 60})
+    ((name, kernel),) = model._kernels.items()
+    assert kernel.interface.returns_status
+    block, machine = kernels[name].body.blocks[0], processor_of(marked)
+    one = Variants(name, block, machine).default.schedule.clone()
+    assert isinstance(one, schedule.For)
+    part = patching.candidate_module(marked, kernels[name], one, kernel.interface)
+    model.use({name: model.load(name, model.compiled(part))})
+    assert np.array_equal(model.run({"input0": table, "input1": index})["output0"], table[index])
+
+
 def test_a_candidate_that_is_wrong_is_a_fault_of_its_kernel_alone(prepared, tmp_path, monkeypatch):
     request, made = prepared
     worker = Worker(request)
     keys = list(made)
     chosen = [made[key][0] for key in keys]
     worker.run(folder_of(request, [], tmp_path))
+    assert worker._patched is not None
     real = type(worker._patched)._compiled
 
     def swapped(self, schedules, answer):
@@ -385,7 +430,7 @@ def test_a_full_disk_is_one_error(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == ["kernels.pickle"]
 
 
-# -- devices ---------------------------------------------------------------------------------------
+# -- other targets ---------------------------------------------------------------------------------------
 
 
 def test_variants_of_devices_are_legal_and_differ():
@@ -463,3 +508,21 @@ def test_an_emulated_processor_is_refused(tmp_path):
         module = nnc.parse(CHAIN)
         mark_entry(module)
         tune_model(module, lambda model: inputs(), tmp_path, target="cortex-a76")
+
+
+@pytest.mark.emulated
+def test_kernels_of_webassembly_have_a_clock_in_an_engine(tmp_path):
+    require_emulator("wasm32-simd")
+    module = bufferized(CHAIN, target="wasm32-simd")
+    steps = pipeline("builtin.module(instrument-kernels)")
+    PassManager(steps, PassContext(), (), False).run(module)
+    request = Request(tmp_path, tmp_path / "schedules", 1, 0.0, 1e-4, 0)
+    model = running_default(request, store_default(request, module))
+    assert not isinstance(model, PatchedProgram)
+    x, w, v = inputs().values()
+    before = time.monotonic_ns()
+    outputs = [model.run(inputs()) for _ in range(20)]
+    took = time.monotonic_ns() - before
+    np.testing.assert_allclose(outputs[0]["output0"], x @ w @ v, rtol=1e-4, atol=1e-4)
+    times = np.concatenate([one["nnc.times"] for one in outputs])
+    assert (np.diff(times) >= 0).all() and 0 < times[-1] - times[0] <= took
