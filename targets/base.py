@@ -277,6 +277,14 @@ def described_host() -> Target | None:
     return next((one for one in found if one is not None), None)
 
 
+def processor_name() -> str:
+    """This machine's processor, as LLVM and as its maker call it."""
+    from .calibration import model_name
+
+    found = described_host()
+    return f"{(found.processor or found.name) if found else 'unknown'}, {model_name()}"
+
+
 def host() -> Target:
     """This machine. Raises NncError where no family has its processor."""
     found = find_host()

@@ -96,10 +96,10 @@ def identity(name: str, processor: str, machine: Machine) -> str:
     """What tells machines apart that have numbers of their own: as described, not as measured."""
     levels = (getattr(machine, f"l{level}_bytes", 0) for level in (1, 2, 3))
     caches = " ".join(str(size) for size in levels if size)
-    return f"{name}, {processor or 'any'}, {_model()}, {machine.cores} cores, caches {caches}"
+    return f"{name}, {processor or 'any'}, {model_name()}, {machine.cores} cores, caches {caches}"
 
 
-def _model() -> str:
+def model_name() -> str:
     """The name that the maker gave the processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()

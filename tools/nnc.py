@@ -1,5 +1,5 @@
-"""nnc: the user's command line: import, compile, run, bench, profile, calibrate, tune, stages,
-check, why, compare, cache, targets.
+"""nnc: the user's command line: import, compile, run, bench, profile, calibrate, tune, worker,
+fleet, stages, check, why, compare, cache, targets.
 """
 
 from __future__ import annotations
@@ -61,6 +61,10 @@ def _main(argv: Sequence[str], streams: Streams) -> int:
         from .calibrate import calibrate_machine
 
         return calibrate_machine(args, streams)
+    if args.command in ("worker", "fleet"):
+        from . import worker
+
+        return getattr(worker, args.command)(args, streams)
     if args.command == "targets":
         return _targets(streams)
     for written in (getattr(args, name, None) for name in ("output", "html", "trace")):

@@ -177,6 +177,14 @@ def _add_tune(sub: argparse.ArgumentParser) -> None:
         help="also try products in other numbers: 16-bit floats or f32, integers or f32",
     )
     sub.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="experiments at once (default: 1 on this machine, where several disturb each other's "
+        "times; all workers of --scheduler)",
+    )
+    _add_scheduler(sub, required=False)
+    sub.add_argument(
         "--replay",
         metavar="FOLDER",
         help="search nothing: compile with the schedules of this folder, and print the digest of "
@@ -219,6 +227,46 @@ def _add_tune(sub: argparse.ArgumentParser) -> None:
         metavar="FILE.csv",
         help="no model: write all that was measured by now as a table, a column for each feature",
     )
+
+
+def _add_scheduler(sub: argparse.ArgumentParser, *, required: bool) -> None:
+    sub.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        required=required,
+        help="tls://HOST:PORT of a fleet's scheduler, whose workers carry out the experiments",
+    )
+    sub.add_argument(
+        "--certificates",
+        metavar="FOLDER",
+        help="the fleet's key, as `nnc fleet init FOLDER` has made it; without it only a "
+        "scheduler of this machine at tcp://127.0.0.1 is spoken to",
+    )
+
+
+def _add_worker(sub: argparse.ArgumentParser) -> None:
+    _add_scheduler(sub, required=True)
+    sub.add_argument(
+        "--target",
+        metavar="NAME",
+        type=target_argument,
+        default=HOST,
+        help="what this machine measures for (default: host, with what was calibrated here)",
+    )
+
+
+def _add_fleet(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument(
+        "action",
+        choices=("init", "scheduler"),
+        help="init makes the key that the members of a fleet share; scheduler is where workers "
+        "and tuners meet, until Ctrl-C",
+    )
+    sub.add_argument("folder", metavar="FOLDER", help="with the key and its certificate")
+    sub.add_argument(
+        "--host", default="0.0.0.0", help="where the scheduler listens (default: everywhere)"
+    )
+    sub.add_argument("--port", type=int, default=8786, help="and at which port (default: 8786)")
 
 
 def _add_fallback(sub: argparse.ArgumentParser) -> None:
@@ -394,6 +442,14 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
         "text, for --tuned.",
         _add_tune,
     ),
+    "worker": (
+        "Carry out experiments for `nnc tune --scheduler` on this machine, until Ctrl-C.",
+        _add_worker,
+    ),
+    "fleet": (
+        "Make the key of a fleet of workers, or be its scheduler.",
+        _add_fleet,
+    ),
     "cache": ("Show or empty the cache of compiled models.", _add_cache),
     "targets": (
         "List the targets: names, what they are, whether code for them runs here.",
@@ -418,7 +474,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
 }
 """Each command's help, and its options beyond the model's."""
 
-WITHOUT_MODEL = ("cache", "calibrate", "targets")
+WITHOUT_MODEL = ("cache", "calibrate", "fleet", "targets", "worker")
 MAYBE_WITHOUT_MODEL = ("tune",)
 
 SEVERAL_TARGETS = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from contextlib import closing, nullcontext
 from difflib import unified_diff
 from hashlib import sha256
 from pathlib import Path
@@ -30,6 +31,7 @@ from ..kernels.tuned import (
 from ..targets.attribute import attach, machine_name, target_of
 from .inputs import check_inputs, gather_inputs
 from .tune_folders import exported, measurements, merged, pruned
+from .worker import fleet_of
 
 if TYPE_CHECKING:
     from ..dialects import func
@@ -90,20 +92,24 @@ def _search(args: argparse.Namespace, session: Session, folder: Path) -> int:
     if args.trials is not None and args.trials < 1:
         raise NncError(f"nnc: --trials is at least 1, not {args.trials}")
     args.random = True
-    module = session.load()
-    check_inputs(module, args)
-    found = tune_model(
-        module,
-        lambda executable: gather_inputs(executable, args, session.streams),
-        folder,
-        seconds=args.seconds,
-        trials=args.trials,
-        threads=args.threads,
-        target=args.target,
-        seed=args.seed,
-        precision=args.precision,
-        say=session.progress,
-    )
+    fleet = fleet_of(args, session.streams, session.progress)
+    with closing(fleet) if fleet is not None else nullcontext():
+        module = session.load()
+        check_inputs(module, args)
+        found = tune_model(
+            module,
+            lambda executable: gather_inputs(executable, args, session.streams),
+            folder,
+            seconds=args.seconds,
+            trials=args.trials,
+            threads=args.threads,
+            target=args.target,
+            seed=args.seed,
+            precision=args.precision,
+            say=session.progress,
+            workers=args.workers or 1,
+            fleet=fleet,
+        )
     for line in told_of_graph(found.graph):
         session.say(line)
     for one in sorted(found.schedules.values(), key=lambda one: -one.gain):

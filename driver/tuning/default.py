@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
 
 from ...dialects import linalg
 from ...ir.core import Operation
@@ -13,17 +17,17 @@ from ...ir.passes import PassContext, PassManager
 from ...kernels.on_host import keep_on_host
 from ...kernels.tuned import fingerprint, kernel_functions
 from ...lowering.pipelines import pipeline
+from ...runtime.model import Model
 from ...targets.attribute import target_of
-from ..compile import run_stages
+from ..compile import load_module, run_stages
 from ..program import make_program
 from .checking import buffers_of
 from .patched import Kernel, PatchedProgram
 from .patching import Interface, is_patchable, lower_scheduled, make_patchable
-from .worker import DEFAULT, PATCHED, Request
+from .worker import DEFAULT, PATCHED, Answer, Request
 
 if TYPE_CHECKING:
     from ...dialects import func
-    from ...runtime.model import Model
     from ...runtime.program import Program
 
 Say = Callable[[str], None]
@@ -75,6 +79,33 @@ def running_default(request: Request, program: Program) -> Model:
         return program.target.running(program, request.threads, None)  # type: ignore[attr-defined]
     kernels: Mapping[str, Kernel] = pickle.loads(request.kernels.read_bytes())
     return PatchedProgram(program, kernels, request.threads)
+
+
+class Described(Model):
+    """A program that runs elsewhere: what it takes and gives, for who makes its inputs."""
+
+    @property
+    def threads(self) -> int:
+        return 1
+
+    def _call(self, inputs: list[np.ndarray]) -> NoReturn:
+        raise NncError("the program is for the workers of a fleet and is not run here")
+
+
+def command() -> list[str]:
+    """What stores the default in a process of its own, but for the folder of its request."""
+    return [sys.executable, "-P", "-c", f"from {__name__} import main; main()"]
+
+
+def main() -> None:
+    """Compile the model of the request in the folder that is named, and leave an empty answer."""
+    folder = Path(sys.argv[1])
+    request: Request = pickle.loads((folder / "request.pickle").read_bytes())
+    try:
+        store_default(request, load_module(request.model))
+    except NncError as error:
+        sys.exit(str(error))
+    (folder / "answer.pickle").write_bytes(pickle.dumps(Answer()))
 
 
 def _kernel(function: func.FuncOp, interface: Interface) -> Kernel:

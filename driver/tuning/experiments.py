@@ -39,6 +39,10 @@ class LostError(ExperimentError):
     """What carried an experiment out was ended from outside: another try may give times."""
 
 
+class OverError(Exception):
+    """No more experiments can be made: what carries them out is gone."""
+
+
 def worker_command() -> list[str]:
     """What starts a worker, but for the folder of its request."""
     return [sys.executable, "-P", "-c", f"from {__package__}.worker import main; main()"]

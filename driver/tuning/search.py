@@ -1,25 +1,26 @@
 """The search: which candidates are measured next, when a kernel is left alone, when it ends.
 
 It knows nothing of schedules and clocks of kernels: candidates come from a function, ratios of
-times from another one. So its decisions are tested with made-up times.
+times from another one. So its decisions are tested with made-up times. Several experiments may be
+made at once (`flights.py`); with one at a time the same measurements give the same decisions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...ir.diagnostics import NncError
-from .experiments import ExperimentError
+from .experiments import ExperimentError, OverError
+from .flights import Flight, Flights, Measure, uninterrupted
 from .ratio import Ratio
 from .worth import expected_gain, worthwhile
 
 Candidate = Any
 Propose = Callable[[Sequence[Candidate]], "Candidate | None"]
 """The next candidate of a kernel, given the faster ones so far, the best first; None at the end."""
-Measure = Callable[[Mapping[str, Candidate]], Mapping[str, Ratio]]
-"""Ratios to the default, of one candidate each of some kernels. Raises ExperimentError."""
 
 SMALL = 0.03
 """The part of the model's time of which the cheapest kernels together are left as they are."""
@@ -94,7 +95,11 @@ class KernelSearch:
 
 
 class Search:
-    """Measures one candidate of each kernel that is not frozen, again and again."""
+    """Measures one candidate of each kernel that is not frozen, again and again.
+
+    `slots` says how many experiments may be made at once, which may change; without it, one is made
+    after the other by the thread that searches. `abandon` ends those that are being made.
+    """
 
     def __init__(
         self,
@@ -104,17 +109,23 @@ class Search:
         clock: Callable[[], float],
         seconds: float,
         trials: int | None = None,
+        slots: Callable[[], int] | None = None,
+        abandon: Callable[[], None] = lambda: None,
         say: Callable[[str], None] = lambda message: None,
         found: Callable[[KernelSearch], None] = lambda kernel: None,
     ) -> None:
         self.kernels = {kernel.key: kernel for kernel in kernels}
         self._measure, self._clock, self._say, self._found = measure, clock, say, found
-        self._seconds, self._trials = seconds, trials
+        self._seconds, self._trials, self._started = seconds, trials, clock()
+        self._slots, self._abandon = slots or (lambda: 1), abandon
+        self._flights = Flights(measure, clock, threads=slots is not None)
         self._queue: list[dict[str, Candidate]] = []
         """Parts of experiments that failed: which candidate is at fault is still to be found."""
         self._gains: list[float] = []
         self._longest = 0.0
         self.experiments = 0
+        self._doubts: list[tuple[Flight, ExperimentError]] = []
+        """Candidates that failed before anything was measured: perhaps the default fails, too."""
         self.dropped: list[str] = []
         """Candidates that crashed, took too long or gave wrong numbers, and which of these."""
         self._freeze_small()
@@ -132,23 +143,51 @@ class Search:
                 kernel.frozen = f"{kernel.share:.1%} of the time"
 
     def run(self) -> str:
-        """Search until the end, and say why it is one; Ctrl-C is one, too. Raises NncError."""
-        started = self._clock()
+        """Search until the end, and say why it is one; Ctrl-C is one, too.
+
+        What was measured by then counts; experiments that are still being made do not. Raises
+        NncError, and OverError where no more experiments can be made.
+        """
+        self._started = self._clock()
         try:
-            while True:
-                left = self._seconds - (self._clock() - started)
-                if reason := self._over(left):
-                    return reason
-                chosen = self._next()
-                if not chosen:
-                    return "all kernels are done"
-                before = self._clock()
-                self._try(chosen)
-                self._longest = max(self._longest, self._clock() - before)
-                left = max(0.0, self._seconds - (self._clock() - started))
-                self._tell(len(chosen), left)
+            return self._search()
         except KeyboardInterrupt:
             return "interrupted"
+        finally:
+            with uninterrupted():
+                for flight in self._flights.ended():
+                    with suppress(OverError):
+                        self._take_in(flight)
+                self._abandon()
+
+    def _search(self) -> str:
+        while True:
+            reason = self._start_some()
+            if not self._flights.open:
+                return reason or "all kernels are done"
+            # Some of the time is for the comparison of the whole. The first experiment has its own.
+            left = self._left() - self._longest if self._longest else None
+            if not self._flights.wait(left):
+                return reason or "the time is over"
+            with uninterrupted():
+                for flight in self._flights.ended():
+                    self._take_in(flight)
+            self._resolve_doubts()
+
+    def _left(self) -> float:
+        return self._seconds - (self._clock() - self._started)
+
+    def _start_some(self) -> str:
+        """Start as many experiments as there are slots for; why the search is over, if it is."""
+        while len(self._flights.open) < self._slots():
+            if reason := self._over(self._left()):
+                return reason
+            chosen = self._next()
+            if not chosen:
+                break
+            self.experiments += 1
+            self._flights.start(self.experiments, chosen)
+        return ""
 
     def _over(self, left: float) -> str:
         """Why the search is over; two more experiments are needed after it."""
@@ -172,25 +211,47 @@ class Search:
                 chosen[key] = made
         return chosen
 
-    def _try(self, chosen: dict[str, Candidate]) -> None:
-        """Measure candidates; of several that fail together, halves are tried next."""
-        self.experiments += 1
+    def _take_in(self, flight: Flight) -> None:
+        """Remember what an experiment measured, or that it failed."""
+        self._longest = max(self._longest, flight.seconds)
         try:
-            ratios = self._measure(chosen)
+            self._add(flight.chosen, flight.result())
         except ExperimentError as error:
-            keys = list(chosen)
-            if len(keys) == 1:
-                self._check_default(error)
-                kernel = self.kernels[keys[0]]
-                self.dropped.append(f"{kernel.label}, {chosen[kernel.key]}: {error}")
-                self._say(f"dropped a candidate of {self.dropped[-1]}")
-                return
-            self._say(f"experiment {self.experiments} failed: {error}; its halves are next")
+            self._add_failure(flight, error)
+        self._tell(flight)
+
+    def _add_failure(self, flight: Flight, error: ExperimentError) -> None:
+        """Of several candidates that fail together, halves are tried next."""
+        keys = list(flight.chosen)
+        if len(keys) > 1:
+            self._say(f"experiment {flight.number} failed: {error}; its halves are next")
             half = len(keys) // 2
             self._queue += (
-                {key: chosen[key] for key in part} for part in (keys[half:], keys[:half])
+                {key: flight.chosen[key] for key in part} for part in (keys[half:], keys[:half])
             )
-            return
+        elif self._gains or self.dropped:
+            self._drop(flight, error)
+        else:
+            self._doubts.append((flight, error))
+
+    def _drop(self, flight: Flight, error: ExperimentError) -> None:
+        ((key, candidate),) = flight.chosen.items()
+        self.dropped.append(f"{self.kernels[key].label}, {candidate}: {error}")
+        self._say(f"dropped a candidate of {self.dropped[-1]}")
+
+    def _resolve_doubts(self) -> None:
+        """Raises NncError where no experiment can be made at all, as far as is known."""
+        if self._doubts and not self._gains:
+            try:
+                self._measure({})
+            except ExperimentError:
+                error = self._doubts[0][1]
+                raise NncError(f"no experiment can be made here: {error}") from None
+        for flight, error in self._doubts:
+            self._drop(flight, error)
+        self._doubts.clear()
+
+    def _add(self, chosen: Mapping[str, Candidate], ratios: Mapping[str, Ratio]) -> None:
         for key, candidate in chosen.items():
             kernel = self.kernels[key]
             old = kernel.best
@@ -199,20 +260,12 @@ class Search:
                 self._found(kernel)
         self._gains.append(self.gain)
 
-    def _check_default(self, error: ExperimentError) -> None:
-        """Raises NncError where no experiment can be made at all, as far as is known."""
-        if self._gains or self.dropped:
-            return
-        try:
-            self._measure({})
-        except ExperimentError:
-            raise NncError(f"no experiment can be made here: {error}") from None
-
-    def _tell(self, count: int, left: float) -> None:
+    def _tell(self, flight: Flight) -> None:
         open_ones = sum(not kernel.frozen for kernel in self.kernels.values())
         self._say(
-            f"experiment {self.experiments}: {count} candidates; {self.gain:.1%} of the time saved "
-            f"so far; {open_ones} of {len(self.kernels)} kernels open, {left:.0f} s left"
+            f"experiment {flight.number}: {len(flight.chosen)} candidates; {self.gain:.1%} of the "
+            f"time saved so far; {open_ones} of {len(self.kernels)} kernels open, "
+            f"{max(0.0, self._left()):.0f} s left"
         )
 
 

@@ -21,10 +21,14 @@ from ...kernels.choose_schedules import choose
 from ...kernels.policy.variants import Variant
 from ...kernels.tuned import TunedSchedule, fingerprint, kernel_functions
 from ...lowering.pipelines import pipeline
-from ...targets.attribute import attach, target_of
+from ...targets.attribute import TARGET, attach, target_of
 from ..compile import run_stages
-from .default import running_default, scheduled_kernels, store_default
-from .experiments import ExperimentError, Experiments
+from .crew import Crew, LocalCrew
+from .default import Described, running_default, scheduled_kernels, store_default
+from .experiments import ExperimentError, OverError
+from .fleet import Fleet
+from .fleet_crew import FleetCrew
+from .foreign import ForeignSchedules
 from .graph import GraphFound, tune_graph
 from .keeping import Keeper, Origin
 from .kinds import Kinds
@@ -36,6 +40,7 @@ from .worker import Answer, Request, difference, kernel_times, unit_names
 
 if TYPE_CHECKING:
     from ...runtime.model import Model
+    from ...targets.base import Target
 
 Say = Callable[[str], None]
 Inputs = Callable[["Model"], Mapping[str, Any]]
@@ -84,17 +89,20 @@ def tune_model(
     seed: int = 0,
     precision: bool = False,
     say: Say = lambda message: None,
+    workers: int = 1,
+    fleet: Fleet | None = None,
 ) -> Tuned:
     """Search choices and schedules for a model, which is consumed, and write those kept into a
     folder. With `precision`, products may be computed in other numbers than by default.
 
-    Found ones are there from the moment on when they are found. Raises NncError.
+    Found ones are there from the moment on when they are found. Experiments are carried out by so
+    many workers of this machine, or by a fleet's. Raises NncError.
     """
     started = time.perf_counter()
     keeper = Keeper(output, say)
     log, measured = open_log()
     graph = GraphFound()
-    if attach(module, target_of(module, target)).policy == "processor":
+    if fleet is None and attach(module, target_of(module, target)).policy == "processor":
         graph = tune_graph(
             module,
             make_inputs,
@@ -108,11 +116,11 @@ def tune_model(
         )
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory(prefix="nnc-tune-"))
-        made = stack.enter_context(
-            closing(_Tuning(module, make_inputs, Path(folder), threads, target, say))
-        )
+        made = _Tuning(module, make_inputs, Path(folder), threads, target, say, fleet)
         learned = Learned(measured, say)
         known = keeper.of(made.machine)
+        foreign = ForeignSchedules(output, made.target, keeper.there.keys())
+        crew = stack.enter_context(closing(made.hire(workers, foreign)))
         left = () if threads > 1 else ("parallel",)
         kinds = Kinds(made.origin, known, learned, log, left, seed)
         kernels = made.kernels(kinds)
@@ -130,12 +138,21 @@ def tune_model(
             clock=time.perf_counter,
             seconds=seconds - (time.perf_counter() - started),
             trials=trials,
+            slots=crew.slots,
+            abandon=crew.abandon,
             say=say,
             found=found,
         )
-        ended = search.run()
-        say(f"{ended}; comparing what was found with the default")
-        schedules, whole, slower = _compared(made, kinds, search, say)
+        try:
+            ended = search.run()
+            say(f"{ended}; comparing what was found with the default")
+            schedules, whole, slower = _compared(made, kinds, search, say)
+        except OverError as error:
+            count = sum(kernel.best is not None for kernel in kernels)
+            raise NncError(
+                f"{error}; {count} schedules that were faster in an experiment are in '{output}', "
+                "not compared together"
+            ) from None
         judged = {kernel.key for kernel in kernels if kinds.has_judged(kernel)}
         keeper.finish(schedules, judged, made.machine, kinds.holding - slower)
         dropped = [*search.dropped, *made.dropped]
@@ -171,10 +188,10 @@ class _Tuning:
         threads: int,
         target: str | None,
         say: Say,
+        fleet: Fleet | None = None,
     ) -> None:
-        chosen = attach(module, target_of(module, target))
-        if why := chosen.not_timed():
-            raise NncError(f"nnc tune measures, and code for '{chosen.name}' cannot be: {why}")
+        self._fleet = fleet
+        chosen = self.target = self._chosen(module, target)
         run_stages(module, last="bufferize", progress=say)
         self._clocked = chosen.has_clock
         if self._clocked:
@@ -197,20 +214,57 @@ class _Tuning:
         self.keys = {name: fingerprint(one) for name, one in self.functions.items()}
         say("compiling it with the default schedules")
         before = time.perf_counter()
-        self._default = running_default(request, store_default(request, module, say))
+        program = store_default(request, module, say)
+        local = fleet is None
+        self._default = running_default(request, program) if local else Described(program.signature)
         inputs = make_inputs(self._default)
         request.inputs.write_bytes(pickle.dumps(dict(inputs)))
-        self._times = self._run(inputs, request.tolerance)
+        self._inputs = inputs
+        if local:
+            self._times = self._run(inputs, request.tolerance)
         spent = time.perf_counter() - before
-        limit = max(_LEAST_SECONDS, _TIMES_DEFAULT * spent)
+        self._limit = max(_LEAST_SECONDS, _TIMES_DEFAULT * spent)
         signature = self._default.signature
         memory = signature.weights_bytes + signature.prepared_bytes + signature.arena_bytes
         # Code outside of this process has limits of its own, and engines reserve addresses freely.
-        if chosen.obstacle() is None:
+        if not local or chosen.obstacle() is None:
             request = replace(request, memory=_LEAST_MEMORY + _TIMES_DEFAULT * memory)
-        self._experiments = Experiments(request, limit)
-        self.close = self._experiments.close
-        """Ends what makes experiments."""
+        self._request = request
+
+    def _chosen(self, module: Operation, target: str | None) -> Target:
+        """What is tuned for: what runs here, or what workers of the fleet are. Raises NncError."""
+        written = TARGET in module.attributes
+        wanted = target_of(module, target)
+        if self._fleet is None:
+            if why := wanted.not_timed():
+                raise NncError(f"nnc tune measures, and code for '{wanted.name}' cannot be: {why}")
+            return attach(module, wanted)
+        found, self._processor = self._fleet.choose(wanted)
+        if not written:
+            module.attributes.pop(TARGET, None)
+        return attach(module, found)
+
+    def hire(self, workers: int, foreign: ForeignSchedules) -> Crew:
+        """Have experiments carried out by so many processes, or by the fleet.
+
+        That then says how long the kernels take by default. Raises NncError.
+        """
+        if self._fleet is None:
+            self._crew: Crew = LocalCrew(self._request, self._limit, workers)
+            return self._crew
+
+        def elsewhere(schedules: Mapping[str, TunedSchedule], answer: Answer) -> None:
+            foreign.add(schedules, self._ratios(answer), answer.processor)
+
+        kind = (self.machine, self._processor)
+        self._crew = FleetCrew(self._fleet, self._request, self._inputs, kind, elsewhere)
+        try:
+            answer = self._crew.run({}, _MEASURED)
+        except (ExperimentError, OverError) as error:
+            raise NncError(f"the fleet cannot measure the model: {error}") from None
+        measured = {name: min(a for a, _ in pairs) for name, pairs in answer.kernels.items()}
+        self._times = measured if self._clocked else self._expected_times()
+        return self._crew
 
     @staticmethod
     def _pass(module: Operation, name: str) -> None:
@@ -320,10 +374,10 @@ class _Tuning:
 
     def _answer(self, chosen: Mapping[str, Variant], seconds: float, whole: bool = False) -> Answer:
         schedules = {
-            key: TunedSchedule(key, variant.schedule, machine=self.machine)
+            key: TunedSchedule(key, variant.schedule, machine=self.machine, told=str(variant))
             for key, variant in chosen.items()
         }
-        answer = self._experiments.run(schedules, seconds, whole)
+        answer = self._crew.run(schedules, seconds, whole)
         if answer.whole and not self._disturbed:
             spread = Ratio.of(answer.whole).spread
             self._disturbed = spread > _DISTURBED

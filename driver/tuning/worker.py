@@ -34,6 +34,7 @@ from ...kernels.tuned import TunedFolder, kernel_functions
 from ...lowering.pipelines import pipeline
 from ...memory.instrument_kernels import INNER, TIMES, inner_calls, kernel_units
 from ...targets.attribute import target_of
+from ...targets.base import processor_name
 from ..cache import ModelCache
 from ..compile import load_module, run_stages
 from ..program import make_program
@@ -103,13 +104,14 @@ class Answer:
     """Pairs of times of the default and the candidate, for each kernel by name and for the whole.
 
     `wrong` says how the outputs differ, if they do; `faults`, by the fingerprints of kernels, why
-    their candidates were left out. Units: nanoseconds.
+    their candidates were left out; `processor` is what they were measured on. Units: nanoseconds.
     """
 
     kernels: dict[str, Pairs] = field(default_factory=dict)
     whole: Pairs = field(default_factory=list)
     wrong: str = ""
     faults: dict[str, str] = field(default_factory=dict)
+    processor: str = ""
 
 
 Say = Callable[[str], None]
@@ -129,6 +131,11 @@ class Worker:
 
     def run(self, request: Request) -> Answer:
         """Carry out an experiment."""
+        answer = self._run(request)
+        answer.processor = processor_name()
+        return answer
+
+    def _run(self, request: Request) -> Answer:
         kernels = _kernels(self.base)
         folder = TunedFolder(request.schedules, anywhere=True)
         chosen = {one.kernel: one for one in folder.read().values()}

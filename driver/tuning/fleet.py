@@ -1,0 +1,280 @@
+"""A tuner's side of a fleet: the workers at a Dask scheduler, and experiments that they carry out.
+
+A worker that dies, hangs, or turns out to have another processor costs the experiment that it had,
+which another worker takes. Only workers of one machine, one processor and this nnc are used.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from ...ir.diagnostics import NncError
+from ...targets.attribute import detailed
+from ...targets.base import Target
+from . import fleet_board
+from .experiments import ExperimentError, LostError, OverError
+from .fleet_membership import connection, quiet_logs
+from .fleet_messages import Identity, MessageError, this_nnc
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a tuner waits: for a scheduler, for a first worker, for another one when none is
+    left, and for an answer beside the time of what is asked for. Units: seconds.
+    """
+
+    scheduler: float = 15.0
+    first: float = 20.0
+    another: float = 60.0
+    answer: float = 300.0
+
+
+LOOK = 0.1
+"""Seconds between two looks at workers and answers."""
+
+
+_FETCH = 2.0
+"""Seconds in which an answer comes that a worker has ready."""
+
+
+@dataclass
+class Member:
+    """A worker as the tuner sees it. `refused` says why it is given no experiments."""
+
+    address: str
+    asked: Future
+    since: float
+    identity: Identity | None = None
+    refused: str = ""
+    busy: bool = False
+    limits: dict[str, float] = field(default_factory=dict)
+    """The jobs that it is ready for, and the seconds that an experiment of each may take."""
+
+    @property
+    def about(self) -> str:
+        """The worker in words."""
+        if self.refused or self.identity is None:
+            return self.refused or "a worker that has not answered yet"
+        return f"{self.identity.machine} on {self.identity.processor}"
+
+
+class Fleet:
+    """The workers at a scheduler. `most` of them are used at once; None for all."""
+
+    def __init__(
+        self,
+        address: str,
+        certificates: Path | None,
+        most: int | None = None,
+        say: Say = lambda message: None,
+        patience: Patience | None = None,
+    ) -> None:
+        given = connection(address, certificates)
+        import distributed
+
+        quiet_logs()
+        self.address, self.patience = address, patience or Patience()
+        self._most, self._say = most, say
+        self._members: dict[str, Member] = {}
+        self._lock = Lock()
+        self._looked = self._heard = time.monotonic()
+        try:
+            self._client: Client = distributed.Client(
+                address, timeout=self.patience.scheduler, set_as_default=False, **given
+            )
+        except (OSError, TimeoutError) as error:
+            raise NncError(
+                f"no scheduler answers at {address} ({_first_line(error)}); it may be another "
+                "address, or be of a fleet with another key"
+            ) from None
+
+    def close(self) -> None:
+        """Leave the scheduler. What is being measured is forgotten."""
+        with suppress(Exception):  # whatever has become of the scheduler by now
+            self._client.close(timeout=2)
+
+    # -- members ---------------------------------------------------------------------------------
+
+    def choose(self, wanted: Target) -> tuple[Target, str]:
+        """The target that a search is for, and the processor that it is measured on.
+
+        The workers for `wanted` as it is, else for its name with numbers of their own; of several
+        kinds that which most workers are of. Raises NncError where there are none.
+        """
+        deadline = time.monotonic() + self.patience.first
+        while True:
+            self._refresh()
+            known = [one for one in self._all() if one.identity and not one.refused]
+            identities = [one.identity for one in known if one.identity]
+            exact = [one for one in identities if one.machine == detailed(wanted)]
+            found = exact or [one for one in identities if one.measured.name == wanted.name]
+            silent = any(not one.identity and not one.refused for one in self._all())
+            if (found and not silent) or time.monotonic() > deadline:
+                break
+            time.sleep(LOOK)
+        if not found:
+            text = f"no worker at {self.address} is for {detailed(wanted)}"
+            raise NncError(f"{text}; {self.joined()}")
+        kinds = Counter((one.machine, one.processor) for one in found)
+        (machine, processor), count = kinds.most_common(1)[0]
+        self._say(f"{count} workers for {machine} on {processor}; {self.joined()}")
+        return next(one for one in found if one.machine == machine).measured, processor
+
+    def joined(self) -> str:
+        """All workers, in words."""
+        about = Counter(one.about for one in self._all())
+        listed = ", ".join(f"{count} x {text}" for text, count in about.items())
+        return f"joined are: {listed}" if listed else "none has joined"
+
+    def _all(self) -> list[Member]:
+        with self._lock:
+            return list(self._members.values())
+
+    def usable(self, machine: str, processor: str) -> list[Member]:
+        """The workers that may carry out experiments for a machine now. Raises OverError."""
+        self._refresh()
+        wanted = (machine, processor)
+        found = [
+            one
+            for one in self._all()
+            if one.identity
+            and not one.refused
+            and (one.identity.machine, one.identity.processor) == wanted
+        ]
+        return found if self._most is None else found[: self._most]
+
+    def _refresh(self) -> None:
+        """Take note of workers that have come, gone, or said who they are. Raises OverError."""
+        with self._lock:
+            now = time.monotonic()
+            if now - self._looked < LOOK and self._members:
+                return
+            self._looked = now
+            try:
+                there = set(self._client.nthreads())  # type: ignore[arg-type]  # not async
+                self._heard = now
+            except Exception as error:  # of many kinds, by where the connection was cut
+                if time.monotonic() - self._heard > self.patience.scheduler:
+                    raise OverError(f"the scheduler {self.address} is gone") from error
+                return
+            for gone in self._members.keys() - there:
+                del self._members[gone]
+            for new in sorted(there - self._members.keys()):
+                self._members[new] = Member(new, self._submit(new, fleet_board.identify), now)
+            for one in self._members.values():
+                if one.identity is None and not one.refused:
+                    self._hear(one, now)
+
+    def _hear(self, one: Member, now: float) -> None:
+        """Take note of who a new worker says that it is."""
+        if now - one.since > self.patience.answer:
+            one.refused = "a worker that does not answer"
+        if not one.asked.done():
+            return
+        try:
+            identity = Identity.read(_value(one.asked.result(timeout=_FETCH)))
+        except TimeoutError:
+            return
+        except Exception as error:  # what it raises is up to the worker
+            one.refused = f"a worker that cannot be used ({_first_line(error)})"
+            return
+        one.identity = identity
+        if identity.nnc != this_nnc():
+            one.refused = f"a worker with another nnc ({identity.nnc}, here {this_nnc()})"
+
+    def reserve(self, members: Iterable[Member]) -> Member | None:
+        """One that is free, which is busy from now on; None where all are."""
+        with self._lock:
+            one = next((one for one in members if not one.busy), None)
+            if one is not None:
+                one.busy = True
+            return one
+
+    def refuse(self, one: Member, why: str) -> None:
+        """Give a worker no experiments any more."""
+        one.refused = f"a worker that {why}"
+        self._say(f"worker {one.address} is not used any more: it {why}")
+
+    # -- calls -----------------------------------------------------------------------------------
+
+    def _submit(self, address: str, function: Callable[..., Any], *arguments: Any) -> Future:
+        return self._client.submit(
+            function, *arguments, workers=[address], allow_other_workers=False, pure=False
+        )
+
+    def call(
+        self,
+        one: Member,
+        seconds: float,
+        wanted: Callable[[], bool],
+        function: Callable[..., Any],
+        *arguments: Any,
+    ) -> Any:
+        """What a function gives on a worker.
+
+        It takes so many seconds at most. Raises LostError where the worker is gone, does not answer
+        in time or is unable, or the answer is not wanted any more; ExperimentError where the
+        experiment failed; OverError where the scheduler is gone.
+        """
+        future = None
+        deadline = time.monotonic() + seconds + self.patience.answer
+        try:
+            future = self._submit(one.address, function, *arguments)
+            while True:
+                if future.done():
+                    # A worker that dies now takes the answer along, for which one would wait long.
+                    with suppress(TimeoutError):
+                        return _value(future.result(timeout=_FETCH))
+                if not wanted():
+                    raise LostError("it is not wanted any more")
+                if time.monotonic() > deadline:
+                    self.refuse(one, "did not answer in time")
+                    raise LostError("its worker did not answer")
+                self._refresh()
+                if self._members.get(one.address) is not one:
+                    raise LostError("its worker is gone")
+                time.sleep(LOOK)
+        except (ExperimentError, OverError):
+            raise
+        except _UnableError as error:
+            self.refuse(one, f"is unable: {error}")
+            raise LostError(f"its worker is unable: {error}") from None
+        except Exception as error:  # a worker may raise anything, a cut connection much
+            raise LostError(f"its worker is gone ({_first_line(error)})") from None
+        finally:
+            if future is not None:
+                with suppress(Exception):
+                    future.cancel()
+
+
+class _UnableError(Exception):
+    pass
+
+
+def _value(message: Any) -> Any:
+    """What a worker was asked for. Raises ExperimentError, _UnableError, MessageError."""
+    if not isinstance(message, Mapping):
+        raise MessageError("it answers in no way that is known")
+    if "failed" in message:
+        raise ExperimentError(str(message["failed"]))
+    if "unable" in message:
+        raise _UnableError(str(message["unable"]))
+    if "value" not in message:
+        raise MessageError("it answers in no way that is known")
+    return message["value"]
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

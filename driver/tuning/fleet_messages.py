@@ -1,0 +1,163 @@
+"""What a tuner and its workers send each other: who a worker is, arrays, times.
+
+All of it is JSON and bytes that are checked when they are read. Nothing is pickled but by Dask.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import cache, cached_property
+from hashlib import sha256
+from importlib.metadata import version
+from math import isfinite, prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ... import __version__
+from ...dialects.builtin import ModuleOp
+from ...ir.diagnostics import NncError
+from ...ir.syntax.parser import parse_module
+from ...targets.attribute import TARGET, detailed, target_of, to_attribute
+from ...targets.base import Target
+from .worker import Answer, Pairs
+
+
+class MessageError(ValueError):
+    """A message that no worker of this version sends."""
+
+
+# -- who a worker is -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A worker: the target that it measures for, the processor it has, the nnc that it runs.
+
+    `target` is the text of an empty module for it, with the numbers of the machine as they were
+    calibrated there.
+    """
+
+    target: str
+    processor: str
+    nnc: str
+
+    @staticmethod
+    def of(target: Target, processor: str) -> Identity:
+        """The worker that this process is."""
+        module = ModuleOp.of([])
+        module.attributes[TARGET] = to_attribute(target)
+        return Identity(str(module), processor, this_nnc())
+
+    @staticmethod
+    def read(message: Any) -> Identity:
+        """Raises MessageError."""
+        names = [field.name for field in fields(Identity)]
+        if not isinstance(message, Mapping) or sorted(message) != sorted(names):
+            raise MessageError("it does not say who it is")
+        if not all(isinstance(text, str) for text in message.values()):
+            raise MessageError("it does not say who it is")
+        found = Identity(**message)
+        try:
+            _ = found.measured
+        except NncError as error:
+            raise MessageError(f"its target is not known here: {error.message}") from None
+        return found
+
+    def message(self) -> dict[str, str]:
+        """As it is sent."""
+        return asdict(self)
+
+    @cached_property
+    def measured(self) -> Target:
+        """The target that its experiments are for. Raises NncError."""
+        module = parse_module(self.target, "the worker's target")
+        if TARGET not in module.attributes:
+            raise NncError("it names none")
+        return target_of(module)
+
+    @cached_property
+    def machine(self) -> str:
+        """That target as schedules of it are filed."""
+        return detailed(self.measured)
+
+
+@cache
+def this_nnc() -> str:
+    """What tells the code of two versions of nnc apart."""
+    root = Path(__file__).parent.parent.parent
+    digest = sha256()
+    floors = ("ir", "dialects", "runtime", "artifacts", "targets", "passes", "kernels", "memory")
+    for floor in (*floors, "lowering", "driver"):
+        for path in sorted((root / floor).rglob("*")):
+            if path.suffix in (".py", ".mlir", ".lark"):
+                digest.update(f"{path.relative_to(root)}\n".encode() + path.read_bytes())
+    return f"{__version__}, LLVM {version('llvmlite')}, {digest.hexdigest()[:12]}"
+
+
+# -- arrays ----------------------------------------------------------------------------------------
+
+
+def packed(arrays: Mapping[str, Any]) -> bytes:
+    """Arrays of numbers by name, as bytes. Raises NncError for values of other kinds."""
+    rows, parts = [], []
+    for name, array in arrays.items():
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in "biufcV":
+            raise NncError(f"input '{name}' is no array of numbers, which a fleet's workers need")
+        rows.append([name, str(array.dtype), list(array.shape)])
+        parts.append(np.ascontiguousarray(array).tobytes())
+    return json.dumps(rows).encode() + b"\n" + b"".join(parts)
+
+
+def unpacked(data: bytes) -> dict[str, np.ndarray]:
+    """What was packed. Raises MessageError."""
+    import ml_dtypes  # noqa: F401  # NumPy then knows the names of its types
+
+    header, _, rest = data.partition(b"\n")
+    found: dict[str, np.ndarray] = {}
+    try:
+        for name, kind, shape in json.loads(header):
+            dtype = np.dtype(kind)
+            if dtype.kind not in "biufcV" or dtype.hasobject or min([0, *shape]) < 0:
+                raise ValueError(kind)
+            size = prod(shape) * dtype.itemsize
+            found[name] = np.frombuffer(rest[:size], dtype).reshape(shape).copy()
+            rest = rest[size:]
+    except (ValueError, TypeError, RecursionError) as error:
+        raise MessageError(f"arrays that cannot be read ({error})") from None
+    if rest:
+        raise MessageError("more bytes than the arrays have")
+    return found
+
+
+# -- times -----------------------------------------------------------------------------------------
+
+
+def answer_message(answer: Answer) -> dict[str, Any]:
+    """An answer as it is sent."""
+    return asdict(answer)
+
+
+def read_answer(message: Any) -> Answer:
+    """Raises MessageError where it is no answer, or says times that there are not."""
+    try:
+        kernels = {str(name): _pairs(pairs) for name, pairs in message["kernels"].items()}
+        whole, wrong, processor = _pairs(message["whole"]), message["wrong"], message["processor"]
+        faults = {str(key): str(fault) for key, fault in message["faults"].items()}
+    except (TypeError, KeyError, AttributeError, ValueError) as error:
+        raise MessageError(f"an answer that cannot be read ({error})") from None
+    if not isinstance(wrong, str) or not isinstance(processor, str):
+        raise MessageError("an answer that cannot be read")
+    if not (whole or wrong or faults) or any(len(one) != len(whole) for one in kernels.values()):
+        raise MessageError("an answer in which times are missing")
+    return Answer(kernels, whole, wrong, faults, processor)
+
+
+def _pairs(message: Any) -> Pairs:
+    found = [(float(a), float(b)) for a, b in message]
+    if not all(isfinite(a) and isfinite(b) and a >= 0 and b >= 0 for a, b in found):
+        raise ValueError("a time that is none")
+    return found

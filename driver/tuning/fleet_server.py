@@ -1,0 +1,132 @@
+"""The processes of a fleet that run until they are ended: its scheduler and its workers.
+
+Both are Dask's, without what Dask serves over HTTP, which has neither encryption nor a password.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import platform
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from urllib.parse import urlsplit
+
+from ...ir.diagnostics import NncError
+from ...targets.base import Target
+from .fleet_board import Board, join
+from .fleet_membership import connection, is_loopback, membership, quiet_logs
+
+Say = Callable[[str], None]
+
+NO_HTTP = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+"""Dask opens a port for HTTP in any case: on loopback, and with nothing behind it."""
+SETTINGS = {
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+    "distributed.worker.profile.enabled": False,  # it takes samples while experiments are timed
+    "distributed.scheduler.work-stealing": False,
+    "distributed.scheduler.worker-ttl": "60s",
+    "distributed.scheduler.allowed-failures": 0,  # the tuner says where a lost experiment goes
+}
+"""Of Dask, in the processes of a fleet."""
+_JOINING = 20.0
+"""Seconds in which a worker has to have reached its scheduler."""
+
+
+def serve_scheduler(host: str, port: int, folder: Path, say: Say) -> None:
+    """Be the scheduler of the fleet of a folder until Ctrl-C or SIGTERM. Raises NncError."""
+    security = membership(folder)
+    import distributed
+    from dask import config
+
+    async def serve() -> None:
+        try:
+            scheduler = await distributed.Scheduler(
+                host=host, port=port, protocol="tls", security=security, **NO_HTTP
+            )
+        except (OSError, ValueError, RuntimeError) as error:
+            raise NncError(f"cannot listen at {host}:{port}: {_cause(error)}") from None
+        say(f"the scheduler is {scheduler.address}")
+        try:
+            await _finished_or_terminated(scheduler)
+        finally:
+            await scheduler.close()
+
+    quiet_logs()
+    with config.set(SETTINGS):
+        asyncio.run(serve())
+
+
+def serve_worker(address: str, certificates: Path | None, target: Target, say: Say) -> None:
+    """Carry out experiments for a target until Ctrl-C or SIGTERM.
+
+    Raises NncError where code for it does not run here, and where there is no scheduler (any more).
+    """
+    if why := target.not_timed():
+        raise NncError(f"nnc worker measures, and code for '{target.name}' cannot be: {why}")
+    given = connection(address, certificates)
+    from dask import config
+
+    quiet_logs()
+    with config.set(SETTINGS), TemporaryDirectory(prefix="nnc-worker-") as folder:
+        board = Board(target)
+        try:
+            terminated = asyncio.run(_work(address, given, board, Path(folder), say))
+        finally:
+            board.close()
+    if not terminated:
+        raise NncError(f"the scheduler {address} is gone")
+
+
+async def _work(address: str, given: dict[str, Any], board: Board, folder: Path, say: Say) -> bool:
+    """Whether the worker was told to end, rather than left by its scheduler."""
+    import distributed
+
+    host = urlsplit(address).hostname or ""
+    try:
+        worker = await distributed.Worker(
+            address,
+            nthreads=1,
+            name=f"{platform.node()}-{os.getpid()}",
+            host="127.0.0.1" if is_loopback(host) else None,
+            local_directory=str(folder),
+            memory_limit=0,
+            death_timeout=_JOINING,
+            **NO_HTTP,
+            **given,
+        )
+    except (OSError, TimeoutError, RuntimeError, ValueError) as error:
+        raise NncError(f"no scheduler answers at {address} ({_cause(error)})") from None
+    join(worker, board)
+    say(f"joined {address} for '{board.target.name}'")
+    try:
+        return await _finished_or_terminated(worker)
+    finally:
+        board.close()
+        with suppress(Exception):  # the scheduler may be gone
+            await worker.close(timeout=2, executor_wait=False)
+
+
+async def _finished_or_terminated(server: Any) -> bool:
+    """Wait until a server has ended, or SIGTERM asks for it; whether that was so."""
+    asked = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    with suppress(NotImplementedError):  # Windows
+        loop.add_signal_handler(signal.SIGTERM, asked.set)
+    tasks = [asyncio.ensure_future(server.finished()), asyncio.ensure_future(asked.wait())]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in tasks:
+        task.cancel()
+    return asked.is_set()
+
+
+def _cause(error: BaseException) -> str:
+    """What lies at the bottom of an error of Dask, in a line."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,66 @@
+"""Schedules that were measured on another processor than a search is for: filed under its own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock
+
+from ...ir.version import VERSION
+from ...kernels.tuned import TunedSchedule
+from ...targets.attribute import machine_name
+from ...targets.base import Target
+from .ratio import Ratio
+
+ONCE = "measured once, not in the whole model"
+"""What is told of such a schedule: nothing has compared it again."""
+
+
+def machine_on(target: Target, processor: str) -> str:
+    """A target as schedules are filed that were measured on a processor which is not its own.
+
+    `processor` is LLVM's name and the maker's, with a comma between.
+    """
+    own = machine_name(replace(target, processor=processor.partition(", ")[0]))
+    return own if own != machine_name(target) else f"{own} on {processor}"
+
+
+class ForeignSchedules:
+    """Writes into a folder what was faster on other processors, the best of each kernel.
+
+    What the folder has of a kernel and that machine already, in `known`, stays.
+    """
+
+    def __init__(
+        self, folder: Path, target: Target, known: Collection[tuple[str, str]] = ()
+    ) -> None:
+        self._folder, self._target, self._known = folder, target, known
+        self._best: dict[tuple[str, str], Ratio] = {}
+        self._lock = Lock()
+
+    def add(
+        self,
+        schedules: Mapping[str, TunedSchedule],
+        ratios: Mapping[str, Ratio],
+        processor: str,
+    ) -> None:
+        """Take what an experiment measured. Raises NncError where nothing can be written."""
+        machine = machine_on(self._target, processor)
+        with self._lock:
+            for key, one in schedules.items():
+                place, ratio = (key, machine), ratios.get(key)
+                best = self._best.get(place)
+                if ratio is None or not ratio.is_faster or place in self._known:
+                    continue
+                if best is not None and best.median <= ratio.median:
+                    continue
+                self._best[place] = ratio
+                replace(
+                    one,
+                    gain=ratio.gain,
+                    spread=ratio.spread,
+                    machine=machine,
+                    version=VERSION,
+                    told=f"{one.told}; {ONCE}",
+                ).write(self._folder)

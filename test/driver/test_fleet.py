@@ -1,0 +1,603 @@
+"""nnc tune's fleet: who may join, what is sent, workers that die, hang, lie, and who goes missing.
+
+Scheduler and workers are Dask's own on loopback, with the fleet's certificates; what an experiment
+gives is made up. How many run at once is counted by barriers.
+"""
+
+import os
+import random
+import socket
+import ssl
+import threading
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed")
+pytest.importorskip("cryptography")
+
+from nnc.driver.tuning.crew import TRIES
+from nnc.driver.tuning.experiments import ExperimentError, LostError, OverError
+from nnc.driver.tuning.fleet import Fleet, Patience
+from nnc.driver.tuning.fleet_board import Board
+from nnc.driver.tuning.fleet_crew import FleetCrew
+from nnc.driver.tuning.fleet_membership import connection, make_membership, membership
+from nnc.driver.tuning.fleet_messages import (
+    Identity,
+    MessageError,
+    answer_message,
+    packed,
+    read_answer,
+    unpacked,
+)
+from nnc.driver.tuning.foreign import ONCE, ForeignSchedules, machine_on
+from nnc.driver.tuning.ratio import Ratio
+from nnc.driver.tuning.search import KernelSearch, Search
+from nnc.driver.tuning.worker import Answer, Request
+from nnc.ir.diagnostics import NncError
+from nnc.kernels.tuned import TunedFolder
+from nnc.targets.attribute import detailed
+from nnc.targets.base import host, processor_name, target
+
+from .fleets import WAIT, FakeBoard, fleet_here, later
+from .test_tuning import scheduled
+
+PATIENCE = Patience(scheduler=3.0, first=60.0, another=3.0, answer=60.0)
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fleet") / "key"
+    make_membership(folder)
+    return folder
+
+
+# -- who belongs to a fleet ------------------------------------------------------------------------
+
+
+def test_a_key_is_for_its_owner_alone_and_is_never_replaced(key):
+    assert {path.name for path in key.iterdir()} == {"certificate.pem", "key.pem"}
+    assert not any(path.stat().st_mode & 0o077 for path in (key, *key.iterdir()))
+    with pytest.raises(NncError, match="has a key already"):
+        make_membership(key)
+    security = membership(key)
+    assert security.require_encryption
+    for role in ("client", "scheduler", "worker"):
+        context = security.get_connection_args(role)["ssl_context"]
+        assert context.verify_mode == ssl.CERT_REQUIRED
+        assert security.get_listen_args(role)["ssl_context"].verify_mode == ssl.CERT_REQUIRED
+
+
+@pytest.mark.parametrize(
+    "address, with_key, message",
+    [
+        ("tls://host:1", False, "needs --certificates FOLDER"),
+        ("tcp://192.0.2.1:8786", False, "would let anyone in its network run code"),
+        ("tcp://board.example:8786", False, "would let anyone in its network run code"),
+        ("tcp://127.0.0.1.example:1", False, "would let anyone in its network run code"),
+        ("tcp://0.0.0.0:8786", False, "would let anyone in its network run code"),
+        ("tcp://127.0.0.1:8786", True, "does not use --certificates"),
+        ("host:8786", False, "a scheduler is tls://HOST:PORT"),
+        ("tls://host", True, "a scheduler is tls://HOST:PORT"),
+        ("tls://host:99999", True, "a scheduler is tls://HOST:PORT"),
+        ("ucx://host:1", True, "a scheduler is tls://HOST:PORT"),
+        ("tcp://127.0.0.1:1@192.0.2.1:2", False, "a scheduler is tls://HOST:PORT"),
+        ("inproc://127.0.0.1/1/2", False, "a scheduler is tls://HOST:PORT"),
+        ("tls://[::1", True, "a scheduler is tls://HOST:PORT"),
+        ("", True, "a scheduler is tls://HOST:PORT"),
+    ],
+)
+def test_addresses_that_are_refused(key, address, with_key, message):
+    with pytest.raises(NncError, match=message) as error:
+        connection(address, key if with_key else None)
+    assert len(str(error.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "tcp://[::1]:1", "tcp://localhost:1"])
+def test_this_machine_itself_needs_no_key(address):
+    assert connection(address, None) == {}
+
+
+def damaged(folder, key, how):
+    folder.mkdir(mode=0o700)
+    for path in key.iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+        (folder / path.name).chmod(0o600)
+    if how == "mode":
+        (folder / "key.pem").chmod(0o644)
+    elif how == "other":
+        other = folder / "other"
+        make_membership(other)
+        (folder / "key.pem").write_bytes((other / "key.pem").read_bytes())
+    elif how == "old":
+        (folder / "certificate.pem").write_bytes(expired(folder / "key.pem"))
+    elif how.startswith("no "):
+        (folder / how[3:]).unlink()
+    else:
+        (folder / how).write_bytes(b"\xff damaged")
+
+
+def expired(path):
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+
+    key = serialization.load_pem_private_key(path.read_bytes(), None)
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "old")])
+    now = datetime.now(UTC)
+    made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    made = made.not_valid_before(now - timedelta(9)).not_valid_after(now - timedelta(1))
+    return made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+
+
+@pytest.mark.parametrize(
+    "how, message",
+    [
+        ("mode", "can be read by others"),
+        ("other", "does not go with certificate.pem"),
+        ("old", "it was valid until"),
+        ("no key.pem", "No such file"),
+        ("no certificate.pem", "No such file"),
+        ("key.pem", "does not go with certificate.pem"),
+        ("certificate.pem", "it is no certificate"),
+    ],
+)
+def test_a_damaged_membership_is_one_clear_error(tmp_path, key, how, message):
+    damaged(tmp_path / "f", key, how)
+    with pytest.raises(NncError, match=message) as error:
+        membership(tmp_path / "f")
+    assert len(str(error.value).splitlines()) == 1
+
+
+# -- what is sent ----------------------------------------------------------------------------------
+
+
+def test_arrays_arrive_as_they_were_sent():
+    import ml_dtypes
+
+    rng = np.random.default_rng(0)
+    kinds = [np.float32, np.float64, np.float16, ml_dtypes.bfloat16, np.int8, np.uint64, np.bool_]
+    kinds += [np.complex64, ml_dtypes.float8_e4m3fn]
+    sent = {f"x{i}": rng.integers(0, 2, (3, i)).astype(kind) for i, kind in enumerate(kinds)}
+    sent |= {"scalar": np.array(2.5), "turned": np.arange(6.0).reshape(2, 3).T}
+    got = unpacked(packed(sent))
+    assert list(got) == list(sent)
+    for name, array in sent.items():
+        assert got[name].dtype == array.dtype and got[name].shape == array.shape
+        np.testing.assert_array_equal(got[name], array)
+
+
+@pytest.mark.parametrize("value", [[np.ones(2)], None, np.array(["a"], object), np.array(["a"])])
+def test_what_is_no_array_of_numbers_is_not_sent(value):
+    with pytest.raises(NncError, match="input 'x' is no array of numbers"):
+        packed({"x": value})
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"no json\n",
+        b'[["x", "float32", [2]]]\n1234',
+        b'[["x", "float32", [1]]]\n12345678',
+        b'[["x", "object", [1]]]\n12345678',
+        b'[["x", "O", [1]]]\n12345678',
+        b'[["x", "float32", [-1]]]\n',
+        b'[["x", "float32", 7]]\n',
+        b'{"x": 1}\n',
+        b"[" * 100_000,
+    ],
+)
+def test_arrays_that_arrive_otherwise_are_refused(data):
+    with pytest.raises(MessageError):
+        unpacked(data)
+
+
+def test_an_answer_arrives_as_it_was_sent():
+    answer = Answer(
+        {"k": [(1.0, 2.0), (3.0, 4.0)]}, [(5.0, 6.0), (7.0, 8.0)], "", {"f": "it crashed"}, "cpu"
+    )
+    assert read_answer(answer_message(answer)) == answer
+    wrong = Answer(wrong="y: relative error 0.5", processor="cpu")
+    assert read_answer(answer_message(wrong)) == wrong
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"whole": []},
+        {"whole": [(1.0, float("nan"))]},
+        {"whole": [(1.0, -1.0)]},
+        {"whole": [(1.0,)]},
+        {"whole": "12"},
+        {"kernels": [("k", [])]},
+        {"kernels": {"k": []}},
+        {"kernels": {"k": [(1.0, "x")]}},
+        {"processor": None},
+        {"wrong": 1},
+        {"faults": ["x"]},
+        None,
+    ],
+)
+def test_an_answer_that_says_no_times_is_refused(change):
+    good = answer_message(Answer({"k": [(1.0, 2.0)]}, [(1.0, 2.0)], processor="cpu"))
+    read_answer(good)
+    with pytest.raises(MessageError):
+        read_answer(change if change is None else good | change)
+
+
+def test_a_worker_says_who_it_is():
+    one = Identity.of(host(), "cpu, model")
+    assert Identity.read(one.message()) == one
+    assert one.machine == detailed(host()) and one.measured == host()
+    named = Identity.of(target("cortex-a76"), "cpu")
+    assert Identity.read(named.message()).machine == "'cortex-a76'"
+    for broken in (
+        None,
+        {},
+        one.message() | {"more": "x"},
+        one.message() | {"nnc": 1},
+        one.message() | {"target": "module {"},
+        one.message() | {"target": "module {}"},
+        one.message() | {"target": 'module attributes {nnc.target = "vax"} {}'},
+    ):
+        with pytest.raises(MessageError):
+            Identity.read(broken)
+
+
+# -- a worker's files ------------------------------------------------------------------------------
+
+
+def test_a_file_comes_in_parts_and_counts_only_if_it_is_the_one(tmp_path):
+    from hashlib import sha256
+
+    board = Board(host(), tmp_path)
+    data = bytes(range(256)) * 4
+    digest = sha256(data).hexdigest()
+    assert board.missing([digest]) == [digest]
+    board.store(digest, data[:100], 0, False)
+    assert board.missing([digest]) == [digest]
+    board.store(digest, data[100:], 100, True)
+    assert board.missing([digest]) == [] and (tmp_path / "files" / digest).read_bytes() == data
+    other = sha256(b"other").hexdigest()
+    with pytest.raises(MessageError, match="otherwise than it was sent"):
+        board.store(other, data, 0, True)
+    assert board.missing([other]) == [other]
+    board.close()
+
+
+@pytest.mark.parametrize("digest", ["../../x", "", "a" * 63, "A" * 64, None, 7, "a" * 64 + "/x"])
+def test_files_have_digests_for_names(tmp_path, digest):
+    board = Board(host(), tmp_path / "cache")
+    with pytest.raises(MessageError):
+        board.store(digest, b"x", 0, True)
+    with pytest.raises(MessageError):
+        board.missing([digest])
+    board.close()
+
+
+@pytest.mark.parametrize("name", ["../model.mlir", "request.pickle", "inputs.pickle", "/etc/x", ""])
+def test_a_model_consists_of_its_own_files(tmp_path, name):
+    board = Board(host(), tmp_path)
+    job = {"files": {name: "0" * 64}, "threads": 1, "seconds": 1, "tolerance": 1, "memory": 1 << 40}
+    with pytest.raises(MessageError, match="no file of a model"):
+        board.prepare(job)
+    board.close()
+
+
+def test_files_used_least_lately_are_forgotten(tmp_path, monkeypatch):
+    """But not those of the model that comes next, whatever the limit."""
+    from hashlib import sha256
+
+    monkeypatch.setenv("NNC_CACHE_LIMIT", "250")
+    board, digests = Board(host(), tmp_path), []
+    for i in range(3):
+        data = bytes([i]) * 100
+        digests.append(sha256(data).hexdigest())
+        board.store(digests[-1], data, 0, True)
+        os.utime(tmp_path / "files" / digests[-1], (i, i))
+    other = Board(host(), tmp_path)
+    other._trim()
+    assert board.missing(digests) == [] and other.missing(digests) == digests[:1]
+    board.close()
+    other.close()
+
+
+# -- experiments by a fleet ------------------------------------------------------------------------
+
+
+def crew_of(fleet, folder, foreign=lambda schedules, answer: None):
+    folder.mkdir(exist_ok=True)
+    request = Request(folder, folder, 1, 0.5, 1e-4, 1 << 40)
+    request.model.write_text("module {}")
+    found, processor = fleet.choose(host())
+    return FleetCrew(fleet, request, {"x": np.ones(3)}, (detailed(found), processor), foreign)
+
+
+def ratio_of(number):
+    """What candidate `number` takes of the default's time, known beforehand."""
+    return 1.2 - (number * 7 % 20) / 40
+
+
+def searching(crew, count, base, **options):
+    """A search over so many candidates of one kernel, numbers, which the crew measures."""
+    numbers = iter(range(count))
+
+    def measure(chosen):
+        schedules = {key: replace(base, kernel=key, told=str(n)) for key, n in chosen.items()}
+        answer = crew.run(schedules)
+        return {key: Ratio.of(answer.kernels[key]) for key in chosen}
+
+    kernel = KernelSearch("k", "k", 1.0, lambda faster: next(numbers, None))
+    search = Search(
+        [kernel],
+        measure,
+        clock=lambda: 0.0,
+        seconds=1e9,
+        slots=crew.slots,
+        abandon=crew.abandon,
+        **options,
+    )
+    return search, kernel
+
+
+def measured(told):
+    return {key: ratio_of(int(text)) for key, text in told.items()}
+
+
+def check(kernel, count):
+    """All candidates were measured once, and each has its own time."""
+    assert sorted(trial.candidate for trial in kernel.trials) == list(range(count))
+    for trial in kernel.trials:
+        assert trial.ratio.median == pytest.approx(ratio_of(trial.candidate))
+
+
+def test_four_workers_experiment_at_once(tmp_path, key):
+    together, sent = threading.Barrier(4, timeout=WAIT), []
+
+    def waits_for_a_board(told):
+        together.wait()
+        return measured(told)
+
+    with fleet_here(key) as here:
+        boards = [FakeBoard(tmp_path / "cache", waits_for_a_board) for _ in range(4)]
+        for board in boards:
+            here.add(board)
+        fleet = Fleet(here.address, key, patience=PATIENCE, say=sent.append)
+        crew = crew_of(fleet, tmp_path / "job")
+        search, kernel = searching(crew, 12, scheduled())
+        search.run()
+        check(kernel, 12)
+        # What is sent is the model's files, and not a byte more: no pickle among them.
+        for board in boards:
+            assert sorted(board.got) == ["inputs", "model.mlir"]
+            np.testing.assert_array_equal(unpacked(board.got["inputs"])["x"], np.ones(3))
+        assert any("4 workers for" in line for line in sent)
+        fleet.close()
+
+
+def test_workers_that_are_killed_cost_nothing_but_time(tmp_path, key):
+    """Workers die in their experiments and others join, again and again."""
+    choose, lock, deaths = random.Random(1), threading.Lock(), []
+    said = []
+
+    with fleet_here(key) as here:
+
+        def board():
+            return FakeBoard(tmp_path / "cache", lambda told: dies(told, made[-1]))
+
+        def dies(told, worker):
+            with lock:
+                dead = choose.random() < 0.25 and len(deaths) < TRIES - 1
+                victim = choose.choice([w for w in here.workers if w not in deaths] or [worker])
+                if dead:
+                    deaths.append(victim)
+            if dead:
+                here.kill(victim)
+                made.append(here.add(board()))
+            return measured(told)
+
+        made = []
+        for _ in range(3):
+            made.append(here.add(board()))
+        fleet = Fleet(here.address, key, patience=replace(PATIENCE, answer=12.0), say=said.append)
+        search, kernel = searching(crew_of(fleet, tmp_path / "job"), 16, scheduled())
+        search.run()
+        print(*said, fleet.joined(), len(deaths), sep="\n")
+        assert deaths and not search.dropped
+        check(kernel, 16)
+        fleet.close()
+
+
+def test_a_worker_that_hangs_is_left_and_another_takes_its_experiment(tmp_path, key):
+    release, said, hung = threading.Event(), [], []
+
+    def hangs(told):
+        if told.get("k") == "1":
+            hung.append(told)
+            if len(hung) == 1:
+                release.wait(WAIT)
+        return measured(told)
+
+    class Short(FakeBoard):
+        def _prepared(self, folder, job):
+            made = super()._prepared(folder, job)
+            made.limit = 0.0
+            return made
+
+    with fleet_here(key) as here:
+        for _ in range(2):
+            here.add(Short(tmp_path / "cache", hangs))
+        fleet = Fleet(here.address, key, patience=replace(PATIENCE, answer=5.0), say=said.append)
+        search, kernel = searching(crew_of(fleet, tmp_path / "job"), 5, scheduled())
+        search.run()
+        release.set()
+        check(kernel, 5)
+        assert len(hung) == 2 and any("it did not answer in time" in line for line in said)
+        fleet.close()
+
+
+def test_what_was_measured_on_another_processor_is_filed_under_its_own(tmp_path, key):
+    """One of two workers says that it has this processor, and its experiments have another."""
+    folder, said, asked = tmp_path / "tuned", [], []
+    folder.mkdir()
+    foreign = ForeignSchedules(folder, host())
+
+    def take(schedules, answer):
+        asked.append(answer.processor)
+        ratios = {name: Ratio.of(pairs) for name, pairs in answer.kernels.items()}
+        foreign.add(schedules, ratios, answer.processor)
+
+    with fleet_here(key) as here:
+        here.add(FakeBoard(tmp_path / "cache", measured))
+        here.add(FakeBoard(tmp_path / "cache", lambda told: {"k": 0.5}, "vax-9000, DEC"))
+        fleet = Fleet(here.address, key, patience=PATIENCE, say=said.append)
+        search, kernel = searching(crew_of(fleet, tmp_path / "job", take), 6, scheduled())
+        search.run()
+        fleet.close()
+    check(kernel, 6)  # none of the search's times is the liar's, which are all 0.5
+    assert asked == ["vax-9000, DEC"]
+    (one,) = TunedFolder(folder).read().values()
+    assert one.machine == machine_on(host(), "vax-9000, DEC") != detailed(host())
+    assert "processor vax-9000" in one.machine and one.gain == pytest.approx(0.5)
+    assert one.told.endswith(ONCE)
+    (line,) = [line for line in said if "not used any more" in line]
+    assert f"measured on vax-9000, DEC, not on {processor_name()}" in line
+
+
+def test_of_other_processors_the_best_is_kept_and_what_was_there_stays(tmp_path):
+    base = replace(scheduled(), kernel="k")
+    machine = machine_on(host(), "vax, DEC")
+    foreign = ForeignSchedules(tmp_path, host())
+    for number, median in enumerate((0.9, 0.7, 0.8, 1.1)):
+        one = {"k": replace(base, told=str(number))}
+        foreign.add(one, {"k": Ratio(median, median, median)}, "vax, DEC")
+    assert TunedFolder(tmp_path).read()["k", machine].told == f"1; {ONCE}"
+    again = ForeignSchedules(tmp_path, host(), {("k", machine)})
+    again.add({"k": base}, {"k": Ratio(0.1, 0.1, 0.1)}, "vax, DEC")
+    assert TunedFolder(tmp_path).read()["k", machine].gain == pytest.approx(0.3)
+
+
+def test_a_machine_of_the_same_name_and_another_maker_is_told_apart():
+    here = processor_name().partition(", ")[0]
+    own = machine_on(host(), f"{here}, another maker's")
+    assert own.startswith(detailed(host())) and own != detailed(host())
+
+
+@pytest.mark.parametrize(
+    "gives, message",
+    [
+        (lambda told: Answer({"k": [(1.0, float("nan"))]}, [(1.0, 1.0)]), "cannot be read"),
+        (lambda told: 1 / 0, "is unable|is gone"),
+        (lambda told: (_ for _ in ()).throw(OSError(28, "No space left on device")), "No space"),
+        (lambda told: (_ for _ in ()).throw(LookupError("x")), "is unable"),
+    ],
+)
+def test_a_worker_that_answers_otherwise_is_not_used_any_more(tmp_path, key, gives, message):
+    said = []
+    with fleet_here(key) as here:
+        here.add(FakeBoard(tmp_path / "cache", gives))
+        fleet = Fleet(here.address, key, patience=replace(PATIENCE, another=0.5), say=said.append)
+        crew = crew_of(fleet, tmp_path / "job")
+        with pytest.raises((OverError, LostError), match=message if "gone" in message else "left"):
+            crew.run({"k": replace(scheduled(), kernel="k", told="0")})
+        fleet.close()
+
+
+def test_an_experiment_that_fails_is_the_candidates_fault(tmp_path, key):
+    def fails(told):
+        if told["k"] == "2":
+            raise ExperimentError("it crashed (SIGSEGV)")
+        return measured(told)
+
+    with fleet_here(key) as here:
+        here.add(FakeBoard(tmp_path / "cache", fails))
+        fleet = Fleet(here.address, key, patience=PATIENCE)
+        search, kernel = searching(crew_of(fleet, tmp_path / "job"), 4, scheduled())
+        search.run()
+        fleet.close()
+    assert search.dropped == ["k, 2: it crashed (SIGSEGV)"]
+    assert sorted(trial.candidate for trial in kernel.trials) == [0, 1, 3]
+
+
+def test_where_the_scheduler_goes_in_the_middle_what_was_found_stays(tmp_path, key):
+    found = []
+    with fleet_here(key) as here:
+
+        def ends(told):
+            if told["k"] == "4":
+                later(here.close_scheduler)
+            return {"k": 0.9 - int(told["k"]) / 100}
+
+        here.add(FakeBoard(tmp_path / "cache", ends))
+        fleet = Fleet(here.address, key, patience=PATIENCE)
+        search, kernel = searching(
+            crew_of(fleet, tmp_path / "job"),
+            200,
+            scheduled(),
+            found=lambda kernel: found.append(kernel.best.candidate),
+        )
+        with pytest.raises(OverError, match=f"the scheduler {here.address} is gone"):
+            search.run()
+        fleet.close()
+    assert found[:4] == [0, 1, 2, 3] and kernel.best.candidate == found[-1]
+
+
+# -- who is not let in -----------------------------------------------------------------------------
+
+
+def test_who_has_no_key_or_another_is_not_let_in(tmp_path, key):
+    other = tmp_path / "other"
+    make_membership(other)
+    with fleet_here(key) as here:
+        with pytest.raises(NncError, match="no scheduler answers at") as error:
+            Fleet(here.address, other, patience=replace(PATIENCE, scheduler=1.0))
+        assert len(str(error.value).splitlines()) == 1
+        host_name, port = here.address.removeprefix("tls://").split(":")
+        # Without a certificate, by Python's own TLS: the handshake fails, or the first read does.
+        context = ssl.create_default_context(cafile=str(key / "certificate.pem"))
+        context.check_hostname = False
+        with (
+            pytest.raises(ssl.SSLError),
+            socket.create_connection((host_name, int(port)), timeout=WAIT) as plain,
+            context.wrap_socket(plain) as secure,
+        ):
+            secure.sendall(b"x" * 64)
+            while secure.recv(1 << 16):
+                pass
+            raise AssertionError("the connection was accepted")
+        # And without TLS there is no greeting.
+        with socket.create_connection((host_name, int(port)), timeout=WAIT) as plain:
+            plain.sendall(b"x" * 64)
+            with suppress(ConnectionResetError):
+                assert b"compression" not in plain.recv(1 << 16)
+
+
+def test_workers_that_cannot_be_used_are_named(tmp_path, key):
+    """One is of another program, one has another nnc, one is for another target."""
+
+    with fleet_here(key) as here:
+        here.add(None)
+        here.add(FakeBoard(tmp_path / "cache", measured, target=target("cortex-a76")))
+        fleet = Fleet(here.address, key, patience=replace(PATIENCE, first=3.0))
+        with pytest.raises(NncError) as error:
+            fleet.choose(host())
+        text = str(error.value)
+        assert f"no worker at {here.address} is for {detailed(host())}" in text
+        assert "1 x 'cortex-a76' on" in text and "was not started by `nnc worker`" in text
+        assert fleet.choose(target("cortex-a76")) == (target("cortex-a76"), processor_name())
+        fleet.close()
+
+
+def test_a_worker_with_another_nnc_is_not_used(tmp_path, key, monkeypatch):
+    from nnc.driver.tuning import fleet
+
+    monkeypatch.setattr(fleet, "this_nnc", lambda: "another")
+    with fleet_here(key) as here:
+        here.add(FakeBoard(tmp_path / "cache", measured))
+        made = Fleet(here.address, key, patience=replace(PATIENCE, first=2.0))
+        with pytest.raises(NncError, match="a worker with another nnc"):
+            made.choose(host())
+        made.close()
