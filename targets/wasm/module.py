@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 ROOM = Path(__file__).parent
 RUNTIME_SOURCE, LOADER_SOURCE = ROOM / "wasm.c", ROOM / "wasm.mjs"
-SHARED_SOURCE = ROOM / "shared.mjs"
+MATHEMATICS_SOURCE, SHARED_SOURCE = ROOM / "mathematics.mjs", ROOM / "shared.mjs"
 """What loaders have alike."""
 RUNNER_SOURCE = ROOM / "wasm_runner.mjs"
 """What speaks with this process as `runtime/runner.c` does, in an engine."""
@@ -200,7 +200,8 @@ def about_program(program: Program, path: Path, view: ModelView) -> dict[str, An
 
 def loader_text(source: Path, about: dict[str, Any] | None = None, *more: Path) -> str:
     """A loader with what all of them share and with `more`, for a model if one is given."""
-    text, *parts = (one.read_text(encoding="utf-8") for one in (source, SHARED_SOURCE, *more))
+    sources = (source, MATHEMATICS_SOURCE, SHARED_SOURCE, *more)
+    text, *parts = (one.read_text(encoding="utf-8") for one in sources)
     assert _PLACEHOLDER in text
     known = f"const MODEL = {json.dumps(about, indent=2)};" if about else _PLACEHOLDER
     return text.replace(_PLACEHOLDER, "\n\n".join([known, *map(str.rstrip, parts)]))

@@ -1,0 +1,120 @@
+"""One compilation of a model, looked into: its graph, stages, kernels, code, and reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ..dialects import func
+from ..dialects.marks import KERNEL
+from ..driver.explaining.explain import Explanation, Walk, explanation, named_host_steps
+from ..driver.hosting import cut_parts, is_hosted
+from ..ir.core import Operation
+from ..ir.diagnostics import NncError
+from ..kernels.kernel_costs import Cost, kernel_cost
+from ..kernels.tuned import TunedFolder
+from ..memory.device_note import calls_of_kernels
+from ..targets.attribute import attach, target_of
+from ..targets.base import Listing, Target
+from .buffers import Argument, arguments_of
+from .graph import Graph, graph_of
+from .tracing import StageText, Trace, without_marks
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What a kernel works on. `arguments` is None where some extents are open."""
+
+    cost: Cost
+    arguments: tuple[Argument, ...] | None
+
+
+@dataclass
+class Part:
+    """What is compiled at once: a whole model, or one of several around steps of a host."""
+
+    stages: list[StageText]
+    kernels: dict[str, Kernel] = field(default_factory=dict)
+    listing: Listing | None = None
+    module: Operation | None = None
+    """Behind the last stage."""
+
+
+@dataclass
+class Compilation:
+    """A model compiled for a target. `nodes_of_kernels` is by part and kernel."""
+
+    model: str
+    target: Target
+    graph: Graph
+    parts: list[Part]
+    explanation: Explanation
+
+
+def compile_traced(
+    name: str,
+    module: Operation,
+    *,
+    target: str | None = None,
+    tuned: TunedFolder | None = None,
+    progress: Progress = lambda message: None,
+) -> Compilation:
+    """Compile a module of any stage, which is consumed, and note what becomes of it.
+
+    Raises NncError.
+    """
+    chosen = attach(module, target_of(module, target))
+    steps = named_host_steps(module)
+    whole = Trace(module)
+    graph = graph_of(module, whole.line_of)
+    try:
+        traces = [whole]
+        modules = [module]
+        if is_hosted(module):
+            modules = cut_parts(module)
+            traces = list(map(Trace, modules))
+        parts, walks = [], []
+        for trace, one in zip(traces, modules, strict=True):
+            part, walk = _part(trace, one, chosen, tuned, progress)
+            parts.append(part)
+            walks.append(walk)
+    except NncError as error:
+        raise without_marks(error) from None
+    return Compilation(name, chosen, graph, parts, explanation(name, chosen, walks, steps))
+
+
+def _part(
+    trace: Trace,
+    module: Operation,
+    target: Target,
+    tuned: TunedFolder | None,
+    progress: Progress,
+) -> tuple[Part, Walk]:
+    """A module on its way down."""
+    part, walk = Part(trace.stages), Walk(target, None, changes=False)
+
+    def look(stage: str, at: Operation) -> None:
+        if stage == "schedule":
+            part.kernels = _kernels(at)
+        trace.add(stage, at)
+
+    walk.run(module, progress, look, tuned)
+    progress("code as text")
+    part.listing, part.module = target.listing(module, trace.line_of), module
+    return part, walk
+
+
+def _kernels(module: Operation) -> dict[str, Kernel]:
+    """What the kernels work on, by name."""
+    calls: dict[str, func.Call] = {}
+    for call in calls_of_kernels(module):
+        calls.setdefault(call.callee, call)
+    return {
+        op.sym_name: Kernel(kernel_cost(op), arguments_of(op, calls.get(op.sym_name)))
+        for op in module.body_block
+        if isinstance(op, func.FuncOp) and KERNEL in op.attributes
+    }
+
+
