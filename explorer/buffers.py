@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..dialects import func, memref
-from ..ir.core import Value
+from ..dialects.marks import PREPARED, WEIGHTS
+from ..ir.core import BlockArgument, Value
 from ..ir.types import FloatType, IntegerType, MemRefType
 
 FLOATS = ("f16", "bf16", "f32", "f64")
@@ -63,11 +64,21 @@ def _fill(type: MemRefType) -> str:
 
 
 def _is_weight(value: Value | None) -> bool:
-    """Whether a buffer is a constant of the model, or a view of one."""
+    """Whether a buffer is a constant of the model, or a view of one, or of the memory of all."""
     while value is not None:
+        if isinstance(value, BlockArgument):
+            return _is_marked(value)
         op = value.defining_op
         if isinstance(op, memref.GetGlobal):
             return True
         is_view = op is not None and op.name.startswith("memref.") and len(op.operands) > 0
         value = op.operands[0] if is_view and op is not None else None
     return False
+
+
+def _is_marked(value: BlockArgument) -> bool:
+    """Whether an argument of the entry is the memory that has the weights."""
+    entry = value.owner.parent_op
+    return isinstance(entry, func.FuncOp) and any(
+        entry.arg_attribute(value.index, mark) is not None for mark in (WEIGHTS, PREPARED)
+    )

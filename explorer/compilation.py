@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..dialects import func
 from ..dialects.marks import KERNEL
@@ -97,7 +97,9 @@ def _part(
 
     def look(stage: str, at: Operation) -> None:
         if stage == "schedule":
-            part.kernels = _kernels(at)
+            part.kernels = {op.sym_name: Kernel(kernel_cost(op), None) for op in kernels_in(at)}
+        if part.kernels:
+            _note_arguments(part.kernels, at)
         trace.add(stage, at)
 
     walk.run(module, progress, look, tuned)
@@ -106,15 +108,19 @@ def _part(
     return part, walk
 
 
-def _kernels(module: Operation) -> dict[str, Kernel]:
-    """What the kernels work on, by name."""
+def kernels_in(module: Operation) -> list[func.FuncOp]:
+    """The kernels of a module, as long as they are functions of buffers."""
+    return [
+        op for op in module.body_block if isinstance(op, func.FuncOp) and KERNEL in op.attributes
+    ]
+
+
+def _note_arguments(kernels: dict[str, Kernel], module: Operation) -> None:
+    """Note what kernels take behind a stage: later ones may get memory to work in from callers."""
     calls: dict[str, func.Call] = {}
     for call in calls_of_kernels(module):
         calls.setdefault(call.callee, call)
-    return {
-        op.sym_name: Kernel(kernel_cost(op), arguments_of(op, calls.get(op.sym_name)))
-        for op in module.body_block
-        if isinstance(op, func.FuncOp) and KERNEL in op.attributes
-    }
-
-
+    for op in kernels_in(module):
+        if (old := kernels.get(op.sym_name)) is not None:
+            found = arguments_of(op, calls.get(op.sym_name))
+            kernels[op.sym_name] = replace(old, arguments=found)

@@ -1,4 +1,4 @@
-"""What a page has of compilations: numbers and names in one table, long texts in chunks of their own.
+"""What a page has of compilations: numbers and names in one table, long texts in chunks.
 
 The keys here are those that the scripts in `assets/` read.
 """
@@ -174,16 +174,16 @@ def _stage(stage: StageText) -> dict[str, Any]:
 def _listing(listing: Listing, last: StageText) -> dict[str, Any]:
     """Code, with the range of lines of each function of the last stage that it has."""
     starts = [
-        (i, name) for i, line in enumerate(listing.lines) if (name := _defined(line, last.functions))
+        (i, name)
+        for i, line in enumerate(listing.lines)
+        if (name := _defined(line, last.functions))
     ]
     ends = [*(i for i, _ in starts[1:]), len(listing.lines)]
     return {
         "name": listing.suffix,
         "text": "\n".join(listing.lines),
         "parents": [-1 if one is None else one for one in listing.origins],
-        "functions": {
-            name: [start, end] for (start, name), end in zip(starts, ends, strict=True)
-        },
+        "functions": {name: [start, end] for (start, name), end in zip(starts, ends, strict=True)},
     }
 
 

@@ -13,7 +13,7 @@ from ..ir.location import node_names
 MOST_NAME = 400
 """Characters of a name that are shown; the middle of a longer one is left out."""
 
-_KIND = re.compile(r"(.*) \((\w+)\)", re.DOTALL)
+_KIND = re.compile(r"(.*) \(([^()]+)\)", re.DOTALL)
 _OUTLINED = ("linalg.", "nn.", "func.")
 
 
@@ -96,9 +96,9 @@ class _Maker:
         number = self.numbers.get(key) if key else None
         if number is None:
             found = _KIND.fullmatch(key)
-            whole, kind = (found[1], found[2]) if found else (key or _own_name(op), op.name)
+            whole, kind = found.groups() if found else (key or _own_name(op), op.name)
             scopes, name = scopes_of(whole)
-            number = self._new(key, name, kind, scopes)
+            number = self._new(key, name, short_kind(kind), scopes)
             if key:
                 self.numbers[key] = number
         node = self.nodes[number]
@@ -115,9 +115,7 @@ class _Maker:
         for result in op.results:
             self.makers[result] = number
 
-    def _new(
-        self, key: str, name: str, kind: str, scopes: tuple[str, ...], type: str = ""
-    ) -> int:
+    def _new(self, key: str, name: str, kind: str, scopes: tuple[str, ...], type: str = "") -> int:
         node = Node(key, shortened(name), kind, tuple(map(shortened, scopes)))
         node.types = [type] if type else []
         self.nodes.append(node)
@@ -174,6 +172,12 @@ def scopes_of(name: str) -> tuple[tuple[str, ...], str]:
         if len(parts) > 1 and not (separator == "." and all(map(str.isdigit, parts))):
             return tuple(_relative(parts[:-1])), parts[-1]
     return (), name
+
+
+def short_kind(kind: str) -> str:
+    """What people call a kind of node: of PyTorch's `aten/conv2d/default`, `conv2d`."""
+    words = [word for word in re.split(r"[/:]", kind) if word and word != "default"]
+    return shortened(words[-1]) if words else shortened(kind)
 
 
 def _relative(parts: Iterable[str]) -> Iterable[str]:

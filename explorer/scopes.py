@@ -47,7 +47,7 @@ def scopes_in(graph: Graph) -> list[Scope]:
         at.boxes.append(number)
     scopes: list[Scope] = []
     homes = _Homes(scopes, [0] * len(graph.nodes))
-    homes.add(root, -1, graph.nodes)
+    homes.add(root, graph.nodes)
     for edge in graph.edges:
         homes.join(*edge)
     for scope in scopes:
@@ -80,30 +80,25 @@ class _Homes:
         """Of each box in its scope."""
         self.known: set[tuple[int, int, int]] = set()
 
-    def add(self, root: _Part, parent: int, nodes: Sequence[Node]) -> None:
+    def add(self, root: _Part, nodes: Sequence[Node]) -> None:
         """Number a scope and all in it, without recursion: names may be nested deeply."""
-        waiting = [(root, parent)]
+        self.scopes.append(Scope(root.name, -1))
+        waiting = [(root, 0)]
         while waiting:
-            part, parent = waiting.pop()
-            number = len(self.scopes)
-            scope = Scope(part.name, parent)
-            self.scopes.append(scope)
-            if parent >= 0:
-                self._put(parent, -1 - number)
-            inner = []
+            part, number = waiting.pop()
             for box in part.boxes:
                 prefix = ""
                 while isinstance(box, _Part) and len(box.boxes) == 1:
                     prefix += f"{box.name}/"
                     (box,) = box.boxes
                 if isinstance(box, _Part):
-                    box.name = prefix + box.name
-                    inner.append((box, number))
+                    self.scopes.append(Scope(prefix + box.name, number))
+                    waiting.append((box, len(self.scopes) - 1))
+                    self._put(number, -len(self.scopes))
                 else:
                     nodes[box].name = prefix + nodes[box].name
                     self.homes[box] = number
                     self._put(number, box)
-            waiting += reversed(inner)
 
     def _put(self, scope: int, box: int) -> None:
         boxes = self.scopes[scope].boxes

@@ -129,11 +129,12 @@ class StageText {
     return this.#children.get(line) ?? [];
   }
 
-  /** The lines of a kernel: its function, and those that were cut out of it, in order. */
+  /** The lines of a kernel: its function, those that were cut out of it, and what hands those to threads. */
   ofKernel(name) {
     const mine = Object.entries(this.functions).filter(([one]) =>
       one === name || one.startsWith(`${name}_parallel_`) || one.startsWith(`${name}.`) || one.startsWith(`${name}_launch`));
-    return mine.map(([, range]) => range).sort((a, b) => a[0] - b[0]);
+    const rank = (one) => (one === name ? 0 : one.endsWith(".task") ? 2 : 1);
+    return mine.sort(([a, x], [b, y]) => rank(a) - rank(b) || x[0] - y[0]).map(([, range]) => range);
   }
 
   /** The definitions of the names that such lines use, as `#map3`. */

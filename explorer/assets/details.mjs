@@ -144,7 +144,7 @@ export class Details {
     if (!app.meter.obstacle(kernel)) return [kernel];
     const wanted = new Set(this.node !== null ? [this.node] : kernel.nodes);
     const other = app.table.compilations.find((one) => one.model === app.compilation.model && one !== app.compilation && one.parts.some((part) => part.trial !== null));
-    return other ? other.kernels.filter((one) => one.nodes.some((id) => wanted.has(id))) : [];
+    return other ? other.kernels.filter((one) => !app.meter.obstacle(one) && one.nodes.some((id) => wanted.has(id))) : [];
   }
 
   measuring() {
@@ -173,7 +173,7 @@ export class Details {
       const fault = this.app.meter.obstacle(kernel);
       return [kernel.kernel, time?.median ? duration(time.median) : time?.state ?? (fault || "not measured"), time?.median ? `${duration(time.low)} to ${duration(time.high)}` : "", least ? `${duration(least.microseconds)} by ${least.by}` : "", least && time?.median ? percent(least.microseconds / time.median) : "", time?.median && kernel.operations ? `${amount(kernel.operations / time.median / 1e-6)}/s` : ""];
     });
-    const made = [table("Times on this machine", ["Kernel", "#Median", "#Spread", "Roofline of this machine", "#Of it", "#Operations"], rows)];
+    const made = [table("Times on this machine", ["Kernel", "#Median", "#Spread", "#Least here", "#Of it", "#Operations"], rows)];
     if (limits) {
       const measured = kernels.filter((one) => times.get(one)?.median).map((kernel) => ({ kernel, microseconds: times.get(kernel).median }));
       made.push(el("p", { class: "weak" }, `This machine, one thread: ${limits.gflops.toFixed(1)} billion operations a second; reads ${limits.levels.map(([, speed, name]) => `${speed.toFixed(0)} GB/s from the ${name}`).join(", ")}. Point: measured; circle: expected of the target's machine.`));

@@ -103,7 +103,7 @@ export class GraphView {
       this.started = true;
       if (this.selected >= 0) this.reveal(this.selected);
       else this.fit(0.75);
-    }
+    } else if (this.selected >= 0 && !this.isSeen(this.boxOf.get(this.selected) ?? { x: NaN })) this.reveal(this.selected);
     this.draw();
   }
 
@@ -183,8 +183,8 @@ export class GraphView {
 
   isSeen({ x, y, w, h }) {
     const { scale, x: left, y: top } = this.view;
-    const a = x * scale + left, b = y * scale + top;
-    return a + w * scale > 20 && b + h * scale > 20 && a < this.canvas.clientWidth - 20 && b < this.canvas.clientHeight - 20 && scale > 0.3;
+    const a = (x + w / 2) * scale + left, b = (y + Math.min(h, NODE_HEIGHT) / 2) * scale + top;
+    return a > 60 && b > 20 && a < this.canvas.clientWidth - 60 && b < this.canvas.clientHeight - 20 && scale > 0.3;
   }
 
   // -- pointers and keys -----------------------------------------------------------------------------

@@ -45,8 +45,10 @@ export class Kernels {
       el("button", { type: "button", onclick: () => this.sort(name) }, text.replace(/^#/, ""), name === key ? (sign > 0 ? " ▲" : " ▼") : "")));
     const rows = sorted.map((one) => el("tr", { class: one === this.app.details.kernel ? "chosen" : "" }, columns.map(([, text, , show]) => el("td", { class: text.startsWith("#") && "number" }, show(one)))));
     const timeable = compilation.kernels.filter((one) => !meter.obstacle(one));
+    const timed = this.app.table.compilations.find((one) => one.model === compilation.model && one !== compilation && one.kernels.some((kernel) => !meter.obstacle(kernel)));
     const start = timeable.length
       ? el("button", { type: "button", class: "primary", disabled: this.app.busy, onclick: () => this.app.measure(timeable) }, `▶ Measure ${plural(timeable.length, "kernel")} on this machine`)
+      : timed ? el("button", { type: "button", onclick: () => this.app.open(timed) }, `Go to '${timed.target}', which can be measured here`)
       : el("span", { class: "weak" }, compilation.kernels.length ? meter.obstacle(compilation.kernels[0]) : "The model has no kernels.");
     this.element.replaceChildren(el("div", { class: "bar-line" }, el("h2", {}, "Kernels"), start, this.sum(timeable)),
       el("div", { class: "scroller", tabindex: 0, role: "region", "aria-label": "Kernels" }, el("table", {}, el("caption", { class: "hidden" }, "Kernels"), el("thead", {}, el("tr", {}, heads)), el("tbody", {}, rows))));
@@ -186,7 +188,7 @@ export class CompareView {
       }
       const ratio = one?.total && other?.total ? `${(other.total / one.total).toFixed(2)} ×` : "";
       const show = one && other ? el("button", { type: "button", onclick: () => this.show(pair) }, "Texts") : "";
-      return [el("span", { class: "weak" }, kernel.nodes.slice(0, 2).map((id) => kernel.of.graph.nodes[id].name).join(", ") + (kernel.nodes.length > 2 ? ` +${kernel.nodes.length - 2}` : "")), name(one), one ? duration(one.total) : "", name(other), other ? duration(other.total) : "", ratio, badge, show];
+      return [el("span", { class: "weak" }, kernel.nodes.slice(0, 2).map((id) => kernel.of.graph.fullName(id)).join(", ") + (kernel.nodes.length > 2 ? ` +${kernel.nodes.length - 2}` : "")), name(one), one ? duration(one.total) : "", name(other), other ? duration(other.total) : "", ratio, badge, show];
     });
     return table(`Kernels of ${a.label} and ${b.label}`, ["Nodes", "Kernel of A", "#All calls", "Kernel of B", "#All calls", "#B for A", "", ""], rows);
   }

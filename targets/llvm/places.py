@@ -65,7 +65,7 @@ NO_PLACES = _NoPlaces()
 
 
 def _quoted(text: str) -> str:
-    escaped = re.sub(r'[^ !#-\[\]-~]', lambda m: "".join(f"\\{b:02X}" for b in m[0].encode()), text)
+    escaped = re.sub(r"[^ !#-\[\]-~]", lambda m: "".join(f"\\{b:02X}" for b in m[0].encode()), text)
     return f'"{escaped}"'
 
 
@@ -96,7 +96,11 @@ def taken_apart(assembly: Iterable[str]) -> tuple[list[str], list[int | None]]:
             continue
         if _OF_DEBUGGERS.match(line):
             continue
-        if not line[:1].isspace() and line.rstrip().endswith(":") and not line.startswith((".", "L")):
+        if (
+            not line[:1].isspace()
+            and line.rstrip().endswith(":")
+            and not line.startswith((".", "L"))
+        ):
             place = None
         lines.append(line)
         found.append(place if _INSTRUCTION.match(line) else None)

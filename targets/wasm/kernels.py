@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-
 from ...dialects import llvm
 from ...ir.core import Operation
 from ...runtime.abi import RUN
@@ -26,7 +25,7 @@ def kernels_module(target: Wasm, module: Operation, names: Sequence[str]) -> byt
     wanted = set(names)
     for op in module.body_block:
         if isinstance(op, llvm.Func) and op.sym_name in wanted:
-            op.linkage = "external"
+            op.properties.pop("linkage", None)  # external is what is not said
     return _module(target, module, names)
 
 
@@ -39,5 +38,3 @@ def _module(target: Wasm, module: Operation, exports: Sequence[str]) -> bytes:
     code = target.object_of(llvm_ir(module))
     pages = -(-(STACK + len(code)) // PAGE)
     return linked(target.toolchain(), code, exports, pages, shared=False)
-
-
