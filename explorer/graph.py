@@ -9,11 +9,15 @@ from dataclasses import dataclass, field
 from ..dialects import func, nn
 from ..ir.core import BlockArgument, Operation, OpResult, Value
 from ..ir.location import node_names
+from ..ir.visible import visible
 
 MOST_NAME = 400
 """Characters of a name that are shown; the middle of a longer one is left out."""
 
 _KIND = re.compile(r"(.*) \(([^()]+)\)", re.DOTALL)
+_WORD = re.compile(r"[\w-]+")
+_DIALECTS = ("aten", "nn")
+"""What kinds are written without."""
 _OUTLINED = ("linalg.", "nn.", "func.")
 
 
@@ -169,15 +173,20 @@ def scopes_of(name: str) -> tuple[tuple[str, ...], str]:
     """
     for separator in ("/", "::", "."):
         parts = [part for part in name.split(separator) if part]
-        if len(parts) > 1 and not (separator == "." and all(map(str.isdigit, parts))):
+        if len(parts) > 1 and (separator != "." or _is_path(parts)):
             return tuple(_relative(parts[:-1])), parts[-1]
     return (), name
 
 
+def _is_path(parts: Iterable[str]) -> bool:
+    """Whether what stands between dots are names of modules, and it is no number."""
+    return all(map(_WORD.fullmatch, parts)) and not all(map(str.isdigit, parts))
+
+
 def short_kind(kind: str) -> str:
-    """What people call a kind of node: of PyTorch's `aten/conv2d/default`, `conv2d`."""
-    words = [word for word in re.split(r"[/:]", kind) if word and word != "default"]
-    return shortened(words[-1]) if words else shortened(kind)
+    """What people call a kind of node: of `aten.conv2d.default` and `nn.conv2d`, `conv2d`."""
+    words = kind.split(".")
+    return shortened(words[1] if len(words) > 1 and words[0] in _DIALECTS else kind)
 
 
 def _relative(parts: Iterable[str]) -> Iterable[str]:
@@ -188,7 +197,8 @@ def _relative(parts: Iterable[str]) -> Iterable[str]:
 
 
 def shortened(name: str) -> str:
-    """A name of at most `MOST_NAME` characters."""
+    """A name of at most `MOST_NAME` characters, all of which are seen."""
+    name = visible(name)
     if len(name) <= MOST_NAME:
         return name
     half = MOST_NAME // 2 - 2

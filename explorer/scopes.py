@@ -48,8 +48,9 @@ def scopes_in(graph: Graph) -> list[Scope]:
     scopes: list[Scope] = []
     homes = _Homes(scopes, [0] * len(graph.nodes))
     homes.add(root, graph.nodes)
-    for edge in graph.edges:
-        homes.join(*edge)
+    for source, target in graph.edges:
+        if source != target:
+            homes.join(source, target)
     for scope in scopes:
         scope.layers = layers_of(len(scope.boxes), scope.edges)
     return scopes

@@ -21,6 +21,7 @@ from ..ir.location import (
     fuse_locations,
 )
 from ..ir.syntax.lines import lines_of
+from ..ir.visible import visible
 
 IMPORT = "import"
 """The stage before all others: the model as it was read."""
@@ -147,4 +148,5 @@ def _symbol(op: Operation) -> str:
 
 
 def _shortened(line: str) -> str:
+    line = visible(line)
     return line if len(line) <= MOST_CHARACTERS else line[:MOST_CHARACTERS] + " ..."

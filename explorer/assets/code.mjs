@@ -62,7 +62,7 @@ class Column {
     const line = this.rows[row];
     const text = this.text.lines[line];
     const className = this.chosen.has(line) ? "chosen" : this.linked.has(line) ? "linked" : "";
-    return { content: [el("span", { class: "line-number", "aria-hidden": "true" }, String(line + 1)), el("span", { class: "line" }, coloured(text, this.text.isCode))], className, label: text.slice(0, 300) || "empty line", selected: className !== "" };
+    return { content: [el("span", { class: "line-number", "aria-hidden": "true" }, String(line + 1)), el("span", { class: "line" }, coloured(text, this.text.isCode))], className, selected: className !== "" };
   }
 
   show(linked, chosen, scroll) {

@@ -133,7 +133,7 @@ export class Details {
   place() {
     const { app: { compilation }, kernel } = this;
     if (!kernel.operations || !kernel.bytes || !kernel.microseconds) return "";
-    return el("div", {}, el("h4", {}, "Its place on the roofline"), roofline({ compilation, chosen: kernel, open: (one) => this.app.openKernel(one) }));
+    return el("div", {}, el("h3", {}, "Its place on the roofline"), roofline({ compilation, chosen: kernel, open: (one) => this.app.openKernel(one) }));
   }
 
   // -- time --------------------------------------------------------------------------------------------

@@ -126,10 +126,10 @@ export class LongList {
   }
 
   show(row) {
-    const { content, className = "", label, selected = false } = this.draw(row);
+    const { content, className = "", selected = false } = this.draw(row);
     const element = el("div", {
       class: `row ${className} ${row === this.current ? "current" : ""}`, role: "option", id: `${this.id}-${row}`,
-      "aria-posinset": row + 1, "aria-setsize": this.count, "aria-selected": String(selected), "aria-label": label,
+      "aria-posinset": row + 1, "aria-setsize": this.count, "aria-selected": String(selected),
       onclick: (event) => {
         this.current = row;
         this.act(row, event);

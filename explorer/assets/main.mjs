@@ -159,7 +159,7 @@ class App {
       el("div", { class: "brand" }, el("span", { class: "logo", "aria-hidden": "true" }, "nnc"), el("h1", {}, table.title)),
       el("p", { class: "facts-line" }, facts.join(" · ")),
       el("label", { class: "field" }, el("span", {}, "Compiled for"), menu("Compilation", named, one.id, (id) => this.open(table.compilations[id]))),
-      named.length > 1 && el("label", { class: "field" }, el("span", {}, "beside"), menu("Compare with", [["", "nothing"], ...named.filter(([id]) => id !== one.id)], this.other?.id ?? "", (id) => this.compare(id === "" ? null : table.compilations[id]))),
+      named.length > 1 && el("label", { class: "field" }, el("span", {}, "beside"), menu("Compare with", [["", "nothing"], ...named.filter(([id]) => id !== one.id)], this.other?.id ?? "", (id) => this.compare(id === "" ? null : table.compilations[id]))) || "",
       choices("View", VIEWS, this.view, (view) => this.show(view)));
     this.head.querySelector(".facts-line").title = one.host.join("\n");
   }

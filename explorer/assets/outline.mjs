@@ -47,22 +47,21 @@ export class Outline {
   draw(row) {
     const indent = el("span", { class: "indent" });
     indent.style.width = `${10 + 14 * (row.depth ?? 0)}px`;
-    if (row.kind === "head") return { content: row.text, className: "head", label: row.text };
+    if (row.kind === "head") return { content: row.text, className: "head" };
     if (row.kind === "scope") {
-      const { name } = this.graph.scopes[row.id];
       const isOpen = this.open.has(row.id);
-      return { content: [indent, el("span", { class: "twist" }, isOpen ? "▾" : "▸"), name], label: `scope ${name}, ${isOpen ? "open" : "closed"}` };
+      const state = el("span", { class: "hidden" }, isOpen ? ", open scope" : ", closed scope");
+      return { content: [indent, el("span", { class: "twist", "aria-hidden": "true" }, isOpen ? "▾" : "▸"), this.graph.scopes[row.id].name, state] };
     }
     if (row.kind === "node") {
       const node = this.graph.nodes[row.id];
       const mark = this.markOf(row.id);
-      const place = this.query ? el("span", { class: "weak" }, this.graph.path(row.id).join("/")) : "";
-      const content = [indent, el("span", { class: `dot ${familyOf(node.kind)}` }), el("b", {}, node.kind), el("span", { class: "name" }, node.name), place, mark && el("span", { class: `badge ${mark}` }, mark)];
-      return { content, label: `${node.kind} ${node.name}${mark ? `, ${mark}` : ""}`, selected: row.id === this.selected };
+      const place = this.query ? [" ", el("span", { class: "weak" }, this.graph.path(row.id).join("/"))] : "";
+      const content = [indent, el("span", { class: `dot ${familyOf(node.kind)}` }), el("b", {}, node.kind), " ", el("span", { class: "name" }, node.name), place, mark && [" ", el("span", { class: `badge ${mark}` }, mark)]];
+      return { content, selected: row.id === this.selected };
     }
-    if (row.kind === "kernel")
-      return { content: [indent, el("span", { class: "name" }, row.kernel.kernel)], label: `kernel ${row.kernel.kernel}` };
-    return { content: [indent, el("span", { class: "weak" }, `${row.stageName}:${row.line + 1} `), el("code", {}, row.text.trim().slice(0, 200))], label: `line ${row.line + 1} of ${row.stageName}: ${row.text.trim().slice(0, 200)}` };
+    if (row.kind === "kernel") return { content: [indent, el("span", { class: "name" }, row.kernel.kernel)] };
+    return { content: [indent, el("span", { class: "weak" }, `${row.stageName}:${row.line + 1}`), " ", el("code", {}, row.text.trim().slice(0, 200))] };
   }
 
   act(row) {
@@ -112,11 +111,12 @@ export class Outline {
     const lines = [];
     for (const part of this.compilation.parts.keys()) {
       const texts = await this.compilation.text(part);
-      if (this.query !== asked) return;
-      texts.stages.forEach((stage, at) => stage.lines.forEach((line, number) => {
-        if (lines.length < MOST_FOUND && line.toLowerCase().includes(asked))
-          lines.push({ kind: "line", part, stage: at, stageName: stage.name, line: number, text: line });
-      }));
+      for (const [at, stage] of texts.stages.entries()) {
+        for (let number = 0; number < stage.lines.length && lines.length < MOST_FOUND; number++)
+          if (stage.lines[number].toLowerCase().includes(asked)) lines.push({ kind: "line", part, stage: at, stageName: stage.name, line: number, text: stage.lines[number] });
+        await new Promise((resolve) => setTimeout(resolve, 0));
+        if (this.query !== asked) return;
+      }
     }
     this.found(nodes, kernels, lines);
   }

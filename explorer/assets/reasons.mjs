@@ -24,7 +24,7 @@ function bars(kernel, words) {
   const terms = Object.entries(kernel.terms).sort((a, b) => b[1] - a[1]);
   const whole = terms.reduce((sum, [, time]) => sum + time, 0);
   if (!whole) return "";
-  return el("div", { class: "terms" }, el("h4", {}, "Where a call's time is expected to go"), el("ul", {}, terms.map(([name, time]) => {
+  return el("div", { class: "terms" }, el("h3", {}, "Where a call's time is expected to go"), el("ul", {}, terms.map(([name, time]) => {
     const bar = el("span", { class: "bar" });
     bar.style.width = `${(100 * time) / whole}%`;
     return el("li", {}, el("span", { class: "term" }, words[name] ?? name), el("span", { class: "track" }, bar), el("span", { class: "number" }, duration(time)));
@@ -36,5 +36,5 @@ function choice({ kind, taken, because, options }, words) {
     mark: one.name === taken ? "taken" : "",
     cells: [one.name === taken ? el("b", {}, `✓ ${one.name}`) : one.name, one.microseconds === null ? "" : duration(one.microseconds), words[one.bound] ?? one.bound, one.name === taken ? "taken" : one.why_not, one.detail],
   }));
-  return el("div", { class: "choice-table" }, el("h4", {}, `${kind[0].toUpperCase()}${kind.slice(1)}`), because && el("p", { class: "weak" }, because), table(`Alternatives: ${kind}`, ["Alternative", "#Time", "Bound by", "Why, why not", "Details"], rows));
+  return el("div", { class: "choice-table" }, el("h3", {}, `${kind[0].toUpperCase()}${kind.slice(1)}`), because && el("p", { class: "weak" }, because), table(`Alternatives: ${kind}`, ["Alternative", "#Time", "Bound by", "Why, why not", "Details"], rows));
 }

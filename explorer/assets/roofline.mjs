@@ -52,10 +52,11 @@ function axes({ x0, x1, y0, y1 }, scale) {
   return made;
 }
 
-function lineOf({ peak, memory, near, kind }, { x0, x1 }, scale) {
+function lineOf({ peak, memory, near, kind }, { x0, x1, y0 }, scale) {
   const path = (bandwidth) => {
-    const ridge = Math.min(x1, Math.max(x0, peak / bandwidth));
-    return `M${scale.x(x0)} ${scale.y(Math.min(peak, bandwidth * x0))}L${scale.x(ridge)} ${scale.y(Math.min(peak, bandwidth * ridge))}L${scale.x(x1)} ${scale.y(peak)}`;
+    const start = Math.max(x0, y0 / bandwidth);
+    const ridge = Math.min(x1, Math.max(start, peak / bandwidth));
+    return `M${scale.x(start)} ${scale.y(Math.min(peak, bandwidth * start))}L${scale.x(ridge)} ${scale.y(Math.min(peak, bandwidth * ridge))}L${scale.x(x1)} ${scale.y(peak)}`;
   };
   return svg("g", { class: `roof ${kind}` }, svg("path", { d: path(near), class: "near" }), svg("path", { d: path(memory) }));
 }

@@ -154,7 +154,7 @@ export class CompareView {
 
   summary({ a, b }) {
     const row = (name, of) => [name, of(a), of(b)];
-    return table("Two compilations", ["", `A: ${a.label}`, `B: ${b.label}`], [
+    return table("Two compilations", ["What", `A: ${a.label}`, `B: ${b.label}`], [
       row("Nodes", (one) => String(one.graph.nodes.length)), row("Kernels", (one) => `${one.kernels.length} in ${plural(one.calls, "call")}`),
       row("Expected", (one) => duration(one.microseconds)), row("Operations", (one) => amount(one.kernels.reduce((sum, kernel) => sum + kernel.calls * (kernel.operations ?? 0), 0))),
       row("Steps of the host", (one) => String(one.host.length)), row("Target", (one) => `${one.target}: ${one.summary}`),
@@ -187,10 +187,10 @@ export class CompareView {
         badge.classList.add("added");
       }
       const ratio = one?.total && other?.total ? `${(other.total / one.total).toFixed(2)} ×` : "";
-      const show = one && other ? el("button", { type: "button", onclick: () => this.show(pair) }, "Texts") : "";
+      const show = one && other ? el("button", { type: "button", onclick: () => this.show(pair) }, "Show") : "";
       return [el("span", { class: "weak" }, kernel.nodes.slice(0, 2).map((id) => kernel.of.graph.fullName(id)).join(", ") + (kernel.nodes.length > 2 ? ` +${kernel.nodes.length - 2}` : "")), name(one), one ? duration(one.total) : "", name(other), other ? duration(other.total) : "", ratio, badge, show];
     });
-    return table(`Kernels of ${a.label} and ${b.label}`, ["Nodes", "Kernel of A", "#All calls", "Kernel of B", "#All calls", "#B for A", "", ""], rows);
+    return table(`Kernels of ${a.label} and ${b.label}`, ["Nodes", "Kernel of A", "#All calls", "Kernel of B", "#All calls", "#B for A", "Differs", "Texts"], rows);
   }
 
   async show([one, other], name = "schedule") {
@@ -210,7 +210,7 @@ export class CompareView {
       draw: (row) => {
         const [x, y] = pairs[row];
         const mark = x === undefined ? "added" : y === undefined ? "removed" : "";
-        return { content: [half(a[x], x !== undefined && mark), half(b[y], y !== undefined && mark)], label: mark ? `${mark === "added" ? "only in B" : "only in A"}: ${a[x] ?? b[y]}` : a[x].slice(0, 300) };
+return { content: [half(a[x], x !== undefined && mark), half(b[y], y !== undefined && mark)] };
       },
     });
     const changed = pairs.filter(([x, y]) => x === undefined || y === undefined).length;
