@@ -178,7 +178,7 @@ def _listing(listing: Listing, last: StageText) -> dict[str, Any]:
         for i, line in enumerate(listing.lines)
         if (name := _defined(line, last.functions))
     ]
-    ends = [*(i for i, _ in starts[1:]), len(listing.lines)]
+    ends = [*(i for i, _ in starts), len(listing.lines)][1:]
     return {
         "name": listing.suffix,
         "text": "\n".join(listing.lines),

@@ -135,6 +135,8 @@ def _functions(
         name = _symbol(op)
         first = found[name][0] if name in found else start
         found[name] = (first, after)
+        if op.name == "gpu.module":
+            found |= _functions(op, line_of, after)
     return found
 
 

@@ -62,6 +62,12 @@ class Listing:
     lines: list[str]
     origins: list[int | None]
 
+    @staticmethod
+    def of(suffix: str, text: str) -> Listing:
+        """A text that does not tell where its lines came from."""
+        lines = text.splitlines()
+        return Listing(suffix, lines, [None] * len(lines))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Target(ABC):
@@ -154,8 +160,7 @@ class Target(ABC):
         suffix = next((suffix for suffix, kind in self.files.items() if kind.is_text), None)
         if suffix is None:
             return None
-        lines = self.text(module, suffix).splitlines()
-        return Listing(suffix, lines, [None] * len(lines))
+        return Listing.of(suffix, self.text(module, suffix))
 
     def trial(self, module: Operation, kernels: Sequence[str]) -> bytes | None:
         """These kernels as a module that a page can load and time, of a module behind the last

@@ -29,6 +29,10 @@ def explore_model(args: argparse.Namespace, session: Session) -> int:
             f"are {len(models) * len(targets)} compilations"
         )
 
+    path = session.streams.path(args.output)
+    if path.is_dir():
+        raise NncError(f"cannot write '{path}': it is a folder")
+
     def source(path: str, name: str) -> Source:
         def load():
             return load_module(
@@ -37,7 +41,6 @@ def explore_model(args: argparse.Namespace, session: Session) -> int:
 
         return Source(name, load)
 
-    path = session.streams.path(args.output)
     text = explore(
         [source(model, name) for model, name in zip(models, _names(models), strict=True)],
         targets,

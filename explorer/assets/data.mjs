@@ -132,7 +132,7 @@ class StageText {
   /** The lines of a kernel: its function, those that were cut out of it, and what hands those to threads. */
   ofKernel(name) {
     const mine = Object.entries(this.functions).filter(([one]) =>
-      one === name || one.startsWith(`${name}_parallel_`) || one.startsWith(`${name}.`) || one.startsWith(`${name}_launch`));
+      one === name || (one.startsWith(name) && /^(_parallel_|\.|_\d+$)/.test(one.slice(name.length))));
     const rank = (one) => (one === name ? 0 : one.endsWith(".task") ? 2 : 1);
     return mine.sort(([a, x], [b, y]) => rank(a) - rank(b) || x[0] - y[0]).map(([, range]) => range);
   }

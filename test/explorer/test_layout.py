@@ -1,6 +1,6 @@
 """Layers of graphs, and scopes made of names."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 from hypothesis import given
@@ -23,7 +23,7 @@ def crossings(found: Layers, edges: list[tuple[int, int]]) -> int:
     pieces = []
     for source, target in edges:
         line = [source, *found.routes.get((source, target), ()), target]
-        for a, b in zip(line, line[1:], strict=False):
+        for a, b in pairwise(line):
             upper, lower = (a, b) if level[a] < level[b] else (b, a)
             pieces.append((level[upper], place[upper], place[lower]))
     return sum(
@@ -45,7 +45,7 @@ def test_each_box_has_one_place_and_edges_join_different_layers(edges) -> None:
         assert len(road) == (distance if distance <= LONGEST else 0)
         steps = [level[source], *(level[one] for one in road), level[target]]
         if road:
-            assert all(abs(a - b) == 1 for a, b in zip(steps, steps[1:], strict=False))
+            assert all(abs(a - b) == 1 for a, b in pairwise(steps))
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=20))
