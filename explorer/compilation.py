@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..dialects import func
@@ -21,6 +22,8 @@ from .graph import Graph, graph_of
 from .tracing import StageText, Trace, without_marks
 
 Progress = Callable[[str], None]
+
+_CALL = re.compile(r"\bcall @([\w$.-]+)\(")
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class Part:
 
 @dataclass
 class Compilation:
-    """A model compiled for a target. `nodes_of_kernels` is by part and kernel."""
+    """A model compiled for a target."""
 
     model: str
     target: Target
@@ -124,3 +127,28 @@ def _note_arguments(kernels: dict[str, Kernel], module: Operation) -> None:
         if (old := kernels.get(op.sym_name)) is not None:
             found = arguments_of(op, calls.get(op.sym_name))
             kernels[op.sym_name] = replace(old, arguments=found)
+
+
+def nodes_by_calls(graph: Graph, stages: Sequence[StageText]) -> dict[str, list[int]]:
+    """The nodes of each kernel, by the lines that its calls came from: where nodes have no names,
+    nothing else tells.
+    """
+    node_of = {line: number for number, node in enumerate(graph.nodes) for line in node.lines}
+    found: dict[str, dict[int, None]] = {}
+    for at, stage in enumerate(stages):
+        for number, text in enumerate(stage.lines):
+            if called := _CALL.search(text):
+                lines = first_lines(stages, at, number)
+                nodes = (node_of[line] for line in sorted(lines) if line in node_of)
+                found.setdefault(called[1], {}).update(dict.fromkeys(nodes))
+        if found:
+            break
+    return {name: list(nodes) for name, nodes in found.items()}
+
+
+def first_lines(stages: Sequence[StageText], stage: int, line: int) -> set[int]:
+    """The lines of the first stage that a line of another one came from."""
+    lines = {line}
+    for at in range(stage, 0, -1):
+        lines = {parent for one in lines for parent in stages[at].parents[one]}
+    return lines

@@ -17,7 +17,7 @@ from ..driver.explaining.words import WORDS
 from ..lowering.pipelines import stages_of
 from ..targets.base import Listing
 from ..targets.machine import Machine
-from .compilation import Compilation, Kernel, Part
+from .compilation import Compilation, Kernel, Part, nodes_by_calls
 from .graph import Graph
 from .scopes import scopes_in
 from .tracing import IMPORT, StageText
@@ -68,6 +68,12 @@ class Content:
         """A compilation, with the modules that time the kernels of its parts."""
         numbers = {node.key: i for i, node in enumerate(made.graph.nodes) if node.key}
         found = made.explanation
+
+        def nodes_of(kernel: KernelReason) -> list[int]:
+            named = [numbers[name] for name in kernel.nodes if name in numbers]
+            return named or called.get(kernel.kernel, [])
+
+        called = nodes_by_calls(made.graph, made.parts[0].stages) if len(made.parts) == 1 else {}
         homes = {name: i for i, part in enumerate(made.parts) for name in part.kernels}
         self.compilations.append(
             {
@@ -81,7 +87,7 @@ class Content:
                     self._part(part, trial) for part, trial in zip(made.parts, trials, strict=True)
                 ],
                 "kernels": [
-                    _kernel(one, homes[one.kernel], made.parts, numbers, trials)
+                    _kernel(one, homes[one.kernel], made.parts, nodes_of(one), trials)
                     for one in found.kernels
                 ],
                 "microseconds": found.microseconds,
@@ -136,14 +142,14 @@ def _kernel(
     one: KernelReason,
     part: int,
     parts: Sequence[Part],
-    numbers: dict[str, int],
+    nodes: list[int],
     trials: Sequence[Trial | None],
 ) -> dict[str, Any]:
     known: Kernel = parts[part].kernels[one.kernel]
     trial = trials[part]
     found = asdict(one) | {
         "part": part,
-        "nodes": [numbers[name] for name in one.nodes if name in numbers],
+        "nodes": nodes,
         "operations": known.cost.operations,
         "bytes": known.cost.bytes,
         "arguments": None if known.arguments is None else [list(_row(a)) for a in known.arguments],

@@ -101,7 +101,7 @@ class _Maker:
         if number is None:
             found = _KIND.fullmatch(key)
             whole, kind = found.groups() if found else (key or _own_name(op), op.name)
-            scopes, name = scopes_of(whole)
+            scopes, name = scopes_of(whole) if key else ((), whole)
             number = self._new(key, name, short_kind(kind), scopes)
             if key:
                 self.numbers[key] = number

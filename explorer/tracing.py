@@ -142,7 +142,7 @@ def _functions(
 
 def _symbol(op: Operation) -> str:
     for key in ("sym_name", "kernel", "callee"):
-        value = op.properties.get(key)
+        value = op.properties.get(key) or op.attributes.get(key)
         name = getattr(value, "value", None) or getattr(value, "root", None)
         if isinstance(name, str):
             return name

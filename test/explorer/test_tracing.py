@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 from nnc.driver.compile import load_module, run_stages, write_stages
-from nnc.explorer.compilation import Compilation, compile_traced
-from nnc.explorer.tracing import StageText
+from nnc.explorer.compilation import Compilation, compile_traced, first_lines, nodes_by_calls
 from nnc.ir.diagnostics import NncError
 from nnc.targets.attribute import target_of
 from nnc.targets.llvm.ir import llvm_ir
@@ -32,14 +31,6 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def traced(path: Path) -> Compilation:
     return compile_traced("model", load_module(path), target=TARGET)
-
-
-def origins(stages: list[StageText], stage: int, line: int) -> set[int]:
-    """The lines of the first stage that a line came from."""
-    lines = {line}
-    for at in range(stage, 0, -1):
-        lines = {parent for one in lines for parent in stages[at].parents[one]}
-    return lines
 
 
 def test_the_texts_are_those_of_stages(path: Path, traced: Compilation, tmp_path: Path) -> None:
@@ -77,7 +68,7 @@ def test_instructions_lead_to_their_operation_alone(
     assert listing is not None
     wanted = {i for i, line in enumerate(stages[0].lines) if operation in line}
     found = [
-        origins(stages, len(stages) - 1, origin)
+        first_lines(stages, len(stages) - 1, origin)
         for line, origin in zip(listing.lines, listing.origins, strict=True)
         if line.lstrip().startswith(instruction) and origin is not None
     ]
@@ -116,6 +107,13 @@ def test_nodes_have_the_kernels_that_compute_them(traced: Compilation) -> None:
         ("input", "matmul"), ("matmul", "output"),
     }  # fmt: skip
     assert set(ops) == {"nn.sqrt", "nn.div", "nn.matmul"}
+    (part,) = traced.parts
+    found = nodes_by_calls(graph, part.stages)
+    assert set(found) == set(part.kernels)
+    for name, nodes in found.items():
+        assert {graph.nodes[node].kind for node in nodes} == {
+            kind for kind in ("sqrt", "div", "matmul") if kind in name
+        }, name
 
 
 def test_an_error_on_the_way_has_the_models_place(tmp_path: Path) -> None:
