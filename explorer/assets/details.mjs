@@ -106,7 +106,7 @@ export class Details {
     const at = texts.at("schedule"), last = texts.stages.length - 1;
     const stages = tab === "schedule" ? [at, at + 1] : tab === "code" ? [last - 1, last] : [0, texts.at("make-kernels"), at + 1];
     const fits = this.body.clientWidth || 600;
-    const columns = [...new Set(stages)].filter((stage) => stage >= 0 && stage <= last).slice(0, fits < 420 ? 1 : stages.length);
+    const columns = [...new Set(stages)].filter((stage) => stage >= 0 && stage <= last).slice(fits < 420 ? -1 : 0);
     this.code = new Code({ texts, kernel, stages: this.pick && !columns.includes(this.pick.stage) ? [this.pick.stage, ...columns.slice(1)] : columns, nodesOf: (lines) => this.nodesOf(lines), openNode: (id) => app.openNode(id), openKernel: (name) => this.openNamed(name) });
     this.body.replaceChildren(this.code.element);
     if (this.pick) this.code.pick(this.pick.stage, [this.pick.line]);

@@ -270,7 +270,7 @@ def test_kernels_of_the_page_compute_what_the_model_does(tmp_path: Path) -> None
 
 _SCRIPT = """
 const say = (body) => fetch("/", { method: "POST", body: JSON.stringify(body) });
-const until = async (what) => { for (let i = 0; i < 6000; i++) { const found = what(); if (found) return found; await new Promise((r) => setTimeout(r, 20)); } throw new Error("waited for " + what); };
+const until = async (what) => { for (let i = 0; i < 1500; i++) { const found = what(); if (found) return found; await new Promise((r) => setTimeout(r, 20)); } throw new Error("waited for " + what); };
 const key = (target, name) => target.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true, cancelable: true }));
 const all = (selector) => [...document.querySelectorAll(selector)];
 try {
