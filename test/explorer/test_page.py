@@ -318,9 +318,9 @@ def test_from_a_node_to_its_instructions_and_back(tmp_path: Path) -> None:
       (await until(() => document.querySelector(".measuring .primary"))).click();
       await until(() => explorer.times.size && !explorer.busy);
       const times = [...explorer.times.values()];
-      // By keyboard: the graph's first box, down an edge, and the details close.
+      // By keyboard: up an edge of the graph, from the node that is chosen, and the details close.
       const canvas = document.querySelector("canvas[role=application]");
-      canvas.focus(); key(canvas, "ArrowDown"); key(canvas, "ArrowDown"); key(canvas, "Enter");
+      canvas.focus(); key(canvas, "ArrowUp"); key(canvas, "Enter");
       const chosen = await until(() => document.querySelector(".details h2")?.textContent);
       key(document.body, "Escape");
       const closed = !document.querySelector(".frame.has-details");
