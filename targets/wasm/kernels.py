@@ -7,14 +7,17 @@ none. What the module needs is what those of models need: `memory` and the funct
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ...dialects import llvm
 from ...ir.core import Operation
 from ...runtime.abi import RUN
 from ..llvm.ir import llvm_ir
-from .levels import Wasm
 from .linker import PAGE, STACK
 from .module import linked
+
+if TYPE_CHECKING:
+    from .levels import Wasm
 
 
 def kernels_module(target: Wasm, module: Operation, names: Sequence[str]) -> bytes:
