@@ -13,8 +13,8 @@ from ..ir.syntax.parser import parse_module
 from ..targets.attribute import target_of
 from ..targets.base import target as find_target
 from ..targets.processor import Processor
-from ..targets.wasm.kernels import program_module
 from ..targets.wasm.levels import Wasm
+from ..targets.wasm.module import program_module
 from .compilation import Part
 
 ENGINE = "wasm32-simd"

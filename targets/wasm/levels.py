@@ -101,7 +101,7 @@ class Wasm(LlvmTarget):
         return write_module(self, program, path, options, timed)
 
     def trial(self, module: Operation, kernels: Sequence[str]) -> bytes:
-        from .kernels import kernels_module
+        from .module import kernels_module
 
         return kernels_module(self, module, kernels)
 

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 from ...artifacts.bindings.language import ModelView, TensorView, language, rendered
 from ...artifacts.interface import Interface
 from ...artifacts.options import ArtifactOptions
+from ...dialects import llvm
+from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.files import Part, write_together
 from ...ir.timing import Timed, untimed
@@ -26,6 +28,7 @@ from ...runtime.abi import FIRST_FAILURE, POOL_CREATE, PREPARE, RUN
 from ...runtime.emulated import Emulated
 from ...runtime.program import Program
 from ..emulator import Runner
+from ..llvm.ir import llvm_ir
 from .linker import MEMORY, PAGE, STACK, WasmToolchain
 
 if TYPE_CHECKING:
@@ -140,6 +143,30 @@ def linked(
         made = Path(name) / "model.wasm"
         tools.module(objects, made, exports, pages, shared)
         return made.read_bytes()
+
+
+def kernels_module(target: Wasm, module: Operation, names: Sequence[str]) -> bytes:
+    """A module with these kernels, of a model's module behind the last stage, which is changed.
+
+    Each is exported by its name and takes the addresses of its buffers, and a pool of threads where
+    it has parallel loops, 0 for none. Raises NncError.
+    """
+    wanted = set(names)
+    for op in module.body_block:
+        if isinstance(op, llvm.Func) and op.sym_name in wanted:
+            op.properties.pop("linkage", None)  # external is what is not said
+    return _without_weights(target, module, names)
+
+
+def program_module(target: Wasm, module: Operation) -> bytes:
+    """The module of a program without weights, exported as `RUN`. Raises NncError."""
+    return _without_weights(target, module, [RUN])
+
+
+def _without_weights(target: Wasm, module: Operation, exports: Sequence[str]) -> bytes:
+    code = target.object_of(llvm_ir(module))
+    pages = -(-(STACK + len(code)) // PAGE)
+    return linked(target.toolchain(), code, exports, pages, shared=False)
 
 
 def _section_head(size: int) -> bytes:
