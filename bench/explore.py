@@ -37,7 +37,7 @@ try {
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the figures; 1 where Chromium is missing or the page fails."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="What a page of `nnc explore` is and does.")
     parser.add_argument("model")
     parser.add_argument("--shape", action="append", default=[])
     parser.add_argument("--minutes", type=float, default=20.0, help="to wait for the times")
