@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
@@ -50,6 +50,23 @@ class Symbols:
 
     prefix: str = DEFAULT_PREFIX
     hidden: bool = False
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Code as text: its file's suffix, its lines, and for each the line, from 0, of the text of the
+    last stage that it came from; None where that is not known.
+    """
+
+    suffix: str
+    lines: list[str]
+    origins: list[int | None]
+
+    @staticmethod
+    def of(suffix: str, text: str) -> Listing:
+        """A text that does not tell where its lines came from."""
+        lines = text.splitlines()
+        return Listing(suffix, lines, [None] * len(lines))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +152,21 @@ class Target(ABC):
     def text(self, module: Operation, suffix: str) -> str:
         """The code of such a module as text, for a suffix of `files` that says so."""
         raise NncError(f"'{self.name}' has no {suffix} files")
+
+    def listing(self, module: Operation, line_of: Mapping[Operation, int]) -> Listing | None:
+        """Its code for people, of a module behind the last stage, whose operations stand on these
+        lines of a text, from 0; None where it is not to be read. Raises NncError.
+        """
+        suffix = next((suffix for suffix, kind in self.files.items() if kind.is_text), None)
+        if suffix is None:
+            return None
+        return Listing.of(suffix, self.text(module, suffix))
+
+    def trial(self, module: Operation, kernels: Sequence[str]) -> bytes | None:
+        """These kernels as a module that a page can load and time, of a module behind the last
+        stage, which is consumed; None where no page runs its code. Raises NncError.
+        """
+        return None
 
     # -- what the user takes away ------------------------------------------------------------
 

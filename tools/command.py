@@ -9,7 +9,6 @@ from __future__ import annotations
 import atexit
 import io
 import os
-import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ from typing import NoReturn, TextIO
 
 from ..ir.diagnostics import Diagnostic, NncError, SourceFile
 from ..ir.location import FileLineColLoc, FusedLoc, Location, NameLoc
+from ..ir.visible import visible
 
 
 @dataclass
@@ -56,17 +56,6 @@ class Streams:
         """
         stdout = Visible(self.stdout) if output else self.stdout
         return Streams(self.stdin, stdout, Visible(self.stderr), self.directory)
-
-
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
-"""Control characters but tabs and line ends, what turns the direction of text, surrogates."""
-
-
-def visible(text: str) -> str:
-    """The text with escapes in place of what a terminal does not show but obeys."""
-    return _HIDDEN.sub(lambda m: m[0].encode("unicode_escape").decode(), text)
 
 
 class Visible(io.TextIOBase, TextIO):

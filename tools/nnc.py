@@ -1,5 +1,5 @@
 """nnc: the user's command line: import, compile, run, bench, profile, calibrate, tune, worker,
-fleet, stages, check, why, compare, cache, targets.
+fleet, stages, check, why, explore, compare, cache, targets.
 """
 
 from __future__ import annotations
@@ -198,6 +198,12 @@ def _why(args: argparse.Namespace, session: Session) -> int:
     return why_model(args, session)
 
 
+def _explore(args: argparse.Namespace, session: Session) -> int:
+    from .explore import explore_model
+
+    return explore_model(args, session)
+
+
 def _compare(args: argparse.Namespace, session: Session) -> int:
     from .compare import compare_model
 
@@ -263,6 +269,7 @@ _COMMANDS = {
     "stages": _stages,
     "check": _check,
     "why": _why,
+    "explore": _explore,
     "compare": _compare,
 }
 

@@ -352,6 +352,19 @@ def _add_why(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--json", action="store_true", help="all of it as JSON")
 
 
+def _add_explore(sub: argparse.ArgumentParser) -> None:
+    add = sub.add_argument
+    add("other", nargs="?", metavar="OTHER", help="another model, to be shown beside it")
+    add("-o", "--output", required=True, metavar="PAGE.html")
+    add(
+        "--no-measure",
+        dest="measure",
+        action="store_false",
+        help="a page without the kernels' WebAssembly, which times nothing",
+    )
+    _add_tuned(sub)
+
+
 def _add_compare(sub: argparse.ArgumentParser) -> None:
     _add_inputs(sub)
     add = sub.add_argument
@@ -466,6 +479,11 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
         "should take, what bounds the chosen one, and what would change the choice.",
         _add_why,
     ),
+    "explore": (
+        "Write a page to look inside a model: its graph, each kernel's schedule, loops, "
+        "instructions and reasons, every stage side by side; it times kernels where it is opened.",
+        _add_explore,
+    ),
     "compare": (
         "Compare a model's outputs with ONNX Runtime's or with another compilation; where they "
         "differ, find the first node at which. 1 if they differ.",
@@ -481,5 +499,6 @@ SEVERAL_TARGETS = {
     "compile": ". Several levels, as in x86-64-v2,x86-64-v3: a library that has code for "
     "each and chooses when it is loaded",
     "check": ". Several, as in x86-64-v3,cortex-a76: a time for each",
+    "explore": ". Two, as in x86-64-v3,cortex-a76: both compilations side by side",
 }
 """The commands that take several targets, and what they make of them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...dialects import func
 from ...dialects.marks import DEVICE, ON_HOST
@@ -24,6 +24,9 @@ from ..compile import run_stages
 from ..hosting import cut_parts, host_steps, is_hosted
 from .changes import Change, changes_of
 from .summary import reason
+
+if TYPE_CHECKING:
+    from ...kernels.tuned import TunedFolder
 
 Progress = Callable[[str], None]
 
@@ -135,29 +138,41 @@ def explain(
     Raises NncError, also where there is no such node, with names that are like it.
     """
     known = {n for op in module.walk() for n in node_names(op.loc)}
-    hosted = [op for op in host_steps(module) if not isinstance(op, func.Return)]
-    steps = tuple(dict.fromkeys(node_of(op.loc) or f"'{op.name}'" for op in hosted))
+    steps = named_host_steps(module)
     chosen = attach(module, target_of(module, target))
     parts = cut_parts(module) if is_hosted(module) else [module]
-    walks = [_Walk(chosen, node, changes) for _ in parts]
+    walks = [Walk(chosen, node, changes) for _ in parts]
     for part, walk in zip(parts, walks, strict=True):
         walk.run(part, progress)
     kernels = [kernel for walk in walks for kernel in walk.kernels]
     if node is not None and not kernels:
         _refuse(node, known, {n for walk in walks for n in walk.names})
-    launches = [walk.number("launches") for walk in walks] if chosen.caller is not chosen else None
+    return explanation(name, chosen, walks, steps)
+
+
+def explanation(
+    name: str, target: Target, walks: Sequence[Walk], host_steps: tuple[str, ...]
+) -> Explanation:
+    """What the walks of a model's modules have found."""
+    launches = [walk.number("launches") for walk in walks] if target.caller is not target else None
     copied = sum(walk.number("copied") for walk in walks)
-    bandwidth = getattr(chosen.machine, "copy_bandwidth", None)
+    bandwidth = getattr(target.machine, "copy_bandwidth", None)
     return Explanation(
         name,
-        chosen.name,
-        tuple(kernels),
+        target.name,
+        tuple(kernel for walk in walks for kernel in walk.kernels),
         tuple(choice for walk in walks for choice in walk.choices),
-        steps,
+        host_steps,
         None if launches is None else sum(launches),
         copied,
         copied / bandwidth / 1000 if bandwidth else 0.0,
     )
+
+
+def named_host_steps(module: Operation) -> tuple[str, ...]:
+    """What a host computes of a module of the graph, by the model's nodes."""
+    hosted = [op for op in host_steps(module) if not isinstance(op, func.Return)]
+    return tuple(dict.fromkeys(node_of(op.loc) or f"'{op.name}'" for op in hosted))
 
 
 def _refuse(node: str, known: set[str], compiled: set[str]) -> None:
@@ -177,7 +192,7 @@ def _is_named(wanted: str, name: str) -> bool:
     return wanted in (name, name.rpartition(" (")[0])
 
 
-class _Walk:
+class Walk:
     """One module on its way down, with what is decided there."""
 
     def __init__(self, target: Target, node: str | None, changes: bool) -> None:
@@ -190,20 +205,31 @@ class _Walk:
         """Of all kernels, and of the nodes that they came from."""
         self.note: DictAttr | None = None
 
-    def run(self, module: Operation, progress: Progress) -> None:
-        """To the schedules of a processor; of a device to the end, where copies are known."""
+    def run(
+        self,
+        module: Operation,
+        progress: Progress,
+        after_stage: Callable[[str, Operation], None] | None = None,
+        tuned: TunedFolder | None = None,
+    ) -> None:
+        """To the schedules of a processor; of a device, and with `after_stage`, to the end, which
+        of a device is where copies are known.
+        """
 
         def look(stage: str, at: Operation) -> None:
             if stage == "schedule":
                 self.kernels = self._explained(at)
+            if after_stage is not None:
+                after_stage(stage, at)
 
         is_device = self.target.caller is not self.target
         run_stages(
             module,
-            last=None if is_device else "schedule",
+            last=None if is_device or after_stage is not None else "schedule",
             progress=progress,
             after_stage=look,
             decisions=self.decisions,
+            tuned=tuned,
         )
         found = module.attributes.get(DEVICE)
         self.note = found if isinstance(found, DictAttr) else None

@@ -14,7 +14,7 @@ from ...ir.diagnostics import NncError
 from ...ir.files import Part, write_together
 from ...ir.stages import Stage, stage
 from ...ir.timing import Timed, untimed
-from ..base import Symbols, Target, host
+from ..base import Listing, Symbols, Target, host
 from ..stages import LOOPS, VECTORS
 
 if TYPE_CHECKING:
@@ -61,6 +61,9 @@ class CTarget(Target):
 
         with timed("Print"):
             return c_text(module, symbols.prefix, self.pointer_bits).encode()
+
+    def listing(self, module: Operation, line_of: Mapping[Operation, int]) -> Listing:
+        return Listing.of(".c", self.emit(module, Symbols()).decode())
 
     def write(
         self, program: Program, path: Path, options: ArtifactOptions, timed: Timed = untimed

@@ -14,7 +14,7 @@ from ...ir.core import Operation
 from ...ir.files import Part, write_together
 from ...ir.stages import Stage, stage
 from ...ir.timing import Timed, untimed
-from ..base import Symbols, Target
+from ..base import Listing, Symbols, Target
 from ..fpga import FpgaMachine
 
 if TYPE_CHECKING:
@@ -78,6 +78,9 @@ class HlsTarget(Target):
         with timed("Print"):
             text = hls_text(module, symbols.prefix, self.machine, self.exact, self.fixed)
         return text.encode()
+
+    def listing(self, module: Operation, line_of: Mapping[Operation, int]) -> Listing:
+        return Listing.of(".cpp", self.emit(module, Symbols()).decode())
 
     def told(self, module: Operation) -> str:
         return self.notes(module)[0]

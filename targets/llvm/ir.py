@@ -7,7 +7,7 @@ LLVM's parser, which checks it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ...dialects import llvm
 from ...dialects.marks import SCALAR_LOOPS
@@ -20,6 +20,7 @@ from ..base import find_host
 from .constants import constant_text, global_text, symbol_text, type_text
 from .instructions import EMITTERS, refuse
 from .intrinsics import intrinsic
+from .places import NO_PLACES, Places
 
 
 class FunctionWriter:
@@ -47,7 +48,8 @@ class FunctionWriter:
         incoming = self._incoming(blocks)
         lines, names = self.lines, self.names
         header = self.module.signature(func, [names[a] for a in blocks[0].args])
-        lines.append(f"define {header} {{")
+        scope, place = self.module.places.of(func)
+        lines.append(f"define {header}{scope} {{")
         emitters = EMITTERS
         for block in blocks:
             lines.append(f"{self.labels[block]}:")
@@ -59,7 +61,7 @@ class FunctionWriter:
                 if emitter is None and _is_intrinsic(op.name):
                     emitter = emitters[cls] = intrinsic
                 if emitter is not None:
-                    text = emitter(self, op)
+                    text = emitter(self, op) + place(op)
                     if op.results:
                         lines.append(f"  {names[op.results[0]]} = {text}")
                     else:
@@ -136,11 +138,14 @@ def successor_values(op: Operation | None) -> list[tuple[Block, Sequence[Value]]
 class ModuleWriter:
     """Writes a module: globals, functions, and the declarations that they need."""
 
-    def __init__(self, function_attributes: str = "nounwind") -> None:
+    def __init__(
+        self, function_attributes: str = "nounwind", line_of: Mapping[Operation, int] | None = None
+    ) -> None:
         self.function_attributes = function_attributes
         self.lines: list[str] = []
         self.declarations: dict[str, str] = {}
         self.metadata: dict[str, int] = {}
+        self.places = NO_PLACES if line_of is None else Places(line_of, self.node)
 
     def write(self, module: Operation) -> str:
         """The text of the module. Raises NncError for an op that is not of the llvm dialect."""
@@ -155,6 +160,7 @@ class ModuleWriter:
         self.lines += self.declarations.values()
         self.lines += functions
         self.lines.append(f"attributes #0 = {{ {self.function_attributes} }}")
+        self.lines += self.places.named()
         self.lines += [f"!{number} = {text}" for text, number in self.metadata.items()]
         return "\n".join(self.lines) + "\n"
 
@@ -341,12 +347,15 @@ def _function_attributes(func: llvm.Func) -> list[str]:
     return words
 
 
-def llvm_ir(module: Operation) -> str:
-    """The LLVM IR text of a module of the llvm dialect. Raises NncError for what has none."""
+def llvm_ir(module: Operation, line_of: Mapping[Operation, int] | None = None) -> str:
+    """The LLVM IR text of a module of the llvm dialect. Raises NncError for what has none.
+
+    With `line_of`, instructions have debug locations: the lines, from 1, of their operations.
+    """
     one = target_of(module) if TARGET in module.attributes else find_host()
     length = getattr(one, "scalable", 0)
     scalable = f" vscale_range({length},{length})" if length else ""
-    return ModuleWriter(f"nounwind{scalable}").write(module)
+    return ModuleWriter(f"nounwind{scalable}", line_of).write(module)
 
 
 _SEQUENTIAL = (llvm.Call, llvm.AtomicRMW, llvm.CmpXchg, llvm.Fence)

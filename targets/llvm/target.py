@@ -15,7 +15,7 @@ from ...ir.stages import Stage
 from ...ir.timing import Timed, untimed
 from ...runtime.systems import LINUX, SYSTEMS, System
 from ..attribute import target_of
-from ..base import Symbols, Target, find_host
+from ..base import Listing, Symbols, Target, find_host
 from ..emulator import Emulator, Runner
 from ..linker import Toolchain, find_toolchain
 from ..processor import Processor
@@ -195,6 +195,14 @@ class LlvmTarget(Target):
 
         text = llvm_ir(module)
         return text if suffix == ".ll" else self.assembly_of(text)
+
+    def listing(self, module: Operation, line_of: Mapping[Operation, int]) -> Listing:
+        from .ir import llvm_ir
+        from .places import taken_apart
+
+        text = llvm_ir(module, {op: line + 1 for op, line in line_of.items()})
+        lines, places = taken_apart(self.assembly_of(text).splitlines())
+        return Listing(".s", lines, [None if one is None else one - 1 for one in places])
 
     def dot(self, packing: str, lanes: int, *, accumulates: bool) -> Dot | None:
         """Its instruction for dot products on so many lanes; None where it has none."""

@@ -14,12 +14,13 @@ the thread is to stop, and moves and compares its index, 6 micro-operations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...artifacts.options import ArtifactOptions, FileKind
+from ...ir.core import Operation
 from ...ir.timing import Timed, untimed
 from ..costs import Costs, LoopCosts, TileCosts
 from ..llvm.dots import Dot
@@ -98,6 +99,11 @@ class Wasm(LlvmTarget):
         from .module import write_module
 
         return write_module(self, program, path, options, timed)
+
+    def trial(self, module: Operation, kernels: Sequence[str]) -> bytes:
+        from .module import kernels_module
+
+        return kernels_module(self, module, kernels)
 
     @property
     def is_native(self) -> bool:

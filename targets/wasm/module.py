@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 from ...artifacts.bindings.language import ModelView, TensorView, language, rendered
 from ...artifacts.interface import Interface
 from ...artifacts.options import ArtifactOptions
+from ...dialects import llvm
+from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.files import Part, write_together
 from ...ir.timing import Timed, untimed
@@ -26,6 +28,7 @@ from ...runtime.abi import FIRST_FAILURE, POOL_CREATE, PREPARE, RUN
 from ...runtime.emulated import Emulated
 from ...runtime.program import Program
 from ..emulator import Runner
+from ..llvm.ir import llvm_ir
 from .linker import MEMORY, PAGE, STACK, WasmToolchain
 
 if TYPE_CHECKING:
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
 
 ROOM = Path(__file__).parent
 RUNTIME_SOURCE, LOADER_SOURCE = ROOM / "wasm.c", ROOM / "wasm.mjs"
-SHARED_SOURCE = ROOM / "shared.mjs"
+MATHEMATICS_SOURCE, SHARED_SOURCE = ROOM / "mathematics.mjs", ROOM / "shared.mjs"
 """What loaders have alike."""
 RUNNER_SOURCE = ROOM / "wasm_runner.mjs"
 """What speaks with this process as `runtime/runner.c` does, in an engine."""
@@ -142,6 +145,30 @@ def linked(
         return made.read_bytes()
 
 
+def kernels_module(target: Wasm, module: Operation, names: Sequence[str]) -> bytes:
+    """A module with these kernels, of a model's module behind the last stage, which is changed.
+
+    Each is exported by its name and takes the addresses of its buffers, and a pool of threads where
+    it has parallel loops, 0 for none. Raises NncError.
+    """
+    wanted = set(names)
+    for op in module.body_block:
+        if isinstance(op, llvm.Func) and op.sym_name in wanted:
+            op.properties.pop("linkage", None)  # external is what is not said
+    return _without_weights(target, module, names)
+
+
+def program_module(target: Wasm, module: Operation) -> bytes:
+    """The module of a program without weights, exported as `RUN`. Raises NncError."""
+    return _without_weights(target, module, [RUN])
+
+
+def _without_weights(target: Wasm, module: Operation, exports: Sequence[str]) -> bytes:
+    code = target.object_of(llvm_ir(module))
+    pages = -(-(STACK + len(code)) // PAGE)
+    return linked(target.toolchain(), code, exports, pages, shared=False)
+
+
 def _section_head(size: int) -> bytes:
     """What stands before the contents of a custom section."""
     name = SECTION.encode()
@@ -200,7 +227,8 @@ def about_program(program: Program, path: Path, view: ModelView) -> dict[str, An
 
 def loader_text(source: Path, about: dict[str, Any] | None = None, *more: Path) -> str:
     """A loader with what all of them share and with `more`, for a model if one is given."""
-    text, *parts = (one.read_text(encoding="utf-8") for one in (source, SHARED_SOURCE, *more))
+    sources = (source, MATHEMATICS_SOURCE, SHARED_SOURCE, *more)
+    text, *parts = (one.read_text(encoding="utf-8") for one in sources)
     assert _PLACEHOLDER in text
     known = f"const MODEL = {json.dumps(about, indent=2)};" if about else _PLACEHOLDER
     return text.replace(_PLACEHOLDER, "\n\n".join([known, *map(str.rstrip, parts)]))

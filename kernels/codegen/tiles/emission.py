@@ -429,6 +429,7 @@ class Emission:
 
     def tile(self, stage: Stage) -> None:
         """A stage at the current point: all that its innermost loops walk over."""
+        around, self.code.loc = self.code.loc, stage.op.loc
         at = self.positions[stage]
         order = self.plan.order[stage]
         inside = [loop for loop in order if loop not in at.values and loop not in at.offsets]
@@ -443,6 +444,7 @@ class Emission:
                 self.tiles.write(stage, at, axes, accumulation)
         if own and accumulation is not None:
             accumulation.end()
+        self.code.loc = around
 
     def points(
         self, stage: Stage, loops: Sequence[Loop], every: bool = False

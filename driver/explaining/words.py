@@ -1,0 +1,26 @@
+"""What resources are called where a person reads it."""
+
+from __future__ import annotations
+
+WORDS = {
+    "arithmetic": "arithmetic",
+    "loads": "loads and stores",
+    "cache": "the first cache",
+    "l2": "the second cache",
+    "l3": "the third cache",
+    "memory": "memory",
+    "latency": "latency",
+    "issue": "instructions to start",
+    "loops": "loops",
+    "registers": "missing registers",
+    "code": "much code",
+    "parallel": "uneven shares of the parallel region",
+    "workgroup": "workgroup memory",
+    "groups": "starting groups",
+    "barriers": "barriers",
+    "launches": "launches",
+    "filling": "filling pipelines",
+    "copies": "copies between host and device",
+}
+"""What resources are called; a latency is that of additions that wait for each other, on devices
+that of memory."""

@@ -1,0 +1,172 @@
+// Times kernels on the machine that shows the page, and finds what that machine can do at most.
+
+import { chunk } from "./data.mjs";
+import { mathematics } from "../../targets/wasm/mathematics.mjs";
+
+const PAGES = 1024; // of memory at first; it grows
+const MOST_PAGES = 65536;
+const WEIGHTS = 128 << 20; // bytes of weights that are walked through at most
+const MOST_COPIES = 64;
+const BATCH = 25; // milliseconds
+const BATCHES = 9;
+const WARM = 60, LONGEST_WARM = 600; // milliseconds until the engine's code is its best
+const LEVELS = [[32 << 10, 16 << 10], [512 << 10, 256 << 10], [8 << 20, 4 << 20], [Infinity, 64 << 20]];
+const KINDS = ["first cache", "second cache", "third cache", "memory"];
+const STEP = 32; // elements that the reading loop loads at once
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+async function instance(number) {
+  const memory = new WebAssembly.Memory({ initial: PAGES, maximum: MOST_PAGES });
+  const env = { ...mathematics(), memory, sleeps: () => 0, spawn: () => 1 };
+  const { instance: made } = await WebAssembly.instantiate(await chunk(number), { env });
+  return { code: made.exports, memory };
+}
+
+function allocate({ code }, bytes) {
+  const address = code.nnc_allocate(Math.max(bytes, 64)) >>> 0;
+  if (!address) throw new RangeError(`this browser has no memory for ${(bytes / 1e6).toFixed(0)} MB more`);
+  return address;
+}
+
+// Random data that is as fast or slow as a model's: no denormals, no index but 0.
+function fill({ memory }, address, bytes, kind) {
+  const buffer = memory.buffer;
+  if (kind === "f32") new Float32Array(buffer, address, bytes >> 2).forEach((_, i, all) => (all[i] = 2 * Math.random() - 1));
+  else if (kind === "f64") new Float64Array(buffer, address, bytes >> 3).forEach((_, i, all) => (all[i] = 2 * Math.random() - 1));
+  else if (kind === "f16") new Uint16Array(buffer, address, bytes >> 1).forEach((_, i, all) => (all[i] = 0x3400 + 0x7ff * Math.random()));
+  else if (kind === "bf16") new Uint16Array(buffer, address, bytes >> 1).forEach((_, i, all) => (all[i] = 0x3e80 + 0xff * Math.random()));
+  else if (kind === "bytes") new Uint8Array(buffer, address, bytes).forEach((_, i, all) => (all[i] = 128 * Math.random()));
+  else new Uint8Array(buffer, address, bytes).fill(0);
+}
+
+/** Median, smallest and largest microseconds of a call; yields to the page between batches. */
+async function timed(call, batches = BATCHES) {
+  const run = (count) => {
+    const start = performance.now();
+    for (let i = 0; i < count; i++) call(i);
+    return (performance.now() - start) / count;
+  };
+  let count = 1, each = run(1), last = Infinity;
+  for (let spent = each; spent < WARM || (spent < LONGEST_WARM && each < 0.97 * last); ) {
+    last = each;
+    if (each * count < 5) count *= 2;
+    each = run(count);
+    spent += each * count;
+    await pause();
+  }
+  count = Math.max(1, Math.ceil(BATCH / Math.max(each, 1e-5)));
+  const samples = [];
+  for (let i = 0; i < batches; i++) {
+    samples.push(1e3 * run(count));
+    await pause();
+  }
+  samples.sort((a, b) => a - b);
+  return { median: samples[samples.length >> 1], low: samples[0], high: samples.at(-1), calls: count * batches };
+}
+
+export class Meter {
+  constructor(table) {
+    this.table = table;
+    this.instances = new Map();
+    this.queue = Promise.resolve();
+  }
+
+  /** Why a kernel cannot be timed here; empty where it can. */
+  obstacle(kernel) {
+    const { trial } = kernel.of.parts[kernel.part];
+    if (trial === null) return this.table.notes[0] ?? "a page runs no code for this target: choose the compilation for WebAssembly";
+    if (kernel.arguments === null) return "its extents are open: fix them with --shape";
+    if (kernel.pool === null) return "it takes more than buffers";
+    return "";
+  }
+
+  /** One thing at a time: times are disturbed by one another. */
+  alone(work) {
+    const done = this.queue.then(work);
+    this.queue = done.catch(() => {});
+    return done;
+  }
+
+  /** What this machine can do at most, on one thread: { gflops, levels: [[bytes, GB/s, name]] }. */
+  limits() {
+    this.found ??= this.alone(() => this.findLimits());
+    return this.found;
+  }
+
+  async findLimits() {
+    const { arithmetic, reading, operations, elements } = this.table.probes;
+    const one = await instance(arithmetic);
+    const sum = await timed(this.program(one, 64), 5);
+    const found = { gflops: operations / sum.low / 1e3, levels: [] };
+    const two = await instance(reading);
+    const most = LEVELS.at(-1)[1];
+    const data = allocate(two, most);
+    new Float32Array(two.memory.buffer, data, most >> 2).fill(1);
+    for (const [i, [bytes, size]] of LEVELS.entries()) {
+      const count = Math.floor(size / 4 / STEP) * STEP;
+      const passes = Math.max(1, Math.floor(elements / count));
+      const { low } = await timed(this.program(two, count, data), 5);
+      found.levels.push([bytes, (4 * count * passes) / low / 1e3, KINDS[i]]);
+    }
+    return found;
+  }
+
+  // Calls of a program with one input of so many floats.
+  program(made, count, data = allocate(made, 4 * count)) {
+    const output = allocate(made, 1024), shapes = allocate(made, 64), tensors = allocate(made, 64);
+    new BigInt64Array(made.memory.buffer, shapes, 2).set([BigInt(count), 4n]);
+    new Uint32Array(made.memory.buffer, tensors, 4).set([data, shapes, output, shapes + 8]);
+    return () => made.code.nnc_run(tensors, tensors + 8, 0, 0, 0);
+  }
+
+  /**
+   * What a call of a kernel takes here on one thread: { median, low, high } in microseconds. Its
+   * weights are as many copies as there are of the whole model's, since a run of that finds them as
+   * far away.
+   */
+  time(kernel) {
+    return this.alone(async () => {
+      const number = kernel.of.parts[kernel.part].trial;
+      if (!this.instances.has(number)) this.instances.set(number, await instance(number));
+      const made = this.instances.get(number);
+      const blocks = [];
+      try {
+        return await timed(this.call(made, kernel, blocks));
+      } finally {
+        blocks.forEach((address) => made.code.nnc_free(address));
+      }
+    });
+  }
+
+  call(made, kernel, blocks) {
+    const weights = kernel.arguments.reduce((sum, [, bytes, , isWeight]) => sum + isWeight * bytes, 0);
+    const all = kernel.of.kernels.reduce((sum, one) => sum + one.calls * (one.arguments ?? []).reduce((part, [, bytes, , isWeight]) => part + isWeight * bytes, 0), 0);
+    const copies = weights ? Math.max(1, Math.min(MOST_COPIES, Math.floor(Math.min(all, WEIGHTS) / weights))) : 1;
+    const taken = (bytes, kind) => {
+      const address = allocate(made, bytes);
+      blocks.push(address);
+      fill(made, address, bytes, kind);
+      return address;
+    };
+    const first = kernel.arguments.map(([, bytes, kind]) => taken(bytes, kind));
+    const lists = Array.from({ length: copies }, (_, copy) => kernel.arguments.map(([, bytes, , isWeight], i) => {
+      if (!copy || !isWeight) return first[i];
+      const address = allocate(made, bytes);
+      blocks.push(address);
+      new Uint8Array(made.memory.buffer).copyWithin(address, first[i], first[i] + bytes);
+      return address;
+    }));
+    if (kernel.pool) lists.forEach((list) => list.push(0));
+    const run = made.code[kernel.kernel];
+    return (i) => run(...lists[i % copies]);
+  }
+}
+
+/** The least microseconds that a machine takes for operations and bytes on one thread, and by which. */
+export function leastTime(limits, { operations, bytes }) {
+  if (operations === null || bytes === null) return null;
+  const level = limits.levels.find(([size]) => bytes <= (size ?? Infinity)) ?? limits.levels.at(-1);
+  const arithmetic = operations / limits.gflops / 1e3, moved = bytes / level[1] / 1e3;
+  return { microseconds: Math.max(arithmetic, moved), by: arithmetic > moved ? "arithmetic" : level[2] };
+}

@@ -1,0 +1,84 @@
+"""What the arguments of kernels are, for who calls one alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..dialects import func, memref
+from ..dialects.marks import PREPARED, WEIGHTS
+from ..ir.core import BlockArgument, Value
+from ..ir.types import FloatType, IntegerType, MemRefType
+
+FLOATS = ("f16", "bf16", "f32", "f64")
+SMALL = 8
+"""Bits: integers of at most as many are data; wider ones may be indices."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A buffer: its type as text, its bytes, what to fill it with for a trial, and whether it has
+    weights. `fill` is a float's type, `bytes` for small integers, else `zeros`, which any index
+    may be.
+    """
+
+    type: str
+    bytes: int
+    fill: str
+    is_weight: bool
+
+
+def arguments_of(kernel: func.FuncOp, call: func.Call | None) -> tuple[Argument, ...] | None:
+    """The buffers of a kernel in the order of its arguments, of which `call` tells which have
+    weights; None where one is no buffer, or its size is not known.
+    """
+    found = []
+    given = call.operands if call is not None else [None] * len(kernel.function_type.inputs)
+    for type, value in zip(kernel.function_type.inputs, given, strict=True):
+        size = _bytes(type) if isinstance(type, MemRefType) else None
+        if size is None:
+            return None
+        found.append(Argument(str(type), size, _fill(type), _is_weight(value)))
+    return tuple(found)
+
+
+def _bytes(type: MemRefType) -> int | None:
+    """From the first to behind the last element; None where that is not known."""
+    if not type.has_static_shape:
+        return None
+    found = type.strides_and_offset()
+    if found is None or found[1] is None or None in found[0]:
+        return None
+    strides, offset = found
+    steps = zip(type.shape, strides, strict=True)
+    last = offset + sum((extent - 1) * stride for extent, stride in steps)  # type: ignore[operator]
+    return (last + 1) * type.element_type.byte_width if all(type.shape) else 0
+
+
+def _fill(type: MemRefType) -> str:
+    match type.element_type:
+        case FloatType() as element if str(element) in FLOATS:
+            return str(element)
+        case IntegerType() as element if 1 < element.width <= SMALL:
+            return "bytes"
+    return "zeros"
+
+
+def _is_weight(value: Value | None) -> bool:
+    """Whether a buffer is a constant of the model, or a view of one, or of the memory of all."""
+    while value is not None:
+        if isinstance(value, BlockArgument):
+            return _is_marked(value)
+        op = value.defining_op
+        if isinstance(op, memref.GetGlobal):
+            return True
+        is_view = op is not None and op.name.startswith("memref.") and len(op.operands) > 0
+        value = op.operands[0] if is_view and op is not None else None
+    return False
+
+
+def _is_marked(value: BlockArgument) -> bool:
+    """Whether an argument of the entry is the memory that has the weights."""
+    entry = value.owner.parent_op
+    return isinstance(entry, func.FuncOp) and any(
+        entry.arg_attribute(value.index, mark) is not None for mark in (WEIGHTS, PREPARED)
+    )

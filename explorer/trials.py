@@ -1,0 +1,115 @@
+"""What a page needs to time kernels on its reader's machine, and to find that machine's limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..dialects import llvm
+from ..driver.calibrating.loops import accumulators, multiply_adds, reading_open
+from ..driver.compile import run_stages
+from ..ir.diagnostics import NncError
+from ..ir.syntax.parser import parse_module
+from ..targets.attribute import target_of
+from ..targets.base import target as find_target
+from ..targets.processor import Processor
+from ..targets.wasm.levels import Wasm
+from ..targets.wasm.module import program_module
+from .compilation import Part
+
+ENGINE = "wasm32-simd"
+"""What pages run: every browser since 2023 does."""
+
+_STEPS = 500_000
+"""Passes of the loop of arithmetic: a millisecond or two."""
+_READ = 4 << 20
+"""Elements that a call of the reading loop reads, in several passes over smaller buffers."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A module of WebAssembly with kernels; of each, whether it takes a pool of threads."""
+
+    code: bytes
+    pools: dict[str, bool]
+
+
+def trial_of(part: Part) -> Trial | None:
+    """The kernels of a part that can be called alone, whose module is consumed; None where there
+    are none, or no page runs the target's code. Raises NncError.
+    """
+    assert part.module is not None
+    pools = _callable(part)
+    if not pools:
+        return None
+    code = target_of(part.module).trial(part.module, list(pools))
+    return None if code is None else Trial(code, pools)
+
+
+def _callable(part: Part) -> dict[str, bool]:
+    """The kernels that take the addresses of their buffers alone, or a pool behind these."""
+    assert part.module is not None
+    found = {}
+    for op in part.module.body_block:
+        if not isinstance(op, llvm.Func) or op.is_declaration:
+            continue
+        kernel = part.kernels.get(op.sym_name)
+        if kernel is None or kernel.arguments is None:
+            continue
+        inputs = op.function_type.inputs
+        more = len(inputs) - len(kernel.arguments)
+        if more in (0, 1) and all(type is llvm.ptr for type in inputs):
+            found[op.sym_name] = more == 1
+    return found
+
+
+def engine() -> Wasm:
+    """The target whose code pages run."""
+    found = find_target(ENGINE)
+    assert isinstance(found, Wasm)
+    return found
+
+
+def missing() -> str:
+    """Why no module can be made here; empty where one can."""
+    try:
+        engine().toolchain()
+    except NncError as error:
+        return error.message
+    return ""
+
+
+@dataclass(frozen=True)
+class Probes:
+    """Modules that find out what a machine can do at most: multiply-adds, and reading a buffer.
+
+    `operations` are those of one call of the first, `elements` are what a call of the second reads
+    of a smaller buffer.
+    """
+
+    arithmetic: bytes
+    reading: bytes
+    operations: int
+    elements: int
+
+    def as_json(self) -> dict[str, Any]:
+        """The numbers for the page."""
+        return {"operations": self.operations, "elements": self.elements}
+
+
+def probes() -> Probes:
+    """The loops of `nnc calibrate` for the engine. Raises NncError."""
+    target = engine()
+    machine = target.machine
+    assert isinstance(machine, Processor)
+    lanes, chains = machine.lanes(4), accumulators(machine)
+    texts = (
+        multiply_adds(machine, lanes, chains, _STEPS).text(),
+        reading_open(lanes, _READ, _READ).text(),
+    )
+    codes = []
+    for text in texts:
+        module = parse_module(text)
+        run_stages(module, target=target.name)
+        codes.append(program_module(target, module))
+    return Probes(codes[0], codes[1], 2 * lanes * chains * _STEPS, _READ)

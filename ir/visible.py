@@ -1,0 +1,15 @@
+"""Text without characters that say something else than they show."""
+
+from __future__ import annotations
+
+import re
+
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+"""Control characters but tabs and line ends, what turns the direction of text, surrogates."""
+
+
+def visible(text: str) -> str:
+    """The text with escapes in place of what a terminal does not show but obeys."""
+    return _HIDDEN.sub(lambda m: m[0].encode("unicode_escape").decode(), text)
