@@ -22,7 +22,7 @@ from ..ir.files import folders_of, write_whole
 from ..ir.sealed_json import sealed, unsealed
 from .machine import Machine
 
-VERSION = 1
+VERSION = 2
 """Of the experiments and of what their numbers mean; files of others are measured again."""
 
 SWITCH = "NNC_CALIBRATION"
@@ -36,6 +36,7 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "loads_per_cycle": (1, 8),
     "load_bytes_per_cycle": (4, 1024),
     "line_crossing": (0, 16),
+    "issue_width": (1, 32),
     "l1_bytes": (4 << 10, 1 << 20),
     "l2_bytes": (64 << 10, 64 << 20),
     "l3_bytes": (256 << 10, 4 << 30),
@@ -49,6 +50,9 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "costs.threads.least_microseconds": (0.5, 2000),
     "costs.tiles.gather_cycles": (0.1, 100),
     "costs.tiles.scattered_store_cycles": (0.1, 100),
+    "costs.tiles.spill_cycles": (0, 100),
+    "costs.tiles.combine_cycles": (0, 100),
+    "costs.tiles.transpose_cycles": (0, 100),
     "costs.loops.prefetch_bytes": (256, 1 << 16),
     "costs.operations.absf": (1, 20),
     "costs.operations.divf": (1, 200),
@@ -56,10 +60,11 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "costs.operations.rsqrt": (1, 300),
     **{f"costs.operations.{n}": (1, 1000) for n in ("exp", "log", "tanh", "erf", "sin", "cos")},
     "costs.operations.powf": (1, 5000),
+    "costs.operations.other_math": (1, 5000),
 }
 """The fields of a machine that may be measured, and between what they can lie in earnest."""
 
-WHOLE = ("_bytes", "_bits", "fma_latency", "_per_cycle", "costs.operations.")
+WHOLE = ("_bytes", "_bits", "fma_latency", "issue_width", "_per_cycle", "costs.operations.")
 """What names of whole numbers contain."""
 
 SECOND = ("memory_bandwidth", "fresh_bandwidth")
@@ -68,7 +73,7 @@ SECOND = ("memory_bandwidth", "fresh_bandwidth")
 
 @dataclass(frozen=True)
 class Number:
-    """What was measured: the number that is taken, and the 10th and 90th percentile of rounds."""
+    """What was measured: the number that is taken, and the fastest and slowest run of those that agree."""
 
     value: float
     low: float
@@ -76,7 +81,7 @@ class Number:
 
     @property
     def spread(self) -> float:
-        """What lies between the percentiles, as a part of what lies in their middle."""
+        """What lies between the extremes, as a part of what lies in their middle."""
         return 2 * (self.high - self.low) / (self.high + self.low) if self.high > 0 else 0.0
 
 

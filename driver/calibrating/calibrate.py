@@ -16,9 +16,10 @@ from ...targets.processor import Processor
 from .devices import device_experiments, fit_device
 from .disturbance import Load, disturbances
 from .fitting import fit
-from .measuring import Bench, Round, measure
+from .measuring import Bench
 from .memories import memory_experiments
 from .processors import core_experiments
+from .sampling import Round, measure
 from .table import DISTURBED
 
 Progress = Callable[[str], None]
@@ -61,22 +62,27 @@ def calibrate(name: str, seconds: float, progress: Progress) -> Measured:
     left = seconds - (time.perf_counter() - started)
     rounds = measure(bench, left, progress)
     after = Load.now()
-    complaints = list(after.since(before)) if before and after else []
-    return judged(machine_name(one), rounds, machine, complaints)
+    beside = list(after.since(before)) if before and after else []
+    return judged(machine_name(one), rounds, machine, beside)
 
 
-def judged(kept_as: str, rounds: list[Round], machine: Machine, complaints: list[str]) -> Measured:
-    """The calibration that rounds give, with all that disturbed them."""
+def judged(kept_as: str, rounds: list[Round], machine: Machine, beside: list[str]) -> Measured:
+    """The calibration that rounds give, with the numbers whose runs do not agree.
+
+    What else went on meanwhile is told, and speaks against it only where such numbers are left.
+    """
     if isinstance(machine, GroupMachine):
         found = fit_device(rounds, machine)
     else:
         assert isinstance(machine, Processor)
         found = fit(rounds, machine)
-    complaints = [*complaints, *disturbances(found.numbers)]
+    complaints = list(disturbances(found.numbers))
+    if complaints:
+        complaints += beside
     about = {
         "measured": time.strftime("%Y-%m-%d %H:%M"),
-        "rounds": str(len(rounds)),
         "nnc": f"{__version__}, experiments {VERSION}",
+        **({"beside": "; ".join(beside)} if beside else {}),
         DISTURBED: "\n".join(complaints),
     }
     return Measured(Calibration(kept_as, found.numbers, found.observed, about), complaints)

@@ -1,0 +1,21 @@
+// Times experiments in an engine of WebAssembly for a process on this machine. Its argument is a
+// file of JSON: for each experiment the model's module, the bytes of its input and its threads.
+// Each line of input is a list of experiments' numbers; each line of output has the seconds of one
+// run of each, one after the other.
+
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+
+const timers = [];
+for (const { loader, bytes, threads } of JSON.parse(readFileSync(process.argv[2], "utf8"))) {
+  const { load, arrayOf } = await import(pathToFileURL(loader).href);
+  const model = await load(undefined, { threads });
+  const [input] = model.inputs;
+  const data = new (arrayOf(input))(new Float32Array(bytes / 4).fill(0.5).buffer);
+  timers.push(model.timer({ [input.name]: data }));
+}
+console.log("ready");
+for await (const line of createInterface({ input: process.stdin }))
+  console.log(JSON.stringify(JSON.parse(line).map((i) => timers[i]() / 1000)));
+process.exit(0);
