@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+
 from ...dialects.marks import DEVICE
 from ...ir.attributes import DictAttr
 from ...ir.diagnostics import NncError
@@ -11,15 +12,19 @@ from ...targets.groups import GroupMachine
 from ..compile import load_module, run_stages
 from .kernels import LANES, NOTHING, Kernel, Text, pairs
 from .measuring import Experiment
-from .numbers import Fitted, number
+from .numbers import Fitted, digits, number
 from .sampling import Round
 
 SIDE, STEPS = 16, 9
 """Softmaxes in a row, of so few elements that only their launches take time."""
-COPIED = 4 << 20
+COPIED = 2 << 20
 """Floats that are copied to the device."""
 AGREE = 0.1
 """By what runs differ that agree: threads of a driver take part."""
+
+
+CPU_DEVICE = "opencl-cpu"
+"""The device whose cores are those of this machine."""
 
 
 def _softmaxes(count: int) -> Text:
@@ -32,7 +37,6 @@ def _softmaxes(count: int) -> Text:
     return Text(
         f"func.func @main(%x: {type}) -> {type} {{\n{lines}\n  return %y : {type}\n}}\n", SIDE**2
     )
-
 
 
 def device_experiments(target: str, machine: GroupMachine) -> Iterator[Experiment]:
@@ -65,7 +69,11 @@ def launches_of(network: Text, target: str) -> int:
 def fit_device(rounds: Sequence[Round], machine: GroupMachine) -> Fitted:
     """What the rounds say of a device; cycles are those of the described clock."""
     each = [_numbers(one, machine) for one in rounds]
-    return Fitted({path: number([one[path] for one in each]) for path in each[0]}, {})
+    return Fitted({path: number([one[path] for one in each], _taken(path)) for path in each[0]}, {})
+
+
+def _taken(path: str) -> Callable[[float], float]:
+    return round if path.startswith("costs.groups.") else digits
 
 
 def _numbers(one: Round, machine: GroupMachine) -> dict[str, float]:

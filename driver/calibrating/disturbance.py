@@ -24,10 +24,12 @@ WIDER: Mapping[str, float] = {
     "costs.tiles": 0.2,
     "costs.operations": 0.2,
     "costs.groups": 0.5,
+    "issue_width": 0.2,
+    "loads_per_cycle": 0.2,
 }
 """The same of numbers, or of all below a name, that differ more on a quiet machine too."""
 
-SIZES = ("l1_bytes", "l2_bytes", "l3_bytes", "costs.loops.prefetch_bytes", "unit_bits")
+SIZES = ("cores", "l1_bytes", "l2_bytes", "l3_bytes", "costs.loops.prefetch_bytes", "unit_bits")
 """Numbers that are one of a few: what lies between their bounds is no disturbance."""
 
 NEAR = ("costs.operations", "costs.tiles.transpose_cycles")
@@ -37,17 +39,19 @@ WORTH_TELLING = 0.01
 """Part of the processors' time that a hypervisor or other processes took."""
 
 
-def disturbances(numbers: Mapping[str, Number]) -> Iterator[str]:
-    """The numbers whose spread is too large."""
+def disturbances(numbers: Mapping[str, Number]) -> dict[str, str]:
+    """By the numbers whose spread is too large, what is said of them."""
+    found = {}
     for path, number in numbers.items():
         names = (path, path.rpartition(".")[0])
         limit = next((WIDER[name] for name in names if name in WIDER), SPREAD)
         near = any(name in NEAR for name in names) and number.high - number.low <= 1
         if path not in SIZES and not near and number.spread > limit:
-            yield (
+            found[path] = (
                 f"{path}: the fastest runs lie between {number.low:g} and {number.high:g}, which "
                 f"differ by {number.spread:.0%}; they agree within {limit:.0%}"
             )
+    return found
 
 
 @dataclass(frozen=True)

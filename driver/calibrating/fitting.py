@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from math import ceil, floor, inf
 from statistics import median
 
-from ...targets.calibration import Number
+from ...targets.calibration import LEAST, Number
 from ...targets.processor import Processor
+from .functions import FUNCTIONS, OTHERS
 from .memories import AHEAD, levels, sizes
 from .numbers import Fitted, digits, number
-from .functions import FUNCTIONS, OTHERS
 from .processors import widths
 from .sampling import Round
 from .threads import SHARED
@@ -114,8 +114,9 @@ def _numbers(one: Round, machine: Processor) -> dict[str, float]:
         "fma_latency": _cycles(one, f"latency {full}"),
         "load_bytes_per_cycle": 4 * full / _cycles(one, f"load {full}"),
         "line_crossing": _crossing(one, full, machine),
-        "fresh_bandwidth": 1 / _cycles(one, "fresh"),
     }
+    if "fresh" in one:
+        found["fresh_bandwidth"] = 1 / _cycles(one, "fresh")
     if narrower:
         half = narrower[0]
         found["loads_per_cycle"] = 1 / _cycles(one, f"load {half}")
@@ -155,13 +156,13 @@ def _tiles(one: Round, machine: Processor, units: float) -> dict[str, float]:
         found["costs.tiles.combine_cycles"] = combined / steps
         moved = _cycles(one, "transpose") - _cycles(one, f"load {lanes}")
         found["costs.tiles.transpose_cycles"] = moved - steps
-    return {path: max(value, 0.0) for path, value in found.items()}
+    return {path: max(value, LEAST) for path, value in found.items()}
 
 
 def _crossing(one: Round, lanes: int, machine: Processor) -> float:
     """Loads that one across a line's end takes besides; some of those that are shifted cross."""
     more = _cycles(one, f"load across {lanes}") / _cycles(one, f"load {lanes}") - 1
-    return max(0.0, more) * machine.line_bytes / (4 * lanes)
+    return max(LEAST, more * machine.line_bytes / (4 * lanes))
 
 
 def _waking(one: Round, machine: Processor) -> float | None:
@@ -187,9 +188,7 @@ def _caches(curve: Mapping[float, float], machine: Processor) -> dict[str, Numbe
     for level in (1, 2, 3):
         near, size, far = described[level - 1 : level + 2]
         inside = curve[_first(tried, 2 * near)]
-        outside = curve[
-            _first(tried, min(4 * size, max(2 * size, far / 2)) if far < inf else inf)
-        ]
+        outside = curve[_first(tried, min(4 * size, max(2 * size, far / 2)) if far < inf else inf)]
         if inside < EDGE * outside:
             continue  # nothing is to be seen of its size
         limit = (inside * outside) ** 0.5
@@ -208,6 +207,8 @@ def _first(tried: Sequence[float], size: float) -> float:
 def _prefetch(rounds: Sequence[Round], machine: Processor) -> dict[str, Number]:
     """How far ahead to ask for lines, where another distance is clearly better than the known."""
     known = machine.costs.loops.prefetch_bytes
+    if f"ahead {AHEAD[0]}" not in rounds[0]:
+        return {}
     times = {bytes: median(one[f"ahead {bytes}"] for one in rounds) for bytes in AHEAD}
     best = min(AHEAD, key=times.__getitem__)
     if known in times and times[best] > CLEARLY * times[known]:
@@ -218,19 +219,20 @@ def _prefetch(rounds: Sequence[Round], machine: Processor) -> dict[str, Number]:
 
 def _observed(one: Round, machine: Processor) -> dict[str, float]:
     """What no field of the description has."""
-    ahead = machine.costs.loops.prefetch_bytes
     found = {
         f"multiply-adds per cycle, {32 * lanes} bits": 1 / _cycles(one, f"multiply-add {lanes}")
         for lanes in widths(machine)
     }
     found["stores per cycle"] = 1 / _cycles(one, "store")
-    found["prefetch: speed of reading memory"] = (
-        one["read memory"] / one[f"ahead {ahead if ahead in AHEAD else AHEAD[0]}"]
-    )
+    if f"ahead {AHEAD[0]}" in one:
+        known = machine.costs.loops.prefetch_bytes
+        ahead = one[f"ahead {known if known in AHEAD else AHEAD[0]}"]
+        found["prefetch: speed of reading memory"] = one["read memory"] / ahead
     found["memory: GB/s of one core"] = 1e-9 / one["read memory"]
     if machine.cores > 1:
         for name in (*levels(machine), "memory"):
-            found[f"{name}: bytes per cycle, all cores"] = 1 / _cycles(one, f"all {name}")
+            if f"all {name}" in one:
+                found[f"{name}: bytes per cycle, all cores"] = 1 / _cycles(one, f"all {name}")
         if (waking := _waking(one, machine)) is not None:
             found["parallel region: microseconds"] = waking
     for lanes in widths(machine)[:2]:

@@ -136,12 +136,12 @@ NOTHING = "      %sum = arith.addf %first, %first : {vector}"
 
 _LOOP = """\
       %sum = scf.for %i = %c0 to %often step %c1 iter_args(%u = %first) -> ({vector}) {{
-%s
+BODY
         scf.yield %z : {vector}
       }}"""
 
 _MEETING = _LOOP.replace(
-    "%s",
+    "BODY",
     """\
         %own = arith.muli %thread, %lanes : index
         vector.store %u, %shared[%own] : {staged}, {vector}
@@ -187,7 +187,7 @@ def _reading(buffer: str, type: str, begin: str, mask: int) -> str:
             f"        %v{i} = vector.load {buffer}[%h{i}] : {type}, {{vector}}",
             f"        %z{i} = arith.addf {known}, %v{i} : {{vector}}",
         ]
-    return _LOOP.replace("%s", "\n".join(lines)).replace("yield %z :", f"yield %z{AT_ONCE - 1} :")
+    return _LOOP.replace("BODY", "\n".join(lines)).replace("yield %z :", f"yield %z{AT_ONCE - 1} :")
 
 
 FEW, MANY = 16, 1024
@@ -200,7 +200,7 @@ STAGED = 2048
 """Floats of workgroup memory that are read again and again."""
 PASSES = 256, 1024
 """Passes of a loop that reads what is near."""
-FAR_FLOATS = 16 << 20
+FAR_FLOATS = 8 << 20
 """Floats in the device's memory: more than its caches hold."""
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ...targets.processor import Processor
 from .functions import VECTORS, over_vectors
-from .loops import CYCLES, Loop
+from .loops import CYCLES
 from .measuring import Experiment
 
 APART = 9

@@ -215,7 +215,7 @@ LINE = 16
 
 
 def reading_by_all(lanes: int, share: int, passes: int, cores: int) -> Loop:
-    """Sums of a buffer's parts of `share` elements, each by another core, in one parallel region."""
+    """Sums of a buffer's parts of `share` elements, each by another core in one parallel region."""
     vector, size = vector_type(lanes, "f32"), share * cores
     buffer = f"memref<{size}xf32>"
     each = range(READERS)

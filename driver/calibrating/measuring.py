@@ -96,7 +96,8 @@ class Experiment:
 class Timed(Protocol):
     """Experiments that can be run."""
 
-    experiments: Sequence[Experiment]
+    @property
+    def experiments(self) -> Sequence[Experiment]: ...
 
     def times(self, names: Sequence[str]) -> list[float]:
         """Seconds of these experiments' runs, one after the other. Raises NncError."""
@@ -113,7 +114,7 @@ class Bench:
         progress: Callable[[str], None] = lambda text: None,
     ) -> None:
         """Raises NncError where the target's code does not run here."""
-        self.experiments = list(experiments)
+        self.experiments: Sequence[Experiment] = list(experiments)
         progress(f"compiling {len(self.experiments)} experiments")
         made: dict[tuple[str, int], Executable] = {}
         self._runs: dict[str, Callable[[], float]] = {}

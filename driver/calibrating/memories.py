@@ -39,7 +39,7 @@ def memory_experiments(machine: Processor) -> Iterator[Experiment]:
         yield _read(machine, size, f"read {size}")
     cold = min(max(4 * machine.l3_bytes, LEAST), MOST) // COLD_PART * COLD_PART
     yield _read(machine, COLD_PART, "read memory", cold=cold)
-    for bytes in AHEAD:
+    for bytes in AHEAD if machine.costs.loops.prefetch_passes else ():
         yield _read(machine, COLD_PART, f"ahead {bytes}", ahead=bytes // 4, cold=cold)
     if machine.cores > 1:
         for name, size in levels(machine).items():
@@ -63,9 +63,7 @@ def _between(near: int, far: int) -> int:
     return int((near * far) ** 0.5)
 
 
-def _read(
-    machine: Processor, size: int, name: str, *, ahead: int = 0, cold: int = 0
-) -> Experiment:
+def _read(machine: Processor, size: int, name: str, *, ahead: int = 0, cold: int = 0) -> Experiment:
     lanes = machine.lanes(4)
     step = READERS * lanes
     elements = max(size // 4 // step, 1) * step

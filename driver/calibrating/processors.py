@@ -1,4 +1,4 @@
-"""The experiments on a processor's core: its clock, arithmetic, loads and stores, and all others."""
+"""The experiments on a processor's core: its clock, arithmetic, loads, stores, and all others."""
 
 from __future__ import annotations
 
@@ -99,7 +99,8 @@ def _moving(machine: Processor) -> Iterator[Experiment]:
     loop = _writing(lanes, elements, max(1, CYCLES // (elements // lanes)))
     yield Experiment(name="store", loop=loop, units=loop.steps * READERS)
     fresh = _writing(lanes, (8 << 20) // (4 * READERS * lanes) * READERS * lanes, 1)
-    yield Experiment(name="fresh",
+    yield Experiment(
+        name="fresh",
         loop=fresh,
         units=4 * fresh.outputs,
         fresh=True,

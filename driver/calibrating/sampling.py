@@ -14,7 +14,7 @@ count at all.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import inf, isinf
 from typing import NamedTuple
@@ -31,7 +31,9 @@ RUNS = 3
 FEWEST_VISITS = 8
 """Of each experiment: what goes on for a moment must not look like the machine."""
 APART = 3
-"""Visits that the fastest runs come from at least."""
+"""Visits that runs as fast as these come from at least."""
+MOST = 1000
+"""Runs of an experiment that are kept."""
 TOO_FAST = 20
 """One run of so many may be falsely fast, where it is divided by the clock's time."""
 SURE = 3 * TAKEN
@@ -64,6 +66,15 @@ class Samples:
     runs: list[Run] = field(default_factory=list)
     doubtful: list[float] = field(default_factory=list)
     """Values of runs beside which the clock changed."""
+    _known: tuple[object, bool] | None = field(default=None, repr=False)
+    """Whether the floor was found, and of what runs that was asked."""
+
+    def add(self, runs: Iterable[Run]) -> None:
+        """Keep runs; of very many the slower half is forgotten."""
+        self.runs += runs
+        if len(self.runs) > MOST:
+            middle = sorted(run.value for run in self.runs)[MOST // 2]
+            self.runs = [run for run in self.runs if run.value <= middle]
 
     def fastest(self) -> float:
         """The fastest run; infinite where there is none yet."""
@@ -81,12 +92,20 @@ class Samples:
 
     def is_found(self) -> bool:
         """Whether the fastest runs agree, lie apart, and those before the last third knew it."""
+        asked = self.runs[-1:], len(self.runs), self.clock and self.clock.fastest()
+        if self._known is None or self._known[0] != asked:
+            self._known = asked, self._is_found()
+        return self._known[1]
+
+    def _is_found(self) -> bool:
         found = self._agreeing()
-        if found is None or len({run.visit for run in found}) < APART:
+        if found is None:
             return False
-        counted = self._counted()
+        counted, enough = self._counted(), found[0].value * (1 + self.one.agree)
+        if len({run.visit for run in counted if run.value <= enough}) < APART:
+            return False
         before = counted[: 2 * len(counted) // 3]
-        return min(run.value for run in before) <= found[0].value * (1 + self.one.agree)
+        return min(run.value for run in before) <= enough
 
     def _counted(self) -> list[Run]:
         """The runs beside which the clock was about as fast as ever, which cannot be falsely fast;
@@ -142,7 +161,7 @@ class Sampler:
             return
         times = self.bench.times([one.name, CLOCK, *[one.name, CLOCK] * RUNS])[1:]
         cycles = [self._net(clock.one, seconds) for seconds in times[0::2]]
-        self._keep(clock.one, cycles)
+        self._keep(clock.one, [min(cycles)])
         for i, seconds in enumerate(times[1::2]):
             fast, slow = sorted(cycles[i : i + 2])
             value = self._net(one, seconds) / fast
@@ -160,7 +179,7 @@ class Sampler:
         return max(seconds - call, 1e-9) / one.units
 
     def _keep(self, one: Experiment, values: Sequence[float], clock: float = 0.0) -> None:
-        self.samples[one.name].runs += [Run(value, self.visits, clock) for value in values]
+        self.samples[one.name].add(Run(value, self.visits, clock) for value in values)
 
     def rounds(self) -> list[Round]:
         """As many rounds as runs agree, all in seconds at the fastest clock: the first has the
@@ -190,13 +209,13 @@ def measure(
         spent = now() - started
         missing = sampler.missing()
         enough = sampler.visits >= FEWEST_VISITS
-        if enough and (spent >= seconds or not missing and spent >= PART * seconds):
+        if enough and (spent >= seconds or (not missing and spent >= PART * seconds)):
             return sampler.rounds()
         if spent - told > TOLD:
             told = spent
             count = len(bench.experiments)
             progress(f"{count - len(missing)} of {count} floors found")
-        for one in (missing if enough and missing else bench.experiments):
+        for one in missing if enough and missing else bench.experiments:
             if enough and now() - started >= seconds:
                 break
             sampler.visit(one)

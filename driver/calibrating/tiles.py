@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...targets.processor import Processor
-from .loops import CYCLES, Loop, multiply_adds, vector_type
+from .loops import CYCLES, Loop, accumulators, multiply_adds, vector_type
 from .measuring import Experiment
 
 MORE = 8
@@ -28,23 +28,20 @@ def tile_experiments(machine: Processor) -> Iterator[Experiment]:
 
 CHAINS, STEPS = 8, 512
 """Of the mixed instructions: chains of each kind, and steps of the innermost loop."""
-SUMS = 8
-"""Chains of additions of floats, which take some cycles each."""
-MICRO_OPS = CHAINS * 3 + SUMS + 2
-"""Of a step: a load and two operations of integers in each chain, an addition of vectors in each
-sum, and the loop's own addition and branch."""
 
 
 def _starting(machine: Processor) -> Experiment:
     """Loads, operations of integers and additions of vectors: so many of each kind that what
     starts in a cycle ends before their units do.
     """
-    lanes = machine.lanes(4)
+    lanes, count = machine.lanes(4), accumulators(machine)
+    # A load and two operations in each chain, and the loop's own addition and branch.
+    micro_ops = CHAINS * 3 + count + 2
     vector, integers = vector_type(lanes, "f32"), range(CHAINS)
     size = max(STEPS + CHAINS, lanes)
-    types = ", ".join([*["i32"] * CHAINS, *[vector] * SUMS])
+    types = ", ".join([*["i32"] * CHAINS, *[vector] * count])
     given = ", ".join(
-        [*(f"%b{i} = %seed" for i in integers), *(f"%g{i} = %vector" for i in range(SUMS))]
+        [*(f"%b{i} = %seed" for i in integers), *(f"%g{i} = %vector" for i in range(count))]
     )
     body = "\n".join(
         f"""      %k{i} = arith.constant {i} : index
@@ -54,18 +51,18 @@ def _starting(machine: Processor) -> Experiment:
       %e{i} = arith.addi %d{i}, %v{i} : i32"""
         for i in integers
     )
-    sums = "\n".join(f"      %h{i} = arith.addf %g{i}, %vector : {vector}" for i in range(SUMS))
-    made = ", ".join([*(f"%e{i}" for i in integers), *(f"%h{i}" for i in range(SUMS))])
+    sums = "\n".join(f"      %h{i} = arith.addf %g{i}, %vector : {vector}" for i in range(count))
+    made = ", ".join([*(f"%e{i}" for i in integers), *(f"%h{i}" for i in range(count))])
     mixed = "\n".join(
         f"    %m{i} = arith.xori {f'%m{i - 1}' if i else '%seed'}, %z#{i} : i32" for i in integers
     )
     added = "\n".join(
         f"    %w{i} = arith.addf {f'%w{i - 1}' if i else '%vector'}, %z#{CHAINS + i} : {vector}"
-        for i in range(SUMS)
+        for i in range(count)
     )
-    bits = f"arith.bitcast %w{SUMS - 1} : {vector} to {vector_type(lanes, 'i32')}"
+    bits = f"arith.bitcast %w{count - 1} : {vector} to {vector_type(lanes, 'i32')}"
     first = f"vector.extract %last[0] : i32 from {vector_type(lanes, 'i32')}"
-    row = f"""    %z:{CHAINS + SUMS} = scf.for %s = %c0 to %many step %c1
+    row = f"""    %z:{CHAINS + count} = scf.for %s = %c0 to %many step %c1
         iter_args({given}) -> ({types}) {{
 {body}
 {sums}
@@ -81,12 +78,12 @@ def _starting(machine: Processor) -> Experiment:
         f"  %many = arith.constant {STEPS} : index\n"
         f"  %seed = memref.load %x[%c1] : memref<{size}xi32>\n"
         f"  %float = arith.bitcast %seed : i32 to f32\n"
-        f"  %vector = {f'vector.broadcast %float : f32 to {vector}' if lanes > 1 else 'arith.addf %float, %float : f32'}"
+        f"  %vector = vector.broadcast %float : f32 to {vector}"
     )
     loop = Loop(
         rows=[row], lanes=0, size=size, end=CYCLES // (8 * STEPS), element="i32", before=before
     )
-    return Experiment(name="start", loop=loop, units=loop.steps * STEPS * MICRO_OPS)
+    return Experiment(name="start", loop=loop, units=loop.steps * STEPS * micro_ops)
 
 
 def _combining(lanes: int) -> Experiment:

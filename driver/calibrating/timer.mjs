@@ -1,5 +1,6 @@
 // Times experiments in an engine of WebAssembly for a process on this machine. Its argument is a
-// file of JSON: for each experiment the model's module, the bytes of its input and its threads.
+// file of JSON: for each experiment the model's module, the bytes of its input, its threads, and how
+// many instances take turns.
 // Each line of input is a list of experiments' numbers; each line of output has the seconds of one
 // run of each, one after the other.
 
@@ -8,12 +9,17 @@ import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 
 const timers = [];
-for (const { loader, bytes, threads } of JSON.parse(readFileSync(process.argv[2], "utf8"))) {
+for (const { loader, bytes, threads, instances } of JSON.parse(readFileSync(process.argv[2], "utf8"))) {
   const { load, arrayOf } = await import(pathToFileURL(loader).href);
-  const model = await load(undefined, { threads });
-  const [input] = model.inputs;
-  const data = new (arrayOf(input))(new Float32Array(bytes / 4).fill(0.5).buffer);
-  timers.push(model.timer({ [input.name]: data }));
+  const turns = [];
+  for (let i = 0; i < instances; i++) {
+    const model = await load(undefined, { threads });
+    const [input] = model.inputs;
+    const data = new (arrayOf(input))(new Float32Array(bytes / 4).fill(0.5).buffer);
+    turns.push(model.timer({ [input.name]: data }));
+  }
+  let turn = 0;
+  timers.push(() => turns[turn++ % instances]());
 }
 console.log("ready");
 for await (const line of createInterface({ input: process.stdin }))
