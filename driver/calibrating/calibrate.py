@@ -99,7 +99,7 @@ def calibrate(name: str, seconds: float, progress: Progress) -> Measured:
 
 def with_cores_here(one: Target) -> Machine:
     """A target's machine with the cores of this one, where its code runs on those."""
-    on_cores = isinstance(one, Wasm) or one.name == CPU_DEVICE
+    on_cores = isinstance(one.machine, Processor) or one.name == CPU_DEVICE
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return replace(one.machine, cores=cores or 1) if on_cores else one.machine
 

@@ -198,7 +198,7 @@ THREADS = 16
 """Of a group."""
 STAGED = 2048
 """Floats of workgroup memory that are read again and again."""
-PASSES = 256, 1024
+PASSES = 64, 256
 """Passes of a loop that reads what is near."""
 FAR_FLOATS = 8 << 20
 """Floats in the device's memory: more than its caches hold."""
@@ -222,9 +222,15 @@ def pairs(machine: GroupMachine) -> dict[str, Pair]:
     cores = machine.cores
     beside = threads * LANES
 
-    def reader(floats: int) -> Kernel:
-        around = _reading("%x", "{held}", "%place", floats - 1)
-        return Kernel(body=around, groups=groups, threads=threads, floats=floats, copied=floats)
+    def reader(floats: int, all: bool) -> Kernel:
+        return Kernel(
+            body=_reading("%x", "{held}", "%place", floats - 1),
+            groups=groups,
+            threads=threads,
+            floats=floats,
+            copied=floats,
+            all=all,
+        )
 
     empty = Kernel(body=NOTHING, groups=FEW * cores, threads=1)
     meeting = Kernel(body=_MEETING, groups=groups, threads=threads, shared=beside)
@@ -232,16 +238,13 @@ def pairs(machine: GroupMachine) -> dict[str, Pair]:
     near = Kernel(body=staged, groups=groups, threads=threads, shared=STAGED)
     bytes = 4 * AT_ONCE * beside * groups * (PASSES[1] - PASSES[0])
     whole = FAR_FLOATS // (AT_ONCE * beside * groups)
-    far = replace(
-        reader(FAR_FLOATS), body=_reading("%x", "{held}", "%place", FAR_FLOATS - 1), all=True
-    )
     return {
         "groups": Pair(empty, replace(empty, groups=MANY * cores), MANY - FEW),
         "barriers": _pair(meeting, MEETINGS, 2 * groups / cores * (MEETINGS[1] - MEETINGS[0])),
         "workgroup": _pair(near, PASSES, bytes),
-        "cache": _pair(reader(_floats(machine.cache_bytes / 2)), PASSES, bytes),
-        "l2": _pair(reader(_floats(machine.l2_bytes / 2)), PASSES, bytes),
-        "memory": _pair(far, (whole // 4, whole), 3 * FAR_FLOATS),
+        "cache": _pair(reader(_floats(machine.cache_bytes / 2), False), PASSES, bytes),
+        "l2": _pair(reader(_floats(machine.l2_bytes / 2), True), PASSES, bytes),
+        "memory": _pair(reader(FAR_FLOATS, True), (whole // 4, whole), 3 * FAR_FLOATS),
     }
 
 

@@ -41,7 +41,7 @@ _AVX2_FUNCTIONS = OperationCosts(
 )
 """What functions take without masks, rounding to fractions and exponents as instructions: twice as
 many instructions as with AVX-512, and more. Source: `nnc calibrate` on a Zen 3, within 2 % in four
-runs; an `exp` is 28 instructions a vector there."""
+runs; an `exp` is 28 instructions a vector there. Without multiply-adds there are more of them."""
 
 _AVX2 = replace(
     _AVX512,
@@ -62,6 +62,19 @@ _SSE = replace(
     has_fma=False,
     masked_bytes=(),
     l2_bytes=256 << 10,
+    costs=Costs(
+        operations=replace(
+            _AVX2_FUNCTIONS,
+            exp=37,
+            log=55,
+            tanh=34,
+            erf=68,
+            sin=45,
+            cos=45,
+            powf=209,
+            other_math=45,
+        )
+    ),
 )
 
 _VNNI = frozenset(("avx512vnni", "avxvnni"))
