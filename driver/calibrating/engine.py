@@ -16,7 +16,7 @@ from ...ir.syntax.parser import parse_module
 from ...targets.wasm.levels import Wasm
 from ..compile import load_module, run_stages
 from ..program import make_program
-from .measuring import Experiment
+from .measuring import WAITED, Experiment, Timing
 
 TIMER = Path(__file__).parent / "timer.mjs"
 
@@ -55,7 +55,7 @@ class EngineBench:
         if self._line() != "ready\n":
             raise self._failed()
 
-    def times(self, names: Sequence[str]) -> list[float]:
+    def times(self, names: Sequence[str]) -> list[Timing]:
         assert self._process.stdin is not None
         wanted = [self._number[name] for name in names]
         try:
@@ -64,7 +64,7 @@ class EngineBench:
             found = json.loads(self._line())
         except (OSError, ValueError):
             raise self._failed() from None
-        return found
+        return [Timing(seconds, had < (1 - WAITED) * seconds) for seconds, had in found]
 
     def _written(self, target: Wasm, folder: Path) -> list[dict[str, object]]:
         """The module of each experiment, and what its input is."""

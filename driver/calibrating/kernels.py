@@ -49,12 +49,15 @@ module attributes {{gpu.container_module}} {{
       %last = arith.constant {last} : index
       %whole = arith.constant {whole} : index
       %together = arith.constant {together} : index
+      %apart = arith.constant {apart} : index
+      %step = arith.constant {step} : index
       %thread = gpu.thread_id x
       %group = gpu.block_id x
       %size = gpu.block_dim x
       %before = arith.muli %group, %size : index
       %number = arith.addi %before, %thread : index
       %place = arith.muli %number, %lanes : index
+      %begin = arith.muli %{who}, %apart : index
       %first = vector.load %x[%c0] : {held}, {vector}
 {body}
       vector.store %sum, %y[%place] : {made}, {vector}
@@ -98,8 +101,10 @@ class Kernel:
     copied: int = 1024
     shared: int = 0
     """Floats of workgroup memory, `%shared`."""
-    all: bool = False
-    """Threads of all groups read side by side, and not those of one group alone."""
+    apart: int = LANES
+    """Floats between what a thread reads first and what the next one does."""
+    step: int = LANES
+    """Floats between what a thread reads in one pass and in the next."""
 
     def text(self) -> Text:
         def memory(floats: int, space: str = GLOBAL) -> str:
@@ -119,7 +124,10 @@ class Kernel:
                 often=self.often,
                 last=self.threads - 1,
                 whole=self.shared,
-                together=LANES * self.threads * (self.groups if self.all else 1),
+                together=LANES * self.threads,
+                apart=self.apart,
+                step=self.step,
+                who="thread" if self.shared else "number",
                 copied=self.copied,
                 given=memory(self.copied, ""),
                 head=memory(self.copied),
@@ -163,31 +171,37 @@ _FILLING = """\
 """
 """All of the workgroup's memory is written."""
 
-AT_ONCE = 4
-"""Vectors that a thread reads in one pass of its loop."""
+AT_ONCE = 8
+"""Vectors that a thread reads in one pass of its loop, and adds to as many sums."""
 
 
-def _reading(buffer: str, type: str, begin: str, mask: int) -> str:
-    """The sum of vectors that threads side by side read side by side, around in a buffer of a power
-    of two of floats.
-    """
+def _reading(buffer: str, type: str, floats: int) -> str:
+    """The sum of vectors that a thread reads, around in a buffer of a power of two of floats."""
+    each = range(AT_ONCE)
+    given = ", ".join(f"%u{i} = %first" for i in each)
+    types = ", ".join(["{vector}"] * AT_ONCE)
     lines = [
-        f"        %mask = arith.constant {mask} : index",
-        f"        %stride = arith.constant {AT_ONCE} : index",
+        f"      %mask = arith.constant {floats - 1} : index",
+        f"      %stride = arith.constant {AT_ONCE} : index",
+        f"      %z:{AT_ONCE} = scf.for %i = %c0 to %often step %c1",
+        f"          iter_args({given}) -> ({types}) {{{{",
         "        %pass = arith.muli %i, %stride : index",
     ]
-    for i in range(AT_ONCE):
-        known = f"%z{i - 1}" if i else "%u"
+    for i in each:
         lines += [
             f"        %o{i} = arith.constant {i} : index",
             f"        %n{i} = arith.addi %pass, %o{i} : index",
-            f"        %f{i} = arith.muli %n{i}, %together : index",
-            f"        %g{i} = arith.addi {begin}, %f{i} : index",
+            f"        %f{i} = arith.muli %n{i}, %step : index",
+            f"        %g{i} = arith.addi %begin, %f{i} : index",
             f"        %h{i} = arith.andi %g{i}, %mask : index",
             f"        %v{i} = vector.load {buffer}[%h{i}] : {type}, {{vector}}",
-            f"        %z{i} = arith.addf {known}, %v{i} : {{vector}}",
+            f"        %w{i} = arith.addf %u{i}, %v{i} : {{vector}}",
         ]
-    return _LOOP.replace("BODY", "\n".join(lines)).replace("yield %z :", f"yield %z{AT_ONCE - 1} :")
+    lines += [f"        scf.yield {', '.join(f'%w{i}' for i in each)} : {types}", "      }}"]
+    for i in each[1:]:
+        known, made = f"%s{i - 1}" if i > 1 else "%z#0", f"%s{i}" if i + 1 < AT_ONCE else "%sum"
+        lines.append(f"      {made} = arith.addf {known}, %z#{i} : {{vector}}")
+    return "\n".join(lines)
 
 
 FEW, MANY = 16, 1024
@@ -198,7 +212,7 @@ THREADS = 16
 """Of a group."""
 STAGED = 2048
 """Floats of workgroup memory that are read again and again."""
-PASSES = 64, 256
+PASSES = 32, 128
 """Passes of a loop that reads what is near."""
 FAR_FLOATS = 8 << 20
 """Floats in the device's memory: more than its caches hold."""
@@ -217,34 +231,43 @@ def pairs(machine: GroupMachine) -> dict[str, Pair]:
     """By what they tell of a device: groups and barriers of a core, and bytes that all cores read
     from each memory.
     """
-    threads = min(THREADS, machine.group_threads)
-    groups = 4 * machine.cores
-    cores = machine.cores
+    threads, cores = min(THREADS, machine.group_threads), machine.cores
+    groups = 4 * cores
     beside = threads * LANES
+    side_by_side = machine.together > 1  # else each thread reads what lies behind one another
 
-    def reader(floats: int, all: bool) -> Kernel:
-        return Kernel(
-            body=_reading("%x", "{held}", "%place", floats - 1),
+    def reader(floats: int, passes: tuple[int, int], bytes: float) -> Pair:
+        own = AT_ONCE * LANES * passes[1]
+        one = Kernel(
+            body=_reading("%x", "{held}", floats),
             groups=groups,
             threads=threads,
             floats=floats,
             copied=floats,
-            all=all,
+            apart=LANES if side_by_side else own,
+            step=beside * groups if side_by_side else LANES,
         )
+        return _pair(one, passes, bytes)
 
     empty = Kernel(body=NOTHING, groups=FEW * cores, threads=1)
     meeting = Kernel(body=_MEETING, groups=groups, threads=threads, shared=beside)
-    staged = _FILLING + _reading("%shared", "{staged}", "%inside", STAGED - 1)
-    near = Kernel(body=staged, groups=groups, threads=threads, shared=STAGED)
+    staged = Kernel(
+        body=_FILLING + _reading("%shared", "{staged}", STAGED),
+        groups=groups,
+        threads=threads,
+        shared=STAGED,
+        apart=LANES if side_by_side else STAGED // threads,
+        step=beside if side_by_side else LANES,
+    )
     bytes = 4 * AT_ONCE * beside * groups * (PASSES[1] - PASSES[0])
     whole = FAR_FLOATS // (AT_ONCE * beside * groups)
     return {
         "groups": Pair(empty, replace(empty, groups=MANY * cores), MANY - FEW),
         "barriers": _pair(meeting, MEETINGS, 2 * groups / cores * (MEETINGS[1] - MEETINGS[0])),
-        "workgroup": _pair(near, PASSES, bytes),
-        "cache": _pair(reader(_floats(machine.cache_bytes / 2), False), PASSES, bytes),
-        "l2": _pair(reader(_floats(machine.l2_bytes / 2), True), PASSES, bytes),
-        "memory": _pair(reader(FAR_FLOATS, True), (whole // 4, whole), 3 * FAR_FLOATS),
+        "workgroup": _pair(staged, PASSES, bytes),
+        "cache": reader(_floats(machine.cache_bytes / 2), PASSES, bytes),
+        "l2": reader(_floats(machine.l2_bytes / 2), PASSES, bytes),
+        "memory": reader(FAR_FLOATS, (whole // 4, whole), 3 * FAR_FLOATS),
     }
 
 

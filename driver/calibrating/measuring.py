@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 from mmap import mmap
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -93,14 +93,25 @@ class Experiment:
         return self.cold or self.loop.bytes
 
 
+class Timing(NamedTuple):
+    """How long one run took, and whether none of this process's threads ran for a part of it."""
+
+    seconds: float
+    waited: bool = False
+
+
+WAITED = 0.1
+"""Part of a run's time that may be missing of what its threads had of the processors."""
+
+
 class Timed(Protocol):
     """Experiments that can be run."""
 
     @property
     def experiments(self) -> Sequence[Experiment]: ...
 
-    def times(self, names: Sequence[str]) -> list[float]:
-        """Seconds of these experiments' runs, one after the other. Raises NncError."""
+    def times(self, names: Sequence[str]) -> list[Timing]:
+        """How long these experiments' runs took, one after the other. Raises NncError."""
         ...
 
 
@@ -126,8 +137,14 @@ class Bench:
                 made[key] = _compiled(one, target)
             self._runs[one.name] = self._run_of(one, made[key])
 
-    def times(self, names: Sequence[str]) -> list[float]:
-        return [self._runs[name]() for name in names]
+    def times(self, names: Sequence[str]) -> list[Timing]:
+        found = []
+        for name in names:
+            before = time.process_time()
+            seconds = self._runs[name]()
+            had = time.process_time() - before
+            found.append(Timing(seconds, had < (1 - WAITED) * seconds))
+        return found
 
     def _run_of(self, one: Experiment, model: Executable) -> Callable[[], float]:
         """What runs an experiment once; its seconds."""

@@ -8,18 +8,20 @@ turns, and those whose floor is found are left alone, so that time goes where it
 There is one thing that makes a run look fast: a clock that was disturbed beside it, as times are
 divided by the clock's. So the clock is measured before and after each run, and of both the faster
 one counts. Where they differ, and neither is as fast as the clock has ever been, the run does not
-count at all.
+count at all. And runs that are longer than what a busy machine gives at a time all wait, each about
+as long as the others: a run does not count either during which the process's threads had clearly
+less of the processors than the time it took.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from math import inf, isinf
 from typing import NamedTuple
 
-from .measuring import CLOCK, Experiment, Timed
+from .measuring import CLOCK, EMPTY, EMPTY_OPEN, Experiment, Timed
 
 Round = dict[str, float]
 """Of each experiment by its name: seconds of one of what it counts."""
@@ -32,6 +34,10 @@ FEWEST_VISITS = 8
 """Of each experiment: what goes on for a moment must not look like the machine."""
 APART = 3
 """Visits that runs as fast as these come from at least."""
+UNKNOWN = 10
+"""By what factor the runs of an experiment may differ of which hardly one was undisturbed."""
+CALLS = 20
+"""Visits of a call that does nothing, before all others."""
 MOST = 1000
 """Runs of an experiment that are kept."""
 TOO_FAST = 20
@@ -65,7 +71,7 @@ class Samples:
     """Those of the clock beside it, where it is in cycles."""
     runs: list[Run] = field(default_factory=list)
     doubtful: list[float] = field(default_factory=list)
-    """Values of runs beside which the clock changed."""
+    """Values of runs beside which the clock changed, or that waited for a processor."""
     _known: tuple[object, bool] | None = field(default=None, repr=False)
     """Whether the floor was found, and of what runs that was asked."""
 
@@ -86,9 +92,10 @@ class Samples:
         if found is not None:
             return [run.value for run in found]
         values = sorted(run.value for run in self._counted())
-        if len(values) < TAKEN:
-            values = sorted([*(run.value for run in self.runs), *self.doubtful])
-        return values[:TAKEN]
+        if len(values) >= TAKEN:
+            return values[:TAKEN]
+        values = sorted([*(run.value for run in self.runs), *self.doubtful])
+        return [*values[: TAKEN - 1], UNKNOWN * values[0]]
 
     def is_found(self) -> bool:
         """Whether the fastest runs agree, lie apart, and those before the last third knew it."""
@@ -152,24 +159,29 @@ class Sampler:
         other, part = samples.one.below
         return samples.fastest() < part * self.samples[other].fastest()
 
+    def visit_calls(self) -> None:
+        """Find out what a call takes before anything is measured that it is taken off."""
+        for _ in range(CALLS):
+            for name in (EMPTY, EMPTY_OPEN):
+                if name in self.samples:
+                    self.visit(self.samples[name].one)
+
     def visit(self, one: Experiment) -> None:
         """Some runs of an experiment, with the clock beside each where it counts cycles."""
         clock = self.samples[one.name].clock
         if clock is None:
-            times = self.bench.times([one.name] * (RUNS + 1))[1:]
-            self._keep(one, [self._net(one, seconds) for seconds in times])
+            for run in self.bench.times([one.name] * (RUNS + 1))[1:]:
+                self._keep(one, self._net(one, run.seconds), is_doubtful=run.waited)
             return
         times = self.bench.times([one.name, CLOCK, *[one.name, CLOCK] * RUNS])[1:]
-        cycles = [self._net(clock.one, seconds) for seconds in times[0::2]]
-        self._keep(clock.one, [min(cycles)])
-        for i, seconds in enumerate(times[1::2]):
+        cycles = [self._net(clock.one, run.seconds) for run in times[0::2]]
+        self._keep(clock.one, min(cycles))
+        for i, run in enumerate(times[1::2]):
             fast, slow = sorted(cycles[i : i + 2])
-            value = self._net(one, seconds) / fast
+            value = self._net(one, run.seconds) / fast
             is_as_ever = fast <= clock.fastest() * (1 + CLOCKS_AGREE)
-            if is_as_ever or slow <= fast * (1 + CLOCKS_AGREE):
-                self._keep(one, [value], fast)
-            else:
-                self.samples[one.name].doubtful.append(value)
+            steady = is_as_ever or slow <= fast * (1 + CLOCKS_AGREE)
+            self._keep(one, value, fast, run.waited or not steady)
 
     def _net(self, one: Experiment, seconds: float) -> float:
         """Seconds of one of what an experiment counts, without those of the call."""
@@ -178,8 +190,14 @@ class Sampler:
         call = 0.0 if isinf(call) else call
         return max(seconds - call, 1e-9) / one.units
 
-    def _keep(self, one: Experiment, values: Sequence[float], clock: float = 0.0) -> None:
-        self.samples[one.name].add(Run(value, self.visits, clock) for value in values)
+    def _keep(
+        self, one: Experiment, value: float, clock: float = 0.0, is_doubtful: bool = False
+    ) -> None:
+        samples = self.samples[one.name]
+        if is_doubtful:
+            samples.doubtful.append(value)
+        else:
+            samples.add([Run(value, self.visits, clock)])
 
     def rounds(self) -> list[Round]:
         """As many rounds as runs agree, all in seconds at the fastest clock: the first has the
@@ -204,6 +222,7 @@ def measure(
     visits. It ends before where all floors are found.
     """
     sampler, started, told = Sampler(bench), now(), 0.0
+    sampler.visit_calls()
     progress(f"measuring for at most {max(seconds, 1):.0f} s")
     while True:
         spent = now() - started

@@ -2,7 +2,7 @@
 // file of JSON: for each experiment the model's module, the bytes of its input, its threads, and how
 // many instances take turns.
 // Each line of input is a list of experiments' numbers; each line of output has the seconds of one
-// run of each, one after the other.
+// run of each, one after the other, and those that the process had of the processors meanwhile.
 
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -22,6 +22,12 @@ for (const { loader, bytes, threads, instances } of JSON.parse(readFileSync(proc
   timers.push(() => turns[turn++ % instances]());
 }
 console.log("ready");
+function run(i) {
+  const before = process.cpuUsage();
+  const seconds = timers[i]() / 1000;
+  const { user, system } = process.cpuUsage(before);
+  return [seconds, (user + system) / 1e6];
+}
 for await (const line of createInterface({ input: process.stdin }))
-  console.log(JSON.stringify(JSON.parse(line).map((i) => timers[i]() / 1000)));
+  console.log(JSON.stringify(JSON.parse(line).map(run)));
 process.exit(0);

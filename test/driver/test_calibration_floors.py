@@ -11,11 +11,14 @@ from hypothesis import strategies as st
 from nnc.driver.calibrating.disturbance import disturbances
 from nnc.driver.calibrating.fitting import fit
 from nnc.driver.calibrating.loops import multiply_adds
-from nnc.driver.calibrating.measuring import CLOCK, EMPTY, Experiment
+from nnc.driver.calibrating.measuring import CLOCK, EMPTY, Experiment, Timing
 from nnc.driver.calibrating.sampling import FEWEST_VISITS, TAKEN, Run, Sampler, Samples, measure
 from nnc.targets.base import target
+from nnc.targets.calibration import Number
+from nnc.targets.processor import Processor
 
 AVX2 = target("x86-64-v3").machine
+assert isinstance(AVX2, Processor)
 LOOP = multiply_adds(AVX2, 8, 12, 1)
 CYCLE = 1e-9 / 3.2
 CALL = 2e-6
@@ -54,7 +57,7 @@ class Noisy:
     def times(self, names):
         return [self._run(name) for name in names]
 
-    def _run(self, name: str) -> float:
+    def _run(self, name: str) -> Timing:
         rng = self.rng
         if self.left == 0:
             self.left = rng.randrange(3, 60)
@@ -71,10 +74,12 @@ class Noisy:
             cycles *= shared if self.neighbour else 1
             seconds = CALL + UNITS * cycles * CYCLE * self.slower_clock
         seconds *= rng.uniform(1, 1.01)
-        if rng.random() < self.interrupted:
+        waits = rng.random() < self.interrupted
+        if waits:
             seconds += rng.expovariate(1000)
         self.now += seconds
-        return seconds
+        # a hypervisor takes time without a word
+        return Timing(seconds, waits and rng.random() < 0.5)
 
 
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -90,10 +95,15 @@ def test_floors_are_found_among_disturbed_runs(seed, busy, interrupted, steps):
     assert len(rounds) == TAKEN
     for one in rounds:
         assert one[CLOCK] == pytest.approx(CYCLE, rel=0.03)
-        for name, cycles in TRUTH.items():
-            assert one[name] / CYCLE == pytest.approx(cycles, rel=0.05), name
-        for name, seconds in MEMORY.items():
-            assert one[name] == pytest.approx(seconds, rel=0.1), name
+    known = {**{name: cycles * CYCLE for name, cycles in TRUTH.items()}, **MEMORY}
+    for name, seconds in known.items():
+        values = [one[name] for one in rounds]
+        if interrupted < 0.5 or busy < 0.5:
+            assert values == [pytest.approx(seconds, rel=0.08)] * TAKEN, name
+        else:  # hardly a run is undisturbed: what is not right must not be believed
+            assert values == [pytest.approx(seconds, rel=0.08)] * TAKEN or max(values) > 1.3 * min(
+                values
+            )
 
 
 def test_a_quiet_machine_needs_a_part_of_the_time():
@@ -122,7 +132,7 @@ def test_time_goes_where_floors_are_missing():
 
     def times(names):
         sampled.append(names[0])
-        return [t * (1 + machine.rng.random() * 9) if n == "exp" else t
+        return [Timing(t.seconds * (1 + machine.rng.random() * 9)) if n == "exp" else t
                 for n, t in zip(names, steady(names), strict=True)]  # fmt: skip
 
     machine.times = times  # type: ignore[method-assign]
@@ -173,6 +183,31 @@ def test_one_run_that_is_falsely_fast_is_left_out():
     assert samples([7.0, *[10.0] * 40], in_cycles=False).floor()[0] == 7.0
 
 
+def test_runs_that_all_waited_are_no_floor():
+    """Longer than what a busy machine gives at a time, each waits as long as the others."""
+    one = Experiment(name="memory", loop=LOOP, units=1, in_cycles=False)
+
+    class Bench:
+        experiments = (one,)
+        waits = True
+
+        def times(self, names):
+            return [Timing(5.0, waited=self.waits) for _ in names]
+
+    bench = Bench()
+    sampler = Sampler(bench)
+    for sampler.visits in range(10):
+        sampler.visit(one)
+    assert sampler.missing() == [one]
+    values = [once["memory"] for once in sampler.rounds()]
+    number = Number(5.0, min(values), max(values))
+    assert disturbances({"fresh_bandwidth": number, "costs.threads.least_microseconds": number})
+    bench.waits = False
+    for sampler.visits in range(10, 20):
+        sampler.visit(one)
+    assert sampler.missing() == [] and sampler.rounds()[-1]["memory"] == 5.0
+
+
 def test_threads_that_had_no_cores_are_no_floor():
     """A parallel region that one thread did alone takes its time again and again."""
     alone = Experiment(name="region 1", loop=LOOP, units=1, in_cycles=False)
@@ -182,7 +217,7 @@ def test_threads_that_had_no_cores_are_no_floor():
         experiments = (alone, both)
 
         def times(self, names):
-            return [1.0 if name == "region 1" else self.second for name in names]
+            return [Timing(1.0 if name == "region 1" else self.second) for name in names]
 
         second = 1.0
 
