@@ -89,7 +89,9 @@ class EngineBench:
 
     def _failed(self) -> NncError:
         """The error that the engine ended with."""
-        said = self._said.read_text(errors="replace").strip().splitlines()
+        said: list[str] = []
+        with suppress(OSError):
+            said = self._said.read_text(errors="replace").strip().splitlines()
         last = next((line for line in reversed(said) if "Error" in line), said[-1] if said else "")
         return NncError(f"the experiments do not run in the engine: {last or 'it ended'}")
 

@@ -40,7 +40,7 @@ _AVX2_FUNCTIONS = OperationCosts(
     sqrt=8, rsqrt=15, exp=23, log=43, tanh=25, erf=49, sin=29, cos=30, powf=139, other_math=30
 )
 """What functions take without masks, rounding to fractions and exponents as instructions: twice as
-many instructions as with AVX-512, and more. Source: `nnc calibrate` on a Zen 3, within 2 % in four
+many instructions as with AVX-512, and more. Source: `nnc calibrate` on a Zen 3, within 2 % in five
 runs; an `exp` is 28 instructions a vector there. Without multiply-adds there are more of them."""
 
 _AVX2 = replace(

@@ -249,3 +249,12 @@ def test_units_are_as_many_as_were_seen_at_least(slowed):
     assert found["load_bytes_per_cycle"].value == 64
     assert found["full_width_units"].value == 2
     assert not disturbances({"loads_per_cycle": found["loads_per_cycle"]})
+
+
+@pytest.mark.parametrize(("seen", "taken"), [(4.4, 6), (5.6, 6), (6.1, 6), (3.0, 3), (7.6, 8)])
+def test_instructions_that_start_at_once_are_as_described_where_most_were_seen(seen, taken):
+    from .calibrating import times_of
+
+    once = times_of(AVX2, AVX2)
+    once["start"] *= AVX2.issue_width / seen
+    assert fit([once] * TAKEN, AVX2).numbers["issue_width"].value == taken
