@@ -4,6 +4,7 @@ No machine is measured here: runs are made up, of experiments whose undisturbed 
 """
 
 import random
+from statistics import median
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -25,6 +26,7 @@ CALL = 2e-6
 
 TRUTH = {"latency": 4.0, "loads": 0.5, "exp": 11.5, "log": 21.25}
 """Cycles of each experiment's unit."""
+
 MEMORY = {"memory": 0.06e-9, "l3": 0.02e-9}
 """Seconds of those that do not follow the clock."""
 UNITS = 1_000_000
@@ -82,7 +84,7 @@ class Noisy:
         return Timing(seconds, waits and rng.random() < 0.5)
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.integers(0, 2**32),
     st.sampled_from([0.0, 0.3, 0.7]),
@@ -101,9 +103,8 @@ def test_floors_are_found_among_disturbed_runs(seed, busy, interrupted, steps):
         if interrupted < 0.5 or busy < 0.5:
             assert values == [pytest.approx(seconds, rel=0.08)] * TAKEN, name
         else:  # hardly a run is undisturbed: what is not right must not be believed
-            assert values == [pytest.approx(seconds, rel=0.08)] * TAKEN or max(values) > 1.3 * min(
-                values
-            )
+            is_right = median(values) == pytest.approx(seconds, rel=0.08)
+            assert is_right or max(values) > 1.2 * min(values), name
 
 
 def test_a_quiet_machine_needs_a_part_of_the_time():
