@@ -279,8 +279,7 @@ def _compiled(
     from ..frontends.declared import own_operators_digest
     from ..frontends.formats import model_files, needs_other_files
     from ..targets.attribute import attach, target_of
-    from ..targets.base import HOST
-    from ..targets.base import target as find_target
+    from ..targets.base import HOST, asked
     from .cache import choices_text, file_key
     from .hosting import is_hosted
 
@@ -288,7 +287,7 @@ def _compiled(
     if compiler.cache is not None and isinstance(model, str | Path) and not _is_text(model):
         given = choices_text(shapes=shapes or {}, constants=constants or {})
         options = f"{given} {signature} {fast_math} {own_operators_digest()} {compiler.schedules}"
-        chosen = find_target(target or HOST)
+        chosen = asked(target or HOST)
         chosen.check_runs(emulate)
         key = file_key(model_files(model), chosen, options)
         if key and (found := compiler.found(key, chosen)) is not None:

@@ -1,4 +1,4 @@
-"""Where nnc keeps what it can make again: grammar tables, compiled models."""
+"""Where nnc keeps files of the user's: what it can make again, and what took time to find out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,20 @@ from pathlib import Path
 
 
 def cache_home() -> Path:
-    """`$XDG_CACHE_HOME/nnc`, or `~/.cache/nnc`; it may not exist yet."""
-    home = os.environ.get("XDG_CACHE_HOME", "")
-    base = Path(home) if home and os.path.isabs(home) else Path(os.path.expanduser("~/.cache"))
+    """`$XDG_CACHE_HOME/nnc`, or `~/.cache/nnc`: compiled models and grammar tables, which can be
+    made again. It may not exist yet.
+    """
+    return _home("XDG_CACHE_HOME", "~/.cache")
+
+
+def data_home() -> Path:
+    """`$XDG_DATA_HOME/nnc`, or `~/.local/share/nnc`: what users would miss. It may not
+    exist yet.
+    """
+    return _home("XDG_DATA_HOME", "~/.local/share")
+
+
+def _home(variable: str, usual: str) -> Path:
+    home = os.environ.get(variable, "")
+    base = Path(home) if home and os.path.isabs(home) else Path(os.path.expanduser(usual))
     return base / "nnc"

@@ -19,7 +19,7 @@ from ..ir.attributes import Attribute, BoolAttr, DictAttr, FloatAttr, IntegerAtt
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.types import f64, i64
-from .base import Target, find_host, host, target
+from .base import Target, asked, find_host, host, target
 
 TARGET = "nnc.target"
 
@@ -32,7 +32,7 @@ def target_of(op: Operation, name: str | None = None) -> Target:
     """
     module = _module_of(op)
     if name:
-        return attach(module, target(name))
+        return attach(module, asked(name))
     written = module.attributes.get(TARGET)
     return host() if written is None else from_attribute(written, module)
 

@@ -278,6 +278,18 @@ def target(name: str) -> Target:
     raise NncError(f"no target is named '{name}'{meant}; `nnc targets` lists all")
 
 
+def asked(name: str) -> Target:
+    """The target of a name that a user gives: with what was measured of it on this machine, where
+    `NNC_CALIBRATION` is `all`. Raises NncError.
+    """
+    from .calibration import calibrated, is_for_all
+
+    found = target(name)
+    if name == HOST or not is_for_all():
+        return found
+    return replace(found, machine=calibrated(found.name, found.processor, found.machine))
+
+
 def all_targets() -> Iterator[Target]:
     """Every target under its usual system, family by family."""
     for family in FAMILIES:

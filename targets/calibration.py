@@ -1,7 +1,8 @@
 """What `nnc calibrate` has measured of this machine: its file, and a machine with those numbers.
 
 There is a file for each processor, in a folder of the user's. The target `host` takes its numbers;
-named targets keep their own. What is damaged, of another version or implausible is not taken.
+named targets keep their own, unless all are asked for. What is damaged, of another version or
+implausible is not taken.
 """
 
 from __future__ import annotations
@@ -16,26 +17,32 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from ..ir.cache_home import cache_home
+from ..ir.cache_home import data_home
 from ..ir.diagnostics import NncError
 from ..ir.files import folders_of, write_whole
 from ..ir.sealed_json import sealed, unsealed
 from .machine import Machine
 
-VERSION = 1
+VERSION = 2
 """Of the experiments and of what their numbers mean; files of others are measured again."""
 
 SWITCH = "NNC_CALIBRATION"
-"""The environment variable that switches it off."""
+"""The environment variable that says which targets take what was measured: `on` (the default) is
+`host` alone, `all` are named ones too, `off` is none."""
+
+LEAST = 0.01
+"""What stands for nothing: a description has no zeros."""
 
 BOUNDS: Mapping[str, tuple[float, float]] = {
+    "cores": (1, 4096),
     "gigahertz": (0.05, 10),
     "full_width_units": (1 / 16, 8),
     "unit_bits": (32, 4096),
     "fma_latency": (1, 40),
     "loads_per_cycle": (1, 8),
     "load_bytes_per_cycle": (4, 1024),
-    "line_crossing": (0, 16),
+    "line_crossing": (LEAST, 16),
+    "issue_width": (1, 32),
     "l1_bytes": (4 << 10, 1 << 20),
     "l2_bytes": (64 << 10, 64 << 20),
     "l3_bytes": (256 << 10, 4 << 30),
@@ -45,10 +52,17 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "fresh_bandwidth": (0.01, 64),
     "launch_microseconds": (0.1, 100_000),
     "copy_bandwidth": (0.01, 2000),
+    "workgroup_bandwidth": (0.5, 4096),
+    "cache_bandwidth": (0.5, 4096),
+    "costs.groups.group_cycles": (1, 1_000_000),
+    "costs.groups.barrier_cycles": (1, 1_000_000),
     "costs.runs.memory": (0.25, 4),
     "costs.threads.least_microseconds": (0.5, 2000),
     "costs.tiles.gather_cycles": (0.1, 100),
     "costs.tiles.scattered_store_cycles": (0.1, 100),
+    "costs.tiles.spill_cycles": (LEAST, 100),
+    "costs.tiles.combine_cycles": (LEAST, 100),
+    "costs.tiles.transpose_cycles": (LEAST, 100),
     "costs.loops.prefetch_bytes": (256, 1 << 16),
     "costs.operations.absf": (1, 20),
     "costs.operations.divf": (1, 200),
@@ -56,10 +70,20 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "costs.operations.rsqrt": (1, 300),
     **{f"costs.operations.{n}": (1, 1000) for n in ("exp", "log", "tanh", "erf", "sin", "cos")},
     "costs.operations.powf": (1, 5000),
+    "costs.operations.other_math": (1, 5000),
 }
 """The fields of a machine that may be measured, and between what they can lie in earnest."""
 
-WHOLE = ("_bytes", "_bits", "fma_latency", "_per_cycle", "costs.operations.")
+WHOLE = (
+    "cores",
+    "costs.groups.",
+    "_bytes",
+    "_bits",
+    "fma_latency",
+    "issue_width",
+    "_per_cycle",
+    "costs.operations.",
+)
 """What names of whole numbers contain."""
 
 SECOND = ("memory_bandwidth", "fresh_bandwidth")
@@ -68,7 +92,9 @@ SECOND = ("memory_bandwidth", "fresh_bandwidth")
 
 @dataclass(frozen=True)
 class Number:
-    """What was measured: the number that is taken, and the 10th and 90th percentile of rounds."""
+    """What was measured: the number that is taken, and those of the fastest and the slowest run of
+    the ones that agree.
+    """
 
     value: float
     low: float
@@ -76,7 +102,7 @@ class Number:
 
     @property
     def spread(self) -> float:
-        """What lies between the percentiles, as a part of what lies in their middle."""
+        """What lies between the extremes, as a part of what lies in their middle."""
         return 2 * (self.high - self.low) / (self.high + self.low) if self.high > 0 else 0.0
 
 
@@ -113,15 +139,24 @@ def model_name() -> str:
 def file_of(machine: str) -> Path:
     """Where the numbers of a machine are kept."""
     digest = sha256(machine.encode("utf-8", "surrogatepass")).hexdigest()
-    return cache_home() / "calibration" / f"{digest[:16]}.json"
+    return data_home() / "calibration" / f"{digest[:16]}.json"
 
 
 def is_on() -> bool:
-    """Whether what was measured is used. Raises NncError for a switch of another position."""
+    """Whether the host takes what was measured. Raises NncError for another position."""
+    return _switch() != "off"
+
+
+def is_for_all() -> bool:
+    """Whether named targets take what was measured, too. Raises NncError as `is_on` does."""
+    return _switch() == "all"
+
+
+def _switch() -> str:
     given = os.environ.get(SWITCH, "on").strip() or "on"
-    if given not in ("on", "off"):
-        raise NncError(f"{SWITCH} is 'on' or 'off', not '{given}'")
-    return given == "on"
+    if given not in ("on", "off", "all"):
+        raise NncError(f"{SWITCH} is 'on', 'off' or 'all', not '{given}'")
+    return given
 
 
 def calibrated(name: str, processor: str, machine: Machine) -> Machine:
@@ -216,16 +251,23 @@ def _numbers(given: Any) -> dict[str, Number]:
 def check_plausible(numbers: Mapping[str, Number]) -> None:
     """Raise NncError for a number that no machine has, or that does not go with the others."""
     for path, number in numbers.items():
-        if path not in BOUNDS:
-            raise NncError(f"there is no number '{path}'")
-        if any(part in path for part in WHOLE) and number.value != int(number.value):
-            raise NncError(f"{path} is {number.value:g}; expected a whole number")
-        low, high = BOUNDS[path]
-        if not low <= number.value <= high:
-            raise NncError(f"{path} is {number.value:g}; expected {low:g} to {high:g}")
+        if (text := implausible(path, number)) is not None:
+            raise NncError(text)
     sizes = [numbers[f"l{i}_bytes"].value for i in (1, 2, 3) if f"l{i}_bytes" in numbers]
     if sizes != sorted(sizes):
         raise NncError("a cache is larger than the one behind it")
+
+
+def implausible(path: str, number: Number) -> str | None:
+    """Why no machine has such a number; None where some has."""
+    if path not in BOUNDS:
+        return f"there is no number '{path}'"
+    if any(part in path for part in WHOLE) and number.value != int(number.value):
+        return f"{path} is {number.value:g}; expected a whole number"
+    low, high = BOUNDS[path]
+    if not low <= number.value <= high:
+        return f"{path} is {number.value:g}; expected {low:g} to {high:g}"
+    return None
 
 
 def store(found: Calibration) -> Path:

@@ -34,7 +34,7 @@ def calibrate_machine(args: argparse.Namespace, streams: Streams) -> int:
 
 def _show(args: argparse.Namespace, streams: Streams) -> int:
     from ..driver.calibrating.calibrate import described, machine_name
-    from ..driver.calibrating.table import DISTURBED, table
+    from ..driver.calibrating.table import REFUSED, table
     from ..targets.calibration import file_of, stored
 
     one = described(args.target)
@@ -46,8 +46,8 @@ def _show(args: argparse.Namespace, streams: Streams) -> int:
     print(f"{found.machine}: {file_of(found.machine)}", file=streams.stdout)
     for line in table(found, one.machine):
         print(line, file=streams.stdout)
-    for line in found.about.get(DISTURBED, "").splitlines():
-        print(f"disturbed: {line}", file=streams.stdout)
+    for line in found.about.get(REFUSED, "").splitlines():
+        print(f"not kept: {line}", file=streams.stdout)
     return 0
 
 
@@ -55,28 +55,31 @@ def _measure(args: argparse.Namespace, streams: Streams) -> int:
     from ..driver.calibrating.calibrate import calibrate, described
     from ..driver.calibrating.table import table
     from ..targets.base import HOST, find_host
-    from ..targets.calibration import SWITCH, check_plausible, is_on, store
+    from ..targets.calibration import SWITCH, is_for_all, is_on, store
     from .progress import Progress
 
     told = (lambda text: None) if args.quiet else Progress(streams)
     measured = calibrate(args.target, args.seconds, told)
-    found = measured.calibration
-    for line in table(found, described(args.target).machine):
+    for line in table(measured.calibration, described(args.target).machine):
         print(line, file=streams.stdout)
-    for line in measured.complaints:
+    for line in (*measured.refused.values(), *(measured.beside if measured.refused else ())):
         print(f"nnc: disturbed: {line}", file=streams.stderr)
-    check_plausible(found.numbers)
-    if measured.complaints and not args.force:
-        text = "nothing is stored: the machine is disturbed; try again when it is quiet, or --force"
+    kept = measured.kept(args.force)
+    if kept is None:
+        text = "nothing is stored: too few numbers can be trusted; try again, or --force"
         print(f"nnc: {text}", file=streams.stderr)
         return 1
-    path = store(found)
+    path = store(kept)
     find_host.cache_clear()
-    if args.target != HOST:
-        used = "named targets keep their built-in numbers: it is for --show"
-    elif is_on():
-        used = "`host` takes it from now on"
-    else:
+    if not is_on():
         used = f"it is not used: {SWITCH} is off"
-    print(f"stored in {path}; {used}", file=streams.stdout)
+    elif args.target == HOST:
+        used = "`host` takes it from now on"
+    elif is_for_all():
+        used = f"'{args.target}' takes it, as {SWITCH} is all"
+    else:
+        used = f"named targets keep their built-in numbers: {SWITCH}=all gives them these"
+    left = [name for name in measured.refused if name not in kept.numbers]
+    without = f" without {', '.join(left)}" if left else ""
+    print(f"stored in {path}{without}; {used}", file=streams.stdout)
     return 0

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..driver.checking.check import Check, check
-from ..targets.base import HOST
-from ..targets.base import target as find_target
+from ..targets.base import HOST, asked
 
 if TYPE_CHECKING:
     from .session import Session
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 def check_model(args: argparse.Namespace, session: Session) -> int:
     """Print the check; 1 where something is not supported."""
     names = (args.target or HOST).split(",")
-    targets = [find_target(name) for name in names]
+    targets = [asked(name) for name in names]
     found = check(session.model, targets, threads=args.threads, **session.choices)
     if args.json:
         session.say(json.dumps(found.as_json(), indent=2))

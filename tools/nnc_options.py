@@ -317,15 +317,20 @@ def _add_calibrate(sub: argparse.ArgumentParser) -> None:
         type=target_argument,
         default=HOST,
         help="whose numbers to measure (default: host, which takes them from then on; named "
-        "targets keep their own)",
+        "targets keep their own, unless NNC_CALIBRATION is all)",
     )
-    add("--seconds", type=float, default=30.0, help="how long to measure, about (default: 30)")
+    add(
+        "--seconds",
+        type=float,
+        default=120.0,
+        help="how long to measure at most (default: 120; a quarter of it where nothing disturbs)",
+    )
     add("--show", action="store_true", help="what is kept, beside the built-in numbers")
     add("--forget", action="store_true", help="remove what is kept")
     add(
         "--force",
         action="store_true",
-        help="keep what was measured on a disturbed machine too, with its spread",
+        help="keep the numbers too whose fastest runs do not agree",
     )
     add("-q", "--quiet", action="store_true", help="no progress messages")
 
@@ -447,7 +452,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "profile": ("Time each kernel of a model: a table, a page, a trace.", _add_profile),
     "calibrate": (
         "Measure this machine's numbers (clock, arithmetic, caches, memory, threads, functions) "
-        "and keep them: code for `host` is then scheduled by them. 1 if it was disturbed.",
+        "and keep them: code for `host` is then scheduled by them. 1 if nothing can be kept.",
         _add_calibrate,
     ),
     "tune": (

@@ -2,34 +2,61 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from ... import __version__
 from ...ir.diagnostics import NncError
 from ...targets.base import HOST, Target, described_host, host, target
-from ...targets.calibration import VERSION, Calibration, identity
+from ...targets.calibration import VERSION, Calibration, Number, identity, implausible
 from ...targets.groups import GroupMachine
 from ...targets.machine import Machine
 from ...targets.processor import Processor
-from .devices import device_experiments, fit_device
+from ...targets.wasm.levels import Wasm
+from .devices import CPU_DEVICE, device_experiments, fit_device
 from .disturbance import Load, disturbances
+from .engine import EngineBench
 from .fitting import fit
-from .measuring import Bench, Round, measure
+from .measuring import Bench, Experiment
 from .memories import memory_experiments
 from .processors import core_experiments
-from .table import DISTURBED
+from .sampling import Round, measure
+from .table import REFUSED
 
 Progress = Callable[[str], None]
+
+NEEDED = ("gigahertz", "launch_microseconds")
+"""Numbers without which no other one is kept: what the others of a machine are counted by."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured, and what speaks against keeping it, a line each."""
+    """What was measured, and what of it is not to be kept: why, by the names of the numbers."""
 
     calibration: Calibration
-    complaints: list[str]
+    refused: Mapping[str, str]
+    beside: Sequence[str]
+    """What else went on meanwhile, a line each."""
+
+    def kept(self, force: bool) -> Calibration | None:
+        """What may be stored: the numbers that are not refused; with `force` all that a machine may
+        have. None where too little is left.
+        """
+        numbers = {
+            path: number
+            for path, number in self.calibration.numbers.items()
+            if path not in self.refused or (force and implausible(path, number) is None)
+        }
+        if "memory_bandwidth" not in numbers:
+            numbers.pop("costs.runs.memory", None)
+        if not any(path in numbers for path in NEEDED):
+            return None
+        about = {**self.calibration.about}
+        if self.refused:
+            about[REFUSED] = "\n".join(self.refused.values())
+        return replace(self.calibration, numbers=numbers, about=about)
 
 
 def described(name: str) -> Target:
@@ -43,40 +70,68 @@ def machine_name(one: Target) -> str:
 
 
 def calibrate(name: str, seconds: float, progress: Progress) -> Measured:
-    """Measure the machine of a target for about so many seconds.
+    """Measure the machine of a target for no more than so many seconds.
 
-    Raises NncError where its code does not run in this process.
+    Raises NncError where its code runs neither in this process nor in an engine of WebAssembly, as
+    an emulator's times say nothing.
     """
     one = described(name)
-    machine = one.machine
-    if not isinstance(machine, Processor | GroupMachine):
+    if not isinstance(one.machine, Processor | GroupMachine):
         raise NncError(f"there are no experiments for '{name}': calibrate a processor or a device")
-    one.check_runs_here()
-    started, before = time.perf_counter(), Load.now()
-    if isinstance(machine, GroupMachine):
-        experiments = device_experiments(name)
+    in_engine = isinstance(one, Wasm)
+    if not in_engine:
+        one.check_runs_here()
+    machine = with_cores_here(one)
+    before = Load.now()
+    experiments = experiments_on(name, machine)
+    if in_engine:
+        bench = EngineBench(experiments, one, progress)
+        try:
+            rounds = measure(bench, seconds, progress)
+        finally:
+            bench.close()
     else:
-        experiments = [*core_experiments(machine), *memory_experiments(machine)]
-    bench = Bench(experiments, name, progress)
-    left = seconds - (time.perf_counter() - started)
-    rounds = measure(bench, left, progress)
+        rounds = measure(Bench(experiments, name, progress), seconds, progress)
     after = Load.now()
-    complaints = list(after.since(before)) if before and after else []
-    return judged(machine_name(one), rounds, machine, complaints)
+    beside = list(after.since(before)) if before and after else []
+    return judged(machine_name(one), rounds, machine, beside)
 
 
-def judged(kept_as: str, rounds: list[Round], machine: Machine, complaints: list[str]) -> Measured:
-    """The calibration that rounds give, with all that disturbed them."""
+def with_cores_here(one: Target) -> Machine:
+    """A target's machine with the cores of this one, where its code runs on those."""
+    on_cores = isinstance(one.machine, Processor) or one.name == CPU_DEVICE
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return replace(one.machine, cores=cores or 1) if on_cores else one.machine
+
+
+def experiments_on(name: str, machine: Machine) -> list[Experiment]:
+    """All experiments on a machine. Raises NncError."""
+    if isinstance(machine, GroupMachine):
+        return list(device_experiments(name, machine))
+    assert isinstance(machine, Processor)
+    return [*core_experiments(machine), *memory_experiments(machine)]
+
+
+def judged(
+    kept_as: str, rounds: Sequence[Round], machine: Machine, beside: Sequence[str]
+) -> Measured:
+    """The calibration that rounds give, with the numbers that are refused: those whose fastest runs
+    do not agree, and those that no machine has. What went on beside is told, and refuses nothing.
+    """
     if isinstance(machine, GroupMachine):
         found = fit_device(rounds, machine)
     else:
         assert isinstance(machine, Processor)
         found = fit(rounds, machine)
-    complaints = [*complaints, *disturbances(found.numbers)]
+    cores = float(machine.cores)
+    numbers = {"cores": Number(cores, cores, cores), **found.numbers}
+    refused = disturbances(numbers)
+    for path, number in numbers.items():
+        if (text := implausible(path, number)) is not None:
+            refused[path] = text
     about = {
         "measured": time.strftime("%Y-%m-%d %H:%M"),
-        "rounds": str(len(rounds)),
         "nnc": f"{__version__}, experiments {VERSION}",
-        DISTURBED: "\n".join(complaints),
+        **({"beside": "; ".join(beside)} if beside else {}),
     }
-    return Measured(Calibration(kept_as, found.numbers, found.observed, about), complaints)
+    return Measured(Calibration(kept_as, numbers, found.observed, about), refused, beside)

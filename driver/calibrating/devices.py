@@ -1,11 +1,8 @@
-"""The experiments on a device: small networks whose launches and copies are known."""
+"""The experiments on a device, and its numbers by them: launches, copies, groups, memories."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-import numpy as np
+from collections.abc import Callable, Iterator, Sequence
 
 from ...dialects.marks import DEVICE
 from ...ir.attributes import DictAttr
@@ -13,98 +10,56 @@ from ...ir.diagnostics import NncError
 from ...ir.syntax.parser import parse_module
 from ...targets.groups import GroupMachine
 from ..compile import load_module, run_stages
-from .measuring import Experiment, Round
-from .numbers import Fitted, number
+from .kernels import LANES, NOTHING, Kernel, Text, pairs
+from .measuring import Experiment
+from .numbers import Fitted, digits, number
+from .sampling import Round
 
-ROWS, COLUMNS = 4096, 1024
-"""Of what is copied and read: 16 MB."""
 SIDE, STEPS = 16, 9
 """Softmaxes in a row, of so few elements that only their launches take time."""
+COPIED = 2 << 20
+"""Floats that are copied to the device."""
+AGREE = 0.1
+"""By what runs differ that agree: threads of a driver take part."""
 
 
-@dataclass(frozen=True)
-class Network:
-    """A function of one input and one output as IR of the graph."""
-
-    body: str
-    rows: int
-    columns: int
-    result: str
-
-    @property
-    def bytes(self) -> int:
-        """Of the input."""
-        return 4 * self.rows * self.columns
-
-    @property
-    def dtype(self) -> np.dtype:
-        return np.dtype("f4")
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.rows, self.columns
-
-    @property
-    def input(self) -> str:
-        return f"tensor<{self.rows}x{self.columns}xf32>"
-
-    def text(self) -> str:
-        """The function; `%x` is its input, `%y` its output."""
-        return (
-            f"func.func @main(%x: {self.input}) -> {self.result} {{\n{self.body}\n"
-            f"  return %y : {self.result}\n}}\n"
-        )
+CPU_DEVICE = "opencl-cpu"
+"""The device whose cores are those of this machine."""
 
 
-def _softmaxes(count: int) -> Network:
+def _softmaxes(count: int) -> Text:
     type = f"tensor<{SIDE}x{SIDE}xf32>"
     names = ["%x", *(f"%{i}" for i in range(1, count)), "%y"]
-    lines = (
+    lines = "\n".join(
         f"  {names[i + 1]} = nn.softmax {names[i]} {{axis = 1 : i64}} : ({type}) -> {type}"
         for i in range(count)
     )
-    return Network("\n".join(lines), SIDE, SIDE, type)
-
-
-def _reading() -> Network:
-    """The mean of each row, which reads all."""
-    of, to = f"tensor<{ROWS}x{COLUMNS}xf32>", f"tensor<{ROWS}x1xf32>"
-    line = "%y = nn.reduce_mean %x {axes = array<i64: 1>, keep_dims = true}"
-    return Network(f"  {line} : ({of}) -> {to}", ROWS, COLUMNS, to)
-
-
-def _copying() -> Network:
-    """The first rows of what was copied whole."""
-    of, to = f"tensor<{ROWS}x{COLUMNS}xf32>", f"tensor<1x{COLUMNS}xf32>"
-    line = f"  %s = nn.slice %x {{starts = array<i64: 0, 0>, steps = array<i64: {ROWS}, 1>}}"
-    return Network(
-        f"{line} : ({of}) -> {to}\n  %y = nn.relu %s : ({to}) -> {to}", ROWS, COLUMNS, to
+    return Text(
+        f"func.func @main(%x: {type}) -> {type} {{\n{lines}\n  return %y : {type}\n}}\n", SIDE**2
     )
 
 
-NETWORKS = {
-    "few launches": _softmaxes(1),
-    "many launches": _softmaxes(STEPS),
-    "copy": _copying(),
-    "copy and read": _reading(),
-}
-
-
-def device_experiments(target: str) -> list[Experiment]:
-    """The networks; of each of the first two, how many launches it has is in its units.
+def device_experiments(target: str, machine: GroupMachine) -> Iterator[Experiment]:
+    """Networks of one launch and of more, copies, and pairs of kernels.
 
     Raises NncError where the target does not launch them.
     """
-    few, many = (launches_of(NETWORKS[name], target) for name in ("few launches", "many launches"))
+    networks = {"few launches": _softmaxes(1), "many launches": _softmaxes(STEPS)}
+    few, many = (launches_of(network, target) for network in networks.values())
     if many <= few:
         raise NncError(f"'{target}' launches nothing in a network of {STEPS} softmaxes")
-    return [
-        Experiment(name=name, loop=network, units=many - few if "launches" in name else 1)
-        for name, network in NETWORKS.items()
-    ]
+    texts = [(name, network, float(many - few)) for name, network in networks.items()]
+    for floats, name in ((LANES, "no copy"), (COPIED, "copy")):
+        one = Kernel(body=NOTHING, groups=1, threads=1, floats=floats, copied=floats)
+        texts.append((name, one.text(), 1.0))
+    for name, pair in pairs(machine).items():
+        for kernel, what in ((pair.less, "less"), (pair.more, "more")):
+            texts.append((f"{name}: {what}", kernel.text(), pair.difference))
+    for name, text, units in texts:
+        yield Experiment(name=name, loop=text, units=units, in_cycles=False, agree=AGREE)
 
 
-def launches_of(network: Network, target: str) -> int:
+def launches_of(network: Text, target: str) -> int:
     """How many launches the program of a network has."""
     module = run_stages(load_module(parse_module(network.text())), target=target)
     found = module.attributes.get(DEVICE)
@@ -113,21 +68,35 @@ def launches_of(network: Network, target: str) -> int:
 
 def fit_device(rounds: Sequence[Round], machine: GroupMachine) -> Fitted:
     """What the rounds say of a device; cycles are those of the described clock."""
-    each = [_numbers(one) for one in rounds]
-    numbers = {path: number([one[path] for one in each]) for path in each[0]}
-    # A bound of memory's bandwidth alone: on PoCL the means' own work takes longer.
-    rates = [_reading_rate(one, machine) for one in rounds]
-    return Fitted(numbers, {"means of rows: bytes per cycle of one core": number(rates)})
+    each = [_numbers(one, machine) for one in rounds]
+    return Fitted({path: number([one[path] for one in each], _taken(path)) for path in each[0]}, {})
 
 
-def _numbers(one: Round) -> dict[str, float]:
-    launch = max(one["many launches"] - one["few launches"], 1e-9)
-    return {
-        "launch_microseconds": 1e6 * launch,
-        "copy_bandwidth": 1e-9 * NETWORKS["copy"].bytes / one["copy"],
+def _taken(path: str) -> Callable[[float], float]:
+    return round if path.startswith("costs.groups.") else digits
+
+
+def _numbers(one: Round, machine: GroupMachine) -> dict[str, float]:
+    def more(name: str) -> float:
+        """Cycles of one of what a pair of kernels counts."""
+        seconds = max(one[f"{name}: more"] - one[f"{name}: less"], 1e-15)
+        return seconds * 1e9 * machine.gigahertz
+
+    found = {
+        "launch_microseconds": 1e6 * max(one["many launches"] - one["few launches"], 1e-9),
+        "copy_bandwidth": 4e-9 * COPIED / max(one["copy"] - one["no copy"], 1e-9),
+        "costs.groups.group_cycles": more("groups"),
+        "costs.groups.barrier_cycles": more("barriers"),
     }
+    for name, field in MEMORIES.items():
+        found[field] = 1 / (more(name) * machine.cores)
+    return found
 
 
-def _reading_rate(one: Round, machine: GroupMachine) -> float:
-    seconds = max(one["copy and read"] - one["copy"], 1e-9)
-    return NETWORKS["copy"].bytes / (seconds * 1e9 * machine.gigahertz * machine.cores)
+MEMORIES = {
+    "workgroup": "workgroup_bandwidth",
+    "cache": "cache_bandwidth",
+    "l2": "l2_bandwidth",
+    "memory": "memory_bandwidth",
+}
+"""The field of each memory that kernels read."""

@@ -1,4 +1,4 @@
-"""What disturbed a measurement: numbers that differ between rounds, and others on the machine."""
+"""What disturbed a measurement: numbers whose fastest runs differ, and others on the machine."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 
 from ...targets.calibration import Number
 
-SPREAD = 0.15
-"""What may lie between the 10th and the 90th percentile of a number, as a part of it."""
+SPREAD = 0.08
+"""What may lie between the fastest runs of a number, as a part of it."""
 
 WIDER: Mapping[str, float] = {
     "memory_bandwidth": 0.3,
@@ -21,32 +21,37 @@ WIDER: Mapping[str, float] = {
     "launch_microseconds": 0.5,
     "copy_bandwidth": 0.3,
     "costs.threads.least_microseconds": 1.0,
-    "costs.tiles": 0.3,
-    "costs.operations": 0.3,
+    "costs.tiles": 0.2,
+    "costs.operations": 0.2,
+    "costs.groups": 0.5,
+    "issue_width": 0.2,
+    "loads_per_cycle": 0.2,
 }
 """The same of numbers, or of all below a name, that differ more on a quiet machine too."""
 
-SIZES = ("l1_bytes", "l2_bytes", "l3_bytes", "costs.loops.prefetch_bytes", "unit_bits")
+SIZES = ("cores", "l1_bytes", "l2_bytes", "l3_bytes", "costs.loops.prefetch_bytes", "unit_bits")
 """Numbers that are one of a few: what lies between their bounds is no disturbance."""
 
-COUNTS = ("costs.operations", "fma_latency")
-"""Numbers, or all below a name, that are whole: a difference of one is none."""
+NEAR = ("costs.operations", "costs.tiles.transpose_cycles")
+"""Numbers, or all below a name, of which a difference of one is none."""
 
-STOLEN, OTHERS = 0.02, 0.2
-"""Parts of the processors' time that a hypervisor or other processes may take."""
+WORTH_TELLING = 0.01
+"""Part of the processors' time that a hypervisor or other processes took."""
 
 
-def disturbances(numbers: Mapping[str, Number]) -> Iterator[str]:
-    """The numbers whose spread is too large."""
+def disturbances(numbers: Mapping[str, Number]) -> dict[str, str]:
+    """By the numbers whose spread is too large, what is said of them."""
+    found = {}
     for path, number in numbers.items():
         names = (path, path.rpartition(".")[0])
         limit = next((WIDER[name] for name in names if name in WIDER), SPREAD)
-        near = any(name in COUNTS for name in names) and number.high - number.low <= 1
+        near = any(name in NEAR for name in names) and number.high - number.low <= 1
         if path not in SIZES and not near and number.spread > limit:
-            yield (
-                f"{path} is between {number.low:g} and {number.high:g}, which differ by "
-                f"{number.spread:.0%}; at most {limit:.0%} is steady"
+            found[path] = (
+                f"{path}: the fastest runs lie between {number.low:g} and {number.high:g}, which "
+                f"differ by {number.spread:.0%}; they agree within {limit:.0%}"
             )
+    return found
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,7 @@ class Load:
         stolen = (self.stolen - before.stolen) / total
         own = self.own - before.own
         others = max(0.0, self.busy - before.busy - own) / total - stolen
-        if stolen > STOLEN:
+        if stolen >= WORTH_TELLING:
             yield f"the hypervisor took {stolen:.0%} of the processors' time"
-        if others > OTHERS:
+        if others >= WORTH_TELLING:
             yield f"other processes took {others:.0%} of the processors' time"

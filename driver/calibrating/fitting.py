@@ -1,27 +1,39 @@
 """The numbers of a processor's description that follow from the times of experiments.
 
-Each round gives all of them once, so that what changes the clock for a while changes nothing else;
-of all rounds the median counts.
+Each round gives all of them once, and has runs that agree; of all rounds the median counts.
+
+Counts are whole, and what disturbs a run only makes it slower: 1.5 loads in a cycle cannot come
+from one unit, so there are two.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import inf
+from math import ceil, floor, inf
 from statistics import median
 
-from ...targets.calibration import Number
+from ...targets.calibration import LEAST, Number
 from ...targets.processor import Processor
-from .measuring import Round
+from .functions import FUNCTIONS, OTHERS
 from .memories import AHEAD, levels, sizes
 from .numbers import Fitted, digits, number
-from .processors import FUNCTIONS, widths
+from .processors import widths
+from .sampling import Round
+from .threads import SHARED
+from .tiles import MORE
 
 REGIONS_WORTH = 5
 """How many times what waking takes a kernel's work is before it is shared: 20 us for 2 to 5."""
 
 UNITS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 3, 4, 6, 8)
 """How many multiply-adds start in a cycle: a number of units, or a part of one."""
+
+SHORT = 0.94
+"""Part of what was measured that whole numbers have to reach: it is uncertain by as much."""
+
+FETCHED = 0.7
+"""Part of the instructions that start in a cycle that are fetched at least: 4.4 to 5.6 of six on a
+Zen 3, in calibrations each of which repeats within 2 %."""
 
 CLEARLY = 0.95
 """Part of the time of the described prefetch that another one must stay below to replace it."""
@@ -43,7 +55,11 @@ def fit(rounds: Sequence[Round], machine: Processor) -> Fitted:
     if "memory_bandwidth" in numbers:  # which is that of this machine as it is, whatever else runs
         numbers["costs.runs.memory"] = Number(1.0, 1.0, 1.0)
     seen = [_observed(one, machine) for one in rounds]
-    observed = {name: number([one[name] for one in seen], digits) for name in seen[0]}
+    observed = {
+        name: number([one[name] for one in seen])
+        for name in seen[0]
+        if all(name in one for one in seen)
+    }
     return Fitted(numbers, observed)
 
 
@@ -55,8 +71,26 @@ def _curve(rounds: Sequence[Round], machine: Processor) -> dict[float, float]:
 
 
 def _units(value: float) -> float:
-    """The number of units that is nearest."""
-    return min(UNITS, key=lambda one: abs(one / value - 1))
+    """The fewest units that reach it."""
+    return next((one for one in UNITS if one >= SHORT * value), UNITS[-1])
+
+
+def _at_least(value: float) -> int:
+    """How many there are in a cycle where so many were seen."""
+    return max(1, ceil(SHORT * value))
+
+
+def _issued(value: float, described: int) -> int:
+    """Instructions that start in a cycle: as described, where about so many were seen.
+
+    Short instructions are fetched more slowly than kernels' long ones, by where code lies.
+    """
+    return described if FETCHED * described <= value <= described / SHORT else _at_least(value)
+
+
+def _at_most(value: float) -> int:
+    """The whole cycles of what took so many."""
+    return max(1, floor(value / SHORT))
 
 
 def _whole(path: str, machine: Processor) -> Callable[[float], float]:
@@ -68,7 +102,13 @@ def _whole(path: str, machine: Processor) -> Callable[[float], float]:
         return lambda value: full * _units(value / full)
     if path == "unit_bits":
         return int
-    if path in ("fma_latency", "loads_per_cycle") or path.startswith("costs.operations."):
+    if path == "loads_per_cycle":
+        return _at_least
+    if path == "issue_width":
+        return lambda value: _issued(value, machine.issue_width)
+    if path == "fma_latency":
+        return _at_most
+    if path.startswith("costs.operations."):
         return lambda value: max(1, round(value))
     return digits
 
@@ -85,11 +125,12 @@ def _numbers(one: Round, machine: Processor) -> dict[str, float]:
     found = {
         "gigahertz": 1e-9 / one["clock"],
         "full_width_units": units,
-        "fma_latency": _cycles(one, "latency"),
+        "fma_latency": _cycles(one, f"latency {full}"),
         "load_bytes_per_cycle": 4 * full / _cycles(one, f"load {full}"),
         "line_crossing": _crossing(one, full, machine),
-        "fresh_bandwidth": 1 / _cycles(one, "fresh"),
     }
+    if "fresh" in one:
+        found["fresh_bandwidth"] = 1 / _cycles(one, "fresh")
     if narrower:
         half = narrower[0]
         found["loads_per_cycle"] = 1 / _cycles(one, f"load {half}")
@@ -103,6 +144,9 @@ def _numbers(one: Round, machine: Processor) -> dict[str, float]:
     for name in FUNCTIONS:
         more = _cycles(one, f"function {name}") - plain
         found[f"costs.operations.{name}"] = max(more, 0.0) * units
+    others = [_cycles(one, f"function {name}") - plain for name in OTHERS]
+    found["costs.operations.other_math"] = median(others) * units
+    found |= _tiles(one, machine, units)
     if "gather" in one:
         found["costs.tiles.gather_cycles"] = _cycles(one, "gather")
         found["costs.tiles.scattered_store_cycles"] = _cycles(one, "scatter")
@@ -111,17 +155,39 @@ def _numbers(one: Round, machine: Processor) -> dict[str, float]:
     return found
 
 
+def _tiles(one: Round, machine: Processor, units: float) -> dict[str, float]:
+    """What the description has of tiles, from what the experiments on them took."""
+    sums = machine.vector_registers + MORE
+    lanes = machine.lanes(4)
+    found = {
+        "issue_width": 1 / _cycles(one, "start"),
+        # One more register has the factor.
+        "costs.tiles.spill_cycles": (_cycles(one, "spills") - sums / units) / (MORE + 1),
+    }
+    if lanes > 1:
+        steps = lanes.bit_length()
+        combined = _cycles(one, "combine") - _cycles(one, f"latency {lanes}")
+        found["costs.tiles.combine_cycles"] = combined / steps
+        moved = _cycles(one, "transpose") - _cycles(one, f"load {lanes}")
+        found["costs.tiles.transpose_cycles"] = moved - steps
+    return {path: max(value, LEAST) for path, value in found.items()}
+
+
 def _crossing(one: Round, lanes: int, machine: Processor) -> float:
     """Loads that one across a line's end takes besides; some of those that are shifted cross."""
     more = _cycles(one, f"load across {lanes}") / _cycles(one, f"load {lanes}") - 1
-    return max(0.0, more) * machine.line_bytes / (4 * lanes)
+    return max(LEAST, more * machine.line_bytes / (4 * lanes))
 
 
 def _waking(one: Round, machine: Processor) -> float | None:
-    """Microseconds that a parallel region takes beside its work."""
+    """Microseconds that a parallel region takes beside its work; None where it had no more than
+    one core.
+    """
     if machine.cores == 1:
         return None
     alone, shared = one["region 1"], one[f"region {machine.cores}"]
+    if shared > SHARED * alone:
+        return None
     return max(1e6 * (shared - alone / machine.cores), 0.1)
 
 
@@ -135,10 +201,8 @@ def _caches(curve: Mapping[float, float], machine: Processor) -> dict[str, Numbe
     described = [0, machine.l1_bytes, machine.l2_bytes, machine.l3_bytes, inf]
     for level in (1, 2, 3):
         near, size, far = described[level - 1 : level + 2]
-        inside = curve[_at_least(tried, 2 * near)]
-        outside = curve[
-            _at_least(tried, min(4 * size, max(2 * size, far / 2)) if far < inf else inf)
-        ]
+        inside = curve[_first(tried, 2 * near)]
+        outside = curve[_first(tried, min(4 * size, max(2 * size, far / 2)) if far < inf else inf)]
         if inside < EDGE * outside:
             continue  # nothing is to be seen of its size
         limit = (inside * outside) ** 0.5
@@ -150,13 +214,15 @@ def _caches(curve: Mapping[float, float], machine: Processor) -> dict[str, Numbe
     return found
 
 
-def _at_least(tried: Sequence[float], size: float) -> float:
+def _first(tried: Sequence[float], size: float) -> float:
     return next(one for one in tried if one >= size)
 
 
 def _prefetch(rounds: Sequence[Round], machine: Processor) -> dict[str, Number]:
     """How far ahead to ask for lines, where another distance is clearly better than the known."""
     known = machine.costs.loops.prefetch_bytes
+    if f"ahead {AHEAD[0]}" not in rounds[0]:
+        return {}
     times = {bytes: median(one[f"ahead {bytes}"] for one in rounds) for bytes in AHEAD}
     best = min(AHEAD, key=times.__getitem__)
     if known in times and times[best] > CLEARLY * times[known]:
@@ -167,18 +233,25 @@ def _prefetch(rounds: Sequence[Round], machine: Processor) -> dict[str, Number]:
 
 def _observed(one: Round, machine: Processor) -> dict[str, float]:
     """What no field of the description has."""
-    ahead = machine.costs.loops.prefetch_bytes
     found = {
         f"multiply-adds per cycle, {32 * lanes} bits": 1 / _cycles(one, f"multiply-add {lanes}")
         for lanes in widths(machine)
     }
     found["stores per cycle"] = 1 / _cycles(one, "store")
-    found["prefetch: speed of reading memory"] = (
-        one["read memory"] / one[f"ahead {ahead if ahead in AHEAD else AHEAD[0]}"]
-    )
+    if f"ahead {AHEAD[0]}" in one:
+        known = machine.costs.loops.prefetch_bytes
+        ahead = one[f"ahead {known if known in AHEAD else AHEAD[0]}"]
+        found["prefetch: speed of reading memory"] = one["read memory"] / ahead
     found["memory: GB/s of one core"] = 1e-9 / one["read memory"]
     if machine.cores > 1:
         for name in (*levels(machine), "memory"):
-            found[f"{name}: bytes per cycle, all cores"] = 1 / _cycles(one, f"all {name}")
-        found["parallel region: microseconds"] = _waking(one, machine) or 0.0
+            if f"all {name}" in one:
+                found[f"{name}: bytes per cycle, all cores"] = 1 / _cycles(one, f"all {name}")
+        if (waking := _waking(one, machine)) is not None:
+            found["parallel region: microseconds"] = waking
+    for lanes in widths(machine)[:2]:
+        found[f"multiply-add's latency, {32 * lanes} bits"] = _cycles(one, f"latency {lanes}")
+    for name in OTHERS:
+        more = _cycles(one, f"function {name}") - _cycles(one, "function plain")
+        found[f"{name}: multiply-adds"] = more / _cycles(one, f"multiply-add {widths(machine)[0]}")
     return found

@@ -13,6 +13,10 @@ import numpy as np
 
 from ...targets.processor import Processor
 
+CYCLES = 300_000
+"""About how many cycles a run takes: a tenth of a millisecond, so that many runs are undisturbed,
+and yet so long that a call is a percent or two, which is taken off."""
+
 _ENTRY = """
 func.func @main(%x: memref<{extent_of_x}x{element}>, %y: memref<{results}x{element}>) attributes {{
     nn.entry, nn.input_names = ["x"], nn.output_names = ["y"],
@@ -208,3 +212,53 @@ def reading_open(lanes: int, elements: int, total: int, ahead: int = 0) -> Loop:
 
 LINE = 16
 """Floats of a line of 64 bytes."""
+
+
+def reading_by_all(lanes: int, share: int, passes: int, cores: int) -> Loop:
+    """Sums of a buffer's parts of `share` elements, each by another core in one parallel region."""
+    vector, size = vector_type(lanes, "f32"), share * cores
+    buffer = f"memref<{size}xf32>"
+    each = range(READERS)
+    held = ", ".join([vector] * READERS)
+    reads = "\n".join(
+        f"""          %k{i} = arith.constant {i * lanes} : index
+          %j{i} = arith.addi %at, %k{i} : index
+          %v{i} = vector.transfer_read %x[%j{i}], %zero {{in_bounds = [true]}} : {buffer}, {vector}
+          %s{i} = arith.addf %t{i}, %v{i} : {vector}"""
+        for i in each
+    )
+    sums = "\n".join(
+        f"      %e{i} = arith.addf {'%d#0' if i == 1 else f'%e{i - 1}'}, %d#{i} : {vector}"
+        for i in each[1:]
+    )
+    row = f"""    scf.parallel (%core) = (%c0) to (%cores) step (%c1) {{
+      %begin = arith.muli %core, %share : index
+      %finish = arith.addi %begin, %share : index
+      %d:{READERS} = scf.for %again = %c0 to %often step %c1
+          iter_args({", ".join(f"%u{i} = %init" for i in each)}) -> ({held}) {{
+        %f:{READERS} = scf.for %at = %begin to %finish step %stride
+            iter_args({", ".join(f"%t{i} = %u{i}" for i in each)}) -> ({held}) {{
+{reads}
+          scf.yield {", ".join(f"%s{i}" for i in each)} : {held}
+        }}
+        scf.yield {", ".join(f"%f#{i}" for i in each)} : {held}
+      }}
+{sums}
+      %place = arith.muli %core, %apart : index
+      vector.transfer_write %e{READERS - 1}, %y[%place] {{in_bounds = [true]}}
+          : {vector}, memref<{cores * FAR * lanes}xf32>
+      scf.reduce
+    }}
+    %n0 = arith.addf %a0, %init : {vector}"""
+    constants = {
+        "cores": cores, "share": share, "often": passes, "stride": READERS * lanes,
+        "apart": FAR * lanes,
+    }  # fmt: skip
+    before = "\n".join(f"  %{name} = arith.constant {n} : index" for name, n in constants.items())
+    return Loop(
+        rows=[row], lanes=lanes, size=size, end=1, before=before, results=cores * FAR * lanes
+    )
+
+
+FAR = 16
+"""Vectors between the results of two cores, which are then on lines of their own."""

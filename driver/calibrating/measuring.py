@@ -1,4 +1,4 @@
-"""Times of experiments, in rounds that take turns, on as many threads at once as each asks for."""
+"""Times of experiments in this process: each run's seconds, and how long several threads take."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 from mmap import mmap
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -22,12 +22,12 @@ from ..compile import compile_model
 if TYPE_CHECKING:
     from ...runtime.model import Model
 
-Round = dict[str, float]
-"""Of each experiment by its name: seconds of one of what it counts."""
-
-TRIES = 5
-"""Runs of an experiment in a round, of which the fastest counts: the others were interrupted."""
-FEWEST_ROUNDS = 5
+EMPTY = "call"
+"""The experiment that does nothing: what every other one takes besides."""
+EMPTY_OPEN = "open call"
+"""The same of those whose input may have any size."""
+CLOCK = "clock"
+"""The experiment whose units take one cycle each."""
 
 
 class Code(Protocol):
@@ -57,31 +57,66 @@ class Code(Protocol):
 class Experiment:
     """A loop or a network, and of how many operations or bytes its time is.
 
-    `callers` threads run it at once, each on its own memory, or one call has `threads` of them.
-    With `fresh`, its results go to memory that the system has just given; with `cold`, each run
-    reads another part of a memory of that many bytes, so that no cache has it.
+    One call has `threads` of them. With `fresh`, its results go to memory that the system has just
+    given; with `cold`, each run reads another part of a memory of that many bytes, so that no cache
+    has it. With `in_cycles`, its time follows the core's clock, which is measured beside it; else
+    it is one of memory or of the system. Runs of which one is up to `agree` longer than the other
+    are of one speed. `below` is another experiment and a part of its time that this one stays below
+    where it had all of its threads.
     """
 
     name: str
     loop: Code
     units: float
-    callers: int = 1
     threads: int = 1
     fresh: bool = False
     cold: int = 0
+    in_cycles: bool = True
+    agree: float = 0.02
+    below: tuple[str, float] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its input may have any size."""
+        return "memref<?x" in self.loop.text()
+
+    @property
+    def empty(self) -> str | None:
+        """The experiment whose time is a part of this one's, however little it does."""
+        if self.name in (EMPTY, EMPTY_OPEN):
+            return None
+        return EMPTY_OPEN if self.is_open else EMPTY
 
     @property
     def bytes(self) -> int:
-        """Of the memory that each of its callers works on."""
+        """Of the memory that it works on."""
         return self.cold or self.loop.bytes
 
 
-EMPTY = "call"
-"""The experiment that does nothing: what every other one takes besides."""
+class Timing(NamedTuple):
+    """How long one run took, and whether none of this process's threads ran for a part of it."""
+
+    seconds: float
+    waited: bool = False
+
+
+WAITED = 0.1
+"""Part of a run's time that may be missing of what its threads had of the processors."""
+
+
+class Timed(Protocol):
+    """Experiments that can be run."""
+
+    @property
+    def experiments(self) -> Sequence[Experiment]: ...
+
+    def times(self, names: Sequence[str]) -> list[Timing]:
+        """How long these experiments' runs took, one after the other. Raises NncError."""
+        ...
 
 
 class Bench:
-    """Experiments that are compiled, with the memory that they work on."""
+    """Experiments that are compiled for this process, with the memory that they work on."""
 
     def __init__(
         self,
@@ -90,47 +125,84 @@ class Bench:
         progress: Callable[[str], None] = lambda text: None,
     ) -> None:
         """Raises NncError where the target's code does not run here."""
-        self.experiments = list(experiments)
+        self.experiments: Sequence[Experiment] = list(experiments)
         progress(f"compiling {len(self.experiments)} experiments")
-        self._models: dict[str, Model] = {}
-        made: dict[tuple[str, int], Model] = {}
-        for one in self.experiments:
-            text = one.loop.text()
-            if (text, one.threads) not in made:
-                made[text, one.threads] = compile_model(
-                    parse_module(text),
-                    target=target,
-                    threads=one.threads,
-                    cache=False,
-                    emulate=False,
-                )
-            self._models[one.name] = made[text, one.threads]
-        callers = max(one.callers for one in self.experiments)
-        sizes = [max(e.bytes for e in self.experiments if e.callers > i) for i in range(callers)]
-        self._memory = [_filled(size) for size in sizes]
+        made: dict[tuple[str, int], Executable] = {}
+        self._runs: dict[str, Callable[[], float]] = {}
+        self._memory = _filled(max(one.bytes for one in self.experiments))
         self._turn = 0
+        for one in self.experiments:
+            key = one.loop.text(), one.threads
+            if key not in made:
+                made[key] = _compiled(one, target)
+            self._runs[one.name] = self._run_of(one, made[key])
 
-    def round(self) -> Round:
-        """The time of one of what each experiment counts, without that of the call. Seconds."""
-        found = {one.name: self._best(one) for one in self.experiments}
-        call = found.get(EMPTY, 0.0)
-        return {
-            one.name: max(found[one.name] - (call if one.name != EMPTY else 0.0), 1e-9) / one.units
-            for one in self.experiments
-        }
+    def times(self, names: Sequence[str]) -> list[Timing]:
+        found = []
+        for name in names:
+            before = time.process_time()
+            seconds = self._runs[name]()
+            had = time.process_time() - before
+            found.append(Timing(seconds, had < (1 - WAITED) * seconds))
+        return found
 
-    def _best(self, one: Experiment) -> float:
-        model, run = self._models[one.name], _seconds_on_fresh if one.fresh else seconds_on_threads
-        return min(run(model, self._arrays(one)) for _ in range(TRIES))
+    def _run_of(self, one: Experiment, model: Executable) -> Callable[[], float]:
+        """What runs an experiment once; its seconds."""
+        start = self._memory.ctypes.data
+        if one.fresh:
+            return lambda: _checked(one, *_seconds_on_fresh(model, start))
+        if one.is_open:
+            return self._open_run(one, model)
+        outputs = [_filled(bytes_of(model, i)) for i in range(len(model.output_types))]
+        made = [array.ctypes.data for array in outputs]
 
-    def _arrays(self, one: Experiment) -> list[np.ndarray]:
-        """What its callers work on."""
-        at = 0
-        if one.cold:
-            self._turn += 1
-            at = self._turn % (one.cold // one.loop.bytes) * one.loop.bytes
-        memory = (self._memory[i][at : at + one.loop.bytes] for i in range(one.callers))
-        return [part.view(one.loop.dtype).reshape(one.loop.shape) for part in memory]
+        def run(outputs: Sequence[np.ndarray] = outputs) -> float:
+            del outputs  # which live as long as this function
+            begin = start + self._part(one)
+            started = time.perf_counter()
+            status = model.call_at([begin], made)
+            return _checked(one, time.perf_counter() - started, status)
+
+        return run
+
+    def _open_run(self, one: Experiment, model: Executable) -> Callable[[], float]:
+        """The same of a loop that is told its input's size."""
+        size = one.loop.bytes
+
+        def run() -> float:
+            begin = self._part(one)
+            array = self._memory[begin : begin + size].view(one.loop.dtype)
+            started = time.perf_counter()
+            model(array)
+            return time.perf_counter() - started
+
+        return run
+
+    def _part(self, one: Experiment) -> int:
+        """Where what a run reads begins."""
+        if not one.cold:
+            return 0
+        self._turn += 1
+        return self._turn % (one.cold // one.loop.bytes) * one.loop.bytes
+
+
+def _compiled(one: Experiment, target: str) -> Executable:
+    model: Model = compile_model(
+        parse_module(one.loop.text()),
+        target=target,
+        threads=one.threads,
+        cache=False,
+        emulate=False,
+    )
+    if not isinstance(model, Executable):
+        raise NncError(f"code for '{target}' does not run in this process")
+    return model
+
+
+def _checked(one: Experiment, seconds: float, status: int) -> float:
+    if status:
+        raise NncError(f"the experiment '{one.name}' failed with status {status}")
+    return seconds
 
 
 PAGE = 2 << 20
@@ -139,27 +211,29 @@ PAGE = 2 << 20
 
 def _filled(size: int) -> np.ndarray:
     """Bytes at the start of a large page, which are halves as floats."""
-    raw = aligned_buffer(size + PAGE)
+    raw = aligned_buffer(size + PAGE + 64)
     start = -raw.ctypes.data % PAGE
     memory = raw[start : start + -(-size // 64) * 64]
     memory.view(np.float32)[:] = 0.5
     return memory
 
 
-def _seconds_on_fresh(model: Any, arrays: Sequence[np.ndarray]) -> float:
-    """The time of a run whose results go to memory that nothing was written to yet."""
-    if not isinstance(model, Executable):
-        raise NncError("only code in this process can be given memory of its own")
-    (type,) = model.output_types
-    with mmap(-1, 4 * prod(type.shape) + PAGE) as memory:  # type: ignore[arg-type]
+def bytes_of(model: Model, i: int) -> int:
+    """Of an output, in elements of at most eight bytes."""
+    return 8 * prod(model.output_types[i].shape)  # type: ignore[arg-type]
+
+
+def _seconds_on_fresh(model: Executable, start: int) -> tuple[float, int]:
+    """The time of a run whose results go to memory that nothing was written to yet; its status."""
+    with mmap(-1, bytes_of(model, 0) + PAGE) as memory:
         if hasattr(memory, "madvise") and hasattr(mmap_module, "MADV_HUGEPAGE"):
             memory.madvise(mmap_module.MADV_HUGEPAGE)
         made = np.frombuffer(memory, np.uint8)
         address = made.ctypes.data
         del made
         started = time.perf_counter()
-        model.call_at([arrays[0].ctypes.data], [address + -address % PAGE])
-        return time.perf_counter() - started
+        status = model.call_at([start], [address + -address % PAGE])
+        return time.perf_counter() - started, status
 
 
 def seconds_on_threads(model: Callable[..., object], arrays: Sequence[np.ndarray]) -> float:
@@ -175,14 +249,3 @@ def seconds_on_threads(model: Callable[..., object], arrays: Sequence[np.ndarray
     for worker in workers:
         worker.join()
     return time.perf_counter() - started
-
-
-def measure(bench: Bench, seconds: float, progress: Callable[[str], None]) -> list[Round]:
-    """As many rounds as fit the time, and no fewer than the fewest; a first one warms up."""
-    progress(f"measuring for about {max(seconds, 1):.0f} s")
-    bench.round()
-    rounds: list[Round] = []
-    started = time.perf_counter()
-    while len(rounds) < FEWEST_ROUNDS or time.perf_counter() - started < seconds:
-        rounds.append(bench.round())
-    return rounds

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...targets.processor import Processor
-from .loops import READERS, reading_open
-from .measuring import Experiment
+from .loops import READERS, reading_by_all, reading_open
+from .measuring import EMPTY_OPEN, Experiment
 
-READ = 16 << 20
-"""Bytes that a run reads at least."""
-COLD_PART = 16 << 20
-"""Bytes that a run reads of memory: few enough that it is over before others have their turn."""
+READ = 8 << 20
+"""Bytes that a run reads at least: few enough that some runs are over before others have a turn."""
+COLD_PART = 4 << 20
+"""The same of memory."""
+STEADY, SHARED = 0.03, 0.08
+"""By what runs differ that agree: from a core's own caches, and from what other cores use too."""
 LEAST, MOST = 128 << 20, 1 << 30
 """Bytes of the memory of which each run reads another part: four times the last cache, but no less
 and no more than these."""
@@ -30,18 +32,20 @@ def sizes(machine: Processor) -> list[int]:
 
 def memory_experiments(machine: Processor) -> Iterator[Experiment]:
     """Reading each size by one core, and memory; then of each level, by all of them at once."""
+    least = READERS * machine.lanes(4)
+    empty = reading_open(machine.lanes(4), least, 1)
+    yield Experiment(name=EMPTY_OPEN, loop=empty, units=1, in_cycles=False, agree=SHARED)
     for size in sizes(machine):
         yield _read(machine, size, f"read {size}")
     cold = min(max(4 * machine.l3_bytes, LEAST), MOST) // COLD_PART * COLD_PART
     yield _read(machine, COLD_PART, "read memory", cold=cold)
-    for bytes in AHEAD:
+    for bytes in AHEAD if machine.costs.loops.prefetch_passes else ():
         yield _read(machine, COLD_PART, f"ahead {bytes}", ahead=bytes // 4, cold=cold)
     if machine.cores > 1:
         for name, size in levels(machine).items():
             own = size // machine.cores if name == "L3" else size
-            yield _read(machine, own, f"all {name}", callers=machine.cores)
-        share = max(cold // machine.cores, 2 * COLD_PART) // COLD_PART * COLD_PART
-        yield _read(machine, COLD_PART, "all memory", callers=machine.cores, cold=share)
+            yield _by_all(machine, own, f"all {name}")
+        yield _by_all(machine, COLD_PART // machine.cores, "all memory", cold=cold)
 
 
 def levels(machine: Processor) -> dict[str, int]:
@@ -59,12 +63,33 @@ def _between(near: int, far: int) -> int:
     return int((near * far) ** 0.5)
 
 
-def _read(
-    machine: Processor, size: int, name: str, *, callers: int = 1, ahead: int = 0, cold: int = 0
-) -> Experiment:
+def _read(machine: Processor, size: int, name: str, *, ahead: int = 0, cold: int = 0) -> Experiment:
     lanes = machine.lanes(4)
     step = READERS * lanes
     elements = max(size // 4 // step, 1) * step
     loop = reading_open(lanes, elements, READ // 4 if not cold else 1, ahead)
-    units = 4 * step * loop.steps * callers
-    return Experiment(name=name, loop=loop, units=units, callers=callers, cold=cold)
+    return Experiment(
+        name=name,
+        loop=loop,
+        units=4 * step * loop.steps,
+        cold=cold,
+        in_cycles=size <= machine.l2_bytes,
+        agree=STEADY if size <= machine.l2_bytes else SHARED,
+    )
+
+
+def _by_all(machine: Processor, size: int, name: str, cold: int = 0) -> Experiment:
+    """Each core reads a part of so many bytes, in one parallel region."""
+    lanes, cores = machine.lanes(4), machine.cores
+    step = READERS * lanes
+    share = max(size // 4 // step, 1) * step
+    passes = 1 if cold else max(1, READ // 4 // share)
+    return Experiment(
+        name=name,
+        loop=reading_by_all(lanes, share, passes, cores),
+        units=4 * share * passes * cores,
+        threads=cores,
+        cold=cold,
+        in_cycles=False,
+        agree=SHARED,
+    )

@@ -1,4 +1,4 @@
-"""One number of many rounds: the median, with the percentiles of its spread."""
+"""One number of several rounds: the median, with the extremes as its spread."""
 
 from __future__ import annotations
 
@@ -24,12 +24,4 @@ def digits(value: float) -> float:
 
 def number(values: Sequence[float], taken: Callable[[float], float] = digits) -> Number:
     """What is taken of the median, and the spread as it was measured."""
-    low, high = percentiles(values)
-    return Number(taken(median(values)), digits(low), digits(high))
-
-
-def percentiles(values: Sequence[float]) -> tuple[float, float]:
-    """The 10th and the 90th: of few values the extremes."""
-    ordered = sorted(values)
-    at = len(ordered) // 10
-    return ordered[at], ordered[-1 - at]
+    return Number(taken(median(values)), digits(min(values)), digits(max(values)))

@@ -9,8 +9,8 @@ from typing import Any
 from ...targets.calibration import BOUNDS, Calibration
 from ...targets.machine import Machine
 
-DISTURBED = "disturbed"
-"""What `about` calls the reasons not to trust a calibration."""
+REFUSED = "refused"
+"""What `about` calls the numbers that were measured and are not kept, a line each."""
 
 
 def table(found: Calibration, machine: Machine) -> Iterator[str]:
@@ -28,7 +28,7 @@ def table(found: Calibration, machine: Machine) -> Iterator[str]:
         yield "  ".join((f"{name:{widths[0]}}", *cells))
     yield "in brackets: what no field of the description has, for information"
     yield f"as described: {', '.join(unmeasured(found, machine))}"
-    yield ", ".join(f"{key}: {value}" for key, value in found.about.items() if key != DISTURBED)
+    yield ", ".join(f"{key}: {value}" for key, value in found.about.items() if key != REFUSED)
 
 
 def value_of(machine: Machine, path: str) -> float:

@@ -53,7 +53,17 @@ def plus(a: Size, b: Size) -> Size:
         return a + b
     if 0 in (a, b):
         return b if a == 0 else a
-    return f"{a} - {-b}" if isinstance(b, int) and b < 0 else f"{a} + {b}"
+    if isinstance(b, int) and b < 0:
+        return f"{_summand(a)} - {-b}"
+    return f"{_summand(a)} + {_summand(b)}"
+
+
+def _summand(text: Size) -> str:
+    """Text that a sum has as it is, or in parentheses where an operator binds less."""
+    bare = text = str(text)
+    while (inner := re.sub(r"\([^()]*\)", "", bare)) != bare:
+        bare = inner
+    return f"({text})" if re.search(r"[&|^?<>=]", bare) else text
 
 
 def row_major(sizes: Sequence[Size]) -> tuple[Size, ...]:

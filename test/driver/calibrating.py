@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from nnc.driver.calibrating.measuring import Round
+from nnc.driver.calibrating.functions import FUNCTIONS, OTHERS
 from nnc.driver.calibrating.memories import AHEAD, levels, sizes
-from nnc.driver.calibrating.processors import FUNCTIONS, widths
+from nnc.driver.calibrating.processors import widths
+from nnc.driver.calibrating.sampling import Round
+from nnc.driver.calibrating.tiles import MORE
 from nnc.targets.processor import Processor
 
 WAKING = 3.0
@@ -19,7 +21,8 @@ def times_of(real: Processor, described: Processor) -> Round:
     cycles: dict[str, float] = {"call": 30_000.0, "clock": 1.0}
     for lanes in widths(described):
         cycles[f"multiply-add {lanes}"] = real.fma_cycles(4 * lanes)
-    cycles["latency"] = float(real.fma_latency)
+    for lanes in widths(described)[:2]:
+        cycles[f"latency {lanes}"] = float(real.fma_latency)
     for lanes in widths(described)[:2]:
         once = max(1 / real.loads_per_cycle, 4 * lanes / real.load_bytes_per_cycle)
         cycles[f"load {lanes}"] = once
@@ -31,6 +34,15 @@ def times_of(real: Processor, described: Processor) -> Round:
     for name in FUNCTIONS:
         weight = getattr(costs.operations, name)
         cycles[f"function {name}"] = 1.25 + weight * real.fma_cycles(4 * full)
+    for name in OTHERS:
+        cycles[f"function {name}"] = 1.25 + costs.operations.other_math * real.fma_cycles(4 * full)
+    sums, tiles = described.vector_registers + MORE, costs.tiles
+    cycles["spills"] = sums * real.fma_cycles(4 * full) + (MORE + 1) * tiles.spill_cycles
+    cycles["start"] = 1 / real.issue_width
+    if full > 1:
+        steps = full.bit_length()
+        cycles["combine"] = real.fma_latency + steps * tiles.combine_cycles
+        cycles["transpose"] = cycles[f"load {full}"] + steps + tiles.transpose_cycles
     cycles["gather"] = costs.tiles.gather_cycles
     cycles["scatter"] = costs.tiles.scattered_store_cycles
     waking = WAKING * 1000 * real.gigahertz

@@ -14,8 +14,9 @@ import onnx
 import pytest
 from nnc.artifacts.options import ArtifactOptions
 from nnc.driver.artifacts import write_artifact
-from nnc.driver.compile import load_module, run_stages
+from nnc.driver.compile import compile_model, load_module, run_stages
 from nnc.ir.diagnostics import NncError
+from nnc.ir.syntax.parser import parse_module
 from onnx import TensorProto, helper
 
 from ..conftest import skip_unless_ci
@@ -350,13 +351,37 @@ def check_with_oclgrind(module, folder):
     assert not done.stderr
 
 
+@pytest.mark.slow
 def test_calibration():
     """Each number is there, whatever the machine is doing meanwhile."""
     from nnc.driver.calibrating.calibrate import calibrate
+    from nnc.driver.calibrating.devices import MEMORIES
 
     found = calibrate("opencl-cpu", 0.1, lambda text: None).calibration.numbers
-    assert set(found) == {"launch_microseconds", "copy_bandwidth"}
-    assert all(number.value > 0 for number in found.values())
+    costs = {"costs.groups.group_cycles", "costs.groups.barrier_cycles"}
+    assert set(found) == {"cores", "launch_microseconds", "copy_bandwidth"} | costs | {
+        *MEMORIES.values()
+    }
+
+
+@pytest.mark.parametrize("name", ["groups", "barriers", "workgroup", "cache"])
+@pytest.mark.parametrize("side_by_side", [False, True])
+def test_kernels_of_calibration_do_what_is_counted(name, side_by_side):
+    """Sums of the halves that all memory has: of eight sums, each with as many as there are passes;
+    threads that meet double what they have each time.
+    """
+    from dataclasses import replace
+
+    from nnc.driver.calibrating.kernels import AT_ONCE, pairs
+    from nnc.targets.base import target
+
+    machine = replace(target("opencl-cpu").machine, in_step=8 if side_by_side else 1, cores=2)
+    kernel = replace(pairs(machine)[name].less, often=3)
+    text = kernel.text()
+    model = compile_model(parse_module(text.text()), target="opencl-cpu", cache=False)
+    made = model(np.full(text.floats, 0.5, np.float32))
+    wanted = {"groups": 1.0, "barriers": 0.5 * 2**3}.get(name, AT_ONCE * (0.5 + 3 * 0.5))
+    np.testing.assert_array_equal(made, np.full(4, wanted, np.float32))
 
 
 @pytest.mark.sampled(2)

@@ -1,0 +1,107 @@
+"""Times of experiments in an engine of WebAssembly, which takes them itself: no pipe is timed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ...artifacts.options import ArtifactOptions
+from ...ir.diagnostics import NncError
+from ...ir.syntax.parser import parse_module
+from ...targets.wasm.levels import Wasm
+from ..compile import load_module, run_stages
+from ..program import make_program
+from .measuring import WAITED, Experiment, Timing
+
+TIMER = Path(__file__).parent / "timer.mjs"
+
+
+class EngineBench:
+    """Experiments as modules of WebAssembly, all in one process of an engine."""
+
+    def __init__(
+        self,
+        experiments: Iterable[Experiment],
+        target: Wasm,
+        progress: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        """Raises NncError where the engine is missing or does not start."""
+        self.experiments: Sequence[Experiment] = [
+            one for one in experiments if not one.fresh and not (one.cold and one.threads > 1)
+        ]
+        self._number = {one.name: i for i, one in enumerate(self.experiments)}
+        progress(f"compiling {len(self.experiments)} experiments")
+        assert target.emulator is not None
+        command = target.emulator.command()
+        folder = TemporaryDirectory(prefix="nnc-")
+        rows = self._written(target, Path(folder.name))
+        table = Path(folder.name) / "experiments.json"
+        table.write_text(json.dumps(rows))
+        self._said = Path(folder.name) / "stderr"
+        with self._said.open("wb") as said:
+            self._process = subprocess.Popen(
+                [*command, str(TIMER), str(table)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=said,
+                text=True,
+            )
+        self.close = weakref.finalize(self, _end, self._process, folder)
+        if self._line() != "ready\n":
+            raise self._failed()
+
+    def times(self, names: Sequence[str]) -> list[Timing]:
+        assert self._process.stdin is not None
+        wanted = [self._number[name] for name in names]
+        try:
+            self._process.stdin.write(json.dumps(wanted) + "\n")
+            self._process.stdin.flush()
+            found = json.loads(self._line())
+        except (OSError, ValueError):
+            raise self._failed() from None
+        return [Timing(seconds, had < (1 - WAITED) * seconds) for seconds, had in found]
+
+    def _written(self, target: Wasm, folder: Path) -> list[dict[str, object]]:
+        """The module of each experiment, and what its input is."""
+        made: dict[str, Path] = {}
+        rows: list[dict[str, object]] = []
+        for one in self.experiments:
+            text = one.loop.text()
+            if text not in made:
+                path = made[text] = folder / f"m{len(made)}.wasm"
+                module = load_module(parse_module(text))
+                run_stages(module, target=target.name)
+                target.write(make_program(module), path, ArtifactOptions())
+            loader = str(made[text].with_suffix(".mjs"))
+            row = {"loader": loader, "bytes": one.loop.bytes, "threads": one.threads}
+            # What reads another part of a memory each time does so by an instance for each.
+            rows.append({**row, "instances": max(1, one.cold // one.loop.bytes)})
+        return rows
+
+    def _line(self) -> str:
+        assert self._process.stdout is not None
+        return self._process.stdout.readline()
+
+    def _failed(self) -> NncError:
+        """The error that the engine ended with."""
+        said: list[str] = []
+        with suppress(OSError):
+            said = self._said.read_text(errors="replace").strip().splitlines()
+        last = next((line for line in reversed(said) if "Error" in line), said[-1] if said else "")
+        return NncError(f"the experiments do not run in the engine: {last or 'it ended'}")
+
+
+def _end(process: subprocess.Popen[str], folder: TemporaryDirectory[str]) -> None:
+    """End the engine, and wait for it."""
+    for stream in (process.stdin, process.stdout):
+        with suppress(OSError):
+            if stream is not None:
+                stream.close()
+    process.kill()
+    process.wait()
+    folder.cleanup()

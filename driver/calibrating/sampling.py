@@ -1,0 +1,241 @@
+"""The floor of each experiment: what it takes where nothing disturbs it.
+
+Whatever else runs on a machine makes an experiment slower and never faster: an interrupt, another
+process, a hypervisor, a neighbour on the same core. So of many short runs the fastest count, once
+several that lie apart in time agree, and no later ones are faster. Experiments are visited in
+turns, and those whose floor is found are left alone, so that time goes where it is missing.
+
+There is one thing that makes a run look fast: a clock that was disturbed beside it, as times are
+divided by the clock's. So the clock is measured before and after each run, and of both the faster
+one counts. Where they differ, and neither is as fast as the clock has ever been, the run does not
+count at all. And runs that are longer than what a busy machine gives at a time all wait, each about
+as long as the others: a run does not count either during which the process's threads had clearly
+less of the processors than the time it took.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from math import inf, isinf
+from typing import NamedTuple
+
+from .measuring import CLOCK, EMPTY, EMPTY_OPEN, Experiment, Timed
+
+Round = dict[str, float]
+"""Of each experiment by its name: seconds of one of what it counts."""
+
+TAKEN = 5
+"""The fastest runs that have to agree."""
+RUNS = 3
+"""Runs of one visit, besides a first one that warms up."""
+FEWEST_VISITS = 8
+"""Of each experiment: what goes on for a moment must not look like the machine."""
+APART = 3
+"""Visits that runs as fast as these come from at least."""
+UNKNOWN = 10
+"""By what factor the runs of an experiment may differ of which hardly one was undisturbed."""
+CALLS = 20
+"""Visits of a call that does nothing, before all others."""
+MOST = 1000
+"""Runs of an experiment that are kept."""
+TOO_FAST = 20
+"""One run of so many may be falsely fast, where it is divided by the clock's time."""
+SURE = 3 * TAKEN
+"""Runs beside the fastest clocks that count, and those as fast as these."""
+CLOCKS_AGREE = 0.02
+"""What the clock before a run and the one after it may differ by, or from the fastest one."""
+PART = 0.25
+"""Part of the time that is used although all floors seem to be found."""
+TOLD = 2.0
+"""Seconds between messages."""
+
+
+class Run(NamedTuple):
+    """One run of an experiment."""
+
+    value: float
+    """Of one of what it counts. Units: seconds, or cycles."""
+    visit: int
+    clock: float = 0.0
+    """Seconds of a cycle beside it; 0 where it is not in cycles."""
+
+
+@dataclass
+class Samples:
+    """What the runs of one experiment took."""
+
+    one: Experiment
+    clock: Samples | None = None
+    """Those of the clock beside it, where it is in cycles."""
+    runs: list[Run] = field(default_factory=list)
+    doubtful: list[float] = field(default_factory=list)
+    """Values of runs beside which the clock changed, or that waited for a processor."""
+    _known: tuple[object, bool] | None = field(default=None, repr=False)
+    """Whether the floor was found, and of what runs that was asked."""
+
+    def add(self, runs: Iterable[Run]) -> None:
+        """Keep runs; of very many the slower half is forgotten."""
+        self.runs += runs
+        if len(self.runs) > MOST:
+            middle = sorted(run.value for run in self.runs)[MOST // 2]
+            self.runs = [run for run in self.runs if run.value <= middle]
+
+    def fastest(self) -> float:
+        """The fastest run; infinite where there is none yet."""
+        return min((run.value for run in self.runs), default=inf)
+
+    def floor(self) -> list[float]:
+        """The fastest runs that agree, or where none do the fastest ones; fastest first."""
+        found = self._agreeing()
+        if found is not None:
+            return [run.value for run in found]
+        values = sorted(run.value for run in self._counted())
+        if len(values) >= TAKEN:
+            return values[:TAKEN]
+        values = sorted([*(run.value for run in self.runs), *self.doubtful])
+        return [*values[: TAKEN - 1], UNKNOWN * values[0]]
+
+    def is_found(self) -> bool:
+        """Whether the fastest runs agree, lie apart, and those before the last third knew it."""
+        asked = self.runs[-1:], len(self.runs), self.clock and self.clock.fastest()
+        if self._known is None or self._known[0] != asked:
+            self._known = asked, self._is_found()
+        return self._known[1]
+
+    def _is_found(self) -> bool:
+        found = self._agreeing()
+        if found is None:
+            return False
+        counted, enough = self._counted(), found[0].value * (1 + self.one.agree)
+        if len({run.visit for run in counted if run.value <= enough}) < APART:
+            return False
+        before = counted[: 2 * len(counted) // 3]
+        return min(run.value for run in before) <= enough
+
+    def _counted(self) -> list[Run]:
+        """The runs beside which the clock was about as fast as ever, which cannot be falsely fast;
+        where those are few, the ones that come closest.
+        """
+        if self.clock is None:
+            return self.runs
+        fast = self.clock.fastest() * (1 + CLOCKS_AGREE)
+        sure = [run for run in self.runs if run.clock <= fast]
+        if len(sure) >= SURE:
+            return sure
+        closest = sorted(self.runs, key=lambda run: run.clock)[:SURE]
+        return sorted(closest, key=lambda run: run.visit)
+
+    def _agreeing(self) -> list[Run] | None:
+        """The fastest runs that agree; but for experiments in cycles, some may be too fast."""
+        ordered = sorted(self._counted())
+        left_out = len(ordered) // TOO_FAST if self.one.in_cycles else 0
+        for first in range(min(left_out + 1, len(ordered) - TAKEN + 1)):
+            found = ordered[first : first + TAKEN]
+            if found[-1].value <= found[0].value * (1 + self.one.agree):
+                return found
+        return None
+
+
+class Sampler:
+    """Visits experiments and keeps what their runs took, in seconds or in cycles."""
+
+    def __init__(self, bench: Timed) -> None:
+        self.bench = bench
+        self.samples = {one.name: Samples(one) for one in bench.experiments}
+        for samples in self.samples.values():
+            if samples.one.in_cycles and samples.one.name != CLOCK:
+                samples.clock = self.samples.get(CLOCK)
+        self.visits = 0
+
+    def missing(self) -> list[Experiment]:
+        """The experiments whose floors are not found, or are none, as threads were not there."""
+        return [s.one for s in self.samples.values() if not s.is_found() or not self._is_low(s)]
+
+    def _is_low(self, samples: Samples) -> bool:
+        if samples.one.below is None:
+            return True
+        other, part = samples.one.below
+        return samples.fastest() < part * self.samples[other].fastest()
+
+    def visit_calls(self) -> None:
+        """Find out what a call takes before anything is measured that it is taken off."""
+        for _ in range(CALLS):
+            for name in (EMPTY, EMPTY_OPEN):
+                if name in self.samples:
+                    self.visit(self.samples[name].one)
+
+    def visit(self, one: Experiment) -> None:
+        """Some runs of an experiment, with the clock beside each where it counts cycles."""
+        clock = self.samples[one.name].clock
+        if clock is None:
+            for run in self.bench.times([one.name] * (RUNS + 1))[1:]:
+                self._keep(one, self._net(one, run.seconds), is_doubtful=run.waited)
+            return
+        times = self.bench.times([one.name, CLOCK, *[one.name, CLOCK] * RUNS])[1:]
+        cycles = [self._net(clock.one, run.seconds) for run in times[0::2]]
+        self._keep(clock.one, min(cycles))
+        for i, run in enumerate(times[1::2]):
+            fast, slow = sorted(cycles[i : i + 2])
+            value = self._net(one, run.seconds) / fast
+            is_as_ever = fast <= clock.fastest() * (1 + CLOCKS_AGREE)
+            steady = is_as_ever or slow <= fast * (1 + CLOCKS_AGREE)
+            self._keep(one, value, fast, run.waited or not steady)
+
+    def _net(self, one: Experiment, seconds: float) -> float:
+        """Seconds of one of what an experiment counts, without those of the call."""
+        empty = one.empty
+        call = self.samples[empty].fastest() if empty in self.samples else 0.0
+        call = 0.0 if isinf(call) else call
+        return max(seconds - call, 1e-9) / one.units
+
+    def _keep(
+        self, one: Experiment, value: float, clock: float = 0.0, is_doubtful: bool = False
+    ) -> None:
+        samples = self.samples[one.name]
+        if is_doubtful:
+            samples.doubtful.append(value)
+        else:
+            samples.add([Run(value, self.visits, clock)])
+
+    def rounds(self) -> list[Round]:
+        """As many rounds as runs agree, all in seconds at the fastest clock: the first has the
+        fastest run of each experiment, the last the slowest of those.
+        """
+        floors = {name: samples.floor() for name, samples in self.samples.items()}
+        cycle = floors.get(CLOCK, [1.0])[0]
+        units = {n: 1.0 if s.clock is None else cycle for n, s in self.samples.items()}
+        return [
+            {name: values[min(i, len(values) - 1)] * units[name] for name, values in floors.items()}
+            for i in range(TAKEN)
+        ]
+
+
+def measure(
+    bench: Timed,
+    seconds: float,
+    progress: Callable[[str], None],
+    now: Callable[[], float] = time.perf_counter,
+) -> list[Round]:
+    """The floors of all experiments, as rounds; for no longer than the time, but for the fewest
+    visits. It ends before where all floors are found.
+    """
+    sampler, started, told = Sampler(bench), now(), 0.0
+    sampler.visit_calls()
+    progress(f"measuring for at most {max(seconds, 1):.0f} s")
+    while True:
+        spent = now() - started
+        missing = sampler.missing()
+        enough = sampler.visits >= FEWEST_VISITS
+        if enough and (spent >= seconds or (not missing and spent >= PART * seconds)):
+            return sampler.rounds()
+        if spent - told > TOLD:
+            told = spent
+            count = len(bench.experiments)
+            progress(f"{count - len(missing)} of {count} floors found")
+        for one in missing if enough and missing else bench.experiments:
+            if enough and now() - started >= seconds:
+                break
+            sampler.visit(one)
+        sampler.visits += 1
