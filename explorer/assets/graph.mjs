@@ -104,7 +104,7 @@ export class GraphView {
       if (this.selected >= 0) this.reveal(this.selected);
       else this.fit(0.75);
     } else if (this.selected >= 0 && !this.isSeen(this.boxOf.get(this.selected) ?? { x: NaN })) this.reveal(this.selected);
-    this.draw();
+    this.paint(); // at once: a canvas of another size is empty
   }
 
   fit(least = 0) {
@@ -449,7 +449,9 @@ export class GraphView {
       if (!box.isOpen) c.fillRect(box.x * scale, box.y * scale, Math.max(1, box.w * scale), Math.max(0.5, box.h * scale));
     c.strokeStyle = this.color("accent");
     c.lineWidth = 1.5;
-    c.strokeRect(seen.left * scale, seen.top * scale, Math.max(3, (seen.right - seen.left) * scale), Math.max(3, (seen.bottom - seen.top) * scale));
+    const within = (value, most) => Math.min(most - 1, Math.max(1, value * scale));
+    const left = within(seen.left, w), top = within(seen.top, h);
+    c.strokeRect(left, top, Math.max(3, within(seen.right, w) - left), Math.max(3, within(seen.bottom, h) - top));
     this.mapScale = scale;
   }
 
