@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def merged(source: Path, into: Path, say: Callable[[str], None]) -> Iterator[str]:
     """Merge a folder or an exported file into a folder."""
     schedules, measurements = merge(source, into, log_of_user(), say)
-    yield f"{schedules} schedules of {source} are in {into} now"
+    yield f"{schedules} schedules and choices of {source} are in {into} now"
     if measurements:
         yield f"{measurements} measurements were added to {_log().path}"
 
@@ -28,7 +28,8 @@ def merged(source: Path, into: Path, say: Callable[[str], None]) -> Iterator[str
 def exported(folder: Path, path: Path) -> Iterator[str]:
     """Write a folder and all measurements into one file."""
     found = export(folder, log_of_user(), path)
-    yield f"{path}: {len(found.schedules)} schedules, {len(found.measurements)} measurements"
+    what = f"{len(found.schedules)} schedules, {len(found.choices)} choices"
+    yield f"{path}: {what}, {len(found.measurements)} measurements"
 
 
 def pruned(args: argparse.Namespace, session: Session, folder: Path) -> Iterator[str]:
@@ -36,8 +37,9 @@ def pruned(args: argparse.Namespace, session: Session, folder: Path) -> Iterator
     TunedFolder(folder).read()
     module = session.load()
     run_stages(module, target=args.target, last="bufferize", progress=session.progress)
-    gone = prune(folder, module, args.drop, session.say)
-    yield f"{len(gone)} schedules removed, {len(TunedFolder(folder).files())} left in {folder}"
+    gone, left = prune(folder, module, args.drop, session.say), TunedFolder(folder)
+    count = len(left.files()) + len(left.choice_files())
+    yield f"{len(gone)} files removed, {count} left in {folder}"
 
 
 def measurements(path: Path) -> Iterator[str]:

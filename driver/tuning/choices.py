@@ -58,10 +58,11 @@ class TunedChoice:
     def file_name(self) -> str:
         """The name of its file: what tells choices and machines apart."""
         machine = sha256(self.machine.encode()).hexdigest()
-        return f"{self.kind}-{self.key[:12]}-{machine[:6]}.choice.mlir"
+        kind = "".join(c if c.isascii() and c.isalnum() else "_" for c in self.kind[:30])
+        return f"{kind}-{self.key[:12]}-{machine[:6]}.choice.mlir"
 
-    def write(self, folder: Path) -> Path:
-        """Write its file, whole, and return its path. Raises NncError."""
+    def content(self) -> str:
+        """What its file has."""
         texts = [(name, StringAttr(getattr(self, name))) for name in _TEXTS]
         numbers = [(name, FloatAttr(round(getattr(self, name), 5), f64)) for name in _NUMBERS]
         module = ModuleOp.of([])
@@ -70,8 +71,12 @@ class TunedChoice:
             f"// Written by nnc tune {self.version}: it saves {self.gain:.1%} of the model's time, "
             f"+- {self.spread:.1%}.\n// Used by --tuned; it may be edited.\n"
         )
+        return f"{about}{module}\n"
+
+    def write(self, folder: Path) -> Path:
+        """Write its file, whole, and return its path. Raises NncError."""
         path = folder / self.file_name
-        write_whole(path, about, f"{module}\n")
+        write_whole(path, self.content())
         return path
 
     @staticmethod
@@ -83,7 +88,12 @@ class TunedChoice:
             raise NncError(f"cannot read '{path}': {error.strerror or error}") from None
         except UnicodeDecodeError as error:
             raise NncError(f"{path}: not UTF-8 text (byte {error.start})") from None
-        module = parse_module(text, str(path))
+        return TunedChoice.parse(text, str(path))
+
+    @staticmethod
+    def parse(text: str, name: str) -> TunedChoice:
+        """What the text of a file of this name has. Raises NncError like `read`."""
+        module = parse_module(text, name)
         module.verify()
         about = module.attributes.get(CHOICE)
         if not isinstance(about, DictAttr) or len(list(module.body_block)):

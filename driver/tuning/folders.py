@@ -1,4 +1,4 @@
-"""What is done with folders of schedules: merging two, pruning one, and one file to send away."""
+"""What is done with folders of schedules and choices: merging, pruning, one file to send away."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from ...kernels.tuned import (
 )
 from ...targets.attribute import detailed, machine_name, target_of
 from ...targets.base import Target, find_host
+from .choices import TunedChoice, read_choices
 from .keeping import remove
 from .measurements import Log, Measurement, line, parsed, unknown
 
@@ -38,26 +39,33 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Export:
-    """Texts of schedules by the names of their files, and measurements."""
+    """Texts of schedules and of choices on graphs by the names of their files, and measurements."""
 
     schedules: Mapping[str, str]
+    choices: Mapping[str, str]
     measurements: Sequence[Measurement]
 
 
 def export(folder: Path, log: Log | None, path: Path) -> Export:
-    """Write a folder's schedules, all measurements and this machine's numbers into a file.
+    """Write a folder's files, all measurements and this machine's numbers into a file.
 
     Raises NncError.
     """
-    files = TunedFolder(folder).files()
-    TunedFolder(folder).read()
-    made = Export({one.name: one.read_text("utf-8") for one in files}, log.read() if log else [])
+    tuned = TunedFolder(folder)
+    tuned.read()
+    read_choices(tuned)
+    schedules, choices = (
+        {one.name: one.read_text("utf-8") for one in files}
+        for files in (tuned.files(), tuned.choice_files())
+    )
+    made = Export(schedules, choices, log.read() if log else [])
     here = find_host()
     about = {
         "version": VERSION,
         "nnc": NNC,
         "machine": detailed(here) if here is not None else "",
         "schedules": dict(made.schedules),
+        "choices": dict(made.choices),
         "measurements": [json.loads(line(one)) for one in made.measurements],
     }
     write_whole(path, sealed(about, indent=1))
@@ -70,31 +78,38 @@ def imported(path: Path) -> Export:
         about = unsealed(path.read_bytes())
         if about.get("version") != VERSION:
             raise ValueError(f"it is of version {about.get('version')}, not of {VERSION}")
-        schedules = {str(name): str(text) for name, text in about["schedules"].items()}
+        schedules, choices = (
+            {str(name): str(text) for name, text in about[key].items()}
+            for key in ("schedules", "choices")
+        )
         measurements, _ = parsed(json.dumps(one).encode() for one in about["measurements"])
     except OSError as error:
         raise NncError(f"cannot read '{path}': {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise NncError(f"{path}: no file of nnc tune --export, or damaged ({error})") from None
-    return Export(schedules, measurements)
+    return Export(schedules, choices, measurements)
 
 
 # -- merging ---------------------------------------------------------------------------------------
 
 
 def merge(source: Path, into: Path, log: Log | None, say: Say) -> tuple[int, int]:
-    """Add the schedules of a folder, or of an exported file and its measurements, to a folder.
+    """Add the files of a folder, or of an exported file and its measurements, to a folder.
 
-    How many schedules and measurements are new. Nothing is written where something cannot be.
+    How many files and measurements are new. Nothing is written where something cannot be.
     Raises NncError.
     """
     if source.is_dir():
         found = [(one, path.read_text("utf-8")) for one, path in _read_with_paths(source)]
+        choices = read_choices(TunedFolder(source))
         measurements: Sequence[Measurement] = ()
     else:
         exported = imported(source)
         texts = exported.schedules.items()
         found = [(TunedSchedule.parse(text, f"{source}/{name}"), text) for name, text in texts]
+        choices = [
+            TunedChoice.parse(text, f"{source}/{name}") for name, text in exported.choices.items()
+        ]
         measurements = exported.measurements
     there = TunedFolder(into).read() if into.exists() else {}
     writes: dict[Path, Sequence[str]] = {}
@@ -105,6 +120,7 @@ def merge(source: Path, into: Path, log: Log | None, say: Say) -> tuple[int, int
         path = ours.path if ours is not None and ours.path else into / theirs.file_name
         writes[path] = [text]
         there[theirs.kernel, theirs.machine] = replace(theirs, path=path)
+    writes |= _merged_choices(choices, into, say)
     if writes:
         with folders_of(writes):
             write_together(writes)
@@ -112,6 +128,26 @@ def merge(source: Path, into: Path, log: Log | None, say: Say) -> tuple[int, int
     if log is not None:
         log.append(more)
     return len(writes), len(more)
+
+
+def _merged_choices(
+    choices: Sequence[TunedChoice], into: Path, say: Say
+) -> dict[Path, Sequence[str]]:
+    """The files of choices that are new, or save more than ours as far as is sure."""
+    ours = read_choices(TunedFolder(into)) if into.exists() else []
+    there = {(one.key, one.machine): one for one in ours}
+    writes: dict[Path, Sequence[str]] = {}
+    for theirs in choices:
+        mine = there.get((theirs.key, theirs.machine))
+        if mine is not None:
+            if theirs.taken == mine.taken:
+                continue
+            is_better = theirs.gain - theirs.spread > mine.gain - mine.spread
+            say(f"{mine} {'is replaced by' if is_better else 'stays, not'} '{theirs.taken}'")
+            if not is_better:
+                continue
+        writes[into / theirs.file_name] = [theirs.content()]
+    return writes
 
 
 def _read_with_paths(folder: Path) -> Iterator[tuple[TunedSchedule, Path]]:
@@ -178,6 +214,16 @@ def prune(folder: Path, module: Operation, drop: Sequence[str], say: Say) -> lis
         say(f"{path}: {why}")
         remove(path)
         gone.append(path)
+    for path in TunedFolder(folder).choice_files():
+        choice, why = TunedChoice.read(path), ""
+        if "machines" in drop and choice.machine != machine_name(target):
+            why = f"it is for {choice.machine}"
+        elif "versions" in drop and choice.version != NNC:
+            why = f"it was measured with nnc {choice.version}"
+        if why:
+            say(f"{path}: {why}")
+            remove(path)
+            gone.append(path)
     return gone
 
 

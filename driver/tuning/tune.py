@@ -123,40 +123,56 @@ def tune_model(
         crew = stack.enter_context(closing(made.hire(workers, foreign)))
         left = () if threads > 1 else ("parallel",)
         kinds = Kinds(made.origin, known, learned, log, left, seed)
-        kernels = made.kernels(kinds)
-        say(f"{len(kernels)} kinds of kernels, {len(made.functions)} kernels with schedules")
-        if known:
-            say(f"{len(kinds.holding)} of {len(known)} schedules found before need not be measured")
+        until = started + seconds
+        return replace(_searched(made, kinds, keeper, crew, until, trials, say), graph=graph)
 
-        def found(kernel: KernelSearch) -> None:
-            if kernel.best is not None:
-                keeper.store(kinds.schedule(kernel, kernel.best.candidate, kernel.best.ratio))
 
-        search = Search(
-            kernels,
-            made.measure,
-            clock=time.perf_counter,
-            seconds=seconds - (time.perf_counter() - started),
-            trials=trials,
-            slots=crew.slots,
-            abandon=crew.abandon,
-            say=say,
-            found=found,
-        )
-        try:
-            ended = search.run()
-            say(f"{ended}; comparing what was found with the default")
-            schedules, whole, slower = _compared(made, kinds, search, say)
-        except OverError as error:
-            count = sum(kernel.best is not None for kernel in kernels)
-            raise NncError(
-                f"{error}; {count} schedules that were faster in an experiment are in '{output}', "
-                "not compared together"
-            ) from None
-        judged = {kernel.key for kernel in kernels if kinds.has_judged(kernel)}
-        keeper.finish(schedules, judged, made.machine, kinds.holding - slower)
-        dropped = [*search.dropped, *made.dropped]
-        return Tuned(schedules, whole, ended, dropped, search.experiments, graph)
+def _searched(
+    made: _Tuning,
+    kinds: Kinds,
+    keeper: Keeper,
+    crew: Crew,
+    until: float,
+    trials: int | None,
+    say: Say,
+) -> Tuned:
+    """Search schedules until some moment of `time.perf_counter`, compare, and keep. Raises
+    NncError.
+    """
+    kernels = made.kernels(kinds)
+    say(f"{len(kernels)} kinds of kernels, {len(made.functions)} kernels with schedules")
+    if known := keeper.of(made.machine):
+        say(f"{len(kinds.holding)} of {len(known)} schedules found before need not be measured")
+
+    def found(kernel: KernelSearch) -> None:
+        if kernel.best is not None:
+            keeper.store(kinds.schedule(kernel, kernel.best.candidate, kernel.best.ratio))
+
+    search = Search(
+        kernels,
+        made.measure,
+        clock=time.perf_counter,
+        seconds=until - time.perf_counter(),
+        trials=trials,
+        slots=crew.slots,
+        abandon=crew.abandon,
+        say=say,
+        found=found,
+    )
+    try:
+        ended = search.run()
+        say(f"{ended}; comparing what was found with the default")
+        schedules, whole, slower = _compared(made, kinds, search, say)
+    except OverError as error:
+        count = sum(kernel.best is not None for kernel in kernels)
+        raise NncError(
+            f"{error}; {count} schedules that were faster in an experiment are in "
+            f"'{keeper.folder}', not compared together"
+        ) from None
+    judged = {kernel.key for kernel in kernels if kinds.has_judged(kernel)}
+    keeper.finish(schedules, judged, made.machine, kinds.holding - slower)
+    dropped = [*search.dropped, *made.dropped]
+    return Tuned(schedules, whole, ended, dropped, search.experiments)
 
 
 def _compared(

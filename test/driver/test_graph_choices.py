@@ -12,6 +12,7 @@ from nnc.driver.explaining.summary import reason, summary
 from nnc.driver.program import make_program
 from nnc.driver.tuning.choices import TunedChoice, read_choices, tell
 from nnc.driver.tuning.experiments import ExperimentError
+from nnc.driver.tuning.folders import export, merge
 from nnc.driver.tuning.graph import PATIENCE, Candidate, candidates, search, tune_graph
 from nnc.driver.tuning.kept import random_inputs
 from nnc.driver.tuning.ratio import Ratio
@@ -186,6 +187,38 @@ def test_a_decision_that_was_told_is_no_alternative_of_the_line(tmp_path):
 # -- files -------------------------------------------------------------------------------------
 
 CHOICE = TunedChoice("layout", "nn.conv {} : (t) -> (t)", "b", "a", 0.05, 0.01, "'here'", "1")
+
+
+@pytest.mark.parametrize("sent", ["as a folder", "as a file"])
+@pytest.mark.parametrize(
+    "ours, theirs, kept",
+    [(None, 0.05, "b"), (0.05, 0.02, "c"), (0.02, 0.05, "b"), (0.05, 0.055, "c")],
+)
+def test_choices_are_sent_and_merged(tmp_path, sent, ours, theirs, kept):
+    """The one that saves more counts, as far as is sure."""
+    source, into = tmp_path / "source", tmp_path / "into"
+    source.mkdir()
+    into.mkdir()
+    if ours is not None:
+        replace(CHOICE, taken="c", gain=ours).write(into)
+    replace(CHOICE, gain=theirs, spread=0.02).write(source)
+    if sent == "as a file":
+        assert len(export(source, None, tmp_path / "sent").choices) == 1
+        source = tmp_path / "sent"
+    merge(source, into, None, lambda line: None)
+    (found,) = read_choices(TunedFolder(into))
+    assert found.taken == kept
+
+
+def test_a_choice_from_elsewhere_stays_in_its_folder(tmp_path):
+    """Its kind is part of the file's name."""
+    source, into = tmp_path / "source", tmp_path / "into"
+    source.mkdir()
+    into.mkdir()
+    hostile = replace(CHOICE, kind="../../layout")
+    (source / "a.choice.mlir").write_text(hostile.content())
+    merge(source, into, None, lambda line: None)
+    assert [path.parent for path in tmp_path.rglob("*layout*")] == [into]
 
 
 def test_a_choice_is_what_it_was_written_as(tmp_path):

@@ -143,7 +143,7 @@ def test_folders_are_sent_and_merged(measured):
     (measured / "log.jsonl").unlink()
     status, said, _ = run(measured, "tune", "--merge", "out.json", "-o", "again")
     assert status == 0
-    assert "1 schedules of" in said and "1 measurements were added" in said
+    assert "1 schedules and choices of" in said and "1 measurements were added" in said
     ours, theirs = (next(iter((measured / name).iterdir())) for name in ("tuned", "again"))
     assert ours.read_bytes() == theirs.read_bytes() and ours.name == theirs.name
     assert "0 schedules" in run(measured, "tune", "--merge", "tuned", "-o", "again")[1]
@@ -154,7 +154,7 @@ def test_a_folder_is_pruned_for_a_model(place):
     options = ["--prune", "tuned", "--drop", "machines", "--drop", "kernels"]
     status, said, _ = run(place, "tune", "m.mlir", *options, "-q")
     assert status == 0 and "it is for 'avr'" in said
-    assert "1 schedules removed, 1 left" in said
+    assert "1 files removed, 1 left" in said
     assert len(list((place / "tuned").iterdir())) == 1
 
 
