@@ -51,9 +51,10 @@ def serve_scheduler(host: str, port: int, folder: Path, say: Say) -> None:
             )
         except (OSError, ValueError, RuntimeError) as error:
             raise NncError(f"cannot listen at {host}:{port}: {_cause(error)}") from None
+        asked = _termination()
         say(f"the scheduler is {scheduler.address}")
         try:
-            await _finished_or_terminated(scheduler)
+            await _finished_or_terminated(scheduler, asked)
         finally:
             await scheduler.close()
 
@@ -103,21 +104,26 @@ async def _work(address: str, given: dict[str, Any], board: Board, folder: Path,
     except (OSError, TimeoutError, RuntimeError, ValueError) as error:
         raise NncError(f"no scheduler answers at {address} ({_cause(error)})") from None
     join(worker, board)
+    asked = _termination()
     say(f"joined {address} for '{board.target.name}'")
     try:
-        return await _finished_or_terminated(worker)
+        return await _finished_or_terminated(worker, asked)
     finally:
         board.close()
         with suppress(Exception):  # the scheduler may be gone
             await worker.close(timeout=2, executor_wait=False)
 
 
-async def _finished_or_terminated(server: Any) -> bool:
-    """Wait until a server has ended, or SIGTERM asks for it; whether that was so."""
+def _termination() -> asyncio.Event:
+    """What is set from now on when SIGTERM asks this process to end."""
     asked = asyncio.Event()
-    loop = asyncio.get_running_loop()
     with suppress(NotImplementedError):  # Windows
-        loop.add_signal_handler(signal.SIGTERM, asked.set)
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, asked.set)
+    return asked
+
+
+async def _finished_or_terminated(server: Any, asked: asyncio.Event) -> bool:
+    """Wait until a server has ended, or is asked to; whether that was so."""
     tasks = [asyncio.ensure_future(server.finished()), asyncio.ensure_future(asked.wait())]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in tasks:

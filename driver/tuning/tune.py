@@ -21,7 +21,7 @@ from ...kernels.choose_schedules import choose
 from ...kernels.policy.variants import Variant
 from ...kernels.tuned import TunedSchedule, fingerprint, kernel_functions
 from ...lowering.pipelines import pipeline
-from ...targets.attribute import TARGET, attach, target_of
+from ...targets.attribute import TARGET, attach, detailed, target_of
 from ..compile import run_stages
 from .crew import Crew, LocalCrew
 from .default import Described, running_default, scheduled_kernels, store_default
@@ -272,7 +272,7 @@ class _Tuning:
         def elsewhere(schedules: Mapping[str, TunedSchedule], answer: Answer) -> None:
             foreign.add(schedules, self._ratios(answer), answer.processor)
 
-        kind = (self.machine, self._processor)
+        kind = (detailed(self.target), self._processor)
         self._crew = FleetCrew(self._fleet, self._request, self._inputs, kind, elsewhere)
         try:
             answer = self._crew.run({}, _MEASURED)
