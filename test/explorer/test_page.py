@@ -304,7 +304,7 @@ def in_chromium(page: str, script: str, folder: Path) -> dict:
 def test_from_a_node_to_its_instructions_and_back(tmp_path: Path) -> None:
     """Two clicks: a node, a tab. A line of code leads back to the node; a kernel is timed."""
     require_emulator("wasm32-simd")
-    page = page_of(MODEL, ["x86-64-v3"], tmp_path, measured=True)
+    page = page_of(MODEL, ["x86-64-v4"], tmp_path, measured=True)
     found = in_chromium(page, """
       const row = (text) => all(".tree .row").find((one) => one.textContent.includes(text));
       (await until(() => row("matmul"))).click();
