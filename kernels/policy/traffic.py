@@ -122,10 +122,10 @@ class Traffic:
         line = self.machine.line_bytes
         run = access.element_bytes
         for count, size in zip(reversed(access.reach(ranges)), reversed(access.shape), strict=True):
-            run *= count
-            if size is None or (count < size and run >= line):
-                break
-            run = run // count * size if count < size else run
+            touched = run * max(1, count)
+            if size is None or (count < size and touched >= line):
+                return max(touched, line)
+            run *= size
         return max(run, line)
 
     def _moved(
