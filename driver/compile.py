@@ -98,15 +98,10 @@ def _reject(choices: Mapping[str, Any]) -> None:
 
 
 def _read_ir(path: Path) -> Operation:
+    from ..ir.files import read_text
     from ..ir.syntax.parser import parse_module
 
-    try:
-        text = path.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise NncError(f"cannot read '{path}': {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise NncError(f"{path}: not UTF-8 text (byte {error.start})") from None
-    module = parse_module(text, str(path), resources=path.parent)
+    module = parse_module(read_text(path), str(path), resources=path.parent)
     module.verify()
     mark_entry(module)
     return module

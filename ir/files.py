@@ -13,6 +13,16 @@ from .diagnostics import NncError
 Part = str | bytes | memoryview
 
 
+def read_text(path: Path) -> str:
+    """The text of a file. Raises NncError where it cannot be read, or is no UTF-8."""
+    try:
+        return path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise NncError(f"cannot read '{path}': {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise NncError(f"{path}: not UTF-8 text (byte {error.start})") from None
+
+
 def write_whole(path: Path, *parts: Part) -> None:
     """Write a file whole or not at all. Raises NncError."""
     write_together({path: parts})

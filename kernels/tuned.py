@@ -27,7 +27,7 @@ from ..dialects.strict_math import STRICT_MATH
 from ..ir.attributes import DictAttr, FloatAttr, I64Attr, IntegerAttr, StringAttr
 from ..ir.core import Block, Operation
 from ..ir.diagnostics import NncError
-from ..ir.files import write_whole
+from ..ir.files import read_text, write_whole
 from ..ir.syntax.parser import parse_module
 from ..ir.syntax.printer import print_op
 from ..ir.types import f64
@@ -152,13 +152,7 @@ class TunedSchedule:
     @staticmethod
     def read(path: Path) -> TunedSchedule:
         """What a file has. Raises NncError with file and place where it is none of these files."""
-        try:
-            text = path.read_bytes().decode("utf-8")
-        except OSError as error:
-            raise NncError(f"cannot read '{path}': {error.strerror or error}") from None
-        except UnicodeDecodeError as error:
-            raise NncError(f"{path}: not UTF-8 text (byte {error.start})") from None
-        return replace(TunedSchedule.parse(text, str(path)), path=path)
+        return replace(TunedSchedule.parse(read_text(path), str(path)), path=path)
 
     @staticmethod
     def parse(text: str, name: str) -> TunedSchedule:

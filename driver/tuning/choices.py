@@ -20,7 +20,7 @@ from ...dialects.builtin import ModuleOp
 from ...ir.attributes import DictAttr, FloatAttr, StringAttr
 from ...ir.decisions import Decisions, choice_key
 from ...ir.diagnostics import NncError
-from ...ir.files import write_whole
+from ...ir.files import read_text, write_whole
 from ...ir.syntax.parser import parse_module
 from ...ir.types import f64
 from ...kernels.tuned import TunedFolder
@@ -82,13 +82,7 @@ class TunedChoice:
     @staticmethod
     def read(path: Path) -> TunedChoice:
         """What a file has. Raises NncError with file and place where it is none of these files."""
-        try:
-            text = path.read_bytes().decode("utf-8")
-        except OSError as error:
-            raise NncError(f"cannot read '{path}': {error.strerror or error}") from None
-        except UnicodeDecodeError as error:
-            raise NncError(f"{path}: not UTF-8 text (byte {error.start})") from None
-        return TunedChoice.parse(text, str(path))
+        return TunedChoice.parse(read_text(path), str(path))
 
     @staticmethod
     def parse(text: str, name: str) -> TunedChoice:
