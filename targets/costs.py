@@ -82,6 +82,8 @@ class LoopCosts:
     """Part of a cache that the data of a nest may take; the rest is for what passes through."""
     better_order: float = 0.97
     """Part of the best traffic so far that another order of loops must stay below."""
+    better_block: float = 0.85
+    """The same for blocks of a loop: their last one is smaller, and other stages run per block."""
     run_bytes: int = 512
     """Bytes that are as long under way as it takes processors to see that lines are read one after
     the other, and to read ahead: in runs as long as this, memory is half as fast."""

@@ -16,7 +16,7 @@ from ...dialects.index_lists import DYNAMIC_INDEX
 from ...dialects.linalg import Index, StructuredOp
 from ...dialects.marks import EXPECTED_EXTENTS
 from ...dialects.strict_math import is_strict
-from ...ir.affine import AffineDim, AffineExpr
+from ...ir.affine import AffineConstant, AffineDim, AffineExpr
 from ...ir.attributes import ArrayAttr
 from ...ir.core import Block, Operation, Value
 from ...ir.declare import as_value
@@ -386,10 +386,20 @@ def make_stage(op: StructuredOp, index: int, extents: Extents) -> Stage:
         for i, expr in enumerate(map.results):
             if isinstance(expr, AffineDim):
                 stage.extents[expr.position] = extents.of(value, i)
+    _drop_single_steps(stage)
     stage.reads_outputs = any(a.argument.has_uses for a in stage.outputs)
     stage.combiners = [_combiner(stage, i) for i in range(len(stage.outputs))]
     stage.indexed_dims = frozenset(inner.dim for inner in stage.body if isinstance(inner, Index))
     return stage
+
+
+def _drop_single_steps(stage: Stage) -> None:
+    """Take out of sums of dimensions those of one step: a window of 1 x 1 is none."""
+    kept = [AffineConstant(0) if e == 1 else AffineDim(d) for d, e in enumerate(stage.extents)]
+    for access in stage.accesses:
+        exprs = tuple(e if isinstance(e, AffineDim) else e.replace(kept) for e in access.exprs)
+        if exprs != access.exprs:
+            access.redirect(access.value, exprs)
 
 
 def _through_views(

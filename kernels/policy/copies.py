@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import gcd, prod
 
+from ...ir.affine import AffineDim
 from ...targets.processor import Processor
 from ..model.stages import Access, Stage, expected, has_reuse
 from ..primitives.inline import readers_of_copy
@@ -32,11 +33,19 @@ def worthwhile(stage: Stage, access: Access, machine: Processor) -> list[int] | 
     if panel > machine.l2_bytes:
         return None
     if access.coefficients[lane] == 1:
-        strides = [c for d in reductions if isinstance(c := access.coefficients[d], int)]
-        row, rows = sizes[lane] * width, prod(sizes[d] for d in reductions)
+        row, apart = min(sizes[lane], costs.panel_columns) * width, list[tuple[int, int]]()
+        strides = [
+            (c * width, d) for d in reductions if isinstance(c := access.coefficients[d], int)
+        ]
+        for stride, d in sorted(strides):
+            if stride == row:  # blocks of a weight that lie one after the other
+                row *= sizes[d]
+            else:
+                apart.append((stride, sizes[d]))
+        rows = prod(size for _, size in apart)
         collides = any(
-            c * width % machine.l1_way_bytes == 0 or _crowds(rows, row, c * width, machine)
-            for c in strides
+            stride % machine.l1_way_bytes == 0 or _crowds(rows, row, stride, machine)
+            for stride, _ in apart
         )
         if not collides or readers < costs.readers_of_rows:
             return None
@@ -104,6 +113,9 @@ def worth_inlining(stage: Stage, stages: Sequence[Stage]) -> bool:
 
 
 def _stays_simple(stage: Stage, access: Access) -> bool:
-    """Whether the reader's index expressions stay single dimensions."""
+    """Whether the reader's index expressions stay single dimensions, and it has no window, even
+    one of 1 x 1: a convolution reads blocks of channels as they lie.
+    """
     source = next(a for a in stage.inputs if not a.is_scalar)
-    return None not in source.plain_dims() and None not in access.plain_dims()
+    window = any(not isinstance(e, AffineDim) for e in access.stage.op.maps[access.number].results)
+    return None not in source.plain_dims() and None not in access.plain_dims() and not window

@@ -36,6 +36,7 @@ class GroupHeuristics(Heuristics):
     """Schedules groups of stages for groups of threads."""
 
     keeps_outer = True
+    takes_blocks = False
 
     def __init__(
         self, writer: ScheduleWriter, machine: GroupMachine, choices: Choices | None = None

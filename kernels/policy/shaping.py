@@ -35,6 +35,9 @@ class Shaping:
     keeps_outer = False
     """Whether there is a parallel loop outside of each tile, if only with one iteration."""
 
+    takes_blocks = True
+    """Whether the caches between cores and memory are worth blocks of loops."""
+
     def __init__(
         self, writer: ScheduleWriter, machine: Processor, choices: Choices | None = None
     ) -> None:
@@ -255,18 +258,46 @@ class Shaping:
 
     def ordered(self, stage: Stage, loops: list[Loop], tile: Tile) -> list[Loop]:
         """Outer loops in the order that moves the least between caches."""
-        sizes = {d: tile.size(l.dims[-1]) for l in loops for d in l.dims if len(l.dims) == 1}
         by_dims = {l.dims: l for l in loops}
-        chunks = 1
-        if self.is_parallel(self.work([stage], tile.cycles)):
-            chunks = self.costs.threads.ordered_iterations * self.machine.cores
-        traffic = Traffic(stage, sizes, self.machine, self.parts(stage))
+        traffic, chunks = self._traffic(stage, loops, tile)
         order = self.choices.choose(
             f"order {stage.index}",
             traffic.best_order(list(by_dims), chunks),
             lambda: traffic.other_orders(list(by_dims), chunks),
         )
         return [by_dims[dims] for dims in order]
+
+    def blocks_of_loop(
+        self, stage: Stage, loops: list[Loop], tile: Tile
+    ) -> tuple[Loop, Loop] | None:
+        """A loop in blocks, each of which stays in a cache while the others read all of theirs:
+        (over blocks, in a block). None where whole loops move no more.
+        """
+        around = [l for l in loops if not l.is_reduction]
+        if not self.takes_blocks or self.nested.get(stage):
+            return None
+        if not all(isinstance(l.extent, int) for l in around):
+            return None
+        traffic, chunks = self._traffic(stage, around, tile)
+        groups = [l.dims for l in around]
+        block = self.choices.choose(
+            f"blocks {stage.index}",
+            traffic.best_block(groups, chunks),
+            lambda: traffic.other_blocks(groups, chunks),
+        )
+        if block is None:
+            return None
+        loop = next(l for l in around if l.dims == block.dims)
+        names = (f"{loop.name}b", f"{loop.name}r")
+        return self.writer.put(split, loop, block.size, names=names)
+
+    def _traffic(self, stage: Stage, loops: list[Loop], tile: Tile) -> tuple[Traffic, int]:
+        """The costs of orders of these loops, and how many iterations the first is to have."""
+        sizes = {l.dims[-1]: tile.size(l.dims[-1]) for l in loops}
+        chunks = 1
+        if self.is_parallel(self.work([stage], tile.cycles)):
+            chunks = self.costs.threads.ordered_iterations * self.machine.cores
+        return Traffic(stage, sizes, self.machine, self.parts(stage)), chunks
 
     def collapse(self, group: Group, keep: set[int]) -> list[Loop]:
         """The host's loops, adjacent ones made one where all stages of the group allow it.

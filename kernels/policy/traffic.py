@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import permutations
 from math import prod
 
@@ -13,10 +14,22 @@ MOST_PERMUTED = 4
 """Loops of which all orders are looked at; more would take long."""
 
 
+@dataclass(frozen=True)
+class Block:
+    """A loop taken apart so that what one block of it touches stays in a cache.
+
+    `dims` are the loop's and `size` how many of its iterations are a block.
+    """
+
+    dims: tuple[int, ...]
+    size: int
+
+
 class Traffic:
     """Costs of loop orders of one stage, whose innermost tile is `sizes` of each dimension.
 
-    Of the dimensions in `parts` only so much is met, in one iteration of loops around.
+    Of the dimensions in `parts` only so much is met, in one iteration of loops around. A loop over
+    several dimensions has its tile along the last one.
     """
 
     def __init__(
@@ -58,6 +71,37 @@ class Traffic:
         found = sorted(self._orders(groups, chunks), key=lambda one: one[1])
         return [order for order, _ in found if order != best]
 
+    def best_block(self, groups: Sequence[tuple[int, ...]], chunks: int = 1) -> Block | None:
+        """The loop that is best taken apart, its blocks outside of all other loops; None where no
+        order of whole loops moves clearly more.
+        """
+        if self._touched() <= self.costs.cache_filled * self.machine.l2_bytes:
+            return None
+        least = min(cost for _, cost in self._orders(groups, chunks))
+        found = self._blocks(groups, chunks)
+        block, cost = min(found, key=lambda one: one[1], default=(None, least))
+        return block if cost < least * self.costs.better_block else None
+
+    def other_blocks(self, groups: Sequence[tuple[int, ...]], chunks: int = 1) -> list[Block]:
+        """All blocks, those that move the least first."""
+        return [block for block, _ in sorted(self._blocks(groups, chunks), key=lambda one: one[1])]
+
+    def _blocks(
+        self, groups: Sequence[tuple[int, ...]], chunks: int
+    ) -> Iterator[tuple[Block, float]]:
+        """Blocks of some numbers of tiles, with the cycles of the best order inside of each."""
+        loops = [g for g in groups if self._trips(g) > 1]
+        if not 1 < len(loops) <= MOST_PERMUTED:
+            return
+        for dims in loops:
+            extent = prod(self.extents[d] for d in dims)
+            size = 2 * self._tile(dims)
+            while 2 * size <= extent:
+                block = Block(dims, size)
+                if -(-extent // size) >= chunks:
+                    yield block, min(self.cycles(order, block) for order in permutations(loops))
+                size *= 2
+
     def _orders(
         self, groups: Sequence[tuple[int, ...]], chunks: int
     ) -> Iterator[tuple[list[tuple[int, ...]], float]]:
@@ -70,41 +114,57 @@ class Traffic:
             if not even or order[0] in even:
                 yield [*idle, *head, *order], self.cycles([*head, *order])
 
+    def _touched(self) -> float:
+        return sum(self._footprint(a, self.extents) for a in self.accesses)
+
+    def _tile(self, group: tuple[int, ...]) -> int:
+        """Iterations of a group's loop that are in the tile."""
+        return max(1, self.sizes.get(group[-1], 1))
+
     def _trips(self, group: tuple[int, ...]) -> int:
         extent = prod(self.extents[d] for d in group)
-        return -(-extent // max(1, self.sizes.get(group[0], 1)))
+        return -(-extent // self._tile(group))
 
     def _even_trips(self, group: tuple[int, ...]) -> int:
         """Iterations if they are of equal size, or if the remainder hardly counts."""
         extent = prod(self.extents[d] for d in group)
-        full, rest = divmod(extent, max(1, self.sizes.get(group[0], 1)))
+        full, rest = divmod(extent, self._tile(group))
         return full if not rest or full >= self.costs.even_iterations else 0
 
-    def cycles(self, order: Sequence[tuple[int, ...]]) -> float:
-        """Cycles that moving data takes at all levels."""
+    def cycles(self, order: Sequence[tuple[int, ...]], block: Block | None = None) -> float:
+        """Cycles that moving data takes at all levels, blocks outermost if there are any."""
         # Footprints of each access when the loops from position k inwards run.
         ranges = list(self.extents)
-        footprints: list[list[float]] = []
-        for k in range(len(order) + 1):
-            for group in order[:k]:
-                for d in group:
-                    ranges[d] = self.sizes.get(d, 1)
+        loops = [(group, self._tile(group)) for group in order]
+        if block is not None:
+            loops.insert(0, (block.dims, block.size))
+        footprints = [[self._footprint(a, ranges) for a in self.accesses]]
+        trips = []
+        for group, size in loops:
+            trips.append(-(-prod(ranges[d] for d in group) // size))
+            self._narrow(ranges, group, size)
             footprints.append([self._footprint(a, ranges) for a in self.accesses])
         begun = [1 + self.costs.run_bytes / self._run(a, order) for a in self.accesses]
+        nest = _Nest([group for group, _ in loops], trips, footprints)
         total = 0.0
         for level, (capacity, bandwidth) in enumerate(self.levels):
-            moved = self._moved(order, footprints, self.costs.cache_filled * capacity)
+            moved = self._moved(nest, self.costs.cache_filled * capacity)
             if level:
                 moved = [bytes * slower for bytes, slower in zip(moved, begun, strict=True)]
             total += sum(moved) / bandwidth
         return total
 
+    @staticmethod
+    def _narrow(ranges: list[int], group: tuple[int, ...], size: int) -> None:
+        """Leave of a group's dimensions what so many iterations of its loop meet."""
+        for d in reversed(group):
+            ranges[d], size = min(size, ranges[d]), -(-size // max(1, ranges[d]))
+
     def _run(self, access: Access, order: Sequence[tuple[int, ...]]) -> int:
         """Bytes that are touched one after the other before the next ones lie apart from them."""
         ranges = list(self.extents)
         for group in order:
-            for d in group:
-                ranges[d] = self.sizes.get(d, 1)
+            self._narrow(ranges, group, self._tile(group))
         run = self._contiguous(access, ranges)
         for group in reversed(order):
             if access.used.isdisjoint(group):
@@ -128,20 +188,16 @@ class Traffic:
             run *= size
         return max(run, line)
 
-    def _moved(
-        self, order: Sequence[tuple[int, ...]], footprints: list[list[float]], capacity: float
-    ) -> list[float]:
+    def _moved(self, nest: _Nest, capacity: float) -> list[float]:
         """Bytes of each access that pass into a cache of this capacity."""
-        fits = next(
-            (k for k in range(len(order) + 1) if sum(footprints[k]) <= capacity), len(order)
-        )
-        moved = list(footprints[fits])
+        depth = len(nest.groups)
+        fits = next((k for k in range(depth + 1) if sum(nest.footprints[k]) <= capacity), depth)
+        moved = list(nest.footprints[fits])
         for k in reversed(range(fits)):
-            trips = self._trips(order[k])
             for i, access in enumerate(self.accesses):
-                stays = k == fits - 1 and access.used.isdisjoint(order[k])
+                stays = k == fits - 1 and access.used.isdisjoint(nest.groups[k])
                 if not stays:
-                    moved[i] *= trips
+                    moved[i] *= nest.trips[k]
         return moved
 
     def _footprint(self, access: Access, ranges: Sequence[int]) -> float:
@@ -151,3 +207,14 @@ class Traffic:
             return float(width)
         *outer, inner = counts
         return prod(outer) * float(max(inner * width, self.machine.line_bytes))
+
+
+@dataclass(frozen=True)
+class _Nest:
+    """Loops, outermost first: what they run over and how often; the bytes of each access that are
+    touched from each depth inwards, one list more than there are loops.
+    """
+
+    groups: list[tuple[int, ...]]
+    trips: list[int]
+    footprints: list[list[float]]

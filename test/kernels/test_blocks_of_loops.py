@@ -1,0 +1,134 @@
+"""Products of much data go block by block: what a block reads stays in the second cache."""
+
+from __future__ import annotations
+
+import re
+from math import ceil
+
+import nnc
+import numpy as np
+import onnx
+import pytest
+from nnc.ir.syntax.parser import parse_module
+from nnc.kernels.model.stages import stages_of
+from nnc.kernels.policy.traffic import Block, Traffic
+from nnc.targets.base import target
+from onnx import helper, numpy_helper
+
+from test.kernels.test_lines_and_runs import BLOCK, PRODUCT, chosen
+
+MACHINE = target("x86-64-v3").machine
+
+
+def product(channels: int, side: int, results: int):
+    """A convolution of 1 x 1 on blocks of channels, as its default schedule."""
+    i, o = channels // BLOCK, results // BLOCK
+    return chosen(
+        {
+            "x": "d0, d5, d2 + d6, d3 + d7, d8",
+            "w": "d1, d5, d6, d7, d8, d4",
+            "y": "d0, d1, d2, d3, d4",
+        },
+        "ppppprrrr",
+        {
+            "x": f"1x{i}x{side}x{side}x{BLOCK}xf32",
+            "w": f"{o}x{i}x1x1x{BLOCK}x{BLOCK}xf32",
+            "y": f"1x{o}x{side}x{side}x{BLOCK}xf32",
+        },
+        PRODUCT,
+    )
+
+
+def blocks(text: str) -> list[int]:
+    """How many iterations of a loop are in each of its blocks."""
+    return [int(n) for n in re.findall(r"%\w+b, %\w+r = schedule\.split %\w+ by (\d+)", text)]
+
+
+@pytest.mark.parametrize("channels", [512, 1024])
+@pytest.mark.parametrize("side", [56, 64])
+def test_large_products_go_in_blocks(channels: int, side: int):
+    text = str(product(channels, side, 256).schedule)
+    (size,) = blocks(text)
+    assert size * channels * 4 <= MACHINE.l2_bytes
+    order = re.search(r"schedule\.reorder (.*)", text)[1].split(", ")  # type: ignore[index]
+    around = re.search(r"%(\w+b), %\w+ = schedule\.split", text)[1]  # type: ignore[index]
+    assert order.index(f"%{around}") <= 1, "a block is outside of the loop over results"
+
+
+@pytest.mark.parametrize("channels", [64, 256])
+@pytest.mark.parametrize("side", [7, 14])
+def test_what_fits_the_cache_is_left_whole(channels: int, side: int):
+    assert 2 * channels * side * side * 4 < MACHINE.l2_bytes
+    assert not blocks(str(product(channels, side, 64).schedule))
+
+
+@pytest.mark.parametrize("side", [14, 64])
+def test_weights_in_blocks_are_not_copied(side: int):
+    """Their rows are apart by dimensions, and lie one after the other."""
+    assert "schedule.cache" not in str(product(1024, side, 256).schedule)
+
+
+def test_a_window_of_one_step_is_none():
+    module = parse_module("""
+    func.func @kernel(%x: memref<8x9xf32>, %w: memref<1x1xf32>, %y: memref<8x9xf32>) {
+      linalg.generic {indexing_maps = [
+            affine_map<(d0, d1, d2, d3) -> (d0 + d2, d1 + d3)>,
+            affine_map<(d0, d1, d2, d3) -> (d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1)>],
+          iterator_types = ["parallel", "parallel", "reduction", "reduction"]}
+          ins(%x, %w : memref<8x9xf32>, memref<1x1xf32>) outs(%y : memref<8x9xf32>) {
+      ^bb0(%a: f32, %b: f32, %old: f32):
+        %p = arith.mulf %a, %b : f32
+        %s = arith.addf %old, %p : f32
+        linalg.yield %s : f32
+      }
+      return
+    }""")
+    (stage,) = stages_of(module.body_block.ops[0].regions[0].blocks[0])
+    assert stage.inputs[0].plain_dims() == [0, 1]
+    assert stage.inputs[1].plain_dims() == [2, 3]
+
+
+@pytest.mark.parametrize("size", [48, 96])
+@pytest.mark.parametrize("rows", [480, 960])
+def test_bytes_of_blocks(rows: int, size: int):
+    """Beside the sum of what each block has to read: its rows once, all columns each time."""
+    columns, depth = 256, 1024
+    module = parse_module(f"""
+    func.func @kernel(%x: memref<{rows}x{depth}xf32>, %w: memref<{depth}x{columns}xf32>,
+                      %y: memref<{rows}x{columns}xf32>) {{
+      linalg.matmul ins(%x, %w : memref<{rows}x{depth}xf32>, memref<{depth}x{columns}xf32>)
+                    outs(%y : memref<{rows}x{columns}xf32>)
+      return
+    }}""")
+    (stage,) = stages_of(module.body_block.ops[0].regions[0].blocks[0])
+    traffic = Traffic(stage, {0: 6, 1: 16}, MACHINE, {})
+    traffic.levels = [(3 * size * depth * 4, 1.0)]
+    traffic.costs = MACHINE.costs.loops
+    moved = traffic.cycles([(1,), (0,)], Block((0,), size))
+    least = 4 * (rows * depth + ceil(rows / size) * depth * columns)
+    results = 4 * rows * columns
+    assert least <= moved <= least + 4 * results
+
+
+@pytest.mark.parametrize("channels, side, results", [(1024, 61, 48), (528, 67, 80), (512, 64, 256)])
+def test_numbers(channels: int, side: int, results: int):
+    """Blocks with a rest, behind a change of layout that is carried out in them."""
+    random = np.random.default_rng(side)
+    x = random.standard_normal((1, channels, side, side), np.float32)
+    w = random.standard_normal((results, channels, 1, 1), np.float32)
+    graph = helper.make_graph(
+        [
+            helper.make_node("Relu", ["x"], ["r"]),
+            helper.make_node("Conv", ["r", "w"], ["c"]),
+            helper.make_node("Relu", ["c"], ["y"]),
+        ],
+        "g",
+        [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, x.shape)],
+        [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, (1, results, side, side))],
+        [numpy_helper.from_array(w, "w")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    found = nnc.compile(model).run({"x": x})["y"]
+    inside = np.maximum(x, 0).reshape(channels, -1).astype(np.float64)
+    want = np.maximum(w.reshape(results, channels) @ inside, 0).reshape(found.shape)
+    assert np.abs(found - want).max() <= 1e-5 * np.abs(want).max()
