@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..ir.core import Operation
     from ..runtime.model import Model
     from ..runtime.program import LinkedCode, Program
+    from ..runtime.replacing import ReplacingModel
     from .llvm.threads import Threads
 
 FAMILIES = (
@@ -232,9 +233,15 @@ class Target(ABC):
         """Whether its code can tell the time before and after each kernel."""
         return False
 
-    def links_functions(self) -> bool:
-        """Whether code can be linked into this process function by function."""
+    def replaces_kernels(self, threads: int) -> bool:
+        """Whether kernels of a running program can be replaced, which works on so many threads."""
         return False
+
+    def replacing(self, program: Program, kernels: int) -> ReplacingModel | None:
+        """A program of so many kernels that can be replaced, as a callable; None where its code is
+        linked into this process. Raises NncError.
+        """
+        return None
 
     @abstractmethod
     def load(self, code: bytes, exports: tuple[str, ...]) -> LinkedCode:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import ctypes
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
+
+import numpy as np
 
 from ...dialects.builtin import ModuleOp
 from ...runtime.abi import PARALLEL_FOR
 from ...runtime.executable import Executable
+from ...runtime.model import Model
 from ...runtime.program import LinkedCode, Program
+from ...runtime.replacing import Compared, ReplacingModel
 from ...targets.base import Symbols, Target
 from .checking import Buffer, Comparison
 from .patching import CANDIDATE, CANDIDATE_NEEDS, TABLE, Interface
@@ -30,8 +36,37 @@ class Kernel:
     buffers: tuple[Buffer, ...] | None
 
 
-class PatchedProgram(Executable):
+class Patched(Model):
     """The default program; every call of it uses the kernels that were chosen last."""
+
+    @abstractmethod
+    def compiled(self, part: ModuleOp) -> bytes:
+        """The code of a module with a candidate. Raises NncError."""
+
+    @abstractmethod
+    def load_all(self, codes: Mapping[str, bytes]) -> dict[str, Any]:
+        """Candidates by their kernels' names, ready to be called; those before may be gone.
+
+        Raises NncError.
+        """
+
+    @abstractmethod
+    def use(self, candidates: Mapping[str, Any]) -> None:
+        """Call these in place of the kernels of these names, and the default code of all others."""
+
+    @abstractmethod
+    def comparing(
+        self, candidates: Mapping[str, Any], say: Callable[[str], None] = lambda name: None
+    ) -> AbstractContextManager[Callable[[], dict[str, str]]]:
+        """Compare candidates with the default code at each call in this block, without any all
+        kernels with themselves; gives what finds out how each differs.
+
+        `say` is told the kernel's name before each call of a candidate.
+        """
+
+
+class PatchedProgram(Executable, Patched):
+    """The default program in this process."""
 
     def __init__(self, program: Program, kernels: Mapping[str, Kernel], threads: int) -> None:
         exports = [TABLE, *(one.interface.symbol for one in kernels.values())]
@@ -48,7 +83,6 @@ class PatchedProgram(Executable):
         self.use({})
 
     def compiled(self, part: ModuleOp) -> bytes:
-        """The object file of a module with a candidate."""
         return self._target.emit(part, Symbols())
 
     def load(self, name: str, code: bytes) -> LinkedCode:
@@ -60,8 +94,10 @@ class PatchedProgram(Executable):
         needs[0], needs[1] = pool, self._parallel_for
         return loaded
 
+    def load_all(self, codes: Mapping[str, bytes]) -> dict[str, LinkedCode]:
+        return {name: self.load(name, code) for name, code in codes.items()}
+
     def use(self, candidates: Mapping[str, LinkedCode]) -> None:
-        """Call these in place of the kernels of these names, and the default code of all others."""
         self._fill({name: one[CANDIDATE] for name, one in candidates.items()})
         self._used = dict(candidates)  # code is unloaded when nobody refers to it
 
@@ -74,11 +110,6 @@ class PatchedProgram(Executable):
     def comparing(
         self, candidates: Mapping[str, LinkedCode], say: Callable[[str], None] = lambda name: None
     ) -> Iterator[Callable[[], dict[str, str]]]:
-        """Compare candidates with the default code at each call in this block, without any all
-        kernels with themselves; gives what finds out how each differs.
-
-        `say` is told the kernel's name before each call of a candidate.
-        """
         found: dict[str, Comparison] = {}
         for name in candidates or self._kernels:
             kernel = self._kernels[name]
@@ -99,3 +130,64 @@ class PatchedProgram(Executable):
             yield lambda: {name: one.fault for name, one in found.items()}
         finally:
             self._fill({})
+
+
+class PatchedEngine(Patched):
+    """The same where the program runs elsewhere; a candidate is a number there."""
+
+    def __init__(self, model: ReplacingModel, kernels: Mapping[str, Kernel]) -> None:
+        super().__init__(model.signature)
+        self._model, self._kernels = model, kernels
+
+    @property
+    def threads(self) -> int:
+        return self._model.threads
+
+    def _call(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
+        return self._model._call(inputs)
+
+    def compiled(self, part: ModuleOp) -> bytes:
+        return self._model.compiled(part)
+
+    def load_all(self, codes: Mapping[str, bytes]) -> dict[str, int]:
+        self.use({})
+        return dict(zip(codes, self._model.load(list(codes.values())), strict=True))
+
+    def use(self, candidates: Mapping[str, int]) -> None:
+        rows = {self._kernels[n].interface.number: number for n, number in candidates.items()}
+        self._model.use(rows)
+
+    @contextmanager
+    def comparing(
+        self, candidates: Mapping[str, int], say: Callable[[str], None] = lambda name: None
+    ) -> Iterator[Callable[[], dict[str, str]]]:
+        chosen = {n: b for n in candidates or self._kernels if (b := self._kernels[n].buffers)}
+        names, found = list(chosen), dict.fromkeys(chosen, "")
+
+        def differs(which: int, argument: int, wanted: bytes, got: bytes) -> None:
+            name = names[which]
+            pair = (np.frombuffer(one, np.uint8) for one in (wanted, got))
+            found[name] = found[name] or chosen[name][argument].difference(*pair)
+
+        self._model.told_of(lambda which: say(names[which]), differs)
+        self._model.compare([self._compared(n, candidates.get(n, 0)) for n in names])
+        try:
+            yield lambda: found
+        finally:
+            self.use({})
+
+    def _compared(self, name: str, candidate: int) -> Compared:
+        kernel = self._kernels[name]
+        assert kernel.buffers is not None
+        one, buffers = kernel.interface, kernel.buffers
+        count, written = len(buffers) + one.extra, [(b.bytes, b.bound is not None) for b in buffers]
+        return Compared(one.number, candidate, count, one.returns_status, written)
+
+
+def patched(program: Program, kernels: Mapping[str, Kernel], threads: int) -> Patched:
+    """A program whose kernels can be replaced, by what runs it on this machine. Raises NncError."""
+    assert isinstance(program.target, Target)
+    model = program.target.replacing(program, len(kernels))
+    if model is not None:
+        return PatchedEngine(model, kernels)
+    return PatchedProgram(program, kernels, threads)

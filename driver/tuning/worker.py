@@ -39,7 +39,7 @@ from ..cache import ModelCache
 from ..compile import load_module, run_stages
 from ..program import make_program
 from .checking import difference
-from .patched import Kernel, PatchedProgram
+from .patched import Kernel, patched
 from .patching import candidate_module
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ class _Patched:
         program = worker.base.cache().find(PATCHED, worker.target)
         if program is None:
             raise FileNotFoundError(f"{worker.base.folder}: no program of the default schedules")
-        self._program = PatchedProgram(program, kernels, worker.base.threads)
+        self._program = patched(program, kernels, worker.base.threads)
         self._kernels = kernels
         self._module = worker.module.clone()
         steps = pipeline("builtin.module(mark-in-place)")
@@ -225,7 +225,7 @@ class _Patched:
         answer = Answer()
         names = [name for name, one in self._kernels.items() if one.key in schedules]
         codes = self._compiled({name: schedules[self._kernels[name].key] for name in names}, answer)
-        loaded = {name: self._program.load(name, code) for name, code in codes.items()}
+        loaded = self._program.load_all(codes)
         for name, fault in self._faults(loaded).items():
             answer.faults.setdefault(self._kernels[name].key, f"its numbers are wrong, {fault}")
         loaded = {n: c for n, c in loaded.items() if self._kernels[n].key not in answer.faults}

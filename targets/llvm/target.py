@@ -284,7 +284,7 @@ class LlvmTarget(Target):
     def has_clock(self) -> bool:
         return bool(self.system)
 
-    def links_functions(self) -> bool:
+    def replaces_kernels(self, threads: int) -> bool:
         return self.obstacle() is None
 
     def load(self, code: bytes, exports: tuple[str, ...]) -> LoadedCode:

@@ -33,6 +33,7 @@ from .names import WASM_NAMES
 if TYPE_CHECKING:
     from ...runtime.model import Model
     from ...runtime.program import Program
+    from ...runtime.replacing import ReplacingModel
 
 _SIMD = Processor(
     vector_bits=128,
@@ -119,6 +120,16 @@ class Wasm(LlvmTarget):
     def not_timed(self) -> str | None:
         assert self.emulator is not None
         return self.emulator.missing()
+
+    def replaces_kernels(self, threads: int) -> bool:
+        # Each further thread has an instance and a table of its own.
+        return threads == 1 and self.not_timed() is None
+
+    def replacing(self, program: Program, kernels: int) -> ReplacingModel:
+        from .replacing import EngineModel
+
+        assert self.emulator is not None
+        return EngineModel(self, self.emulator, program, kernels)
 
     def running(
         self, program: Program, threads: int, progress: Callable[[str], None] | None = None

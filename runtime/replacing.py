@@ -1,0 +1,54 @@
+"""A running model whose kernels can be replaced, elsewhere than in this process."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .model import Model
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A kernel that is called twice at each call: its row in the table, and how it is called.
+
+    `candidate` is the number that `load` gave, 0 for the default itself. `buffers` are the bytes
+    of its first arguments and whether each is written; `parameters` counts all arguments.
+    """
+
+    row: int
+    candidate: int
+    parameters: int
+    returns_status: bool
+    buffers: Sequence[tuple[int, bool]]
+
+
+class ReplacingModel(Model):
+    """Calls use the candidates that were chosen last; while they compare, they tell of them."""
+
+    @abstractmethod
+    def compiled(self, part: Any) -> bytes:
+        """The code of a module with a candidate, behind the last stage. Raises NncError."""
+
+    @abstractmethod
+    def load(self, codes: Sequence[bytes]) -> list[int]:
+        """Load these candidates in place of those before; their numbers. Raises NncError."""
+
+    @abstractmethod
+    def use(self, rows: Mapping[int, int]) -> None:
+        """Call these candidates, by the kernels' rows, and the default code of all others."""
+
+    @abstractmethod
+    def compare(self, kernels: Sequence[Compared]) -> None:
+        """Call each of these kernels twice at each call, until `use` is called."""
+
+    @abstractmethod
+    def told_of(
+        self, at: Callable[[int], None], differs: Callable[[int, int, bytes, bytes], None]
+    ) -> None:
+        """Whom runs that compare tell, each time by the number of the kernel: `at` before its
+        candidate is called, `differs` of an argument that the two have written differently, with
+        the bytes that the default wrote and those of the candidate.
+        """
