@@ -5,9 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
+
+import numpy as np
 
 from .model import Model
+from .program import LinkedCode
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,36 @@ class Compared:
     parameters: int
     returns_status: bool
     buffers: Sequence[tuple[int, bool]]
+
+
+class GrowingCode(LinkedCode, Protocol):
+    """The code of a program for a device, to which kernels can be added; a run's caller may look
+    at the device's memory.
+    """
+
+    @property
+    def functions(self) -> Mapping[str, int]:
+        """The addresses of what code around kernels calls."""
+        ...
+
+    def wait(self) -> None:
+        """Wait for what was launched."""
+        ...
+
+    def add(self, text: bytes, rows: str) -> int:
+        """Add the kernels of a text, of which each has a row; the number of the first.
+
+        Raises NncError.
+        """
+        ...
+
+    def read(self, address: int, size: int) -> np.ndarray:
+        """A copy of bytes of the device's memory."""
+        ...
+
+    def write(self, address: int, data: np.ndarray) -> None:
+        """Set bytes of the device's memory."""
+        ...
 
 
 class ReplacingModel(Model):

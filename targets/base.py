@@ -250,6 +250,18 @@ class Target(ABC):
         Raises NncError where the code does not run here or does not link.
         """
 
+    def load_beside(
+        self, code: bytes, exports: tuple[str, ...], given: Mapping[str, int]
+    ) -> LinkedCode:
+        """The same of code that calls functions of a program, which are at these addresses."""
+        raise NncError(f"code for '{self.name}' is not linked beside other code")
+
+    def apart(self, module: Operation) -> tuple[bytes, bytes, str]:
+        """Of a device's module without an entry: the code around its kernels; their text, and
+        the row of each, as a program takes them that kernels are added to. Raises NncError.
+        """
+        raise NncError(f"'{self.name}' has no kernels apart from its code")
+
     def running(
         self, program: Program, threads: int, progress: Callable[[str], None] | None = None
     ) -> Model:

@@ -22,7 +22,8 @@ from ...targets.attribute import target_of
 from ..compile import load_module, run_stages
 from ..program import make_program
 from .checking import buffers_of
-from .patched import Kernel, patched
+from .elsewhere import patched
+from .patched import Kernel
 from .patching import Interface, is_patchable, lower_scheduled, make_patchable
 from .worker import DEFAULT, PATCHED, Answer, Request
 

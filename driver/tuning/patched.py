@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import ctypes
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
-
-import numpy as np
 
 from ...dialects.builtin import ModuleOp
 from ...runtime.abi import PARALLEL_FOR
 from ...runtime.executable import Executable
 from ...runtime.model import Model
 from ...runtime.program import LinkedCode, Program
-from ...runtime.replacing import Compared, ReplacingModel
 from ...targets.base import Symbols, Target
-from .checking import Buffer, Comparison
+from .checking import Buffer, Comparison, Memory, OwnMemory
 from .patching import CANDIDATE, CANDIDATE_NEEDS, TABLE, Interface
 
 
@@ -38,6 +35,12 @@ class Kernel:
 
 class Patched(Model):
     """The default program; every call of it uses the kernels that were chosen last."""
+
+    def times(self) -> Mapping[str, float] | None:
+        """What all calls of each kernel took in the last run, in nanoseconds; None where the code
+        of the program has a clock of its own, or nothing tells.
+        """
+        return None
 
     @abstractmethod
     def compiled(self, part: ModuleOp) -> bytes:
@@ -68,14 +71,22 @@ class Patched(Model):
 class PatchedProgram(Executable, Patched):
     """The default program in this process."""
 
-    def __init__(self, program: Program, kernels: Mapping[str, Kernel], threads: int) -> None:
-        exports = [TABLE, *(one.interface.symbol for one in kernels.values())]
+    def __init__(
+        self,
+        program: Program,
+        kernels: Mapping[str, Kernel],
+        threads: int,
+        exports: Sequence[str] = (),
+    ) -> None:
+        exports = [TABLE, *(one.interface.symbol for one in kernels.values()), *exports]
         if program.parallel:
             exports.append(PARALLEL_FOR)
         super().__init__(program, threads=threads, exports=exports)
         target = program.target
         assert isinstance(target, Target)
         self._target, self._kernels = target, kernels
+        self.memory: Memory = OwnMemory()
+        """Where the buffers of its kernels lie."""
         self._parallel_for = self._code[PARALLEL_FOR] if program.parallel else 0
         rows = ctypes.c_void_p * len(kernels)
         self._table = rows.from_address(self._code[TABLE])
@@ -124,70 +135,10 @@ class PatchedProgram(Executable, Patched):
                 other,
                 interface.returns_status,
                 partial(say, name),
+                self.memory,
             )
         self._fill({name: one.address for name, one in found.items()})
         try:
             yield lambda: {name: one.fault for name, one in found.items()}
         finally:
             self._fill({})
-
-
-class PatchedEngine(Patched):
-    """The same where the program runs elsewhere; a candidate is a number there."""
-
-    def __init__(self, model: ReplacingModel, kernels: Mapping[str, Kernel]) -> None:
-        super().__init__(model.signature)
-        self._model, self._kernels = model, kernels
-
-    @property
-    def threads(self) -> int:
-        return self._model.threads
-
-    def _call(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
-        return self._model._call(inputs)
-
-    def compiled(self, part: ModuleOp) -> bytes:
-        return self._model.compiled(part)
-
-    def load_all(self, codes: Mapping[str, bytes]) -> dict[str, int]:
-        self.use({})
-        return dict(zip(codes, self._model.load(list(codes.values())), strict=True))
-
-    def use(self, candidates: Mapping[str, int]) -> None:
-        rows = {self._kernels[n].interface.number: number for n, number in candidates.items()}
-        self._model.use(rows)
-
-    @contextmanager
-    def comparing(
-        self, candidates: Mapping[str, int], say: Callable[[str], None] = lambda name: None
-    ) -> Iterator[Callable[[], dict[str, str]]]:
-        chosen = {n: b for n in candidates or self._kernels if (b := self._kernels[n].buffers)}
-        names, found = list(chosen), dict.fromkeys(chosen, "")
-
-        def differs(which: int, argument: int, wanted: bytes, got: bytes) -> None:
-            name = names[which]
-            pair = (np.frombuffer(one, np.uint8) for one in (wanted, got))
-            found[name] = found[name] or chosen[name][argument].difference(*pair)
-
-        self._model.told_of(lambda which: say(names[which]), differs)
-        self._model.compare([self._compared(n, candidates.get(n, 0)) for n in names])
-        try:
-            yield lambda: found
-        finally:
-            self.use({})
-
-    def _compared(self, name: str, candidate: int) -> Compared:
-        kernel = self._kernels[name]
-        assert kernel.buffers is not None
-        one, buffers = kernel.interface, kernel.buffers
-        count, written = len(buffers) + one.extra, [(b.bytes, b.bound is not None) for b in buffers]
-        return Compared(one.number, candidate, count, one.returns_status, written)
-
-
-def patched(program: Program, kernels: Mapping[str, Kernel], threads: int) -> Patched:
-    """A program whose kernels can be replaced, by what runs it on this machine. Raises NncError."""
-    assert isinstance(program.target, Target)
-    model = program.target.replacing(program, len(kernels))
-    if model is not None:
-        return PatchedEngine(model, kernels)
-    return PatchedProgram(program, kernels, threads)

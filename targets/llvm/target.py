@@ -293,6 +293,14 @@ class LlvmTarget(Target):
 
         return load_object(code, exports)
 
+    def load_beside(
+        self, code: bytes, exports: tuple[str, ...], given: Mapping[str, int]
+    ) -> LoadedCode:
+        self.check_runs_here()
+        from .native import load_object
+
+        return load_object(code, exports, given)
+
     def running(
         self, program: Program, threads: int, progress: Callable[[str], None] | None = None
     ) -> Model:
