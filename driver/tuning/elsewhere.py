@@ -135,7 +135,7 @@ class PatchedDevice(PatchedProgram):
         if (known := self._loaded.get(code)) is not None:
             return known
         around, text, rows = pickle.loads(code)
-        first = self._code.add(text, rows)
+        first = self._code.add(text, rows) if rows else 0
         caller, given = self._target.caller, self._code.functions
         loaded = caller.load_beside(around, (CANDIDATE, CANDIDATE_NEEDS), given)
         needs = (ctypes.c_void_p * 3).from_address(loaded[CANDIDATE_NEEDS])
