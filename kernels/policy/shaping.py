@@ -22,7 +22,7 @@ from .grouping import Group
 from .tile_costs import Tile, unrolled_window
 from .tiles import TileModel
 from .traffic import Traffic
-from .work import even_share, moving_cycles
+from .work import bytes_moved, even_share
 from .writer import ScheduleWriter
 
 MOST_STEPS = 16
@@ -312,8 +312,11 @@ class Shaping:
         return True
 
     def work(self, stages: Iterable[Stage], cycles: float) -> float:
-        """Cycles of stages that share loops: their arithmetic, and moving what they touch."""
-        return cycles + moving_cycles(stages, self.machine)
+        """Cycles of stages that share loops: their arithmetic, and moving what they touch.
+
+        All of it from memory, as what a parallel region is worth was measured by such estimates.
+        """
+        return cycles + bytes_moved(stages) / self.machine.memory_bandwidth
 
     def is_parallel(self, work: float) -> bool:
         """Whether so many cycles are worth more than one core."""
