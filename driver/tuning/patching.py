@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from ...dialects import func, llvm, memref, schedule
 from ...dialects.builtin import ModuleOp
@@ -27,12 +28,11 @@ from ...ir.attributes import DenseArrayAttr, DenseResource, I64Array, IntegerAtt
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import NncError
-from ...ir.passes import PassContext, PassManager
+from ...ir.passes import PassContext, PassManager, Pipeline
 from ...ir.syntax.parser import parse_module
 from ...ir.types import MemRefType, Type, i32, i64
 from ...lowering.pipelines import pipeline
 from ...runtime.abi import DEVICE_GIVE, DEVICE_LAUNCH, DEVICE_TAKE, PARALLEL_FOR
-from ...runtime.threadpool import pool_functions
 from ...targets.attribute import target_of
 
 TABLE = "nnc_kernels"
@@ -89,7 +89,7 @@ def lower_scheduled(
     found: dict[str, tuple[int, bool, Marks]] = {}
     for stage in target_of(module).stages:
         for name in stage.passes:
-            PassManager(pipeline(f"builtin.module({name})"), PassContext(), (), False).run(module)
+            PassManager(_alone(name), PassContext(), (), False).run(module)
             functions = [op for op in module.body_block if isinstance(op, func.FuncOp)]
             if name == "plan-memory":
                 for one in functions:
@@ -98,6 +98,11 @@ def lower_scheduled(
             for one in functions:
                 found[one.sym_name] = (_scratch_bytes(one), _takes(one, POOL), _marks_of(one))
     return found
+
+
+@cache
+def _alone(name: str) -> Pipeline:
+    return pipeline(f"builtin.module({name})")
 
 
 def _takes(function: func.FuncOp, mark: str) -> bool:
@@ -226,6 +231,10 @@ def candidate_module(
     part.attributes.update(module.attributes)
     one.kernel = name = function.sym_name
     part.body_block.append(one)
+    if interface.has_pool:
+        types = [llvm.ptr] * 3 + [i64] * 3
+        type = llvm.function_type(types)
+        part.body_block.append(llvm.Func.define(PARALLEL_FOR, type, declaration=True))
     shape = lower_scheduled(part, lambda called: interface.marks if called == name else None)[name]
     part.body_block.prepend(_global(_NEEDS))
     _add_candidate(part, name, interface, *shape[:2])
@@ -322,9 +331,7 @@ def _use_pool(part: ModuleOp) -> None:
             function = _need(builder, _PARALLEL_ROW)
             builder.insert(llvm.Call.of(function, call.callee_operands, None, call.loc))
             call.erase()
-    for op in pool_functions(target_of(part)):  # type: ignore[arg-type]
-        if (one := functions.get(op.sym_name)) is not None and not one.is_declaration:
-            one.erase()
+    functions[PARALLEL_FOR].erase()
 
 
 # -- candidates on devices -------------------------------------------------------------------------
