@@ -46,8 +46,15 @@ it writes the number of a check that does not hold."""
 DEVICE_WEIGHTS_BYTES = "nnc_device_weights_bytes"
 DEVICE_CLOSE = "nnc_device_close"
 DEVICE_MESSAGE = "nnc_device_message"
+DEVICE_ADD = "nnc_device_add"
+DEVICE_WAIT = "nnc_device_wait"
+"""What a program has to whose kernels others are added while it is loaded."""
 DEVICE_CHECKS = "nnc_device_checks"
 """Text: for each check in a kernel a line that says what does not hold."""
+DEVICE_HOST = (
+    DEVICE_ARENA, DEVICE_CONSTANT, DEVICE_COPY, DEVICE_GIVE, DEVICE_LAUNCH, DEVICE_TAKE,
+)  # fmt: skip
+"""The functions that code around kernels calls."""
 DEVICE_SYMBOLS = (
     DEVICE_CHECKS,
     DEVICE_MAIN, DEVICE_ARENA, DEVICE_CONSTANT, DEVICE_COPY, DEVICE_GIVE, DEVICE_LAUNCH,

@@ -68,7 +68,7 @@ class Emulated(Model):
 
     def _send(self, inputs: list[np.ndarray]) -> None:
         try:
-            self._to.write(_numbers(len(inputs), len(self.output_types)))
+            self._to.write(_packed(len(inputs), len(self.output_types)))
             for array in inputs:
                 self._to.write(_kind(array.ndim, array.itemsize, array.shape))
                 self._to.write(array.tobytes())
@@ -82,13 +82,25 @@ class Emulated(Model):
 
     def _receive(self, type: TensorType) -> np.ndarray:
         """An output: its shape and its elements."""
-        shape = struct.unpack(f"<{type.rank}q", self._read(8 * type.rank))
+        shape = self._numbers(type.rank)
         array = np.empty(shape, type_to_numpy(type.element_type))
         array.reshape(-1).view(np.uint8)[:] = np.frombuffer(self._read(array.nbytes), np.uint8)
         return array
 
     def _status(self) -> int:
-        return struct.unpack("<q", self._read(8))[0]
+        return self._numbers(1)[0]
+
+    def _numbers(self, count: int) -> list[int]:
+        """So many numbers that the process says."""
+        return list(struct.unpack(f"<{count}q", self._read(8 * count)))
+
+    def _say(self, *values: int, data: bytes = b"") -> None:
+        """Say numbers and bytes to the process, without waiting for an answer. Raises NncError."""
+        try:
+            self._to.write(_packed(*values) + data)
+            self._to.flush()
+        except OSError:
+            raise self._ended() from None
 
     def _read(self, size: int) -> bytes:
         data = self._from.read(size)
@@ -103,12 +115,12 @@ class Emulated(Model):
         return NncError(f"the emulator ended with status {status}" + (f": {said}" if said else ""))
 
 
-def _numbers(*values: int) -> bytes:
+def _packed(*values: int) -> bytes:
     return struct.pack(f"<{len(values)}q", *values)
 
 
 def _kind(rank: int, itemsize: int, shape: Sequence[int | None] | None) -> bytes:
-    return _numbers(rank, itemsize, shape is not None, *(shape or ()))  # type: ignore[arg-type]
+    return _packed(rank, itemsize, shape is not None, *(shape or ()))  # type: ignore[arg-type]
 
 
 def _end(process: subprocess.Popen[bytes], folder: TemporaryDirectory[str]) -> None:

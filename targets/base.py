@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..ir.core import Operation
     from ..runtime.model import Model
     from ..runtime.program import LinkedCode, Program
+    from ..runtime.replacing import ReplacingModel
     from .llvm.threads import Threads
 
 FAMILIES = (
@@ -232,9 +233,15 @@ class Target(ABC):
         """Whether its code can tell the time before and after each kernel."""
         return False
 
-    def links_functions(self) -> bool:
-        """Whether code can be linked into this process function by function."""
+    def replaces_kernels(self, threads: int) -> bool:
+        """Whether kernels of a running program can be replaced, which works on so many threads."""
         return False
+
+    def replacing(self, program: Program, kernels: int) -> ReplacingModel | None:
+        """A program of so many kernels that can be replaced, as a callable; None where its code is
+        linked into this process. Raises NncError.
+        """
+        return None
 
     @abstractmethod
     def load(self, code: bytes, exports: tuple[str, ...]) -> LinkedCode:
@@ -242,6 +249,18 @@ class Target(ABC):
 
         Raises NncError where the code does not run here or does not link.
         """
+
+    def load_beside(
+        self, code: bytes, exports: tuple[str, ...], given: Mapping[str, int]
+    ) -> LinkedCode:
+        """The same of code that calls functions of a program, which are at these addresses."""
+        raise NncError(f"code for '{self.name}' is not linked beside other code")
+
+    def apart(self, module: Operation) -> tuple[bytes, bytes, str]:
+        """Of a device's module without an entry: the code around its kernels; their text, and
+        the row of each, as a program takes them that kernels are added to. Raises NncError.
+        """
+        raise NncError(f"'{self.name}' has no kernels apart from its code")
 
     def running(
         self, program: Program, threads: int, progress: Callable[[str], None] | None = None

@@ -91,6 +91,19 @@ class Processor(Machine):
         narrow = vector_bytes * 8 <= self.unit_bits
         return 1 / per_cycle if narrow else 1 / self.full_width_units
 
+    def bandwidth_of(self, bytes: float, lately: bool = True) -> float:
+        """Bytes per cycle of reading so many bytes from the smallest cache that holds them, the
+        second one at best; from memory where nobody has touched them `lately`.
+        """
+        filled = self.costs.loops.cache_filled
+        if not lately:
+            return self.memory_bandwidth
+        if bytes <= filled * self.l2_bytes:
+            return self.l2_bandwidth
+        if bytes <= filled * self.l3_bytes:
+            return min(self.l2_bandwidth, self.l3_bandwidth)
+        return min(self.l2_bandwidth, self.memory_bandwidth)
+
     @property
     def l1_ways(self) -> int:
         """Lines of one set of the first-level cache."""

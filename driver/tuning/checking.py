@@ -12,7 +12,7 @@ import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod, sqrt
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -62,10 +62,6 @@ class Buffer:
     def bytes(self) -> int:
         """What it takes in memory."""
         return prod(self.shape) * self.dtype.itemsize
-
-    def bytes_at(self, address: int) -> np.ndarray:
-        """The bytes that lie there, not a copy."""
-        return np.ctypeslib.as_array((ctypes.c_uint8 * self.bytes).from_address(address))
 
     def difference(self, expected: np.ndarray, found: np.ndarray) -> str:
         """How the bytes of two results differ; empty where they agree."""
@@ -177,6 +173,32 @@ def beyond(want: np.ndarray, got: np.ndarray, bound: Bound) -> str:
     return f"relative error {error[worst] / largest:.3g} exceeds {allowed[worst] / largest:.2g}"
 
 
+class Memory(Protocol):
+    """Where a kernel's buffers lie."""
+
+    def read(self, address: int, size: int) -> np.ndarray:
+        """A copy of so many bytes."""
+        ...
+
+    def write(self, address: int, data: np.ndarray) -> None:
+        """Set bytes."""
+        ...
+
+
+class OwnMemory:
+    """That of this process."""
+
+    def read(self, address: int, size: int) -> np.ndarray:
+        return self._at(address, size).copy()
+
+    def write(self, address: int, data: np.ndarray) -> None:
+        self._at(address, data.size)[:] = data
+
+    @staticmethod
+    def _at(address: int, size: int) -> np.ndarray:
+        return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
+
+
 class Comparison:
     """A function that stands in a kernel's place, and calls two forms of it at each call.
 
@@ -192,14 +214,15 @@ class Comparison:
         candidate: int,
         returns_status: bool = False,
         before: Callable[[], None] = lambda: None,
+        memory: Memory | None = None,
     ) -> None:
         """`extra` pointers are behind the buffers; both forms are addresses of functions.
 
-        `before` is called before each call of the candidate.
+        `before` is called before each call of the candidate. Buffers lie in `memory`, by default
+        in that of this process.
         """
-        result = ctypes.c_int32 if returns_status else None
-        kind = ctypes.CFUNCTYPE(result, *[ctypes.c_void_p] * (len(buffers) + extra))
-        self._buffers, self._before = buffers, before
+        kind = function_type(len(buffers) + extra, returns_status)
+        self._buffers, self._before, self._memory = buffers, before, memory or OwnMemory()
         self._default, self._candidate = kind(default), kind(candidate)
         self.fault = ""
         self._callback = kind(self._call)
@@ -208,27 +231,36 @@ class Comparison:
     def _call(self, *given: int | None) -> Any:
         addresses = [address or 0 for address in given[: len(self._buffers)]]
         places = list(zip(self._buffers, addresses, strict=True))
-        made = [(b, b.bytes_at(at), at) for b, at in places if b.bound is not None]
-        saved = [bytes_.copy() for _, bytes_, _ in made]
-        alone = [_is_alone(i, places) for i, one in enumerate(places) if one[0].bound is not None]
-        self._poison(made, alone)
+        made = [one for one in places if one[0].bound is not None]
+        alone = [one for i, one in enumerate(places) if one in made and _is_alone(i, places)]
+        saved = self._read(made)
+        self._poison(alone)
         result = self._default(*given)
-        expected = [bytes_.copy() for _, bytes_, _ in made]
-        for (_, bytes_, _), old in zip(made, saved, strict=True):
-            bytes_[:] = old
-        self._poison(made, alone)
+        expected = self._read(made)
+        self._write(made, saved)
+        self._poison(alone)
         self._before()
         self._candidate(*given)
-        for (buffer, bytes_, _), want in zip(made, expected, strict=True):
-            self.fault = self.fault or buffer.difference(want, bytes_)
-            bytes_[:] = want
+        for (buffer, _), want, found in zip(made, expected, self._read(made), strict=True):
+            self.fault = self.fault or buffer.difference(want, found)
+        self._write(made, expected)
         return result
 
-    @staticmethod
-    def _poison(made: Sequence[tuple[Buffer, np.ndarray, int]], alone: Sequence[bool]) -> None:
-        for (_, bytes_, _), is_alone in zip(made, alone, strict=True):
-            if is_alone:
-                bytes_[:] = _POISON
+    def _read(self, places: Sequence[tuple[Buffer, int]]) -> list[np.ndarray]:
+        return [self._memory.read(at, buffer.bytes) for buffer, at in places]
+
+    def _write(self, places: Sequence[tuple[Buffer, int]], data: Sequence[np.ndarray]) -> None:
+        for (_, at), one in zip(places, data, strict=True):
+            self._memory.write(at, one)
+
+    def _poison(self, places: Sequence[tuple[Buffer, int]]) -> None:
+        self._write(places, [np.full(buffer.bytes, _POISON, np.uint8) for buffer, _ in places])
+
+
+def function_type(arguments: int, returns_status: bool) -> Any:
+    """The type of functions that take so many addresses, for ctypes."""
+    result = ctypes.c_int32 if returns_status else None
+    return ctypes.CFUNCTYPE(result, *[ctypes.c_void_p] * arguments)
 
 
 def _is_alone(number: int, places: Sequence[tuple[Buffer, int]]) -> bool:

@@ -22,7 +22,8 @@ from ...targets.attribute import target_of
 from ..compile import load_module, run_stages
 from ..program import make_program
 from .checking import buffers_of
-from .patched import Kernel, PatchedProgram
+from .elsewhere import patched
+from .patched import Kernel
 from .patching import Interface, is_patchable, lower_scheduled, make_patchable
 from .worker import DEFAULT, PATCHED, Answer, Request
 
@@ -60,7 +61,7 @@ def store_default(request: Request, module: Operation, say: Say = lambda message
     functions = scheduled_kernels(marked)
     run_stages(module, last="schedule", progress=say)
     names = [name for name, one in functions.items() if is_patchable(one, marked)]
-    if not target_of(module).links_functions() or not names:
+    if not target_of(module).replaces_kernels(request.threads) or not names:
         run_stages(module, progress=say)
         return _stored(request, DEFAULT, module)
     say("from loops to machine code, with a table of the kernels")
@@ -78,7 +79,7 @@ def running_default(request: Request, program: Program) -> Model:
     if not request.kernels.exists():
         return program.target.running(program, request.threads, None)  # type: ignore[attr-defined]
     kernels: Mapping[str, Kernel] = pickle.loads(request.kernels.read_bytes())
-    return PatchedProgram(program, kernels, request.threads)
+    return patched(program, kernels, request.threads)
 
 
 class Described(Model):

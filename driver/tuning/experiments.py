@@ -146,7 +146,7 @@ class Experiments:
         """A worker's answer. Raises ExperimentError; the worker is no more then."""
         done = False
         try:
-            if self._worker is None:
+            if self._worker is None or self._worker.has_ended:
                 self._worker = _Process([*self._command, str(folder)], self.base.folder)
             else:
                 self._worker.ask(folder)
@@ -219,7 +219,7 @@ class _Process:
     def ask(self, folder: Path) -> None:
         """Give it another request; that it is there no more is seen in waiting."""
         assert self._child.stdin is not None
-        with suppress(OSError):
+        with suppress(OSError, ValueError):  # a pipe that another thread has closed
             self._child.stdin.write(f"{folder}\n".encode())
             self._child.stdin.flush()
 

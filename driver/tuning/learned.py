@@ -33,6 +33,10 @@ _GROWN = 1.25
 _SURE = 0.02
 """The spread of a ratio that counts as half as sure as one without any."""
 
+_ABSOLUTE = ("kernel.", "machine.", "ops.", "inner.trips", "tile.along", "tile.across")
+"""Starts of the names of features by which trees would know a kernel or a model again, in place of
+what is wrong with a schedule: they are kept with the measurements, and not learned from."""
+
 Fit = Callable[["NDArray", "NDArray", "NDArray"], Callable[["NDArray"], "NDArray"]]
 """From rows of features, targets and weights, what predicts the targets of rows."""
 
@@ -117,7 +121,8 @@ def predictor(
     measurements: Sequence[Measurement], fit: Fit
 ) -> Callable[[Sequence[Features]], NDArray]:
     """Learn from measurements: gives what predicts times beside the default's, as logarithms."""
-    names = sorted({name for one in measurements for name in one.features})
+    found = {name for one in measurements for name in one.features}
+    names = sorted(name for name in found if not name.startswith(_ABSOLUTE))
     rows = _rows([one.features for one in measurements], names)
     predict = fit(rows, _residuals(measurements), _weights(measurements))
 

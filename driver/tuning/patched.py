@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from ...dialects.builtin import ModuleOp
 from ...runtime.abi import PARALLEL_FOR
 from ...runtime.executable import Executable
+from ...runtime.model import Model
 from ...runtime.program import LinkedCode, Program
 from ...targets.base import Symbols, Target
-from .checking import Buffer, Comparison
+from .checking import Buffer, Comparison, Memory, OwnMemory
 from .patching import CANDIDATE, CANDIDATE_NEEDS, TABLE, Interface
 
 
@@ -30,17 +33,60 @@ class Kernel:
     buffers: tuple[Buffer, ...] | None
 
 
-class PatchedProgram(Executable):
+class Patched(Model):
     """The default program; every call of it uses the kernels that were chosen last."""
 
-    def __init__(self, program: Program, kernels: Mapping[str, Kernel], threads: int) -> None:
-        exports = [TABLE, *(one.interface.symbol for one in kernels.values())]
+    def times(self) -> Mapping[str, float] | None:
+        """What all calls of each kernel took in the last run, in nanoseconds; None where the code
+        of the program has a clock of its own, or nothing tells.
+        """
+        return None
+
+    @abstractmethod
+    def compiled(self, part: ModuleOp) -> bytes:
+        """The code of a module with a candidate. Raises NncError."""
+
+    @abstractmethod
+    def load_all(self, codes: Mapping[str, bytes]) -> dict[str, Any]:
+        """Candidates by their kernels' names, ready to be called; those before may be gone.
+
+        Raises NncError.
+        """
+
+    @abstractmethod
+    def use(self, candidates: Mapping[str, Any]) -> None:
+        """Call these in place of the kernels of these names, and the default code of all others."""
+
+    @abstractmethod
+    def comparing(
+        self, candidates: Mapping[str, Any], say: Callable[[str], None] = lambda name: None
+    ) -> AbstractContextManager[Callable[[], dict[str, str]]]:
+        """Compare candidates with the default code at each call in this block, without any all
+        kernels with themselves; gives what finds out how each differs.
+
+        `say` is told the kernel's name before each call of a candidate.
+        """
+
+
+class PatchedProgram(Executable, Patched):
+    """The default program in this process."""
+
+    def __init__(
+        self,
+        program: Program,
+        kernels: Mapping[str, Kernel],
+        threads: int,
+        exports: Sequence[str] = (),
+    ) -> None:
+        exports = [TABLE, *(one.interface.symbol for one in kernels.values()), *exports]
         if program.parallel:
             exports.append(PARALLEL_FOR)
         super().__init__(program, threads=threads, exports=exports)
         target = program.target
         assert isinstance(target, Target)
         self._target, self._kernels = target, kernels
+        self.memory: Memory = OwnMemory()
+        """Where the buffers of its kernels lie."""
         self._parallel_for = self._code[PARALLEL_FOR] if program.parallel else 0
         rows = ctypes.c_void_p * len(kernels)
         self._table = rows.from_address(self._code[TABLE])
@@ -48,7 +94,6 @@ class PatchedProgram(Executable):
         self.use({})
 
     def compiled(self, part: ModuleOp) -> bytes:
-        """The object file of a module with a candidate."""
         return self._target.emit(part, Symbols())
 
     def load(self, name: str, code: bytes) -> LinkedCode:
@@ -60,8 +105,10 @@ class PatchedProgram(Executable):
         needs[0], needs[1] = pool, self._parallel_for
         return loaded
 
+    def load_all(self, codes: Mapping[str, bytes]) -> dict[str, LinkedCode]:
+        return {name: self.load(name, code) for name, code in codes.items()}
+
     def use(self, candidates: Mapping[str, LinkedCode]) -> None:
-        """Call these in place of the kernels of these names, and the default code of all others."""
         self._fill({name: one[CANDIDATE] for name, one in candidates.items()})
         self._used = dict(candidates)  # code is unloaded when nobody refers to it
 
@@ -74,11 +121,6 @@ class PatchedProgram(Executable):
     def comparing(
         self, candidates: Mapping[str, LinkedCode], say: Callable[[str], None] = lambda name: None
     ) -> Iterator[Callable[[], dict[str, str]]]:
-        """Compare candidates with the default code at each call in this block, without any all
-        kernels with themselves; gives what finds out how each differs.
-
-        `say` is told the kernel's name before each call of a candidate.
-        """
         found: dict[str, Comparison] = {}
         for name in candidates or self._kernels:
             kernel = self._kernels[name]
@@ -93,6 +135,7 @@ class PatchedProgram(Executable):
                 other,
                 interface.returns_status,
                 partial(say, name),
+                self.memory,
             )
         self._fill({name: one.address for name, one in found.items()})
         try:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from ...dialects import func, llvm, memref, schedule
 from ...dialects.builtin import ModuleOp
@@ -26,12 +27,12 @@ from ...dialects.marks import ENTRY, IN_PLACE, KERNEL, POOL, SCRATCH
 from ...ir.attributes import DenseArrayAttr, DenseResource, I64Array, IntegerAttr, UnitAttr
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
-from ...ir.passes import PassContext, PassManager
+from ...ir.diagnostics import NncError
+from ...ir.passes import PassContext, PassManager, Pipeline
 from ...ir.syntax.parser import parse_module
-from ...ir.types import MemRefType, i32
+from ...ir.types import MemRefType, Type, i32, i64
 from ...lowering.pipelines import pipeline
-from ...runtime.abi import PARALLEL_FOR
-from ...runtime.threadpool import pool_functions
+from ...runtime.abi import DEVICE_GIVE, DEVICE_LAUNCH, DEVICE_TAKE, PARALLEL_FOR
 from ...targets.attribute import target_of
 
 TABLE = "nnc_kernels"
@@ -39,8 +40,8 @@ TABLE = "nnc_kernels"
 CANDIDATE = "nnc_candidate"
 """The function that code of a candidate has for the program's table."""
 CANDIDATE_NEEDS = "nnc_candidate_needs"
-"""What such code needs of the program: the pool of threads, null for one thread, and the function
-`nnc_parallel_for` of its code."""
+"""What such code needs of the program: the pool of threads, null for one thread; the function
+`nnc_parallel_for` of its code; and the number of its first kernel on a device."""
 
 Marks = Mapping[int, tuple[int, ...]]
 """By the number of an argument, the operands that lie in its place; none for such an operand."""
@@ -88,7 +89,7 @@ def lower_scheduled(
     found: dict[str, tuple[int, bool, Marks]] = {}
     for stage in target_of(module).stages:
         for name in stage.passes:
-            PassManager(pipeline(f"builtin.module({name})"), PassContext(), (), False).run(module)
+            PassManager(_alone(name), PassContext(), (), False).run(module)
             functions = [op for op in module.body_block if isinstance(op, func.FuncOp)]
             if name == "plan-memory":
                 for one in functions:
@@ -97,6 +98,11 @@ def lower_scheduled(
             for one in functions:
                 found[one.sym_name] = (_scratch_bytes(one), _takes(one, POOL), _marks_of(one))
     return found
+
+
+@cache
+def _alone(name: str) -> Pipeline:
+    return pipeline(f"builtin.module({name})")
 
 
 def _takes(function: func.FuncOp, mark: str) -> bool:
@@ -140,9 +146,10 @@ def make_patchable(
     """
     found: dict[str, Interface] = {}
     functions = {op.sym_name: op for op in module.body_block if isinstance(op, llvm.Func)}
+    on_device = _is_for_device(module)
     for name in names:
         kernel = functions.get(name)
-        if kernel is None or kernel.is_declaration:
+        if kernel is None or kernel.is_declaration or (on_device and not _launches(kernel)):
             continue
         scratch, has_pool, marks = shapes[name]
         arguments = len(kernel.function_type.inputs) - bool(scratch) - has_pool
@@ -164,6 +171,17 @@ llvm.mlir.global external @{TABLE}() {{alignment = 8 : i64}} : !llvm.array<COUNT
   llvm.return %0 : !llvm.array<COUNT x ptr>
 }}
 """
+
+
+def _is_for_device(module: Operation) -> bool:
+    target = target_of(module)
+    return target.caller is not target
+
+
+def _launches(function: Operation) -> list[llvm.Call]:
+    """The calls that launch kernels of a device."""
+    calls = (op for op in function.walk() if isinstance(op, llvm.Call))
+    return [one for one in calls if one.callee == DEVICE_LAUNCH]
 
 
 def _call_by_table(call: llvm.Call, number: int) -> None:
@@ -213,11 +231,17 @@ def candidate_module(
     part.attributes.update(module.attributes)
     one.kernel = name = function.sym_name
     part.body_block.append(one)
+    if interface.has_pool:
+        types = [llvm.ptr] * 3 + [i64] * 3
+        type = llvm.function_type(types)
+        part.body_block.append(llvm.Func.define(PARALLEL_FOR, type, declaration=True))
     shape = lower_scheduled(part, lambda called: interface.marks if called == name else None)[name]
     part.body_block.prepend(_global(_NEEDS))
     _add_candidate(part, name, interface, *shape[:2])
     if interface.has_pool:
         _use_pool(part)
+    if _is_for_device(part):
+        _number_launches(part)
     return part
 
 
@@ -239,14 +263,18 @@ def _add_candidate(
     block = made.body.blocks[0]
     builder = Builder.at_end(block)
     arguments: list[Value] = list(block.args[: interface.arguments])
-    if scratch:
-        enough = interface.scratch >= scratch
-        arguments.append(
-            block.args[interface.arguments] if enough else _memory(part, builder, scratch)
-        )
+    memory = None
+    if scratch and interface.scratch >= scratch:
+        arguments.append(block.args[interface.arguments])
+    elif scratch:
+        memory = _memory(part, builder, scratch)
+        arguments.append(memory)
     if has_pool:
         arguments.append(block.args[-1] if interface.has_pool else _need(builder, _POOL_ROW))
     builder.insert(llvm.Call.of(name, arguments))
+    if memory is not None and _is_for_device(part):
+        number = builder.insert(llvm.PtrToInt(memory, res=i64)).res
+        builder.insert(llvm.Call.of(_declared(part, DEVICE_GIVE, [i64]), [number]))
     if interface.returns_status:
         # Nobody calls the kernel in its own module, so a check that fails ends the process.
         success = builder.insert(llvm.Constant(IntegerAttr(0, i32), res=i32)).result
@@ -257,7 +285,11 @@ def _add_candidate(
 
 
 def _memory(part: ModuleOp, builder: Builder, bytes: int) -> Value:
-    """The address of memory that the code brings along."""
+    """The address of memory that the code brings along, or that it takes from the device."""
+    if _is_for_device(part):
+        size = builder.insert(llvm.Constant(IntegerAttr(bytes, i64), res=i64)).result
+        name = _declared(part, DEVICE_TAKE, [i64], llvm.ptr)
+        return builder.insert(llvm.Call.of(name, [size], llvm.ptr)).results[0]
     part.body_block.prepend(_global(_MEMORY.replace("BYTES", str(bytes))))
     return builder.insert(llvm.AddressOf("nnc_candidate_scratch", res=llvm.ptr)).res
 
@@ -274,12 +306,12 @@ llvm.mlir.global internal @nnc_candidate_scratch() {alignment = 64 : i64} : !byt
 }
 """
 _NEEDS = f"""
-llvm.mlir.global external @{CANDIDATE_NEEDS}() {{alignment = 8 : i64}} : !llvm.array<2 x ptr> {{
-  %0 = llvm.mlir.zero : !llvm.array<2 x ptr>
-  llvm.return %0 : !llvm.array<2 x ptr>
+llvm.mlir.global external @{CANDIDATE_NEEDS}() {{alignment = 8 : i64}} : !llvm.array<3 x ptr> {{
+  %0 = llvm.mlir.zero : !llvm.array<3 x ptr>
+  llvm.return %0 : !llvm.array<3 x ptr>
 }}
 """
-_POOL_ROW, _PARALLEL_ROW = range(2)
+_POOL_ROW, _PARALLEL_ROW, _FIRST_ROW = range(3)
 
 
 def _need(builder: Builder, row: int) -> Value:
@@ -299,6 +331,31 @@ def _use_pool(part: ModuleOp) -> None:
             function = _need(builder, _PARALLEL_ROW)
             builder.insert(llvm.Call.of(function, call.callee_operands, None, call.loc))
             call.erase()
-    for op in pool_functions(target_of(part)):  # type: ignore[arg-type]
-        if (one := functions.get(op.sym_name)) is not None and not one.is_declaration:
-            one.erase()
+    functions[PARALLEL_FOR].erase()
+
+
+# -- candidates on devices -------------------------------------------------------------------------
+
+
+def _declared(part: ModuleOp, name: str, inputs: list[Type], output: Type | None = None) -> str:
+    """The name of a function of the program, which is declared once."""
+    if not any(isinstance(f, llvm.Func) and f.sym_name == name for f in part.body_block):
+        outputs = [] if output is None else [output]
+        type = llvm.function_type(inputs, *outputs)
+        part.body_block.prepend(llvm.Func.define(name, type, declaration=True))
+    return name
+
+
+def _number_launches(part: ModuleOp) -> None:
+    """Launch the kernels that were added for the candidate, behind all others of the program.
+
+    Raises NncError where it launches none.
+    """
+    calls = _launches(part)
+    if not calls:
+        raise NncError("the host would carry it out, and the default is launched on the device")
+    for call in calls:
+        builder = Builder.before_op(call)
+        first = builder.insert(llvm.PtrToInt(_need(builder, _FIRST_ROW), res=i32)).res
+        number = builder.insert(llvm.Add(call.callee_operands[0], first, res=i32)).res
+        call.set_operand(0, number)

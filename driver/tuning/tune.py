@@ -36,7 +36,7 @@ from .learned import Learned
 from .measurements import open_log
 from .ratio import Ratio
 from .search import KernelSearch, Search, confirm
-from .worker import Answer, Request, difference, kernel_times, unit_names
+from .worker import Answer, Request, difference, times_of, unit_names
 
 if TYPE_CHECKING:
     from ...runtime.model import Model
@@ -217,8 +217,10 @@ class _Tuning:
             raise NncError("the model has no kernels to measure")
         self._threads, self._say = threads, say
         self._disturbed = False
-        self._alone: dict[tuple[str, str], Ratio] = {}
-        """Ratios of kernels that were found by those of the whole."""
+        self._sees_kernels = self._clocked
+        """Whether experiments tell what each kernel takes, not only what the whole does."""
+        self._searched: dict[tuple[str, str], Ratio] = {}
+        """Ratios of candidates where programs as users compile them have no clock."""
         self.dropped: list[str] = []
         """Candidates that were at fault among others that were not, and how."""
         request = Request(folder, folder, threads, _MEASURED, tolerance_of(module), 0)
@@ -279,7 +281,8 @@ class _Tuning:
         except (ExperimentError, OverError) as error:
             raise NncError(f"the fleet cannot measure the model: {error}") from None
         measured = {name: min(a for a, _ in pairs) for name, pairs in answer.kernels.items()}
-        self._times = measured if self._clocked else self._expected_times()
+        self._sees_kernels = bool(measured)
+        self._times = measured or self._expected_times()
         return self._crew
 
     @staticmethod
@@ -288,13 +291,17 @@ class _Tuning:
 
     def _run(self, inputs: Mapping[str, Any], tolerance: float) -> dict[str, float]:
         """Times of kernels in the default model. Raises NncError where two runs differ."""
-        first, *others = [self._default.run(inputs) for _ in range(1 + _RUNS)]
-        if fault := difference(first, others[0], tolerance):
-            raise NncError(f"two runs of the model differ, which cannot be tuned: {fault}")
-        if not self._clocked:
-            return self._expected_times()
-        times = [kernel_times(one, self._names) for one in others]
-        return {name: min(one[name] for one in times) for name in times[0]}
+        times: list[Mapping[str, float]] = []
+        first = self._default.run(inputs)
+        for number in range(_RUNS):
+            outputs = self._default.run(inputs)
+            fault = difference(first, outputs, tolerance) if not number else ""
+            if fault:
+                raise NncError(f"two runs of the model differ, which cannot be tuned: {fault}")
+            times.append(times_of(self._default, outputs, self._names))
+        self._sees_kernels = bool(times[0])
+        found = {name: min(one[name] for one in times) for name in times[0]}
+        return found or self._expected_times()
 
     def _expected_times(self) -> dict[str, float]:
         """What all calls of each kernel are expected to take, where no clock tells."""
@@ -325,7 +332,7 @@ class _Tuning:
             for key in sorted(times, key=lambda key: -times[key])
         ]
         self._shares = {one.key: one.share for one in found}
-        if not self._clocked:
+        if not self._sees_kernels:
             for one in found[_ALONE:]:
                 one.frozen = "too small to be seen in the whole"
         return found
@@ -336,17 +343,19 @@ class _Tuning:
         """
         units, inner = self._names
         calls = 0 if any(name in inner for name in names) else sum(map(units.count, names))
-        return nanoseconds / calls if calls and self._clocked else 0.0
+        return nanoseconds / calls if calls and self._sees_kernels else 0.0
 
     def measure(self, chosen: Mapping[str, Variant]) -> dict[str, Ratio]:
         """Ratios of candidates to the default; `FAULTY` ones of several that are at fault.
 
         Raises ExperimentError.
         """
-        if not self._clocked and chosen:
+        if not self._sees_kernels and chosen:
             return self._measured_alone(chosen)
         answer = self._answer(chosen, _MEASURED)
         ratios = self._ratios(answer)
+        for key in chosen.keys() & ratios.keys():
+            self._searched[key, chosen[key].text] = ratios[key]
         for key, fault in answer.faults.items():
             if len(chosen) == 1:
                 raise ExperimentError(fault)
@@ -367,7 +376,7 @@ class _Tuning:
             share = max(self._shares[key], _LEAST_SHARE)
             found = (1 + (n - 1) / share for n in (whole.median, whole.low, whole.high))
             ratios[key] = Ratio(*(max(_LEAST_SHARE, n) for n in found))
-            self._alone[key, variant.text] = ratios[key]
+            self._searched[key, variant.text] = ratios[key]
         return ratios
 
     def _dropped(self, key: str, variant: Variant, fault: str) -> Ratio:
@@ -385,7 +394,7 @@ class _Tuning:
         whole = Ratio.of(answer.whole)
         if self._clocked:
             return self._ratios(answer), whole
-        alone = {key: self._alone.get((key, one.text), whole) for key, one in chosen.items()}
+        alone = {key: self._searched.get((key, one.text), whole) for key, one in chosen.items()}
         return (alone if whole.is_faster else dict.fromkeys(chosen, whole)), whole
 
     def _answer(self, chosen: Mapping[str, Variant], seconds: float, whole: bool = False) -> Answer:

@@ -25,13 +25,14 @@ from ..model.stages import Stage, expected, stages_of
 from ..primitives.primitive import carry_out
 from .bodies import shares
 from .candidates import discard_made
+from .level_features import level_features
 from .score import host_of, prediction, tile_of
 from .tile_costs import Tile, widest_element
 from .work import bytes_moved
 
 Features = Mapping[str, float]
 
-VERSION = 1
+VERSION = 2
 """Of what the names mean: measurements with features of another version are not learned from."""
 
 _MACHINE = (
@@ -77,7 +78,7 @@ def describe(
         place_nests(block, build_nest(plan))
         if terms is None:
             terms = prediction(plan, machine).terms if isinstance(machine, Processor) else Terms()
-        return Described(terms, _of_loops(one, plan, machine))
+        return Described(terms, _of_loops(one, plan, machine, terms.cycles))
     finally:
         discard_made(plan)
 
@@ -97,7 +98,7 @@ def features(
         found[f"part.{name}"] = own / max(one.terms.cycles, 1.0)
         found[f"change.{name}"] = (own - default.terms.by_resource.get(name, 0.0)) / cycles
     for name, own in one.loops.items():
-        if name.startswith(("tile.", "inner.")):
+        if name.startswith(("tile.", "inner.", "level.")):
             found[f"change.{name}"] = own - default.loops.get(name, 0.0)
     for key, number in told.items():
         kind = f"told.{key.split()[0]}"
@@ -151,7 +152,7 @@ def _log(number: float) -> float:
     return log2(1 + max(0.0, number))
 
 
-def _of_loops(one: schedule.For, plan: Plan, machine: Machine) -> dict[str, float]:
+def _of_loops(one: schedule.For, plan: Plan, machine: Machine, cycles: float) -> dict[str, float]:
     """The loops of the nest that has the largest stage, and how many primitives of each kind."""
     hosts = dict.fromkeys(host_of(plan, stage) for stage in plan.stages)
     host = max(hosts, key=lambda stage: prod(map(expected, stage.extents)))
@@ -161,6 +162,8 @@ def _of_loops(one: schedule.For, plan: Plan, machine: Machine) -> dict[str, floa
     found = {f"ops.{name}": float(count) for name, count in counts.items()}
     found["nests"] = float(len(hosts))
     found |= _of_tile(tile, host, machine)
+    if isinstance(machine, Processor):
+        found |= level_features(host, tile, outside, machine, cycles)
     reductions = [i for i, loop in enumerate(outside) if loop.is_reduction]
     found["loops"] = float(len(outside))
     found["loops.at_once"] = _log(prod(iterations(loop) for loop in outside if loop.at_once))
@@ -210,6 +213,8 @@ def _of_tile(tile: Tile, stage: Stage, machine: Machine) -> dict[str, float]:
         "tile.loads": loaded,
         "tile.reuse": log_ratio(vectors, loaded) if loaded else 0.0,
         "tile.padded": padded - 1,
+        "tile.filled": (vectors + loaded) / max(1, _number(machine, "vector_registers")),
+        "tile.lane_use": tile.lanes / max(1, machine.lanes(width)),
         "tile.contiguous": float(
             lane is not None and sum(_stride(a.coefficients, lane) == 1 for a in stage.inputs)
         ),

@@ -12,7 +12,7 @@ from ..model.plan import Plan
 from ..model.stages import Stage, expected
 from .bodies import shares
 from .tile_costs import Tile, TileEstimate, widest_element
-from .work import bytes_moved, even_share
+from .work import even_share, moving_cycles
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def prediction(plan: Plan, machine: Processor) -> Prediction:
     nests: list[tuple[Terms, int]] = []
     for host, stages in together.items():
         work = Terms.sum(_terms_of(plan, stage, machine) for stage in stages)
-        work = work.plus("memory", bytes_moved(stages) / machine.memory_bandwidth)
+        work = work.plus("memory", moving_cycles(stages, machine))
         loops = [loop for loop in plan.order[host] if loop.at_once]
         if not loops:
             nests.append((work, 1))
@@ -87,7 +87,7 @@ def least_cycles(nests: Iterable[Sequence[Stage]], machine: Processor) -> float:
     """
     total = 0.0
     for stages in nests:
-        total += bytes_moved(stages) / machine.memory_bandwidth
+        total += moving_cycles(stages, machine)
         total += sum(_least_arithmetic(stage, machine) for stage in stages)
     return total / machine.cores
 

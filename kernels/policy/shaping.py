@@ -343,7 +343,10 @@ class Shaping:
         return True
 
     def work(self, stages: Iterable[Stage], cycles: float) -> float:
-        """Cycles of stages that share loops: their arithmetic, and moving what they touch."""
+        """Cycles of stages that share loops: their arithmetic, and moving what they touch.
+
+        All of it from memory, as what a parallel region is worth was measured by such estimates.
+        """
         return cycles + bytes_moved(stages) / self.machine.memory_bandwidth
 
     def is_parallel(self, work: float) -> bool:

@@ -199,14 +199,14 @@ class TileEstimate:
         return variants
 
     def stall(self, tile: Tile, cycles: float, extents: Sequence[int]) -> float:
-        """Cycles of waiting for an operand that comes from memory in the first of several passes.
-
-        The later passes find it in cache. What a single pass would wait anyway is left out.
+        """Cycles of waiting, in the first of several passes, for an operand that the second cache
+        does not hold: later ones find it there. What a single pass would wait anyway is left out.
         """
         operand = self.streamed(tile.lane_dim)
         if operand is None:
             return 0.0
-        moved = self._bytes(operand) / self.machine.memory_bandwidth
+        bytes = self._bytes(operand)
+        moved = bytes / self.machine.bandwidth_of(bytes, lately=operand.is_temporary)
         return max(0.0, moved - cycles / self.passes(operand, tile, extents)) - max(
             0.0, moved - cycles
         )
@@ -426,6 +426,8 @@ class TileEstimate:
         )
         if panel <= machine.l1_bytes:
             return inf
+        if panel > machine.l2_bytes:
+            return machine.bandwidth_of(panel) / unused
         # The other operand passes through the second cache too.
         return machine.l2_bandwidth / unused / (1 if panel <= machine.l2_bytes // 2 else 2)
 

@@ -17,8 +17,26 @@ def bytes_moved(stages: Iterable[Stage]) -> int:
 
     What one of them makes for another hardly leaves the registers and is left out.
     """
-    stages = list(stages)
-    made = {a.value for s in stages for a in s.outputs if a.value.defined_by(memref.Alloc)}
+    return sum(_touched(list(stages)).values())
+
+
+def moving_cycles(stages: Iterable[Stage], machine: Processor) -> float:
+    """The cycles of moving that: from memory, but for what the kernel makes for itself and reads
+    from the cache that holds it.
+    """
+    return sum(
+        bytes / machine.bandwidth_of(bytes, lately=_is_temporary(value))
+        for value, bytes in _touched(list(stages)).items()
+    )
+
+
+def _is_temporary(value: Value) -> bool:
+    return value.defined_by(memref.Alloc) is not None
+
+
+def _touched(stages: Sequence[Stage]) -> dict[Value, int]:
+    """The bytes of each buffer."""
+    made = {a.value for s in stages for a in s.outputs if _is_temporary(a.value)}
     sizes: dict[Value, int] = {}
     for stage in stages:
         extents = [expected(e) for e in stage.extents]
@@ -27,7 +45,7 @@ def bytes_moved(stages: Iterable[Stage]) -> int:
                 touched, whole = prod(a.reach(extents)), prod(map(expected, a.shape))
                 bytes = a.element_bytes
                 sizes[a.value] = min(sizes.get(a.value, 0) + bytes * touched, bytes * whole)
-    return sum(sizes.values())
+    return sizes
 
 
 def even_share(loops: Sequence[Loop], machine: Processor) -> float:

@@ -109,9 +109,12 @@ def _need_task(f: FunctionLowering, body: str, struct: llvm.StructType, reports:
 
 
 def need_pool(f: FunctionLowering) -> None:
-    """Put the pool's functions into the module, once; they use the module's clock if it has one."""
+    """Put the pool's functions into the module, once; they use the module's clock if it has one.
+
+    A module that declares `nnc_parallel_for` itself uses the pool of other code.
+    """
     needed = f.module.needed
-    if PARALLEL_FOR not in needed:
+    if PARALLEL_FOR not in needed and not f.module.defines(PARALLEL_FOR):
         clock = CLOCK if f.module.defines(CLOCK) else None
         for function in pool_functions(f.module.target, clock):
             # What the model needs too, such as `free`, is declared already.

@@ -14,7 +14,12 @@
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #define NAME(x) JOIN(P, x)
+#define SEEN __attribute__((visibility("default")))
+#if defined(EXPERIMENTS) /* code that is loaded later calls these functions, too */
+#define HIDDEN SEEN
+#else
 #define HIDDEN __attribute__((visibility("hidden")))
+#endif
 #define SHIFT 40
 
 enum { OK = 0, NO_DEVICE = 8, DEVICE_FAILED, DEVICE_MEMORY, DEVICE_CODE, DEVICE_LIMIT,
@@ -103,16 +108,18 @@ static void explain(const char *text) {
     state_message[length] = 0;
 }
 
-static int32_t read_kernels(void) {
+/* Adds the kernels of these lines, which stay in use. */
+static int32_t add_kernels(char *row) {
     size_t count = 0, i;
-    const char *at = NAME(_device_kernels);
+    const char *at = row;
+    kernel *more;
     for (; *at; at++) count += *at == '\n';
-    state.rows = malloc(strlen(NAME(_device_kernels)) + 1);
-    state.kernels = calloc(count ? count : 1, sizeof(kernel));
-    if (!state.rows || !state.kernels) return DEVICE_MEMORY;
-    char *row = strcpy(state.rows, NAME(_device_kernels));
+    more = realloc(state.kernels, (state.kernel_count + count + 1) * sizeof(kernel));
+    if (!more) return DEVICE_MEMORY;
+    memset(more + state.kernel_count, 0, (count + 1) * sizeof(kernel));
+    state.kernels = more;
     for (i = 0; i < count; i++) {
-        kernel *one = &state.kernels[i];
+        kernel *one = &state.kernels[state.kernel_count + i];
         char *end = strchr(row, '\n'), *space = strchr(row, ' ');
         one->name = row;
         *space = *end = 0;
@@ -120,8 +127,13 @@ static int32_t read_kernels(void) {
         one->kinds = space + 1;
         row = end + 1;
     }
-    state.kernel_count = count;
+    state.kernel_count += count;
     return OK;
+}
+
+static int32_t read_kernels(void) {
+    state.rows = malloc(strlen(NAME(_device_kernels)) + 1);
+    return state.rows ? add_kernels(strcpy(state.rows, NAME(_device_kernels))) : DEVICE_MEMORY;
 }
 
 static void close_state(void) {
@@ -307,7 +319,7 @@ static void take_checks(void) {
 }
 
 /* Runs the model: one caller at a time. */
-__attribute__((visibility("default"))) int32_t NAME(_run)(
+SEEN int32_t NAME(_run)(
     const void *inputs, void *outputs, void *arena, const void *weights, void *pool) {
     int32_t status;
     lock_state();
@@ -327,6 +339,30 @@ __attribute__((visibility("default"))) int32_t NAME(_run)(
     return status;
 }
 
+#if defined(EXPERIMENTS)
+static int32_t build(const char *text, size_t first);
+
+/* Adds the kernels of a text, described by lines that have to stay; the number of the first one, or
+   less than 0 for a status. */
+SEEN int32_t NAME(_device_add)(const char *text, char *lines) {
+    size_t first;
+    int32_t status;
+    lock_state();
+    status = open_state();
+    first = state.kernel_count;
+    if (!status) status = add_kernels(lines);
+    if (!status) status = build(text, first);
+    if (status && state.is_open) state.kernel_count = first;
+    unlock_state();
+    return status ? -status : (int32_t)first;
+}
+
+/* Waits for all that was launched; for a caller in a run. */
+SEEN void NAME(_device_wait)(void) {
+    if (!state.fault) fail(wait_for_all());
+}
+#endif
+
 /* A context begins, or ends: the last one gives the device back. */
 HIDDEN void NAME(_device_enter)(void) {
     lock_state();
@@ -341,13 +377,13 @@ HIDDEN void NAME(_device_leave)(void) {
 }
 
 /* Gives the device back; the next run opens it again. */
-__attribute__((visibility("default"))) void NAME(_device_close)(void) {
+SEEN void NAME(_device_close)(void) {
     lock_state();
     close_state();
     unlock_state();
 }
 
-__attribute__((visibility("default"))) const char *NAME(_device_message)(int32_t status) {
+SEEN const char *NAME(_device_message)(int32_t status) {
     static char text[512];
     const char *line = NAME(_device_checks);
     for (; status > FIRST_CHECK && *line; status--) line += strcspn(line, "\n") + 1;

@@ -8,10 +8,20 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ...artifacts.options import DEFAULT_PREFIX
 from ...ir.diagnostics import NncError
-from ...runtime.abi import DEVICE_CLOSE, DEVICE_MESSAGE
+from ...runtime.abi import (
+    DEVICE_ADD,
+    DEVICE_CLOSE,
+    DEVICE_COPY,
+    DEVICE_HOST,
+    DEVICE_MESSAGE,
+    DEVICE_WAIT,
+)
 from ...runtime.program import LinkedCode
+from ...runtime.replacing import GrowingCode
 
 if TYPE_CHECKING:
     from .target import DeviceTarget
@@ -35,16 +45,63 @@ class LoadedDeviceCode(LinkedCode):
         return said.decode(errors="replace") if said else None
 
 
-def load_device_code(target: DeviceTarget, code: bytes) -> LoadedDeviceCode:
-    """Link and load an object file with the device's host. Raises NncError."""
+class GrowingDeviceCode(LoadedDeviceCode, GrowingCode):
+    """The same, to which kernels can be added."""
+
+    def __init__(self, library: ctypes.CDLL) -> None:
+        super().__init__(library)
+        self._add = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_char_p, ctypes.c_void_p)(
+            (DEVICE_ADD, library)
+        )
+        self._wait = ctypes.CFUNCTYPE(None)((DEVICE_WAIT, library))
+        sizes = [ctypes.c_size_t] * 3
+        self._copy = ctypes.CFUNCTYPE(None, *sizes, ctypes.c_int32)((DEVICE_COPY, library))
+        self._lines: list[ctypes.Array] = []
+
+    def wait(self) -> None:
+        self._wait()
+
+    @property
+    def functions(self) -> dict[str, int]:
+        return {name: self[name] for name in DEVICE_HOST}
+
+    def add(self, text: bytes, rows: str) -> int:
+        lines = ctypes.create_string_buffer(rows.encode())
+        first = self._add(text, ctypes.addressof(lines))
+        if first < 0:
+            raise NncError(self.message(-first) or f"the device failed with status {-first}")
+        self._lines.append(lines)
+        return first
+
+    def read(self, address: int, size: int) -> np.ndarray:
+        found = np.empty(size, np.uint8)
+        self._copy(found.ctypes.data, address, size, _TO_HOST)
+        return found
+
+    def write(self, address: int, data: np.ndarray) -> None:
+        data = np.ascontiguousarray(data)
+        self._copy(address, data.ctypes.data, data.nbytes, _TO_DEVICE)
+
+
+_TO_DEVICE, _TO_HOST = 0, 1
+"""Ways of copying, as `call-device` numbers them."""
+
+
+def load_device_code(target: DeviceTarget, code: bytes, grows: bool = False) -> LoadedDeviceCode:
+    """Link and load an object file with the device's host. Raises NncError.
+
+    With `grows` kernels can be added later, and code of those finds the host's functions.
+    """
+    defines = {"P": DEFAULT_PREFIX, **({"EXPERIMENTS": "1"} if grows else {})}
     tools = target.caller.toolchain()
     with TemporaryDirectory(prefix="nnc-") as folder:
         model, device = Path(folder) / "model.o", Path(folder) / "device.o"
         library = Path(folder) / f"model{target.caller.library}"
         model.write_bytes(code)
-        tools.compile(target.source, device, {"P": DEFAULT_PREFIX})
+        tools.compile(target.source, device, defines)
         tools.shared_library([model, device], library)
         try:
-            return LoadedDeviceCode(ctypes.CDLL(str(library)))
+            loaded = GrowingDeviceCode if grows else LoadedDeviceCode
+            return loaded(ctypes.CDLL(str(library)))
         except OSError as error:
             raise NncError(f"the program was linked but does not load: {error}") from None

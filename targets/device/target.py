@@ -18,6 +18,7 @@ from ...ir.stages import Stage
 from ...ir.timing import Timed, untimed
 from ...ir.types import element_type, f64
 from ...runtime.abi import (
+    DEVICE_ADD,
     DEVICE_CHECKS,
     DEVICE_CODE,
     DEVICE_KERNELS,
@@ -164,7 +165,12 @@ class DeviceTarget(Target):
         self.check_runs_here()
         from .running import load_device_code
 
-        return load_device_code(self, code)
+        return load_device_code(self, code, DEVICE_ADD in exports)
+
+    def apart(self, module: Operation) -> tuple[bytes, bytes, str]:
+        kernels = self._kernels(module)
+        around = self.caller.object_of(self._around(module))
+        return around, kernels.code or kernels.text.encode(), _lines(kernels.rows)
 
 
 def computes_in_f64(op: Operation) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
@@ -210,8 +211,11 @@ class LoadedCode(LinkedCode):
         return self.addresses[name]
 
 
-def load_object(data: bytes, exports: tuple[str, ...]) -> LoadedCode:
-    """Link an object file into this process, libc and libm included.
+def load_object(
+    data: bytes, exports: tuple[str, ...], given: Mapping[str, int] | None = None
+) -> LoadedCode:
+    """Link an object file into this process, libc and libm included; `given` are addresses of
+    further functions.
 
     Raises NncError for a symbol that is nowhere defined.
     """
@@ -220,6 +224,8 @@ def load_object(data: bytes, exports: tuple[str, ...]) -> LoadedCode:
         builder = llvm.JITLibraryBuilder().add_object_img(data).add_current_process()
         for name in exports:
             builder.export_symbol(name)
+        for name, address in (given or {}).items():
+            builder.import_symbol(name, address)
         try:
             tracker = builder.link(_jit(), f"nnc{next(_link_count)}")
         except RuntimeError as error:

@@ -284,7 +284,7 @@ class LlvmTarget(Target):
     def has_clock(self) -> bool:
         return bool(self.system)
 
-    def links_functions(self) -> bool:
+    def replaces_kernels(self, threads: int) -> bool:
         return self.obstacle() is None
 
     def load(self, code: bytes, exports: tuple[str, ...]) -> LoadedCode:
@@ -292,6 +292,14 @@ class LlvmTarget(Target):
         from .native import load_object
 
         return load_object(code, exports)
+
+    def load_beside(
+        self, code: bytes, exports: tuple[str, ...], given: Mapping[str, int]
+    ) -> LoadedCode:
+        self.check_runs_here()
+        from .native import load_object
+
+        return load_object(code, exports, given)
 
     def running(
         self, program: Program, threads: int, progress: Callable[[str], None] | None = None

@@ -32,6 +32,9 @@ class OpenClTarget(DeviceTarget):
             return "no libOpenCL is here: install the driver of a device (on Debian, PoCL)"
         return super().obstacle()
 
+    def replaces_kernels(self, threads: int) -> bool:
+        return self.obstacle() is None
+
     def code_of(self, kernels: Operation) -> Kernels:
         from .language import opencl_kernels
 

@@ -49,7 +49,7 @@ enum { GPU = 4, ANY_KIND = -1, MAX_WORK_GROUP_SIZE = 0x1004, SINGLE_FP_CONFIG = 
        CORRECT_DIVISION = 128, BUILD_LOG = 0x1183, KERNEL_WORK_GROUP_SIZE = 0x11B0,
        OUT_OF_MEMORY = -4, OUT_OF_HOST_MEMORY = -6, OUT_OF_RESOURCES = -5 };
 
-static void *library, *device, *context, *queue, *program;
+static void *library, *device, *context, *queue;
 
 static int load_library(void) {
     static const char *const files[] = {WINDOWS_OR("OpenCL.dll", "libOpenCL.so.1"), "libOpenCL.so",
@@ -87,11 +87,12 @@ static void *choose_device(void) {
     return NULL;
 }
 
-static int32_t build(void) {
-    const char *text = NAME(_device_code);
+/* Builds a text with the kernels from this number on, in a program of their own. */
+static int32_t build(const char *text, size_t first) {
+    void *program;
     const size_t length = strlen(text);
     bits arithmetic = 0;
-    int32_t status;
+    int32_t status, found = OK;
     char log[2048] = "";
     size_t i, most = 0;
     program = cl.CreateProgramWithSource(context, 1, &text, &length, &status);
@@ -104,21 +105,26 @@ static int32_t build(void) {
         cl.GetProgramBuildInfo(program, device, BUILD_LOG, sizeof log - 1, log, NULL);
         said = strstr(log, "error");
         explain(said ? said : log[0] ? log : "the device's compiler refuses the kernels");
+        cl.ReleaseProgram(program);
         return DEVICE_CODE;
     }
-    for (i = 0; i < state.kernel_count; i++) {
+    for (i = first; i < state.kernel_count && !found; i++) {
         kernel *one = &state.kernels[i];
         one->handle = cl.CreateKernel(program, one->name, &status);
-        if (!one->handle) return DEVICE_CODE;
+        if (!one->handle) {
+            found = DEVICE_CODE;
+            break;
+        }
         cl.GetKernelWorkGroupInfo(one->handle, device, KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
         if (most < one->threads) {
             snprintf(state_message, sizeof state_message,
                 "the device runs groups of %zu threads of kernel '%.200s' at most, not %zu", most,
                 one->name, one->threads);
-            return DEVICE_LIMIT;
+            found = DEVICE_LIMIT;
         }
     }
-    return OK;
+    cl.ReleaseProgram(program); /* its kernels keep it */
+    return found;
 }
 
 static int32_t open_device(void) {
@@ -127,7 +133,7 @@ static int32_t open_device(void) {
     context = cl.CreateContext(NULL, 1, &device, NULL, NULL, &status);
     if (!context) return DEVICE_FAILED;
     queue = cl.CreateCommandQueue(context, device, 0, &status);
-    return queue ? build() : DEVICE_FAILED;
+    return queue ? build(NAME(_device_code), 0) : DEVICE_FAILED;
 }
 
 static void close_device(void) {
@@ -135,10 +141,9 @@ static void close_device(void) {
     for (i = 0; i < state.kernel_count; i++) {
         if (state.kernels[i].handle) cl.ReleaseKernel(state.kernels[i].handle);
     }
-    if (program) cl.ReleaseProgram(program);
     if (queue) cl.ReleaseCommandQueue(queue);
     if (context) cl.ReleaseContext(context);
-    program = queue = context = NULL;
+    queue = context = NULL;
 }
 
 static int32_t meaning(int32_t status) {

@@ -1,9 +1,11 @@
 """What engines of WebAssembly have: no vectors, vectors of 128 bits, and relaxed ones.
 
 An engine compiles a module for the processor that it finds. Registers, units, latencies and
-caches here are those of the 64-bit x86 and Arm cores that most browsers run on: two additions and
-two multiplications start in a cycle and an addition takes 3 to 4 cycles (Zen 2 to 5, Golden Cove;
-Software Optimization Guides of AMD, Arm), the caches are those of Zen 2, Skylake and Neoverse N1.
+caches here are those of the 64-bit x86 and Arm cores that most browsers run on: an addition takes 3
+to 4 cycles (Zen 2 to 5, Golden Cove; Software Optimization Guides of AMD, Arm), the caches are
+those of Zen 2, Skylake and Neoverse N1. Two additions and two multiplications start in a cycle
+there, but V8's code for a multiplication with an addition has copies and checks between them: one
+such pair starts in a cycle, as `nnc calibrate` measures in Node 20 on Zen 3.
 Of x86's 16 vector registers V8 has 15 to give (`kScratchDoubleReg` in its register-x64.h).
 
 TurboFan, V8's optimizing compiler up to Chrome 125 and Node 22, places arithmetic as late as its
@@ -33,11 +35,12 @@ from .names import WASM_NAMES
 if TYPE_CHECKING:
     from ...runtime.model import Model
     from ...runtime.program import Program
+    from ...runtime.replacing import ReplacingModel
 
 _SIMD = Processor(
     vector_bits=128,
     vector_registers=15,
-    full_width_units=2,
+    full_width_units=1,
     unit_bits=128,
     fma_latency=4,
     loads_per_cycle=2,
@@ -63,9 +66,11 @@ _SIMD = Processor(
     ),
 )
 
-_SCALAR = replace(_SIMD, vector_bits=32, unit_bits=32, has_pair_products=False)
+_SCALAR = replace(
+    _SIMD, vector_bits=32, unit_bits=32, full_width_units=2, has_pair_products=False
+)
 
-_RELAXED = replace(_SIMD, has_fma=True)
+_RELAXED = replace(_SIMD, has_fma=True, full_width_units=2)
 
 _FEATURES = "+atomics,+bulk-memory,+mutable-globals,+nontrapping-fptoint,+sign-ext"
 """What every engine has that has threads: since Chrome 75, Firefox 79, Safari 15."""
@@ -119,6 +124,16 @@ class Wasm(LlvmTarget):
     def not_timed(self) -> str | None:
         assert self.emulator is not None
         return self.emulator.missing()
+
+    def replaces_kernels(self, threads: int) -> bool:
+        # Each further thread has an instance and a table of its own.
+        return threads == 1 and self.not_timed() is None
+
+    def replacing(self, program: Program, kernels: int) -> ReplacingModel:
+        from .replacing import EngineModel
+
+        assert self.emulator is not None
+        return EngineModel(self, self.emulator, program, kernels)
 
     def running(
         self, program: Program, threads: int, progress: Callable[[str], None] | None = None

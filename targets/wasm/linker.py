@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ...ir.diagnostics import NncError
 from ..linker import Toolchain
@@ -17,6 +18,14 @@ MEMORY = 1 << 32
 """Units: bytes. What 32 bits reach."""
 STACK = 1 << 20
 """Units: bytes. Of the first thread, at the bottom: beyond it there is nothing to overwrite."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in another module's memory one begins, and with which number in its table."""
+
+    address: int
+    function: int
 
 
 @dataclass(frozen=True)
@@ -35,18 +44,49 @@ class WasmToolchain(Toolchain):
         exports: Sequence[str],
         pages: int,
         shared: bool,
+        table: bool = False,
     ) -> None:
         """A module that imports a memory of so many pages or more, shared by threads or not.
 
-        What `env` has to give are the functions that no object file has. Raises NncError.
+        What `env` has to give are the functions that no object file has. With `table` that of
+        functions which are called by number is exported, and may grow. Raises NncError.
         """
-        options = ["--no-entry", "--import-memory", "--gc-sections", "--strip-all", "--stack-first"]
-        options += ["-z", f"stack-size={STACK}", f"--initial-memory={pages * PAGE}"]
-        options += [f"--max-memory={MEMORY}", "--allow-undefined", "--export=__stack_pointer"]
-        options += [f"--export={name}" for name in exports]
-        options += ["--shared-memory"] if shared else []
+        options = ["--stack-first", f"--initial-memory={pages * PAGE}", "--export=__stack_pointer"]
+        options += ["--export-table", "--growable-table"] if table else []
+        self._link(objects, output, exports, shared, options)
+
+    def linked_beside(
+        self, codes: Sequence[bytes], tags: Sequence[int], place: Place, shared: bool
+    ) -> bytes:
+        """A module of candidates that is loaded beside another one, whose memory and table it
+        imports; of each tag `nnc_candidate_TAG` is exported, and what it needs. Raises NncError.
+        """
+        options = ["--no-stack-first", f"--global-base={place.address}", "--growable-table"]
+        options += ["--import-table", f"--table-base={place.function}"]
+        names = [f"nnc_candidate_{tag}" for tag in tags]
+        with TemporaryDirectory(prefix="nnc-") as folder:
+            output = Path(folder) / "candidates.wasm"
+            objects = [output.with_name(f"{name}.o") for name in names]
+            for path, code in zip(objects, codes, strict=True):
+                path.write_bytes(code)
+            exports = [*names, *(f"{name}_needs" for name in names)]
+            self._link(objects, output, exports, shared, options)
+            return output.read_bytes()
+
+    def _link(
+        self,
+        objects: Sequence[Path],
+        output: Path,
+        exports: Sequence[str],
+        shared: bool,
+        options: Sequence[str],
+    ) -> None:
+        common = ["--no-entry", "--import-memory", "--gc-sections", "--strip-all"]
+        common += ["-z", f"stack-size={STACK}", f"--max-memory={MEMORY}", "--allow-undefined"]
+        common += [f"--export={name}" for name in exports]
+        common += ["--shared-memory"] if shared else []
         linker = [*self.archiver[:-1], "wasm-ld"]
-        self._run([*linker, *options, *map(str, objects), "-o", str(output)])
+        self._run([*linker, *common, *options, *map(str, objects), "-o", str(output)])
 
 
 def find_wasm_toolchain() -> WasmToolchain:

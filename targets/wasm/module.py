@@ -24,7 +24,7 @@ from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.files import Part, write_together
 from ...ir.timing import Timed, untimed
-from ...runtime.abi import FIRST_FAILURE, POOL_CREATE, PREPARE, RUN
+from ...runtime.abi import FIRST_FAILURE, PARALLEL_FOR, POOL_CREATE, PREPARE, RUN
 from ...runtime.emulated import Emulated
 from ...runtime.program import Program
 from ..emulator import Runner
@@ -40,6 +40,17 @@ MATHEMATICS_SOURCE, SHARED_SOURCE = ROOM / "mathematics.mjs", ROOM / "shared.mjs
 """What loaders have alike."""
 RUNNER_SOURCE = ROOM / "wasm_runner.mjs"
 """What speaks with this process as `runtime/runner.c` does, in an engine."""
+_CALLED = (
+    "fmaxf",
+    "fminf",
+    "fmax",
+    "fmin",
+    "__extendhfsf2",
+    "__truncsfhf2",
+    "aligned_alloc",
+    "free",
+)
+"""Functions of `wasm.c` that code of kernels may call."""
 SECTION = "nnc"
 _PLACEHOLDER = 'const MODEL = "MODEL";'
 _PROBES = {"simd128": "128-bit vectors (SIMD)", "relaxed-simd": "relaxed vectors (relaxed SIMD)"}
@@ -61,10 +72,12 @@ def write_module(
     path: Path,
     options: ArtifactOptions,
     timed: Timed = untimed,
+    replaceable: Replaceable | None = None,
 ) -> list[Path]:
     """Write a `.wasm` file, its `.mjs` and the types of that; returns the files, `path` first.
 
-    TypeScript takes `.d.mts` for what is imported as `.mjs`, `.d.ts` for what is without a suffix.
+    With `replaceable` the kernels and their table are exported. TypeScript takes `.d.mts` for what
+    is imported as `.mjs`, `.d.ts` for what is without a suffix.
     Raises NncError.
     """
     inside = options.weights != "beside"
@@ -76,8 +89,10 @@ def write_module(
     exports = [RUN]
     exports += [POOL_CREATE] if program.parallel else []
     exports += [PREPARE] if program.signature.prepared_bytes else []
+    table = replaceable is not None
+    exports += replaceable.exports(program.parallel) if replaceable is not None else []
     with timed("Link"):
-        code = linked(target.toolchain(), program.code, exports, pages, program.parallel)
+        code = linked(target.toolchain(), program.code, exports, pages, program.parallel, table)
     weights = program.weights.data
     stored = (weights, stamp) if inside else (stamp,)
     head = _section_head(sum(map(len, stored)))
@@ -93,6 +108,18 @@ def write_module(
     with timed("Output"):
         write_together(files)
     return list(files)
+
+
+@dataclass(frozen=True)
+class Replaceable:
+    """A program that calls so many kernels through a table, whose rows are filled from outside."""
+
+    kernels: int
+
+    def exports(self, parallel: bool) -> list[str]:
+        """What whoever fills it needs, and what candidates call that are linked beside."""
+        names = [f"nnc_kernel_{i}" for i in range(self.kernels)]
+        return ["nnc_kernels", *names, *_CALLED, *([PARALLEL_FOR] if parallel else [])]
 
 
 @dataclass(frozen=True)
@@ -133,7 +160,12 @@ def memory_pages(program: Program, path: Path, view: ModelView) -> int:
 
 
 def linked(
-    tools: WasmToolchain, code: bytes, exports: Sequence[str], pages: int, shared: bool
+    tools: WasmToolchain,
+    code: bytes,
+    exports: Sequence[str],
+    pages: int,
+    shared: bool,
+    table: bool = False,
 ) -> bytes:
     """A module of an object file and the runtime, see `WasmToolchain.module`. Raises NncError."""
     with TemporaryDirectory(prefix="nnc-") as name:
@@ -141,7 +173,7 @@ def linked(
         objects[0].write_bytes(code)
         tools.compile(RUNTIME_SOURCE, objects[1], {})
         made = Path(name) / "model.wasm"
-        tools.module(objects, made, exports, pages, shared)
+        tools.module(objects, made, exports, pages, shared, table)
         return made.read_bytes()
 
 

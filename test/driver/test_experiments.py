@@ -365,6 +365,16 @@ def test_one_process_serves_several_experiments(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["kernels.pickle"]
 
 
+def test_experiments_go_on_after_they_were_stopped(tmp_path):
+    """As when a search has ended, and what it found is compared."""
+    made = experiments(tmp_path)
+    first = made.run({}).whole[0]
+    made.stop()
+    second = made.run({}).whole[0]
+    made.close()
+    assert first[0] != second[0] and second[1] == 0
+
+
 @pytest.mark.parametrize(
     "check, fault",
     [

@@ -1,5 +1,7 @@
 """Models for another processor, run under its emulator beside this machine's."""
 
+import ctypes
+import ctypes.util
 import shutil
 from importlib.util import find_spec
 
@@ -51,6 +53,17 @@ def emulated(name: str, op: str) -> bool:
         return True
     assert isinstance(emulator, Emulator)
     return emulator.version() >= since
+
+
+def require_opencl() -> None:
+    """Skip the running test where nothing runs OpenCL; fail it in CI."""
+    if ctypes.util.find_library("OpenCL") is None:
+        skip_unless_ci("no OpenCL library is installed")
+    count = ctypes.c_uint32()
+    found = ctypes.CDLL(ctypes.util.find_library("OpenCL"))
+    found.clGetPlatformIDs(0, None, ctypes.byref(count))
+    if not count.value:
+        skip_unless_ci("no OpenCL driver is installed")
 
 
 def require_emulator(name: str) -> None:

@@ -1,7 +1,6 @@
 """Models on OpenCL's devices, of which PoCL makes one of any processor: what NumPy and `host` say."""
 
 import ctypes
-import ctypes.util
 import os
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from onnx import TensorProto, helper
 from ..conftest import skip_unless_ci
 from ..lowering.test_nn_to_linalg import example_of
 from ..lowering.test_nn_to_linalg_cases import CONVOLUTIONS, MOVEMENT, one_op
+from .emulated import require_opencl
 from .test_c import NETWORKS, inputs_for, outputs
 from .test_emulated_operators import GROUPS, check_together, together, truth_values
 
@@ -30,14 +30,7 @@ pytestmark = pytest.mark.emulated
 
 @pytest.fixture(autouse=True)
 def driver():
-    """Skip where nothing runs OpenCL; fail in CI."""
-    if ctypes.util.find_library("OpenCL") is None:
-        skip_unless_ci("no OpenCL library is installed")
-    count = ctypes.c_uint32()
-    found = ctypes.CDLL(ctypes.util.find_library("OpenCL"))
-    found.clGetPlatformIDs(0, None, ctypes.byref(count))
-    if not count.value:
-        skip_unless_ci("no OpenCL driver is installed")
+    require_opencl()
 
 
 # -- operators and networks ------------------------------------------------------------------------

@@ -1,0 +1,89 @@
+"""What a model that learns is told of a schedule's use of caches: numbers without a unit.
+
+Of each cache: how large what the innermost loops touch is beside it, how often that is fetched
+anew, and what fetching takes beside all that the schedule is expected to take. A small kernel and a
+large one, and machines with other caches, are then alike where they behave alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log2, prod
+
+from ...targets.processor import Processor
+from ..model.plan import Loop, iterations
+from ..model.stages import Stage, expected
+from .tile_costs import Tile
+
+
+def level_features(
+    stage: Stage, tile: Tile, outside: Sequence[Loop], machine: Processor, cycles: float
+) -> dict[str, float]:
+    """Of a stage with this register tile and these loops around it, the outermost first; `cycles`
+    are what all of it is expected to take.
+    """
+    footprints = _footprints(stage, tile, outside, machine.line_bytes)
+    touched = sum(footprints[0])
+    found = {"level.whole": _ratio(touched, machine.l3_bytes)}
+    tiles = sum(footprints[-1])
+    levels = (
+        ("l1", machine.l1_bytes, machine.l2_bandwidth),
+        ("l2", machine.l2_bytes, machine.l3_bandwidth),
+        ("l3", machine.l3_bytes, machine.memory_bandwidth),
+    )
+    for name, capacity, bandwidth in levels:
+        filled = machine.costs.loops.cache_filled * capacity
+        fits = next((k for k, one in enumerate(footprints) if sum(one) <= filled), len(outside))
+        moved = _moved(stage, footprints[fits], outside[:fits])
+        found |= {
+            f"level.{name}.tile": _ratio(tiles, capacity),
+            f"level.{name}.filled": _ratio(sum(footprints[fits]), capacity),
+            f"level.{name}.again": _ratio(moved, touched),
+            f"level.{name}.part": _ratio(moved / bandwidth, cycles),
+        }
+    return found
+
+
+def _footprints(stage: Stage, tile: Tile, outside: Sequence[Loop], line: int) -> list[list[float]]:
+    """Bytes of each access in the loops from each one inwards; the last row is the tile's."""
+    accesses = [a for a in stage.accesses if not a.is_scalar]
+    extents = [expected(e) for e in stage.extents]
+    ranges = [min(tile.size(d), extents[d]) for d in range(stage.rank)]
+    rows: list[list[float]] = []
+
+    def add() -> None:
+        row = []
+        for access in accesses:
+            *outer, inner = access.reach(ranges) or [1]
+            row.append(prod(outer) * float(max(inner * access.element_bytes, line)))
+        rows.insert(0, row)
+
+    add()
+    for loop in reversed(outside):
+        left = iterations(loop)
+        for dim in reversed(loop.root.dims):
+            grown = min(extents[dim], ranges[dim] * left)
+            left = max(1, -(-left * ranges[dim] // max(1, grown)))
+            ranges[dim] = grown
+        add()
+    return rows
+
+
+def _moved(stage: Stage, inside: Sequence[float], around: Sequence[Loop]) -> float:
+    """Bytes that pass into a cache which holds what the loops inside of these touch.
+
+    What the loop right around them does not use stays.
+    """
+    accesses = [a for a in stage.accesses if not a.is_scalar]
+    total = 0.0
+    for access, bytes in zip(accesses, inside, strict=True):
+        for k, loop in enumerate(reversed(around)):
+            if k or not access.used.isdisjoint(loop.root.dims):
+                bytes *= iterations(loop)
+        total += bytes
+    return total
+
+
+def _ratio(one: float, other: float) -> float:
+    """How often one has to be doubled from the other, within bounds."""
+    return max(-20.0, min(20.0, log2(max(one, 1e-6) / max(other, 1e-6))))
