@@ -4,12 +4,12 @@
     python -m bench.explore resnet50.onnx --beside
     python -m bench.explore mobilenet_v2.onnx --gpu
 
-Makes the page, opens it in headless Chromium, and times all kernels there. With `--beside` the whole
-model runs in the same browser too, before and after, with a clock around each of its kernels: the
-table then has what a kernel takes in the page and in the run, and marks those that are more than
-20 % apart. Where the two runs of the model are further apart than that, the machine is disturbed,
-and the table says nothing. With `--gpu` the kernels' WGSL is timed, by Chromium's WebGPU for
-processors; `--adapter default` takes the machine's GPU.
+Makes the page, opens it in headless Chromium, and times all kernels there. With `--beside` the
+whole model runs in the same browser too, before and after, with a clock around each of its kernels:
+the table then has what a kernel takes in the page and in the run, and marks those that are more
+than 20 % apart. Where the two runs of the model are further apart than that, the machine is
+disturbed, and the table says nothing. With `--gpu` the kernels' WGSL is timed, by Chromium's WebGPU
+for processors; `--adapter default` takes the machine's GPU.
 """
 
 from __future__ import annotations
@@ -38,12 +38,14 @@ try {
   await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   const opened = performance.now();
   const timeable = ({ kernels }) => kernels.filter((one) => !explorer.meter.obstacle(one));
-  const one = explorer.table.compilations.find((each) => each.target.startsWith(ENGINE) && timeable(each).length);
-  if (!one) throw new Error(`nothing can be timed for ${ENGINE}: ${explorer.table.notes.join("; ")}`);
+  const { compilations, notes } = explorer.table;
+  const one = compilations.find((each) => each.target === ENGINE && timeable(each).length);
+  if (!one) throw new Error(`nothing can be timed for ${ENGINE}: ${notes.join("; ")}`);
   const kernels = timeable(one);
   await explorer.measure(kernels);
-  const rows = kernels.map((kernel) => [kernel.kernel, kernel.calls, explorer.times.get(kernel)]);
-  await say({ opened, target: one.target, all: one.kernels.length, rows, limits: explorer.limitsOf(one) });
+  const rows = kernels.map((each) => [each.kernel, each.calls, explorer.times.get(each)]);
+  const limits = explorer.limitsOf(one);
+  await say({ opened, target: one.target, all: one.kernels.length, rows, limits });
 } catch (error) { await say({ failure: String(error.stack) }); }
 """
 APART = 0.2
@@ -78,7 +80,7 @@ def _measure(args: argparse.Namespace, folder: Path) -> int:
     page = folder / "site" / "page.html"
     page.parent.mkdir()
     shapes = [word for shape in args.shape for word in ("--shape", shape)]
-    gpu = ["--gpu"] if args.gpu else []
+    gpu = [] if args.gpu else ["--no-gpu"]
     started = time.perf_counter()
     if nnc(["explore", args.model, "-o", str(page), "-q", *shapes, *gpu]):
         return 1
@@ -127,6 +129,12 @@ def with_script(page: str, script: str) -> str:
 
 def _tell(found: dict[str, Any]) -> None:
     print(f"opened after {found['opened']:.0f} ms")
+    for name, _, one in found["rows"]:
+        if "median" not in one:
+            print(f"not timed: {name}: {one['state']}")
+    limits = found["limits"]
+    read = ", ".join(f"{speed:.1f} GB/s from the {where}" for _, speed, where in limits["levels"])
+    print(f"at most {limits['gflops']:.1f} billion operations a second, {read}")
     rows = [(name, calls, one) for name, calls, one in found["rows"] if "median" in one]
     for name, calls, one in sorted(rows, key=lambda row: -row[1] * row[2]["median"]):
         spread = f"{one['low']:.1f} to {one['high']:.1f}"

@@ -108,8 +108,14 @@ class Content:
         stages = [_stage(one) for one in part.stages]
         code = None if part.listing is None else _listing(part.listing, part.stages[-1])
         text = self._chunk(_json({"stages": stages, "code": code}))
-        code = None if trial is None else self._chunk(trial.code)
-        return {"text": text, "trial": code}
+        if trial is None:
+            return {"text": text, "trial": None, "device": None}
+        device = trial.made.device
+        return {
+            "text": text,
+            "trial": self._chunk(trial.made.code),
+            "device": None if device is None else self._chunk(_json(device)),
+        }
 
     def _chunk(self, data: bytes) -> int:
         self.chunks.append(data)

@@ -13,11 +13,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from .. import __version__
 from ..targets.wasm.module import MATHEMATICS_SOURCE
+from ..targets.webgpu.browser import DEVICE_SOURCE
 from .content import Content
 
 ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = (
-    *("dom", "data", "diff", "layout", "graph", "outline", "code", "measure", "roofline"),
+    *("dom", "data", "diff", "layout", "graph", "outline", "code", "gpu", "measure", "roofline"),
     *("reasons", "edit", "details", "tables", "main"),
 )
 """Modules in the order in which they stand in the page: each imports from those before alone."""
@@ -64,7 +65,7 @@ def rendered(title: str, table: str, chunks: Sequence[str], server: str = "") ->
 
 def joined_scripts() -> str:
     """All scripts as one module; their names differ, and none has a top-level `import` left."""
-    texts = [MATHEMATICS_SOURCE.read_text(encoding="utf-8")]
+    texts = [one.read_text(encoding="utf-8") for one in (MATHEMATICS_SOURCE, DEVICE_SOURCE)]
     for name in SCRIPTS:
         text = (ASSETS / f"{name}.mjs").read_text(encoding="utf-8")
         texts.append(_EXPORT.sub("", _IMPORT.sub("", text)))

@@ -383,7 +383,13 @@ def _add_explore(sub: argparse.ArgumentParser) -> None:
         "--no-measure",
         dest="measure",
         action="store_false",
-        help="a page without the kernels' WebAssembly, which times nothing",
+        help="a page without the kernels' WebAssembly and WGSL, which times nothing",
+    )
+    add(
+        "--no-gpu",
+        dest="gpu",
+        action="store_false",
+        help="a page without the kernels' WGSL, which times them on no GPU: half as large",
     )
     _add_tuned(sub)
 

@@ -40,8 +40,10 @@ try {
   const { load } = await import("/site/model.mjs");
   const model = await load();
   const given = {};
-  for (const { name, array, dims, file } of INPUTS)
-    given[name] = { data: new globalThis[array](await (await fetch(`/site/${file}`)).arrayBuffer()), dims };
+  for (const { name, array, dims, file } of INPUTS) {
+    const data = await (await fetch(`/site/${file}`)).arrayBuffer();
+    given[name] = { data: new globalThis[array](data), dims };
+  }
   const numbers = (made) => (made ? Array.from(made.data, Number) : []);
   const runs = [];
   for (let i = 0; i < 5; i++) await model.run(given);

@@ -1,7 +1,7 @@
 // What the page holds: the table of models and compilations, and texts that are unpacked when asked for.
 
 // The page opens while the texts behind its script are still read.
-const whole = document.readyState === "loading" ? new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve, { once: true })) : Promise.resolve();
+const allRead = document.readyState === "loading" ? new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve, { once: true })) : Promise.resolve();
 
 async function unpacked(id) {
   const text = document.getElementById(id).textContent.trim();
@@ -26,7 +26,10 @@ export async function readTable() {
   return table;
 }
 
-export const chunk = (number) => whole.then(() => unpacked(`chunk-${number}`));
+/** What a chunk of JSON has. */
+export const chunkOf = (number) => chunk(number).then(parsed);
+
+export const chunk = (number) => allRead.then(() => unpacked(`chunk-${number}`));
 
 /** A model: `nodes` with the edges to and from them, `scopes` as a tree. */
 class ModelGraph {

@@ -329,7 +329,7 @@ def test_from_a_node_to_its_instructions_and_back(tmp_path: Path) -> None:
       const hits = await until(() => all(".tree code").length && all(".tree code").map((one) => one.textContent));
       explorer.compare(explorer.table.compilations[1]); explorer.show("compare");
       const badge = await until(() => document.querySelector(".compare .badge")?.textContent.replace("…", ""));
-      await say({ linked, back, times, chosen, closed, hits, badge, limits: explorer.limits });
+      await say({ linked, back, times, chosen, closed, hits, badge, limits: explorer.limits.get("wasm") });
     """, tmp_path)  # fmt: skip
     assert any("vfmadd" in line for line in found["linked"])
     assert not any("vmaxps" in line for line in found["linked"])
