@@ -10,7 +10,7 @@ import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -37,6 +37,10 @@ def find_chromium() -> str | None:
     return next(filter(None, map(shutil.which, names)), None)
 
 
+Answer = Callable[[Any, Mapping[str, str]], tuple[int, Any]]
+"""From a request's body as JSON, None where it has none, and its headers: status and answer."""
+
+
 class _Handler(SimpleHTTPRequestHandler):
     """Files of some folders, by the first part of their path; what pages post goes to a queue."""
 
@@ -49,9 +53,10 @@ class _Handler(SimpleHTTPRequestHandler):
         headers: Mapping[str, str],
         posted: queue.Queue[Any],
         missed: list[str],
+        answers: Mapping[str, Answer],
     ) -> None:
         self.folders, self.more_headers, self.posted = folders, headers, posted
-        self.missed = missed
+        self.missed, self.answers = missed, answers
         super().__init__(*arguments)
 
     def translate_path(self, path: str) -> str:
@@ -65,10 +70,29 @@ class _Handler(SimpleHTTPRequestHandler):
         self.send_header("Cache-Control", "no-store")
         super().end_headers()
 
+    def do_GET(self) -> None:
+        if self.path in self.answers:
+            self._answer(None)
+        else:
+            super().do_GET()
+
     def do_POST(self) -> None:
-        self.posted.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path in self.answers:
+            self._answer(body)
+            return
+        self.posted.put(body)
         self.send_response(204)
         self.end_headers()
+
+    def _answer(self, body: Any) -> None:
+        status, found = self.answers[self.path](body, self.headers)
+        data = json.dumps(found).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
 
     def send_error(self, *arguments: Any, **words: Any) -> None:
         self.missed.append(self.path)
@@ -79,13 +103,26 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 class Server:
-    """Serves folders by name; `address` is what URLs start with, `missed` what was not there."""
+    """Serves folders by name; `address` is what URLs start with, `missed` what was not there.
 
-    def __init__(self, folders: Mapping[str, Path], headers: Mapping[str, str]) -> None:
+    `answers` are functions by the paths that they answer for.
+    """
+
+    def __init__(
+        self,
+        folders: Mapping[str, Path],
+        headers: Mapping[str, str],
+        answers: Mapping[str, Answer],
+    ) -> None:
         self._posted: queue.Queue[Any] = queue.Queue()
         self.missed: list[str] = []
         handler = partial(
-            _Handler, folders=folders, headers=headers, posted=self._posted, missed=self.missed
+            _Handler,
+            folders=folders,
+            headers=headers,
+            posted=self._posted,
+            missed=self.missed,
+            answers=answers,
         )
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self.address = f"http://127.0.0.1:{self.server.server_port}"
@@ -99,9 +136,13 @@ class Server:
 
 
 @contextmanager
-def serving(folders: Mapping[str, Path], headers: Mapping[str, str] = ISOLATED) -> Iterator[Server]:
+def serving(
+    folders: Mapping[str, Path],
+    headers: Mapping[str, str] = ISOLATED,
+    answers: Mapping[str, Answer] | None = None,
+) -> Iterator[Server]:
     """A server for as long as the block runs."""
-    served = Server(folders, headers)
+    served = Server(folders, headers, answers or {})
     thread = threading.Thread(target=served.server.serve_forever, daemon=True)
     thread.start()
     try:

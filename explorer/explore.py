@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..kernels.tuned import TunedFolder
-from .compilation import Compilation, Progress, compile_traced
+from ..targets.attribute import TARGET, target_of
+from ..targets.base import HOST
+from .compilation import Progress, compile_traced
 from .content import Content
 from .page import page
-from .trials import ENGINE, Trial, missing, probes, trial_of
+from .trials import ENGINE, GPU_ENGINE, missing, probes, trial_of
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ def explore(
     targets: Sequence[str | None],
     *,
     measured: bool = True,
+    on_gpu: bool = True,
     tuned: TunedFolder | None = None,
     progress: Progress = lambda message: None,
     warn: Callable[[str], None] = lambda message: None,
@@ -34,8 +37,9 @@ def explore(
     """The page of models, each compiled for each of the targets; None is what the IR says, else
     this machine.
 
-    With `measured`, each model is also compiled for `ENGINE`, and the page times its kernels.
-    `warn` is told what the page cannot do. Raises NncError for a model that does not compile.
+    With `measured`, each model is also compiled for `ENGINE`, and the page times its kernels; with
+    `on_gpu`, for `GPU_ENGINE` too. `warn` is told what the page cannot do. Raises NncError for a
+    model that does not compile.
     """
     content = Content()
     reason = missing() if measured else "it was made with --no-measure"
@@ -43,8 +47,9 @@ def explore(
         content.notes.append(f"The page cannot time kernels: {reason}")
         if measured:
             warn(f"the page will not time kernels: {reason}")
+    engines = () if reason else (ENGINE, GPU_ENGINE) if on_gpu else (ENGINE,)
     for source in sources:
-        _add(content, source, targets, not reason, tuned, progress, warn)
+        _add(content, source, targets, engines, tuned, progress, warn)
     if any(part["trial"] is not None for one in content.compilations for part in one["parts"]):
         content.add_probes(probes())
     return page(" | ".join(dict.fromkeys(source.name for source in sources)), content)
@@ -54,7 +59,7 @@ def _add(
     content: Content,
     source: Source,
     targets: Sequence[str | None],
-    timed: bool,
+    engines: Sequence[str],
     tuned: TunedFolder | None,
     progress: Progress,
     warn: Callable[[str], None],
@@ -62,15 +67,15 @@ def _add(
     """The compilations of a model: those that are asked for, and the one that can be timed."""
     number = -1
     seen = set()
-    for name in (*targets, *([ENGINE] if timed else ())):
+    for name in (*targets, *engines):
         asked = name in targets
-        if not asked and ENGINE in seen:
+        if not asked and name in seen:
             continue
         try:
-            made = compile_traced(
-                source.name, source.load(), target=name, tuned=tuned, progress=progress
-            )
-            trials = _trials(made, timed)
+            module = source.load()
+            told = name or (HOST if TARGET not in module.attributes else target_of(module).name)
+            made = compile_traced(source.name, module, target=name, tuned=tuned, progress=progress)
+            trials = [trial_of(part) if engines else None for part in made.parts]
         except NncError as error:
             if asked:
                 raise
@@ -80,8 +85,4 @@ def _add(
         if number < 0:
             number = content.add_model(source.name, made.graph)
         seen.add(made.target.name)
-        content.add(number, made, trials)
-
-
-def _trials(made: Compilation, timed: bool) -> list[Trial | None]:
-    return [trial_of(part) if timed else None for part in made.parts]
+        content.add(number, made, trials, told)

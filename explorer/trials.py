@@ -11,6 +11,7 @@ from ..driver.compile import run_stages
 from ..ir.diagnostics import NncError
 from ..ir.syntax.parser import parse_module
 from ..targets.attribute import target_of
+from ..targets.base import TrialCode
 from ..targets.base import target as find_target
 from ..targets.processor import Processor
 from ..targets.wasm.levels import Wasm
@@ -19,6 +20,8 @@ from .compilation import Part
 
 ENGINE = "wasm32-simd"
 """What pages run: every browser since 2023 does."""
+GPU_ENGINE = "webgpu-browser"
+"""What pages run on a GPU, where the browser has WebGPU."""
 
 _STEPS = 500_000
 """Passes of the loop of arithmetic: a millisecond or two."""
@@ -28,9 +31,9 @@ _READ = 4 << 20
 
 @dataclass(frozen=True)
 class Trial:
-    """A module of WebAssembly with kernels; of each, whether it takes a pool of threads."""
+    """Code with kernels; of each, whether it takes a pool of threads."""
 
-    code: bytes
+    made: TrialCode
     pools: dict[str, bool]
 
 

@@ -70,6 +70,16 @@ class Listing:
         return Listing(suffix, lines, [None] * len(lines))
 
 
+@dataclass(frozen=True)
+class TrialCode:
+    """Kernels that a page can call: a module of WebAssembly that exports them; where they run on a
+    device, `device` has what a page opens that by, and their texts, as JSON has it.
+    """
+
+    code: bytes
+    device: Mapping[str, Any] | None = None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Target(ABC):
     """A kind of machine that code is made for, with its whole way down from the schedule on.
@@ -163,7 +173,7 @@ class Target(ABC):
             return None
         return Listing.of(suffix, self.text(module, suffix))
 
-    def trial(self, module: Operation, kernels: Sequence[str]) -> bytes | None:
+    def trial(self, module: Operation, kernels: Sequence[str]) -> TrialCode | None:
         """These kernels as a module that a page can load and time, of a module behind the last
         stage, which is consumed; None where no page runs its code. Raises NncError.
         """

@@ -45,6 +45,7 @@ def explore_model(args: argparse.Namespace, session: Session) -> int:
         [source(model, name) for model, name in zip(models, _names(models), strict=True)],
         targets,
         measured=args.measure,
+        on_gpu=args.gpu,
         tuned=session.tuned(args),
         progress=session.progress,
         warn=lambda message: print(f"nnc: warning: {message}", file=session.streams.stderr),

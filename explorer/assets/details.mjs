@@ -6,7 +6,7 @@ import { leastTime } from "./measure.mjs";
 import { reasons } from "./reasons.mjs";
 import { roofline } from "./roofline.mjs";
 
-const TABS = [["why", "Why"], ["schedule", "Schedule & loops"], ["code", "Instructions"], ["stages", "All stages"], ["measure", "Measure"]];
+const TABS = [["why", "Why"], ["schedule", "Schedule & loops"], ["code", "Instructions"], ["stages", "All stages"], ["edit", "Edit"], ["measure", "Measure"]];
 
 export class Details {
   /** `app` gives compilation, table, meter, times, and goes to nodes and kernels. */
@@ -103,6 +103,7 @@ export class Details {
     if (tab === "why") return this.body.replaceChildren(reasons(kernel, app.table.words), this.place());
     if (tab === "measure") return this.body.replaceChildren(this.measuring());
     const texts = await app.compilation.text(this.part);
+    if (tab === "edit") return this.body.replaceChildren(app.editors.view(kernel, texts));
     const at = texts.at("schedule"), last = texts.stages.length - 1;
     const stages = tab === "schedule" ? [at, at + 1] : tab === "code" ? [last - 1, last] : [0, texts.at("make-kernels"), at + 1];
     const fits = this.body.clientWidth || 600;
@@ -138,35 +139,43 @@ export class Details {
 
   // -- time --------------------------------------------------------------------------------------------
 
-  /** The kernels that can be timed and came from the same nodes: in this compilation, else in another. */
+  /** The kernels that can be timed and came from the same nodes, a list for each compilation: this one, else others. */
   timeable() {
     const { app, kernel } = this;
-    if (!app.meter.obstacle(kernel)) return [kernel];
+    if (!app.meter.obstacle(kernel)) return [[kernel]];
     const wanted = new Set(this.node !== null ? [this.node] : kernel.nodes);
-    const other = app.table.compilations.find((one) => one.model === app.compilation.model && one !== app.compilation && one.parts.some((part) => part.trial !== null));
-    return other ? other.kernels.filter((one) => !app.meter.obstacle(one) && one.nodes.some((id) => wanted.has(id))) : [];
+    const others = app.table.compilations.filter((one) => one.model === app.compilation.model && one !== app.compilation && app.meter.engineOf(one));
+    return others.map((other) => other.kernels.filter((one) => !app.meter.obstacle(one) && one.nodes.some((id) => wanted.has(id)))).filter((found) => found.length);
   }
 
   measuring() {
-    const kernels = this.timeable();
+    const found = this.timeable();
+    if (!found.length) return el("p", { class: "note" }, this.app.meter.obstacle(this.kernel));
+    return el("div", { class: "measuring" }, found.map((kernels) => this.engine(kernels)));
+  }
+
+  // The kernels of one compilation, and what starts their times.
+  engine(kernels) {
     const { app } = this;
-    if (!kernels.length) return el("p", { class: "note" }, app.meter.obstacle(this.kernel));
-    const other = kernels[0].of !== app.compilation;
+    const [{ of }] = kernels;
+    const onGpu = app.meter.engineOf(of) === "gpu";
     const start = el("button", { type: "button", class: "primary", onclick: async () => {
       start.disabled = true;
       await app.measure(kernels);
       start.disabled = false;
-    } }, "▶ Measure on this machine");
+    } }, onGpu ? "▶ Measure on this machine's GPU" : "▶ Measure on this machine");
     const results = el("div", { "aria-live": "polite" });
     app.watch(() => results.isConnected && results.replaceChildren(this.results(kernels)));
     results.replaceChildren(this.results(kernels));
-    return el("div", { class: "measuring" }, el("p", {}, other
-      ? `This browser runs WebAssembly. These kernels of '${kernels[0].of.target}' came from the same nodes:`
-      : "Runs the kernel's WebAssembly in this page, on one thread, with random data; its weights are walked through as in a run of the whole model."), start, results);
+    const about = onGpu
+      ? "Launches the kernel's WGSL on the GPU, batch after batch, with random data, and waits until the GPU has done each batch."
+      : "Runs the kernel's WebAssembly in this page, on one thread, with random data; its weights are walked through as in a run of the whole model.";
+    return el("section", { class: "measuring" }, el("p", {}, of === app.compilation ? about : `These kernels of '${of.target}' came from the same nodes. ${about}`), start, results);
   }
 
   results(kernels) {
-    const { times, limits } = this.app;
+    const { times } = this.app;
+    const limits = this.app.limitsOf(kernels[0].of);
     const rows = kernels.map((kernel) => {
       const time = times.get(kernel);
       const least = limits && leastTime(limits, kernel);
@@ -176,7 +185,7 @@ export class Details {
     const made = [table("Times on this machine", ["Kernel", "#Median", "#Spread", "#Least here", "#Of it", "#Operations"], rows)];
     if (limits) {
       const measured = kernels.filter((one) => times.get(one)?.median).map((kernel) => ({ kernel, microseconds: times.get(kernel).median }));
-      made.push(el("p", { class: "weak" }, `This machine, one thread: ${limits.gflops.toFixed(1)} billion operations a second; reads ${limits.levels.map(([, speed, name]) => `${speed.toFixed(0)} GB/s from the ${name}`).join(", ")}. Point: measured; circle: expected of the target's machine.`));
+      made.push(el("p", { class: "weak" }, `${limits.launch === undefined ? "This machine, one thread" : `This machine's GPU: ${duration(limits.launch)} for a launch`}: ${limits.gflops.toFixed(1)} billion operations a second; reads ${limits.levels.map(([, speed, name]) => `${speed.toFixed(0)} GB/s from the ${name}`).join(", ")}. Point: measured; circle: expected of the target's machine.`));
       made.push(roofline({ compilation: kernels[0].of, chosen: kernels[0], open: (one) => this.app.openKernel(one), measured, limits }));
     }
     return el("div", {}, made);

@@ -2,6 +2,7 @@
 
 import { readTable } from "./data.mjs";
 import { Details } from "./details.mjs";
+import { Editors } from "./edit.mjs";
 import { announce, choices, duration, el, live, menu, plural } from "./dom.mjs";
 import { GraphView } from "./graph.mjs";
 import { Meter } from "./measure.mjs";
@@ -14,9 +15,10 @@ const PANES = [["outline", "Outline"], ["main", "View"], ["details", "Details"]]
 
 class App {
   constructor(table) {
-    Object.assign(this, { table, view: "graph", pane: "main", other: null, times: new Map(), limits: null, watchers: [], busy: false });
+    Object.assign(this, { table, view: "graph", pane: "main", other: null, times: new Map(), limits: new Map(), watchers: [], busy: false });
     this.compilation = table.compilations[0];
     this.meter = new Meter(table);
+    this.editors = new Editors(this);
     this.details = new Details(this);
     this.kernels = new Kernels(this);
     this.compared = new CompareView(this);
@@ -133,7 +135,7 @@ class App {
     if (chosen !== this.compilation) this.open(chosen);
     this.compare(other === chosen ? null : other);
     this.show(VIEWS.some(([name]) => name === given.get("v")) ? given.get("v") : this.view);
-    const tab = ["why", "schedule", "code", "stages", "measure"].includes(given.get("t")) ? given.get("t") : "why";
+    const tab = ["why", "schedule", "code", "stages", "edit", "measure"].includes(given.get("t")) ? given.get("t") : "why";
     this.details.tab = tab;
     const node = number("n"), kernel = chosen.kernels[number("k")];
     if (chosen.graph.nodes[node]) this.openNode(node);
@@ -200,7 +202,8 @@ class App {
   }
 
   rooflinePage() {
-    const { compilation, limits, times } = this;
+    const { compilation, times } = this;
+    const limits = this.limitsOf(compilation);
     const measured = compilation.kernels.filter((one) => times.get(one)?.median).map((kernel) => ({ kernel, microseconds: times.get(kernel).median }));
     const { machine } = compilation;
     const missing = compilation.kernels.filter((one) => !one.operations || !one.bytes || !one.microseconds).length;
@@ -219,13 +222,20 @@ class App {
     this.watchers.forEach((act) => act());
   }
 
+  /** What was found of the machine here that runs a compilation's kernels; null before. */
+  limitsOf(compilation) {
+    return this.limits.get(this.meter.engineOf(compilation)) ?? null;
+  }
+
+  /** Times kernels of one compilation. */
   async measure(kernels) {
     this.busy = true;
+    const engine = kernels.length ? this.meter.engineOf(kernels[0].of) : "";
     const fault = (kernel, error) => this.times.set(kernel, { state: `failed: ${error.message}` });
     kernels.forEach((one) => this.times.set(one, { state: "waiting" }));
     this.changed();
     try {
-      this.limits ??= await this.meter.limits();
+      this.limits.set(engine, await this.meter.limits(engine));
     } catch (error) {
       kernels.forEach((one) => fault(one, error));
       kernels = [];

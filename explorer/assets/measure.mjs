@@ -1,6 +1,7 @@
 // Times kernels on the machine that shows the page, and finds what that machine can do at most.
 
-import { chunk } from "./data.mjs";
+import { chunk, chunkOf } from "./data.mjs";
+import { gpuLimits, openKernels } from "./gpu.mjs";
 import { mathematics } from "../../targets/wasm/mathematics.mjs";
 
 const PAGES = 1024; // of memory at first; it grows
@@ -16,11 +17,14 @@ const STEP = 32; // elements that the reading loop loads at once
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 0));
 
-async function instance(number) {
+// A module with its memory; of kernels on a GPU, also the device that they are launched on.
+async function instance(number, about = null) {
   const memory = new WebAssembly.Memory({ initial: PAGES, maximum: MOST_PAGES });
-  const env = { ...mathematics(), memory, sleeps: () => 0, spawn: () => 1 };
+  const device = about === null ? null : await openKernels(memory, await chunkOf(about));
+  const imports = device?.imports() ?? {};
+  const env = { ...mathematics(), memory, sleeps: () => 0, spawn: () => 1, ...imports };
   const { instance: made } = await WebAssembly.instantiate(await chunk(number), { env });
-  return { code: made.exports, memory };
+  return { code: made.exports, memory, device, imports };
 }
 
 function allocate({ code }, bytes) {
@@ -40,25 +44,29 @@ function fill({ memory }, address, bytes, kind) {
   else new Uint8Array(buffer, address, bytes).fill(0);
 }
 
-/** Median, smallest and largest microseconds of a call; yields to the page between batches. */
-async function timed(call, batches = BATCHES) {
-  const run = (count) => {
+/**
+ * Median, smallest and largest microseconds of a call; yields to the page between batches. A call may
+ * only begin something: `settle` waits until all that was begun is done, once for a batch.
+ */
+async function timed(call, batches = BATCHES, settle = null) {
+  const run = async (count) => {
     const start = performance.now();
     for (let i = 0; i < count; i++) call(i);
+    if (settle) await settle();
     return (performance.now() - start) / count;
   };
-  let count = 1, each = run(1), last = Infinity;
+  let count = 1, each = await run(1), last = Infinity;
   for (let spent = each; spent < WARM || (spent < LONGEST_WARM && each < 0.97 * last); ) {
     last = each;
     if (each * count < 5) count *= 2;
-    each = run(count);
+    each = await run(count);
     spent += each * count;
     await pause();
   }
   count = Math.max(1, Math.ceil(BATCH / Math.max(each, 1e-5)));
   const samples = [];
   for (let i = 0; i < batches; i++) {
-    samples.push(1e3 * run(count));
+    samples.push(1e3 * (await run(count)));
     await pause();
   }
   samples.sort((a, b) => a - b);
@@ -69,6 +77,7 @@ export class Meter {
   constructor(table) {
     this.table = table;
     this.instances = new Map();
+    this.found = new Map();
     this.queue = Promise.resolve();
   }
 
@@ -76,9 +85,17 @@ export class Meter {
   obstacle(kernel) {
     const { trial } = kernel.of.parts[kernel.part];
     if (trial === null) return this.table.notes[0] ?? "a page runs no code for this target: choose the compilation for WebAssembly";
+    if (this.engineOf(kernel.of) === "gpu" && !globalThis.navigator?.gpu) return "this browser has no WebGPU";
+    if (kernel.on_host) return `the host computes it: ${kernel.on_host}`;
     if (kernel.arguments === null) return "its extents are open: fix them with --shape";
     if (kernel.pool === null) return "it takes more than buffers";
     return "";
+  }
+
+  /** What runs a compilation's kernels here: "wasm", "gpu", or nothing. */
+  engineOf({ parts }) {
+    const part = parts.find(({ trial }) => trial !== null);
+    return part ? (part.device === null ? "wasm" : "gpu") : "";
   }
 
   /** One thing at a time: times are disturbed by one another. */
@@ -88,10 +105,10 @@ export class Meter {
     return done;
   }
 
-  /** What this machine can do at most, on one thread: { gflops, levels: [[bytes, GB/s, name]] }. */
-  limits() {
-    this.found ??= this.alone(() => this.findLimits());
-    return this.found;
+  /** What this machine can do at most, on one thread or on its GPU: { gflops, levels: [[bytes, GB/s, name]], launch }. */
+  limits(engine) {
+    if (!this.found.has(engine)) this.found.set(engine, this.alone(() => (engine === "gpu" ? gpuLimits(timed) : this.findLimits())));
+    return this.found.get(engine);
   }
 
   async findLimits() {
@@ -127,34 +144,58 @@ export class Meter {
    */
   time(kernel) {
     return this.alone(async () => {
-      const number = kernel.of.parts[kernel.part].trial;
-      if (!this.instances.has(number)) this.instances.set(number, await instance(number));
-      const made = this.instances.get(number);
+      const { trial, device } = kernel.of.parts[kernel.part];
+      if (!this.instances.has(trial)) this.instances.set(trial, await instance(trial, device));
+      const made = this.instances.get(trial);
+      if (made.device) return this.timeOnDevice(made, kernel);
       const blocks = [];
+      const take = (bytes) => {
+        blocks.push(allocate(made, bytes));
+        return blocks.at(-1);
+      };
+      const copy = (to, from, bytes) => new Uint8Array(made.memory.buffer).copyWithin(to, from, from + bytes);
       try {
-        return await timed(this.call(made, kernel, blocks));
+        return await timed(this.call(made, kernel, take, (address, bytes, kind) => fill(made, address, bytes, kind), copy));
       } finally {
         blocks.forEach((address) => made.code.nnc_free(address));
       }
     });
   }
 
-  call(made, kernel, blocks) {
+  // By when the queue has done a batch: launches alone tell nothing.
+  async timeOnDevice(made, kernel) {
+    const { device, imports: { nnc_device_take: take, nnc_device_copy: copy } } = made;
+    const fillThere = (address, bytes, kind) => {
+      const here = allocate(made, bytes);
+      fill(made, here, bytes, kind);
+      copy(address, here, bytes, 0);
+      made.code.nnc_free(here);
+    };
+    device.begin();
+    let found, failed;
+    try {
+      found = await timed(this.call(made, kernel, take, fillThere, (to, from, bytes) => copy(to, from, bytes, 2)), BATCHES, () => device.settle());
+    } catch (error) {
+      failed = error;
+    }
+    await device.end();
+    if (failed) throw failed;
+    return found;
+  }
+
+  call(made, kernel, take, fillWith, copyOf) {
     const weights = kernel.arguments.reduce((sum, [, bytes, , isWeight]) => sum + isWeight * bytes, 0);
     const all = kernel.of.kernels.reduce((sum, one) => sum + one.calls * (one.arguments ?? []).reduce((part, [, bytes, , isWeight]) => part + isWeight * bytes, 0), 0);
     const copies = weights ? Math.max(1, Math.min(MOST_COPIES, Math.floor(Math.min(all, WEIGHTS) / weights))) : 1;
-    const taken = (bytes, kind) => {
-      const address = allocate(made, bytes);
-      blocks.push(address);
-      fill(made, address, bytes, kind);
+    const first = kernel.arguments.map(([, bytes, kind]) => {
+      const address = take(bytes);
+      fillWith(address, bytes, kind);
       return address;
-    };
-    const first = kernel.arguments.map(([, bytes, kind]) => taken(bytes, kind));
-    const lists = Array.from({ length: copies }, (_, copy) => kernel.arguments.map(([, bytes, , isWeight], i) => {
-      if (!copy || !isWeight) return first[i];
-      const address = allocate(made, bytes);
-      blocks.push(address);
-      new Uint8Array(made.memory.buffer).copyWithin(address, first[i], first[i] + bytes);
+    });
+    const lists = Array.from({ length: copies }, (_, number) => kernel.arguments.map(([, bytes, , isWeight], i) => {
+      if (!number || !isWeight) return first[i];
+      const address = take(bytes);
+      copyOf(address, first[i], bytes);
       return address;
     }));
     if (kernel.pool) lists.forEach((list) => list.push(0));
@@ -163,10 +204,11 @@ export class Meter {
   }
 }
 
-/** The least microseconds that a machine takes for operations and bytes on one thread, and by which. */
+/** The least microseconds that a machine takes for operations and bytes, and by which. */
 export function leastTime(limits, { operations, bytes }) {
   if (operations === null || bytes === null) return null;
   const level = limits.levels.find(([size]) => bytes <= (size ?? Infinity)) ?? limits.levels.at(-1);
-  const arithmetic = operations / limits.gflops / 1e3, moved = bytes / level[1] / 1e3;
-  return { microseconds: Math.max(arithmetic, moved), by: arithmetic > moved ? "arithmetic" : level[2] };
+  const terms = [[operations / limits.gflops / 1e3, "arithmetic"], [bytes / level[1] / 1e3, level[2]], [limits.launch ?? 0, "the launch"]];
+  const [microseconds, by] = terms.reduce((most, one) => (one[0] > most[0] ? one : most));
+  return { microseconds, by };
 }

@@ -15,7 +15,8 @@ export class Kernels {
 
   columns() {
     const { words } = this.app.table;
-    const { times, limits } = this.app;
+    const { times } = this.app;
+    const limits = this.app.limitsOf(this.app.compilation);
     return [
       ["kernel", "Kernel", (one) => one.kernel, (one) => el("button", { type: "button", class: "link", onclick: () => this.app.openKernel(one) }, one.kernel)],
       ["calls", "#Calls", (one) => one.calls, (one) => one.calls],
@@ -45,10 +46,10 @@ export class Kernels {
       el("button", { type: "button", onclick: () => this.sort(name) }, text.replace(/^#/, ""), name === key ? (sign > 0 ? " ▲" : " ▼") : "")));
     const rows = sorted.map((one) => el("tr", { class: one === this.app.details.kernel ? "chosen" : "" }, columns.map(([, text, , show]) => el("td", { class: text.startsWith("#") && "number" }, show(one)))));
     const timeable = compilation.kernels.filter((one) => !meter.obstacle(one));
-    const timed = this.app.table.compilations.find((one) => one.model === compilation.model && one !== compilation && one.kernels.some((kernel) => !meter.obstacle(kernel)));
+    const timed = this.app.table.compilations.filter((one) => one.model === compilation.model && one !== compilation && one.kernels.some((kernel) => !meter.obstacle(kernel)));
     const start = timeable.length
       ? el("button", { type: "button", class: "primary", disabled: this.app.busy, onclick: () => this.app.measure(timeable) }, `▶ Measure ${plural(timeable.length, "kernel")} on this machine`)
-      : timed ? el("button", { type: "button", onclick: () => this.app.open(timed) }, `Go to '${timed.target}', which can be measured here`)
+      : timed.length ? timed.map((one) => el("button", { type: "button", onclick: () => this.app.open(one) }, `Go to '${one.target}', which can be measured here`))
       : el("span", { class: "weak" }, compilation.kernels.length ? meter.obstacle(compilation.kernels[0]) : "The model has no kernels.");
     this.element.replaceChildren(el("div", { class: "bar-line" }, el("h2", {}, "Kernels"), start, this.sum(timeable)),
       el("div", { class: "scroller", tabindex: 0, role: "region", "aria-label": "Kernels" }, el("table", {}, el("caption", { class: "hidden" }, "Kernels"), el("thead", {}, el("tr", {}, heads)), el("tbody", {}, rows))));
@@ -58,7 +59,7 @@ export class Kernels {
     const done = kernels.filter((one) => this.app.times.get(one)?.median);
     if (!done.length) return "";
     const whole = done.reduce((sum, one) => sum + one.calls * this.app.times.get(one).median, 0);
-    return el("span", { class: "weak", role: "status" }, done.length < kernels.length ? `${done.length} of ${kernels.length} done` : `${duration(whole)} for all calls of a run, one thread`);
+    return el("span", { class: "weak", role: "status" }, done.length < kernels.length ? `${done.length} of ${kernels.length} done` : `${duration(whole)} for all calls of a run, ${this.app.meter.engineOf(this.app.compilation) === "gpu" ? "on the GPU" : "one thread"}`);
   }
 
   sort(name) {

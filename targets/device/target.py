@@ -83,7 +83,7 @@ class DeviceTarget(Target):
         from ..llvm.symbols import renamed
 
         with timed("Kernels"):
-            kernels = self._kernels(module)
+            kernels = self.kernels_of(module)
         with timed("LLVM IR"):
             text = self._around(module).replace(f"@{RUN}(", f"@{DEVICE_MAIN}(")
             text += _constant(DEVICE_CODE, kernels.code or kernels.text.encode())
@@ -116,9 +116,9 @@ class DeviceTarget(Target):
         return [one.value for one in steps.elements] if isinstance(steps, ArrayAttr) else []  # type: ignore[attr-defined]
 
     def text(self, module: Operation, suffix: str) -> str:
-        return self._kernels(module).text
+        return self.kernels_of(module).text
 
-    def _kernels(self, module: Operation) -> Kernels:
+    def kernels_of(self, module: Operation) -> Kernels:
         """The code of all kernels of a module."""
         found = kernels_in(module)
         return self.code_of(found) if found is not None else Kernels("", [], [])

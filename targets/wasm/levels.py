@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from ...artifacts.options import ArtifactOptions, FileKind
 from ...ir.core import Operation
 from ...ir.timing import Timed, untimed
+from ..base import TrialCode
 from ..costs import Costs, LoopCosts, TileCosts
 from ..llvm.dots import Dot
 from ..llvm.target import LlvmTarget
@@ -105,10 +106,10 @@ class Wasm(LlvmTarget):
 
         return write_module(self, program, path, options, timed)
 
-    def trial(self, module: Operation, kernels: Sequence[str]) -> bytes:
+    def trial(self, module: Operation, kernels: Sequence[str]) -> TrialCode:
         from .module import kernels_module
 
-        return kernels_module(self, module, kernels)
+        return TrialCode(kernels_module(self, module, kernels))
 
     @property
     def is_native(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,7 +13,7 @@ from ...dialects import gpu
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.timing import Timed, untimed
-from ..base import Symbols, Target, target
+from ..base import Symbols, Target, TrialCode, target
 from ..device.target import DeviceTarget, computes_in_f64
 from ..llvm.target import LlvmTarget
 from ..source.kernels import Kernels
@@ -97,7 +97,7 @@ class BrowserTarget(WebGpuTarget):
         from .browser import packed
 
         with timed("Kernels"):
-            kernels = self._kernels(module)
+            kernels = self.kernels_of(module)
         with timed("LLVM IR"):
             text = self._around(module)
         with timed("LLVM"):
@@ -114,6 +114,11 @@ class BrowserTarget(WebGpuTarget):
         from .browser import write_module
 
         return write_module(self, program, path, timed)
+
+    def trial(self, module: Operation, kernels: Sequence[str]) -> TrialCode:
+        from .browser import kernels_trial
+
+        return kernels_trial(self, module, kernels)
 
     def obstacle(self) -> str:
         return "it runs in a browser; 'webgpu' runs the same kernels here"

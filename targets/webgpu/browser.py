@@ -17,13 +17,17 @@ from typing import TYPE_CHECKING, Any
 
 from ...artifacts.bindings.language import ModelView, language, rendered
 from ...artifacts.interface import Interface
+from ...dialects import gpu
+from ...ir.core import Operation
 from ...ir.files import Part, write_together
 from ...ir.timing import Timed, untimed
 from ...runtime.abi import DEVICE_CONSTANT, DEVICE_COPY, DEVICE_TAKE, RUN
 from ...runtime.program import Program
+from ..base import TrialCode
 from ..source.kernels import Kernels
+from ..wasm.levels import Wasm
 from ..wasm.linker import find_wasm_toolchain
-from ..wasm.module import about_program, linked, loader_text, memory_pages
+from ..wasm.module import about_program, kernels_module, linked, loader_text, memory_pages
 
 if TYPE_CHECKING:
     from . import BrowserTarget
@@ -69,18 +73,13 @@ def write_module(
     with timed("Link"):
         made = linked(find_wasm_toolchain(), code, [RUN], pages, shared=False)
     kernels = json.loads(head)
-    rows = kernels["rows"]
     about = about_program(program, path, view) | {
         "pages": pages,
         "stamp": stamp.hex(),
         "parallel": False,
         "code": _deflated(made),
-        "kernels": _deflated("\0".join(_apart(kernels["kernels"], rows)).encode()),
-        "rows": rows,
-        "checks": kernels["checks"],
-        "waits": kernels["waits"],
-        "features": [v for k, v in _FEATURES.items() if f"enable {k};" in kernels["kernels"]],
-        "limits": _limits(kernels, target.machine.workgroup_bytes),
+        **_device(kernels, target),
+        "kernels": _deflated("\0".join(_apart(kernels["kernels"], kernels["rows"])).encode()),
     }
     types = rendered("model.d.ts", view, spoken)
     files: dict[Path, Sequence[Part]] = {
@@ -91,6 +90,33 @@ def write_module(
     with timed("Output"):
         write_together(files)
     return list(files)
+
+
+def kernels_trial(target: BrowserTarget, module: Operation, names: Sequence[str]) -> TrialCode:
+    """The program's functions that launch these kernels, and the kernels' texts, of a module behind
+    the last stage, which is changed. Raises NncError.
+    """
+    found = target.kernels_of(module)
+    for op in list(module.body_block):
+        if isinstance(op, gpu.GPUModuleOp):
+            op.erase()
+    kernels = {"kernels": found.text, "rows": found.rows, "checks": found.checks}
+    about = _device({**kernels, "waits": 0, "largest": 0}, target)
+    texts = _apart(found.text, found.rows)
+    caller = target.caller
+    assert isinstance(caller, Wasm)
+    return TrialCode(kernels_module(caller, module, names), {**about, "texts": texts})
+
+
+def _device(kernels: dict[str, Any], target: BrowserTarget) -> dict[str, Any]:
+    """What a loader opens a device by, and what it knows of the kernels beside their texts."""
+    return {
+        "rows": kernels["rows"],
+        "checks": kernels["checks"],
+        "waits": kernels["waits"],
+        "features": [v for k, v in _FEATURES.items() if f"enable {k};" in kernels["kernels"]],
+        "limits": _limits(kernels, target.machine.workgroup_bytes),
+    }
 
 
 def _limits(kernels: dict[str, Any], workgroup_bytes: int) -> dict[str, int]:

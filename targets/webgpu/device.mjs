@@ -1,14 +1,34 @@
 // A device of WebGPU as the program around the kernels has it. That is WebAssembly: it asks for memory,
 // copies and launches by the functions of `Device`, which write them down for the GPU. What comes back
 // is read when the program has ended, or in the middle where it has to wait. This stands in the file
-// of `webgpu.mjs`.
-
-const fault = (text, cause) => new Error(`${MODEL.name}: ${text}`, { cause });
+// of `webgpu.mjs`, or of a page that times kernels; `fault(text, cause)` there makes an error.
 
 async function inflated(text) {
   const packed = Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   return new Response(stream).arrayBuffer();
+}
+
+// -- the adapter -----------------------------------------------------------------------------------
+
+// A device with the limits and features that the model needs, and as large buffers as there are.
+async function openDevice(gpu, about) {
+  if (!gpu) throw fault("there is no WebGPU here: it takes a browser that has it, and a page from https or localhost");
+  const adapter = await gpu.requestAdapter({ powerPreference: "high-performance" });
+  if (!adapter) throw fault("no WebGPU adapter is here");
+  const missing = about.features.filter((feature) => !adapter.features.has(feature));
+  if (missing.length) throw fault(`the adapter has no ${missing.join(", no ")}, which is needed`);
+  const requiredLimits = {};
+  for (const [name, needed] of Object.entries(about.limits)) {
+    const found = adapter.limits[name];
+    if (found < needed) throw fault(`it takes ${name} of ${needed}, and the adapter has ${found}`);
+    requiredLimits[name] = name.includes("uffer") ? found : needed;
+  }
+  try {
+    return await adapter.requestDevice({ requiredFeatures: about.features, requiredLimits });
+  } catch (error) {
+    throw fault(`the adapter gives no device: ${error.message}`, error);
+  }
 }
 
 // -- kernels ---------------------------------------------------------------------------------------
@@ -47,9 +67,8 @@ fn nnc_patch(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_
 };
 
 // All pipelines, made before any is used.
-async function makeKernels(device) {
-  const texts = new TextDecoder().decode(await inflated(MODEL.kernels)).split("\0");
-  const rows = MODEL.rows.map((row, i) => {
+async function makeKernels(device, texts, lines) {
+  const rows = lines.map((row, i) => {
     const [name, threads, kinds] = row.split(" ");
     return { name, threads: Number(threads), kinds, text: texts[i] };
   });
@@ -95,12 +114,13 @@ class Device {
   #count = 0;
   #run = 0;
 
-  constructor(device, kernels, memory) {
-    Object.assign(this, { device, kernels, memory });
+  // `about` has the texts of `checks`, and how often the program `waits` for the device in a run.
+  constructor(device, kernels, memory, about) {
+    Object.assign(this, { device, kernels, memory, about });
     this.step = device.limits.minUniformBufferOffsetAlignment;
     this.numbers = new Uint32Array(NUMBERS / 4);
     this.uniform = device.createBuffer({ size: NUMBERS, usage: GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST });
-    this.status = MODEL.checks.length ? this.#newBlock(4) : undefined;
+    this.status = this.about.checks.length ? this.#newBlock(4) : undefined;
     if (this.status) Object.assign(this.status, { bytes: 4, taken: 2 });
     device.lost.then(({ message }) => (this.lost = message || "no reason given"));
   }
@@ -190,7 +210,7 @@ class Device {
   #copy(to, from, bytes, way) {
     bytes >>>= 0;
     if (!bytes) return;
-    if (way === TO_HOST && !MODEL.waits) throw fault("the program looks at results in the middle, and cannot wait");
+    if (way === TO_HOST && !this.about.waits) throw fault("the program looks at results in the middle, and cannot wait");
     if (way === TO_HOST) return this.#readNow(to >>> 0, ...this.#at(from), bytes);
     if (way === TO_HOST_AT_END) this.#late.push([to >>> 0, ...this.#at(from), bytes]);
     else if (way === TO_DEVICE) this.#write(...this.#at(to), from >>> 0, bytes);
@@ -323,7 +343,7 @@ class Device {
         fail(error);
       }
     };
-    return MODEL.waits ? new WebAssembly.Suspending(guarded) : guarded;
+    return this.about.waits ? new WebAssembly.Suspending(guarded) : guarded;
   }
 
   async #readNow(to, block, start, bytes) {
@@ -378,7 +398,7 @@ class Device {
         const found = await this.#read(parts);
         this.#late.forEach(([to, , , bytes], i) => new Uint8Array(this.memory.buffer, to, bytes).set(found[i]));
         const failed = this.status ? new Uint32Array(found.at(-1).slice().buffer)[0] : 0;
-        if (failed) this.fault = fault(MODEL.checks[failed - 1]);
+        if (failed) this.fault = fault(this.about.checks[failed - 1]);
       }
       this.#submit();
     } catch (error) {
@@ -390,6 +410,13 @@ class Device {
     if (this.lost) throw fault(`the device was lost: ${this.lost}`);
     if (full) throw fault("the device has too little memory");
     if (invalid) throw fault(`the device failed: ${invalid.message.split("\n")[0]}`);
+    if (this.fault) throw this.fault;
+  }
+
+  // Waits until all that was asked for is done; nothing is read.
+  async settle() {
+    this.#submit();
+    await this.device.queue.onSubmittedWorkDone();
     if (this.fault) throw this.fault;
   }
 

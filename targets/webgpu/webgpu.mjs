@@ -8,27 +8,7 @@
 
 const MODEL = "MODEL";
 
-// -- the adapter -----------------------------------------------------------------------------------
-
-// A device with the limits and features that the model needs, and as large buffers as there are.
-async function openDevice(gpu) {
-  if (!gpu) throw fault("there is no WebGPU here: it takes a browser that has it, and a page from https or localhost");
-  const adapter = await gpu.requestAdapter({ powerPreference: "high-performance" });
-  if (!adapter) throw fault("no WebGPU adapter is here");
-  const missing = MODEL.features.filter((feature) => !adapter.features.has(feature));
-  if (missing.length) throw fault(`the adapter has no ${missing.join(", no ")}, which the model needs`);
-  const requiredLimits = {};
-  for (const [name, needed] of Object.entries(MODEL.limits)) {
-    const found = adapter.limits[name];
-    if (found < needed) throw fault(`the model needs ${name} of ${needed}, and the adapter has ${found}`);
-    requiredLimits[name] = name.includes("uffer") ? found : needed;
-  }
-  try {
-    return await adapter.requestDevice({ requiredFeatures: MODEL.features, requiredLimits });
-  } catch (error) {
-    throw fault(`the adapter gives no device: ${error.message}`, error);
-  }
-}
+const fault = (text, cause) => new Error(`${MODEL.name}: ${text}`, { cause });
 
 // -- the model -------------------------------------------------------------------------------------
 
@@ -41,7 +21,7 @@ class Model {
   static async make(code, device, kernels, weights) {
     const model = new Model();
     const program = (model.#program = new Program());
-    model.#device = new Device(device, await kernels, program.memory);
+    model.#device = new Device(device, await kernels, program.memory, MODEL);
     await program.instantiate(code, { ...model.#device.imports(), sleeps: () => 0, spawn: () => 1 });
     await program.place(weights);
     return model;
@@ -121,9 +101,9 @@ export async function load(source = new URL(MODEL.weightsFile, import.meta.url),
   const code = inflated(MODEL.code).then((bytes) => WebAssembly.compile(bytes));
   const file = open(source, signal);
   [code, file].forEach((one) => one.catch(() => {})); // they are waited for below
-  const device = await openDevice(gpu);
+  const device = await openDevice(gpu, MODEL);
   try {
-    const kernels = makeKernels(device);
+    const kernels = inflated(MODEL.kernels).then((bytes) => makeKernels(device, new TextDecoder().decode(bytes).split("\0"), MODEL.rows));
     kernels.catch(() => {});
     return await Model.make(await code, device, kernels, new Stream(total, tell, ...(await file)));
   } catch (error) {
