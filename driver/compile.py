@@ -170,7 +170,7 @@ def run_stages(
     place to resume from.
     """
     from ..ir.passes import PassContext, PassManager
-    from ..lowering.pipelines import pipeline, stages_of
+    from ..lowering.pipelines import pipeline, pipeline_of, stages_of
     from ..targets.attribute import attach, target_of
     from .endless import check_ends
     from .hosting import check_compiled_whole
@@ -184,7 +184,7 @@ def run_stages(
             progress(f"{stage.name}: {stage.summary}")
         context = PassContext(progress=progress, decisions=decisions)
         with timed(f"'{stage.name}' Stage"):
-            pipelines = [_scheduled(pipeline(stage.text()), tuned)]
+            pipelines = [_scheduled(pipeline_of(stage), tuned)]
             if stage.name == "simplify-graph" and prepare_milliseconds is not None:
                 options = f"milliseconds={prepare_milliseconds}"
                 pipelines.append(pipeline(f"builtin.module(prepare-weights{{{options}}})"))

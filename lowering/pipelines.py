@@ -8,6 +8,7 @@ of nn-opt and the file names of `nnc stages`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from ..ir.passes import Pass, Pipeline
 from ..ir.pipeline_text import parse_pipeline
@@ -128,3 +129,9 @@ def lookup(name: str, target: str = DEFAULT) -> type[Pass] | Sequence[Pass | Pip
 def pipeline(text: str) -> Pipeline:
     """A pipeline from upstream's text. Raises NncError."""
     return parse_pipeline(text, lookup)
+
+
+@lru_cache(64)
+def pipeline_of(stage: Stage) -> Pipeline:
+    """The passes of a stage, which each compilation runs."""
+    return pipeline(stage.text())

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from ..ir.attributes import Attribute, BoolAttr, DictAttr, FloatAttr, IntegerAttr, StringAttr
@@ -20,6 +21,7 @@ from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.types import f64, i64
 from .base import Target, asked, find_host, host, target
+from .machine import Machine
 
 TARGET = "nnc.target"
 
@@ -150,11 +152,17 @@ def _read(written: Attribute) -> Target:
     machine = given.pop("machine", DictAttr(()))
     if given or not isinstance(processor, StringAttr) or not isinstance(machine, DictAttr):
         raise NncError("expected 'name', 'processor' (a string) and 'machine' (a dictionary)")
-    found = replace(found, processor=processor.value, machine=_changed(found.machine, machine))
+    found = replace(found, processor=processor.value, machine=_machine(found.machine, machine))
     here = find_host() if processor.value else None
     if here is not None and (here.name, here.processor) == (found.name, found.processor):
         return replace(here, machine=found.machine)
     return found
+
+
+@lru_cache(64)
+def _machine(named: Machine, given: DictAttr) -> Machine:
+    """A machine with other numbers; each pass of a compilation asks for the same one."""
+    return _changed(named, given)
 
 
 def _changed(base: Any, given: DictAttr, path: str = "machine") -> Any:

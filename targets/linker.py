@@ -92,7 +92,9 @@ class Toolchain:
                 options = ["-nostdlib", "-rtlib=compiler-rt", "-Wl,--gc-sections,--no-entry"]
                 options += [f"-Wl,--out-implib={output.with_suffix('.lib')}"]
                 options += [f"-l{one}" for one in _WINDOWS_LIBRARIES]
-        self._run([*self.driver, "-shared", "-s", "-o", str(output), *given, *options])
+        # Zig links what is not optimized with a library for sanitizers, which it has to make first.
+        command = [*self.driver, "-O2", "-shared", "-s", "-o", str(output)]
+        self._run([*command, *given, *options])
 
     def program(self, source: Path, output: Path) -> None:
         """A program of C text that loads libraries, for the libc that is there."""

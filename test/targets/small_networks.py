@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import onnx
+import pytest
 
 from ..models.small_models import GraphMaker, small_transformer
 
@@ -137,3 +138,9 @@ NETWORKS: dict[str, Callable[[], onnx.ModelProto]] = {
     "lstm": lstm,
     "detector": detector,
 }
+
+
+def by_default(*names: str) -> list:
+    """All networks as parameters of a test, of which the others are thorough."""
+    rare = {name: [pytest.mark.thorough] * (name not in names) for name in NETWORKS}
+    return [pytest.param(name, marks=marks) for name, marks in rare.items()]

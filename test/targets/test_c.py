@@ -164,9 +164,17 @@ def test_networks(name, build):
     check(NETWORKS[name]())
 
 
+def by_turns():
+    """Every network by gcc, and by turns by clang and by zig, whose C compiler is clang."""
+    others = [compiler for compiler in COMPILERS if compiler != "gcc"]
+    for compiler in COMPILERS:
+        for number, name in enumerate(NETWORKS):
+            rare = compiler != "gcc" and compiler != others[number % len(others)]
+            yield pytest.param(compiler, name, marks=[pytest.mark.thorough] * rare)
+
+
 @pytest.mark.emulated
-@pytest.mark.parametrize("name", NETWORKS)
-@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize(("compiler", "name"), list(by_turns()))
 def test_every_network(name, compiler, build):
     build(compiler, [*STRICT, "-O2"])
     check(NETWORKS[name]())

@@ -20,7 +20,7 @@ from nnc.tools.nnc import main
 from ..artifacts.test_artifacts import symbols
 from ..models.small_models import small_cnn
 from ..models.test_small_models import assert_close, expected, inputs_of, wide_cnn
-from .emulated import PROGRAM_FLAG, TOLERANCES, require_emulator, sampled
+from .emulated import PROGRAM_FLAGS, TOLERANCES, require_emulator, sampled
 from .small_networks import NETWORKS
 
 pytestmark = pytest.mark.emulated
@@ -119,7 +119,7 @@ def test_the_example_in_c(tmp_path: Path, suffix: str, name: str):
     one = target(name)
     command = [
         *find_toolchain(one.triple).driver,
-        PROGRAM_FLAG,
+        *PROGRAM_FLAGS,
         "-I.",
         str(EXAMPLE),
         f"./{library.name}",

@@ -242,7 +242,7 @@ def test_movement(name, emulated):
 
 
 @pytest.mark.emulated
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(7)  # no multiple of the devices, so that each has its turn
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("kind", NETWORKS)
 def test_networks(kind, name, emulated):

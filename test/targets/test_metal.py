@@ -28,7 +28,7 @@ from ..models.test_small_models import assert_close, expected
 from ..models.test_small_models import inputs_of as model_inputs
 from .emulated import TOLERANCES
 from .metal import emulation
-from .small_networks import NETWORKS
+from .small_networks import NETWORKS, by_default
 
 ADD_AND_SOFTMAX = """
 func.func @main(%a: tensor<?x40xf32>, %b: tensor<40xf32>) -> (tensor<?x40xf32>) {
@@ -218,7 +218,7 @@ def test_operator(name, emulated):
 
 
 @pytest.mark.emulated
-@pytest.mark.parametrize("kind", NETWORKS)
+@pytest.mark.parametrize("kind", by_default("mobilenet_v2", "bert", "lstm", "detector"))
 def test_network(kind, emulated):
     model = NETWORKS[kind]()
     inputs = model_inputs(model)

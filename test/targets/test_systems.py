@@ -27,7 +27,7 @@ from ..driver.test_prepared_weights import convolutions
 from ..models.small_models import small_cnn
 from ..models.test_small_models import assert_close, wide_cnn
 from ..processor import runnable
-from .emulated import PROGRAM_FLAG, TOLERANCES, require_emulator
+from .emulated import PROGRAM_FLAGS, TOLERANCES, require_emulator
 
 MODEL = """
 func.func @main(%x: tensor<4x8xf32>) -> tensor<4x16xf32> {
@@ -286,7 +286,7 @@ def test_a_program_in_c_with_a_file_of_weights(tmp_path: Path):
     (tmp_path / "main.c").write_text(PROGRAM)
     driver = find_toolchain(target(name).triple).driver
     sizes = [f"-DX={x.size}", f"-DY={y.size}"]
-    command = [*driver, PROGRAM_FLAG, *sizes, "main.c", "model.lib", "-o", "main.exe"]
+    command = [*driver, *PROGRAM_FLAGS, *sizes, "main.c", "model.lib", "-o", "main.exe"]
     subprocess.run(command, cwd=tmp_path, check=True)
     emulator = target(name).emulator
     assert emulator is not None
@@ -306,7 +306,7 @@ def test_a_static_library_for_windows(tmp_path: Path):
         '#include "model.h"\nint main(void) { nnc_context *c; return nnc_create(&c, 0, 1); }\n'
     )
     driver = find_toolchain(target(name).triple).driver
-    command = [*driver, PROGRAM_FLAG, "main.c", "model.a", "-o", "main.exe"]
+    command = [*driver, *PROGRAM_FLAGS, "main.c", "model.a", "-o", "main.exe"]
     subprocess.run(command, cwd=tmp_path, check=True)
     emulator = target(name).emulator
     assert emulator is not None
@@ -335,7 +335,7 @@ def test_levels_in_one_dll(tmp_path: Path):
     one = target(names[0])
     command = [
         *find_toolchain(one.triple).driver,
-        PROGRAM_FLAG,
+        *PROGRAM_FLAGS,
         "main.c",
         "model.lib",
         "-o",

@@ -28,7 +28,7 @@ from ..lowering.test_nn_to_linalg_cases import one_op
 from ..models.test_small_models import assert_close, expected
 from ..models.test_small_models import inputs_of as model_inputs
 from .emulated import TOLERANCES
-from .small_networks import NETWORKS
+from .small_networks import NETWORKS, by_default
 from .test_emulated_operators import check_together, remainders
 from .test_metal import ADD_AND_SOFTMAX, CASES, check, parsed
 from .test_opencl import chain, gathering
@@ -273,7 +273,7 @@ def test_casts(element, adapter):
 
 
 @pytest.mark.emulated
-@pytest.mark.parametrize("kind", NETWORKS)
+@pytest.mark.parametrize("kind", by_default("squeezenet", "gpt2", "lstm", "detector"))
 def test_network(kind, adapter):
     model = NETWORKS[kind]()
     inputs = model_inputs(model)
