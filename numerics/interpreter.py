@@ -23,6 +23,7 @@ and `interpret` may use of its frame:
     frame.reads(op, array, at), writes, changes
                                       says which elements of a memref it is about to touch, by
                                       indices or arrays of them; `changes` is in one step
+    frame.watches(array)              whether anyone asks for that: else it need not be said
     frame.thread                      the thread of a launched kernel, see launches.py
     frame.launch(kernel, groups, threads, args)
                                       runs a kernel of the module `frame.module`
@@ -261,6 +262,11 @@ class Frame:
         from .launches import launch
 
         launch(self.interpreter, kernel, groups, threads, args)
+
+    def watches(self, array: np.ndarray) -> bool:
+        """Whether threads share the memref, so that it matters which elements are touched."""
+        thread = self.interpreter.thread
+        return thread is not None and thread.shares(array)
 
     def reads(self, op: Operation, array: np.ndarray, at: tuple[Any, ...]) -> None:
         """The operation is about to read these elements."""

@@ -85,6 +85,10 @@ class Thread:
         group = f"group {self.group.place}"
         return group if self.is_whole_group else f"thread {self.place} of {group}"
 
+    def shares(self, array: np.ndarray) -> bool:
+        """Whether other threads may touch an array too."""
+        return any(memory.holds(array) for memory in self.group.memories)
+
     def touch(self, op: Operation, array: np.ndarray, at: tuple[Any, ...], access: Access) -> None:
         """It reads or writes elements. Raises NncError where another thread is in the way."""
         for memory in self.group.memories:

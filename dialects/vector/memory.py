@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...ir.constraints import (
@@ -55,6 +56,28 @@ IndexVector = Constraint(
     "vector of integer or index values",
     lambda t: isinstance(t, VectorType) and isinstance(t.element_type, IntegerType | IndexType),
 )
+
+
+def inner_part(array: Any, starts: Sequence[int], extents: Sequence[int | None]) -> Any:
+    """The part of an array that begins at indices, as a view; None where some of it lies outside.
+
+    A dimension whose extent is None is one index, and the part has no such dimension.
+    """
+    at: list[Any] = []
+    for start, extent, size in zip(starts, extents, array.shape, strict=True):
+        end = start + (1 if extent is None else extent)
+        if start < 0 or end > size:
+            return None
+        at.append(start if extent is None else slice(start, end))
+    return array[(*at, ...)]
+
+
+def _unwatched(array: Any, indices: list[Any], shape: tuple[int, ...], frame: Any) -> Any:
+    """A vector's place along the last dimensions, as a view; None where a check has more to say."""
+    first = len(indices) - len(shape)
+    if first < 0 or len(indices) != array.ndim or frame.watches(array):
+        return None
+    return inner_part(array, [int(i) for i in indices], [*[None] * first, *shape])
 
 
 def _rows(op: Op, array: Any, indices: list[Any], shape: tuple[int, ...]) -> tuple:
@@ -117,6 +140,9 @@ class Load(Op, name="vector.load", traits=(ReadsMemory,)):
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         array, *indices = operands
+        part = _unwatched(array, indices, self.result.type.shape, frame)
+        if part is not None:
+            return [part.copy()]
         at = _rows(self, array, indices, self.result.type.shape)
         _inside(self, array, at)
         frame.reads(self, array, at)
@@ -142,6 +168,10 @@ class Store(Op, name="vector.store", traits=(WritesMemory,)):
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         value, array, *indices = operands
+        part = _unwatched(array, indices, value.shape, frame)
+        if part is not None:
+            part[...] = value
+            return []
         at = _rows(self, array, indices, value.shape)
         _inside(self, array, at)
         frame.writes(self, array, at)

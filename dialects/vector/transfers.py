@@ -40,7 +40,7 @@ from ...ir.types import (
 from ...ir.undefined import note_where
 from ..index_lists import by_field
 from .dimensions import default_transfer_map, transfer_mask_type
-from .memory import AnyShaped, MaskVector
+from .memory import AnyShaped, MaskVector, inner_part
 
 
 class _Transfer(Op):
@@ -136,6 +136,27 @@ class _Transfer(Op):
         ]
         return tuple(np.broadcast_to(p, shape) for p in clipped), active
 
+    def _part(self, indices: list[Any], mask: Any, array: Any) -> Any:
+        """The window as a view of the vector's shape, where all lanes count; else None."""
+        shape: Any = self.vector_type.shape
+        if mask is not None or len(self.map.results) != len(shape):
+            return None
+        extents: list[int | None] = [None] * len(indices)
+        walked = []
+        for extent, e in zip(shape, self.map.results, strict=True):
+            if isinstance(e, AffineDim):
+                extents[e.position] = extent
+                walked.append(e.position)
+        part = inner_part(array, [int(i) for i in indices], extents)
+        if part is None or (len(walked) < 2 and part.shape == shape):
+            return part
+        order = sorted(range(len(walked)), key=walked.__getitem__)
+        part = part.transpose([order.index(lane) for lane in range(len(walked))])
+        for lane, e in enumerate(self.map.results):
+            if not isinstance(e, AffineDim):
+                part = part[(slice(None),) * lane + (None,)]
+        return np.broadcast_to(part, shape) if len(walked) < len(shape) else part
+
     def _check(self, inside: Any) -> None:
         """Raise where a dimension said to be in bounds is not."""
         if all(self.bounds) and not inside.all():
@@ -219,6 +240,10 @@ class TransferRead(_Transfer, name="vector.transfer_read", traits=(ReadsMemory,)
             self._check(np.zeros(1, np.bool_))
             shape: Any = self.vector_type.shape
             return [np.full(shape, padding, array.dtype)]
+        if not frame.watches(array):
+            part = self._part(given["indices"], given["mask"], array)
+            if part is not None:
+                return [part.copy()]
         at, active = self._window(given["indices"], given["mask"], array)
         frame.reads(self, array, tuple(p[active] for p in at))
         return [np.where(active, array[at], padding).astype(array.dtype)]
@@ -280,7 +305,12 @@ class TransferWrite(_Transfer, name="vector.transfer_write", traits=(WritesMemor
         array = given["base"]
         if self.result is not None:
             array = array.copy()
-        if 0 not in array.shape:
+        part = None
+        if not frame.watches(array):
+            part = self._part(given["indices"], given["mask"], array)
+        if part is not None:
+            part[...] = given["valueToStore"]
+        elif 0 not in array.shape:
             at, active = self._window(given["indices"], given["mask"], array)
             at = tuple(p[active] for p in at)
             frame.writes(self, array, at)

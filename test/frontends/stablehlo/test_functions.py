@@ -6,18 +6,16 @@ import pytest
 
 from .cases import LOOSE, arrays, names, text
 
-SAMPLE = 9
-"""Of so many cases, one runs by default."""
+ONE_IN = 9
+"""Of so many cases, one is not slow."""
+CASES = [
+    pytest.param(name, marks=[pytest.mark.slow] * bool(number % ONE_IN))
+    for number, name in enumerate(names())
+]
 
 
-@pytest.mark.parametrize("name", names()[::SAMPLE])
-def test_a_sample_agrees_with_jax(name):
-    check(name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", names())
-def test_all_agree_with_jax(name):
+@pytest.mark.parametrize("name", CASES)
+def test_agrees_with_jax(name):
     check(name)
 
 
