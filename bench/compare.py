@@ -10,7 +10,8 @@ the machine meets all of them (`delivery/engines`, as in `nnc package`). Prints 
 latency in ms, its spread (half the distance between the quartiles), how many times as fast as the
 peer nnc is (the median of the ratios of neighbouring turns), the time to make the model ready, the
 most memory that the process had, the size of what is shipped, and the largest error relative to the
-output's largest value: against ONNX Runtime's outputs, or with `--errors` against those of the model in float64.
+output's largest value: against ONNX Runtime's outputs, or with `--errors` against those of the
+model in float64.
 """
 
 import argparse

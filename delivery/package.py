@@ -43,13 +43,14 @@ Arrays = Mapping[str, np.ndarray]
 
 
 def measured(request: Request, module: Operation, inputs: Arrays, say: Say) -> dict[str, Any]:
-    """The report of a module of the graph, without a library and a search for schedules.
+    """The report of a module of the graph, without a library.
 
     Raises NncError.
     """
     with tempfile.TemporaryDirectory(prefix="nnc-package-") as name:
         work = _Work(request, module, inputs, Path(name), Path(name) / "content", say)
         work.content.mkdir()
+        work.tune()
         work.measure()
         return report(work.findings(Library(failure="none was asked for")))
 

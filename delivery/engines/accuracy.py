@@ -68,8 +68,8 @@ def _compared(index: int, a: np.ndarray, b: np.ndarray) -> Accuracy:
     finite = np.isfinite(wide_a) & np.isfinite(wide_b)
     lost = int((~finite & ~same).sum())
     fault = f"output {index}: {lost} of {b.size} values are no finite numbers on one side alone"
-    difference = np.abs(wide_a - wide_b, where=finite, out=np.zeros(b.shape))
-    largest = float(difference.max(initial=0.0))
+    with np.errstate(over="ignore"):
+        largest = float(np.abs(wide_a[finite] - wide_b[finite]).max(initial=0.0))
     scale = float(np.abs(wide_b[finite]).max(initial=0.0)) or 1.0
     allowed = _BYTE if exact and b.dtype.itemsize == 1 and b.dtype.kind in "iu" else 0.0
     return Accuracy(
@@ -77,7 +77,7 @@ def _compared(index: int, a: np.ndarray, b: np.ndarray) -> Accuracy:
         None if exact or not finite.any() else largest / scale,
         _cosine(wide_a[finite], wide_b[finite]),
         _share(same),
-        not exact or largest <= allowed,
+        not exact or bool(same.all()) or 0 < largest <= allowed,
         fault if lost else "",
     )
 

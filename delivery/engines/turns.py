@@ -25,7 +25,9 @@ PAUSE = 0.1
 take a processor from this one. ONNX Runtime's do for 50 ms."""
 
 _TURN_SECONDS = 0.05
-"""What a turn of runs lasts where the time is given: a timer or an interrupt is little of it."""
+"""What a turn lasts at least where seconds are given: a timer or an interrupt is little of it."""
+_LEAST_TURNS = 4
+"""Of each engine where seconds are given, however slow one is."""
 _MOST_RUNS = 10_000
 """Of a turn."""
 _WARM_UP = 2
@@ -34,7 +36,7 @@ _WARM_UP = 2
 
 @dataclass(frozen=True)
 class Effort:
-    """How long each engine runs: for so many `seconds` in all, or so many `runs`.
+    """How long engines run: for so many `seconds` each on average, or so many `runs` each.
 
     `limit` is what an engine may take at most to load, or for a turn, in seconds.
     """
@@ -48,9 +50,9 @@ class Effort:
 class Result:
     """One engine on one model with one number of threads.
 
-    Latencies are in ms, `turns` has those of each turn. `energy_j` is that of a run, of all the
-    machine's processors. `outputs` are those of a run; None where there are none, as `failure`
-    says. `accuracy` is None until somebody compares them, see `accuracy.py`.
+    Latencies are in ms: `turns` has those of each turn, `pace` is one of a run before. `joules` are
+    what the machine's processors consumed in all turns. `outputs` are those of a run; None where
+    there are none, as `failure` says. `accuracy` is None until somebody compares them.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Result:
     compile_ms: float | None = None
     peak_bytes: int | None = None
     size_bytes: int = 0
+    pace: float = math.nan
     turns: list[list[float]] = field(default_factory=list)
     seconds: float = 0.0
     joules: float | None = None
@@ -116,12 +119,15 @@ def measure(
                 process = processes[result.name] = EngineProcess(jobs[result.name])
                 _load(process, result, effort.limit)
         alive = [one for one in results if not one.failure]
+        counts = _counts(alive, effort)
         for done in _rounds(alive, effort):
             said(", ".join(one.name for one in alive if not one.failure), 0.5 + 0.5 * done)
             for result in alive:
                 if not result.failure:
                     with _failing(result):
-                        _turn(processes[result.name], result, effort, meter)
+                        _turn(
+                            processes[result.name], result, counts[result.name], effort.limit, meter
+                        )
         for result in alive:
             if not result.failure:
                 with _failing(result):
@@ -154,7 +160,7 @@ def _load(process: EngineProcess, result: Result, limit: float) -> None:
         file = Path(folder) / "outputs.npz"
         process.ask(f"save {file}", limit)
         result.outputs = _read(file)
-    process.ask(f"run {_WARM_UP}", limit)
+    result.pace = min(process.ask(f"run {_WARM_UP}", limit)["ms"])
 
 
 def _read(file: Path) -> list[np.ndarray]:
@@ -165,16 +171,23 @@ def _read(file: Path) -> list[np.ndarray]:
         raise EngineError(f"its outputs cannot be read: {error}") from None
 
 
-def _turn(process: EngineProcess, result: Result, effort: Effort, meter: Meter) -> None:
+def _counts(results: Sequence[Result], effort: Effort) -> dict[str, int]:
+    """The runs of a turn of each: where seconds are given, turns of all last about as long."""
+    if effort.seconds is None or not results:
+        return {one.name: TURN for one in results}
+    slowest = 1e-3 * max(one.pace for one in results)
+    span = max(_TURN_SECONDS, min(slowest, effort.seconds / (2 * _LEAST_TURNS)))
+    wanted = {one.name: round(span / max(1e-3 * one.pace, 1e-7)) for one in results}
+    return {name: min(_MOST_RUNS, max(1, count)) for name, count in wanted.items()}
+
+
+def _turn(process: EngineProcess, result: Result, count: int, limit: float, meter: Meter) -> None:
     time.sleep(PAUSE if result.threads > 1 else 0)
-    count = TURN
-    if effort.seconds is not None and result.turns:
-        count = math.ceil(_TURN_SECONDS / max(1e-3 * min(result.turns[-1]), 1e-7))
     before = meter.read()
-    told = process.ask(f"run {min(_MOST_RUNS, max(TURN, count))}", effort.limit)
+    told = process.ask(f"run {count}", limit)
     joules = meter.between(before, meter.read())
     times = told["ms"]
-    if not isinstance(times, list) or not times:
+    if not isinstance(times, list) or len(times) != count:
         raise EngineError("the process gave no times")
     result.turns.append(times)
     result.seconds += told["seconds"]
@@ -188,12 +201,14 @@ def _rounds(results: Sequence[Result], effort: Effort) -> Iterator[float]:
         count = -(-effort.runs // TURN)
         yield from (i / count for i in range(count))
         return
-    while True:
-        left = [one for one in results if not one.failure]
-        done = min((one.seconds / effort.seconds for one in left), default=1.0)
+    turn = 0
+    while left := [one for one in results if not one.failure]:
+        spent = sum(one.seconds for one in left) / (len(left) * effort.seconds)
+        done = min(spent, turn / _LEAST_TURNS)
         if done >= 1.0:
             return
         yield done
+        turn += 1
 
 
 @contextmanager
