@@ -78,20 +78,22 @@ def bars_of(
     whisker: str | None,
 ) -> Markup | None:
     """A picture of the figure `value` of all engines that have it; None where none has. `form`
-    writes it, `whisker` is the figure of its spread.
+    writes it, `whisker` is the figure of its spread. A figure without spread is hardly another one
+    on more threads: each engine has one bar.
     """
     best = report["recommendation"]
     chosen = (best["engine"], (best["options"] or {}).get("threads"))
     rows = []
     for one in report["engines"]:
         found = one[value]
-        if found is None or one["failed"]:
-            continue
         name, threads = one["title"], one["threads"]
-        if len(report["threads"]) > 1:
+        if found is None or one["failed"] or (not whisker and any(r.label == name for r in rows)):
+            continue
+        if whisker and len(report["threads"]) > 1:
             name = f"{name}, {threads} thread{'s' if threads > 1 else ''}"
         spread = (one[whisker] or 0.0) if whisker else 0.0
-        rows.append(Bar(name, found, form(found), spread, (one["name"], threads) == chosen))
+        is_best = one["name"] == chosen[0] and (not whisker or threads == chosen[1])
+        rows.append(Bar(name, found, form(found), spread, is_best))
     if not rows:
         return None
     rows.sort(key=lambda row: row.value)
