@@ -134,7 +134,12 @@ class _Work:
             )
         made = in_precision(request.model, request.precision, self.folder, [self.inputs])
         choices: dict[str, Any] = dict(request.choices)
-        self.module = load_module(str(made), fast_math=request.fast_math, **choices)
+        try:
+            self.module = load_module(str(made), fast_math=request.fast_math, **choices)
+        except NncError as error:
+            raise NncError(
+                f"'{request.name}' in {request.precision} is no valid model: {error.message}"
+            ) from None
         return made
 
     # -- tune ------------------------------------------------------------------------------------

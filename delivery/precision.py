@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,7 +53,8 @@ def in_precision(
     made, floats = folder / f"{path.stem}.{name}.onnx", PRECISIONS[name].floats
     try:
         if floats:
-            onnx.save(narrowed(onnx.load(path), onnx.TensorProto.DataType.Value(floats)), made)
+            type = onnx.TensorProto.DataType.Value(floats)
+            onnx.save(narrowed(_current(onnx.load(path)), type), made)
         else:
             _quantize(path, made, samples)
     except NncError:
@@ -60,6 +63,24 @@ def in_precision(
         reason = str(error).strip().split("\n")[0] or type(error).__name__
         raise NncError(f"'{path.name}' cannot be made {name}: {reason}") from None
     return made
+
+
+_OPSET = 22
+"""From here on ONNX's convolutions and pools take bfloat16."""
+
+
+def _current(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model in the version of operators that takes all floats, where ONNX can convert it."""
+    import onnx
+    from onnx.version_converter import convert_version
+
+    versions = [one.version for one in model.opset_import if one.domain in ("", "ai.onnx")]
+    if not versions or max(versions) >= _OPSET:
+        return model
+    try:
+        return convert_version(model, _OPSET)
+    except (RuntimeError, ValueError, onnx.checker.ValidationError):
+        return model
 
 
 def narrowed(model: onnx.ModelProto, type: int) -> onnx.ModelProto:
@@ -116,4 +137,16 @@ def _quantize(path: Path, made: Path, samples: Iterable[Mapping[str, np.ndarray]
             found = next(self._samples, None)
             return None if found is None else dict(found)
 
-    quantize_static(path, made, Samples(), quant_format=QuantFormat.QDQ, per_channel=True)
+    with _silence():
+        quantize_static(path, made, Samples(), quant_format=QuantFormat.QDQ, per_channel=True)
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Without what the quantizer logs: advice to who wrote the model."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(before)
