@@ -17,6 +17,8 @@ import onnx.parser
 import pytest
 from nnc.delivery import package as packaging
 from nnc.delivery.engines import table
+from nnc.delivery.precision import in_precision
+from nnc.targets.base import target
 from nnc.tools import nnc as nnc_tool
 from nnc.tools.command import Streams
 from onnx.reference import ReferenceEvaluator
@@ -208,23 +210,23 @@ def test_a_wrong_engine_is_not_recommended(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("target", ["hls", "riscv64"])
-def test_a_target_that_does_not_run_here(home: Path, target: str) -> None:
-    if target == os.uname().machine:
+@pytest.mark.parametrize("name", ["hls", "riscv64"])
+def test_a_target_that_does_not_run_here(home: Path, name: str) -> None:
+    if name == os.uname().machine:
         pytest.skip("it runs here")
-    code, told, said = run(home, "package", "text.onnx", "-o", target, "--target", target, "-q")
+    code, told, said = run(home, "package", "text.onnx", "-o", name, "--target", name, "-q")
     assert code == 0, said
-    report = json.loads((home / target / "report.json").read_text())
+    report = json.loads((home / name / "report.json").read_text())
     assert not report["measured"] and report["engines"] == []
     assert report["recommendation"]["engine"] is None and "Nothing was measured here" in told
-    assert "No figures" in (home / target / "report.html").read_text()
+    assert "No figures" in (home / name / "report.html").read_text()
     assert report["library"]["file"] == {"hls": "library/text.cpp"}.get(
         target, "library/libtext.so"
     )
-    assert (home / target / report["library"]["file"]).stat().st_size > 1000
-    inputs = dict(np.load(home / target / "inputs.npz"))
+    assert (home / name / report["library"]["file"]).stat().st_size > 1000
+    inputs = dict(np.load(home / name / "inputs.npz"))
     y, _ = ReferenceEvaluator(onnx.parser.parse_model(TEXT)).run(None, inputs)
-    np.testing.assert_allclose(np.load(home / target / "outputs.npz")["y"], y, rtol=1e-5)
+    np.testing.assert_allclose(np.load(home / name / "outputs.npz")["y"], y, rtol=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -306,3 +308,22 @@ def test_names_are_text_on_the_page(made: tuple[Path, str]) -> None:
     assert "<script" not in page and "&lt;script&gt;" in page and '"onload' not in page
     text = readme(report, [])
     assert "<script" not in text.replace("\\<script", "")
+
+
+@pytest.mark.parametrize("name", ["hls", "c-cortex-m7"])
+def test_code_that_runs_here_for_something_else_is_not_timed(name: str) -> None:
+    """A C compiler of this machine takes both, whose times are those of something else."""
+    assert target(name).not_timed()
+
+
+@pytest.mark.parametrize("precision, dtype", [("f16", "float16"), ("bf16", "bfloat16")])
+def test_other_floats_stand_for_f32(tmp_path: Path, precision: str, dtype: str) -> None:
+    """Weights are rounded once, to the nearest; integers stay."""
+    path = tmp_path / "m.onnx"
+    onnx.save(onnx.parser.parse_model(TEXT.replace("0.125", "0.1")), path)
+    made = onnx.load(in_precision(path, precision, tmp_path, []))
+    weights = onnx.numpy_helper.to_array(made.graph.initializer[0])
+    assert weights.dtype == dtype and float(weights[2, 4]) != 0.1
+    assert abs(float(weights[2, 4]) - 0.1) < 0.1 * 2.0 ** (-8 if precision == "bf16" else -11)
+    types = {one.name: one.type.tensor_type.elem_type for one in made.graph.input}
+    assert types["i"] == onnx.TensorProto.INT64 and types["x"] != onnx.TensorProto.FLOAT
