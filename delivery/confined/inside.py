@@ -161,6 +161,8 @@ def _called(request: Request) -> int:
     import atexit
     import warnings
 
+    sys.stdin, sys.stdout = open(0), open(1, "w")  # noqa: SIM115 - what was there is the server's
+    sys.stderr = open(2, "w", buffering=1, errors="backslashreplace")  # noqa: SIM115
     sys.argv[1:] = request.arguments
     status = 1
     try:

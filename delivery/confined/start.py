@@ -69,6 +69,11 @@ class Confinement:
         self.close()
 
     @property
+    def cache(self) -> Path:
+        """`XDG_CACHE_HOME` of the fork server, with what its imports have made."""
+        return self._code / "cache"
+
+    @property
     def about(self) -> str:
         """The mode in words."""
         return {
