@@ -87,8 +87,9 @@ def _entries(archive: Path, most: Most) -> Iterator[tuple[Sequence[_Entry], Any]
     """What an archive says that is in it, checked, and how to open one. Raises NncError."""
     if zipfile.is_zipfile(archive):
         with zipfile.ZipFile(archive) as found:
-            yield _checked(archive, [_of_zip(archive, one) for one in found.infolist()], most), (
-                lambda entry: found.open(entry.handle)
+            yield (
+                _checked(archive, [_of_zip(archive, one) for one in found.infolist()], most),
+                (lambda entry: found.open(entry.handle)),
             )
         return
     with tarfile.open(archive, "r:*") as tar:

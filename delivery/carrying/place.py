@@ -119,7 +119,7 @@ class Place:
         if line.startswith("{"):
             with suppress(NncError):
                 found = read_json(line.encode(), "progress")
-                if (note := _progress(found)) is not None:
+                if (note := progress_note(found)) is not None:
                     self._progress(note)
 
     def take(self, name: str, called: str, most: int = MOST_RESULT) -> Path:
@@ -133,7 +133,7 @@ class Place:
         return path
 
 
-def _progress(found: Any) -> Mapping[str, Any] | None:
+def progress_note(found: Any) -> Mapping[str, Any] | None:
     """A line of progress as it is passed on, or None where it is none."""
     if not isinstance(found, dict):
         return None

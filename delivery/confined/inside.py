@@ -56,9 +56,8 @@ def _descriptors(output: int, error: int, report: int) -> None:
 
 def _confine(request: Request) -> None:
     """Give up all that the request does not give. Raises OSError."""
-    with suppress(OSError):
-        with open("/proc/self/oom_score_adj", "w") as file:
-            file.write("1000")  # where memory ends, commands end first
+    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("1000")  # where memory ends, commands end first
     if request.nice:
         os.nice(request.nice)
     if request.mode == "namespaces":

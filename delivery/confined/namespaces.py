@@ -121,7 +121,12 @@ def new_root(folder: str, read: Sequence[str]) -> None:
     _bind(folder, JOB, plain)
     for path, name in SCRATCH.items():
         _bind(f"{folder}/{name}", path, plain)
-    for name, target in (("fd", "self/fd"), ("stdin", "self/fd/0"), ("stdout", "self/fd/1"), ("stderr", "self/fd/2")):
+    for name, target in (
+        ("fd", "self/fd"),
+        ("stdin", "self/fd/0"),
+        ("stdout", "self/fd/1"),
+        ("stderr", "self/fd/2"),
+    ):
         os.symlink(f"/proc/{target}", f"/dev/{name}")
     os.mkdir("/proc")
     system.mount("proc", "/proc", "proc", plain | system.MS_NOEXEC)

@@ -1,6 +1,6 @@
 """The command by which is found out whether commands are confined: it tries what they may not.
 
-    python -m nnc.delivery.confined.probe SECRET
+python -m nnc.delivery.confined.probe SECRET
 """
 
 from __future__ import annotations

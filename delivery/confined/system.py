@@ -43,9 +43,7 @@ def syscall(name: str, number: int, *arguments: object) -> int:
     """A system call by its number; `name` is for the error."""
     if number < 0:
         raise OSError(38, f"{name}: not known on {os.uname().machine}")
-    whole = [
-        ctypes.c_long(one) if isinstance(one, int) else one for one in arguments
-    ]
+    whole = [ctypes.c_long(one) if isinstance(one, int) else one for one in arguments]
     return _checked(_libc.syscall(ctypes.c_long(number), *whole), name)
 
 
