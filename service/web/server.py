@@ -15,10 +15,14 @@ from fastapi import FastAPI
 from ...ir.diagnostics import NncError
 from ..service import Service
 from .app import make_app
+from .protocol import hurried
 from .settings import WebSettings
 
 _GRACE_SECONDS = 10
 """For which requests that are being answered may go on after a signal to end."""
+
+_MOST_CONNECTIONS = 1000
+"""At a time; who comes then hears 503."""
 
 Dispatcher = Callable[[Service], AbstractContextManager[object]]
 """Starts to carry out the jobs of a service; leaving the context ends that."""
@@ -69,6 +73,9 @@ def serve(
     config = uvicorn.Config(
         app,
         log_level="warning",
+        http=hurried(service.limits.request_seconds),
+        ws="none",
+        limit_concurrency=_MOST_CONNECTIONS,
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=_GRACE_SECONDS,
