@@ -1,5 +1,4 @@
-"""nnc: the user's command line: import, compile, run, bench, profile, calibrate, tune, worker,
-fleet, serve, stages, check, why, explore, compare, package, cache, targets.
+fleet, serve, stages, check, why, explore, try, compare, package, cache, targets.
 """
 
 from __future__ import annotations
@@ -190,6 +189,12 @@ def _tune(args: argparse.Namespace, session: Session) -> int:
     return tune(args, session)
 
 
+def _try(args: argparse.Namespace, session: Session) -> int:
+    from .try_schedule import try_edited
+
+    return try_edited(args, session)
+
+
 def _check(args: argparse.Namespace, session: Session) -> int:
     from .check import check_model
 
@@ -276,6 +281,7 @@ _COMMANDS = {
     "bench": _bench,
     "profile": _profile,
     "tune": _tune,
+    "try": _try,
     "stages": _stages,
     "check": _check,
     "why": _why,
