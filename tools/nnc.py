@@ -1,4 +1,5 @@
-fleet, serve, stages, check, why, explore, try, compare, package, cache, targets.
+"""nnc: the user's command line: import, compile, run, bench, profile, calibrate, tune, try, worker,
+fleet, serve, stages, check, why, explore, compare, package, cache, targets.
 """
 
 from __future__ import annotations

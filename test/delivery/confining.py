@@ -11,6 +11,4 @@ def run(confinement, folder: Path, code: str, limits=LIMITS, **choices):
     """How a command ends that runs this text."""
     folder.mkdir(exist_ok=True)
     (folder / "attack.py").write_text(code)
-    return confinement.run(
-        "attack", [], folder, limits, environment={"PYTHONPATH": "."}, **choices
-    )
+    return confinement.run("attack", [], folder, limits, environment={"PYTHONPATH": "."}, **choices)

@@ -116,7 +116,7 @@ def test_no_socket_of_any_family(confinement, tmp_path):
     listener.settimeout(0.1)
     (folder / "port").write_text(str(listener.getsockname()[1]))
     code = NETWORK.replace(
-        "made += [one for one in links if \"socket\" in one and handles.index]\n", ""
+        'made += [one for one in links if "socket" in one and handles.index]\n', ""
     )
     ended = run(confinement, folder, code)
     assert ended.good, (ended, ended.output, ended.error)
@@ -391,7 +391,9 @@ def test_too_many_files_are_not_counted_to_their_end(tmp_path, monkeypatch):
 
 def test_output_is_kept_up_to_its_limit_and_lines_are_told(confinement, tmp_path):
     lines = []
-    code = "import sys\nfor i in range(2000): print('x' * 100, file=sys.stderr)\nprint('y' * 200000)"
+    code = (
+        "import sys\nfor i in range(2000): print('x' * 100, file=sys.stderr)\nprint('y' * 200000)"
+    )
     ended = run(confinement, tmp_path / "job", code, replace(LIMITS, output=1000), say=lines.append)
     assert ended.good and len(ended.output) == len(ended.error) == 1000
     assert lines == ["x" * 100] * 2000
