@@ -12,7 +12,7 @@ from ..confined.limits import Limits
 from ..confined.start import Confinement
 from ..unpacking import is_archive
 from .job import Job, Outcome, Progress
-from .place import Place, fault
+from .place import Place
 from .results import MOST_JSON, read_json
 
 PRELOAD = ("nnc.delivery.carrying.warm", "nnc.tools.nnc", "nnc.delivery.unpacking", "zipfile")
@@ -54,7 +54,7 @@ def _model(place: Place) -> str:
         return name
     ended = place.run("nnc.delivery.unpacking", [name, "unpacked"], seconds=LOOK_SECONDS)
     if not ended.good:
-        raise NncError(fault(ended))
+        raise NncError(place.fault(ended))
     found = read_json(ended.output, "the archive")
     path = found.get("model") if isinstance(found, dict) else None
     if not isinstance(path, str) or not path.startswith("unpacked"):
@@ -68,10 +68,11 @@ def _look(job: Job, place: Place, model: str) -> Outcome:
         "nnc.tools.nnc", ["check", "--json", model], seconds=LOOK_SECONDS, nice=_POLITE
     )
     if ended.cause or not ended.output:
-        return Outcome("failed", fault(ended))
+        return Outcome("failed", place.fault(ended))
     found = read_json(ended.output, "the check")
     if not isinstance(found, dict):
         return Outcome("failed", "the check: no JSON that can be read")
+    found["model"] = model
     place.tell("explore", 0.5, "makes the page that shows the model's inside")
     page = ["explore", model, "-o", "explore.html"]
     ended = place.run("nnc.tools.nnc", page, seconds=PAGE_SECONDS, nice=_POLITE)
@@ -79,7 +80,7 @@ def _look(job: Job, place: Place, model: str) -> Outcome:
     if ended.good:
         files["explore"] = place.take("explore.html", "explore")
     else:
-        found["no_page"] = fault(ended)
+        found["no_page"] = place.fault(ended)
     return Outcome("done", "", files, found)
 
 
@@ -97,11 +98,11 @@ def _package(job: Job, place: Place, model: str) -> Outcome:
         words += [f"--inputs={place.files['inputs']}"]
     ended = place.run("nnc.tools.nnc", words, fresh=True)
     if not ended.good:
-        return Outcome("failed", fault(ended))
+        return Outcome("failed", place.fault(ended))
     package = "package.zip"
     ended = place.run("zipfile", ["-e", package, "opened"])
     if not ended.good:
-        return Outcome("failed", f"the package cannot be opened: {fault(ended)}")
+        return Outcome("failed", f"the package cannot be opened: {place.fault(ended)}")
     report = place.take("opened/package/report.json", "report.json", MOST_JSON)
     files = {
         "package": place.take(package, "package"),
@@ -118,7 +119,7 @@ def _experiment(job: Job, place: Place, model: str) -> Outcome:
         words += [f"--kernel={_plain(kernel)}"]
     ended = place.run("nnc.tools.nnc", words, fresh=True)
     if not ended.good:
-        return Outcome("failed", fault(ended))
+        return Outcome("failed", place.fault(ended))
     return Outcome("done", "", {}, read_json(ended.output, "the experiment"))
 
 

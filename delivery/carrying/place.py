@@ -14,13 +14,14 @@ from typing import Any
 from ...ir.cache_home import data_home
 from ...ir.diagnostics import NncError
 from ..confined.limits import Ended, Limits
+from ..confined.request import JOB
 from ..confined.start import Confinement
 from .job import CancelledError, Job, LostError, Progress
 from .results import read_json, take
 
 MOST_RESULT = 4 << 30
 """Bytes of one file of results."""
-_MOST_TEXT = 300
+_MOST_TEXT, _MOST_ERROR = 300, 1000
 
 
 class Place:
@@ -114,6 +115,7 @@ class Place:
         return ended
 
     def _said(self, line: str) -> None:
+        line = self._plain(line)
         if len(self._log) < 10_000:
             self._log.append(line)
         if line.startswith("{"):
@@ -121,6 +123,18 @@ class Place:
                 found = read_json(line.encode(), "progress")
                 if (note := progress_note(found)) is not None:
                     self._progress(note)
+
+    def fault(self, ended: Ended) -> str:
+        """Why a command failed, as it says itself: the first line of its error, or how it ended."""
+        if ended.cause or ended.status < 0:
+            return ended.about
+        lines = self._plain(ended.error.decode(errors="replace")).strip().splitlines()
+        lines = [one for one in lines if one.strip() and not one.startswith(("{", "["))]
+        return lines[0][:_MOST_ERROR] if lines else ended.about
+
+    def _plain(self, text: str) -> str:
+        """A text without the folder in which commands see the job's files."""
+        return text.replace(f"{JOB}/", "").replace(f"{self.home.resolve()}/", "")
 
     def take(self, name: str, called: str, most: int = MOST_RESULT) -> Path:
         """A file that a command has written, now among the results. Raises NncError."""
@@ -143,12 +157,3 @@ def progress_note(found: Any) -> Mapping[str, Any] | None:
     if not isinstance(done, int | float) or not 0 <= done <= 1:
         return None
     return {"step": step[:_MOST_TEXT], "done": float(done), "text": text[:_MOST_TEXT]}
-
-
-def fault(ended: Ended) -> str:
-    """Why a command failed, as it says itself: the first line of its error, or how it ended."""
-    if ended.cause or ended.status < 0:
-        return ended.about
-    lines = ended.error.decode(errors="replace").strip().splitlines()
-    lines = [one for one in lines if one.strip() and not one.startswith(("{", "["))]
-    return lines[0][:1000] if lines else ended.about
