@@ -3,10 +3,10 @@
     python -m bench.hostile --uploads 10000
 
 It starts the server as a process, sends the uploads (bench/hostile_files.py) as two users, and
-waits until all were looked at. It prints what became of them, and exits with 1 where the server ended or
-answered by a defect, needed more than 500 MB, where a file of somebody else's appears in an answer,
-a job took longer than its limits, a process of a job had a network or was left over, or something
-connected to a port that only these uploads know.
+waits until all were looked at. It prints what became of them, and exits with 1 where the server
+ended or answered by a defect, needed more than 500 MB, where a file of somebody else's appears in
+an answer, a job took longer than its limits, a process of a job had a network or was left over, or
+something connected to a port that only these uploads know.
 """
 
 from __future__ import annotations
