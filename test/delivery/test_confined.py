@@ -1,6 +1,5 @@
 """Commands that try what they may not, in each way of confinement that works on this machine."""
 
-import ctypes
 import os
 import signal
 import socket
@@ -19,7 +18,8 @@ from nnc.ir.diagnostics import NncError
 from .confining import LIMITS, run
 
 pytestmark = pytest.mark.skipif(
-    not sys.platform.startswith("linux") or not seccomp.supported(), reason="of Linux alone"
+    not sys.platform.startswith("linux") or not seccomp.supported(),
+    reason="confinement is of Linux",
 )
 
 
@@ -430,11 +430,3 @@ def test_what_cannot_be_confined_is_refused(monkeypatch):
     assert "\n" not in raised.value.message
     with Confinement(unconfined=True) as made:
         assert made.mode == "none"
-
-
-def test_the_numbers_of_system_calls_are_this_machines():
-    """By asking the C library: `socket` is refused, so its number is the one that is filtered."""
-    if os.uname().machine != "x86_64":
-        pytest.skip("the library's own numbers are those of x86-64 here")
-    libc = ctypes.CDLL(None)
-    assert libc.syscall(seccomp._NUMBERS["keyctl"][0], -1) == -1
