@@ -225,7 +225,7 @@ class Confinement:
         with others:
             self._server = subprocess.Popen(
                 [sys.executable, "-P", "-m", module, *self._preload],
-                stdin=others,
+                stdin=others.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 env=environment,

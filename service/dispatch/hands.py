@@ -21,8 +21,10 @@ MEASURING = ("package", "experiment")
 class Hands(Protocol):
     """One at a time, in a thread of its own."""
 
-    name: str
-    """Tells them from others of the same server, and is the same after a restart."""
+    @property
+    def name(self) -> str:
+        """Tells them from others of the same server, and is the same after a restart."""
+        ...
 
     def wanted(self) -> Wanted | None:
         """Which jobs can be carried out now; None for none."""
