@@ -22,6 +22,8 @@ from .results import read_json, take
 MOST_RESULT = 4 << 30
 """Bytes of one file of results."""
 _MOST_TEXT, _MOST_ERROR = 300, 1000
+_MOST_LINES = 10_000
+"""Lines of a job's log."""
 
 
 class Place:
@@ -115,14 +117,14 @@ class Place:
         return ended
 
     def _said(self, line: str) -> None:
-        line = self._plain(line)
-        if len(self._log) < 10_000:
-            self._log.append(line)
+        line, note = self._plain(line), None
         if line.startswith("{"):
             with suppress(NncError):
-                found = read_json(line.encode(), "progress")
-                if (note := progress_note(found)) is not None:
-                    self._progress(note)
+                note = progress_note(read_json(line.encode(), "progress"))
+        if note is not None:
+            self._progress(note)
+        elif len(self._log) < _MOST_LINES:
+            self._log.append(line)
 
     def fault(self, ended: Ended) -> str:
         """Why a command failed, as it says itself: the first line of its error, or how it ended."""

@@ -19,6 +19,10 @@ from .request import Request
 _REPORT = 3
 """The descriptor on which is said what goes wrong before the command begins."""
 
+_SHARED = 4
+"""How many times its own limit of processes the kernel lets a command have where it counts those
+of other commands too, which come and go; its own are counted by the supervisor."""
+
 _PROC = ("cpuinfo", "meminfo", "stat", "filesystems", "version", "sys/kernel", "sys/vm", "loadavg")
 """Of /proc, what a process without a root of its own may read, beside what is its own."""
 
@@ -68,8 +72,10 @@ def _confine(request: Request) -> None:
         system.drop_capabilities()
     os.chdir(request.home)
     os.umask(0o022)
-    others = 0 if request.mode == "namespaces" else _threads_of_user()
-    _limit(request.limits, others)
+    processes = request.limits.processes
+    if request.mode != "namespaces":
+        processes = _threads_of_user() + _SHARED * processes
+    _limit(request.limits, processes)
     system.no_new_privileges()
     if request.mode == "none":
         return
@@ -88,15 +94,15 @@ def _open_only(request: Request) -> None:
     landlock.restrict(read, [request.home, *scratch], namespaces.DEVICES)
 
 
-def _limit(limits: Limits, others: int) -> None:
-    """Set what the system itself watches over. So many threads of the same user are no concern."""
+def _limit(limits: Limits, processes: int) -> None:
+    """Set what the system itself watches over; `processes` with threads are all of the user's."""
     processor = max(1, round(limits.processor_seconds))
     pairs = [
         (resource.RLIMIT_CPU, processor),
         (resource.RLIMIT_FSIZE, limits.file),
         (resource.RLIMIT_DATA, limits.memory),
         (resource.RLIMIT_NOFILE, limits.open_files),
-        (resource.RLIMIT_NPROC, limits.processes + others),
+        (resource.RLIMIT_NPROC, processes),
         (resource.RLIMIT_CORE, 0),
     ]
     for kind, most in pairs:
