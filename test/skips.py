@@ -24,6 +24,9 @@ ALLOWED: dict[str, str] = {
     "no C++ compiler": "install g++; CI has it",
     "needs g++": "install g++; the emulation of Metal is C++; CI has it",
     "needs clang": "install clang, which checks Metal's text and host; CI's step `targets` has it",
+    "commands cannot be confined on this machine *": "run as an ordinary user on Linux 6.12 or newer "
+    "that lets users make namespaces: docs/confinement.md",
+    "confinement is of Linux": "Linux on x86-64 or AArch64 has what it takes",
     "a Mac *": "Metal's libraries are linked and run there, and what refuses that is not tested",
     "no OpenCL * is installed": "install ocl-icd-libopencl1 and pocl-opencl-icd; an error in CI",
     "oclgrind is not installed": "install oclgrind; an error in CI",

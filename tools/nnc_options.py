@@ -14,6 +14,7 @@ from ..targets.base import HOST
 from ..targets.base import target as find_target
 from .command import OPS_HELP
 from .package_options import add_package
+from .serve_options import add_serve
 
 DESCRIPTION = (
     "Compile neural networks: models of any framework in, native code out, readable IR in between."
@@ -272,6 +273,11 @@ def _add_worker(sub: argparse.ArgumentParser) -> None:
         default=HOST,
         help="what this machine measures for (default: host, with what was calibrated here)",
     )
+    sub.add_argument(
+        "--unconfined",
+        action="store_true",
+        help="carry out jobs of `nnc serve` even where this machine cannot confine them",
+    )
 
 
 def _add_fleet(sub: argparse.ArgumentParser) -> None:
@@ -504,6 +510,11 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
         "Make the key of a fleet of workers, or be its scheduler.",
         _add_fleet,
     ),
+    "serve": (
+        "Serve a page and a REST interface to which models are brought to be measured and "
+        "packaged, until Ctrl-C; add users to it.",
+        add_serve,
+    ),
     "cache": ("Show or empty the cache of compiled models.", _add_cache),
     "targets": (
         "List the targets: names, what they are, whether code for them runs here.",
@@ -539,7 +550,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
 }
 """Each command's help, and its options beyond the model's."""
 
-WITHOUT_MODEL = ("cache", "calibrate", "fleet", "targets", "worker")
+WITHOUT_MODEL = ("cache", "calibrate", "fleet", "serve", "targets", "worker")
 MAYBE_WITHOUT_MODEL = ("tune",)
 
 SEVERAL_TARGETS = {

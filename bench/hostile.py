@@ -1,0 +1,278 @@
+"""`nnc serve` among uploads that are broken or mean ill.
+
+    python -m bench.hostile --uploads 10000
+
+It starts the server as a process, sends the uploads (bench/hostile_files.py) as two users, and
+waits until all were looked at. It prints what became of them, and exits with 1 where the server
+ended or answered by a defect, needed more than 500 MB, where a file of somebody else's appears in
+an answer, a job took longer than its limits, a process of a job had a network or was left over, or
+something connected to a port that only these uploads know.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+from nnc.delivery.carrying.carry import LOOK_SECONDS, PAGE_SECONDS
+from nnc.service.catalogue import Catalogue
+from nnc.service.limits import Quota
+from nnc.service.service import Service
+
+from .hostile_files import Hostile, spread
+from .stores import free_port
+
+_MOST_MEMORY = 500_000_000
+_ENDING = 30.0
+"""Seconds that a job may take beyond its limits, to end and to be committed on a busy machine."""
+_USERS = ("ann", "bob")
+
+
+@dataclass
+class Found:
+    """What became of the uploads; without complaints all is as it should be."""
+
+    states: Counter[str] = field(default_factory=Counter)
+    errors: Counter[str] = field(default_factory=Counter)
+    longest: float = 0.0
+    memory: int = 0
+    processes: int = 0
+    """Processes of jobs that were looked at while they ran."""
+    seconds: float = 0.0
+    complaints: list[str] = field(default_factory=list)
+
+
+class _Guard(threading.Thread):
+    """Looks at the processes of jobs while they run, and listens where they try to connect."""
+
+    def __init__(self, server: int, found: Found) -> None:
+        super().__init__(daemon=True)
+        self._server, self._found = server, found
+        self._stopping = threading.Event()
+        self._ours = os.readlink("/proc/self/ns/net")
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener.setblocking(False)
+
+    def run(self) -> None:
+        while not self._stopping.wait(0.05):
+            self.look()
+
+    def look(self) -> None:
+        """Note what a job's processes have that they should not have."""
+        for pid in descendants(self._server):
+            with suppress(OSError, StopIteration):
+                home = Path(f"/proc/{pid}")
+                lines = (home / "status").read_text().splitlines()
+                spaces = next(one for one in lines if one.startswith("NSpid")).split()
+                if len(spaces) < 3:
+                    continue  # of the server, or not yet confined
+                self._found.processes += 1
+                if os.readlink(home / "ns" / "net") == self._ours:
+                    self._found.complaints.append(f"a process of a job had a network: {pid}")
+                seccomp = next(one for one in lines if one.startswith("Seccomp:")).split()[1]
+                if seccomp != "2" and int(spaces[-1]) > 1:
+                    self._found.complaints.append(f"a process of a job was not filtered: {pid}")
+        with suppress(BlockingIOError):
+            self.listener.accept()
+            self._found.complaints.append("something connected")
+
+    def stop(self) -> None:
+        """Stop looking."""
+        self._stopping.set()
+        self.join()
+        self.listener.close()
+
+
+def descendants(pid: int) -> Iterator[int]:
+    """All processes that a process has started, and those that these have."""
+    parents: dict[int, list[int]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError, ValueError, IndexError):
+            fields = path.read_text(errors="replace").rpartition(")")[2].split()
+            parents.setdefault(int(fields[1]), []).append(int(path.parent.name))
+    waiting = [pid]
+    while waiting:
+        children = parents.get(waiting.pop(), [])
+        yield from children
+        waiting += children
+
+
+def run_hostile(uploads: int, folder: Path, first: int = 0, clients: int = 4) -> Found:
+    """Send so many uploads to a new server, and say what was found."""
+    found, started = Found(), time.monotonic()
+    home = folder / "service"
+    service = Service(home, catalogue=Catalogue((), ()))
+    quota = Quota(bytes=1 << 40, jobs=1 << 30)
+    tokens = {}
+    for name in _USERS:
+        user = service.accounts.add(name, quota)
+        tokens[name] = service.accounts.add_token(user, "test")[1]
+    service.close()
+    canary = secrets.token_hex(16)
+    paths = [*spread(folder, canary), home / "service.sqlite"]
+    port = free_port()
+    command = [sys.executable, "-m", "nnc.tools.nnc", "serve", str(home), "--port", str(port)]
+    with (folder / "server.log").open("wb") as log:
+        server = subprocess.Popen(command, stdout=log, stderr=log)
+    guard = _Guard(server.pid, found)
+    try:
+        people = [_Person(port, tokens[name]) for name in _USERS]
+        people[0].wait_until_up(server)
+        guard.start()
+        hostile = Hostile(paths, guard.listener.getsockname())
+        with ThreadPoolExecutor(clients) as pool:
+            sent = [
+                pool.submit(people[n % 2].upload, *hostile.upload(first + n))
+                for n in range(uploads)
+            ]
+            for future in sent:
+                if trouble := future.result():
+                    found.complaints.append(trouble)
+        _wait(people, server, found)
+        _check(people, canary, found)
+        found.memory = _peak(server.pid)
+        if found.memory > _MOST_MEMORY:
+            found.complaints.append(f"the server needed {found.memory / 1e6:.0f} MB")
+        _check_left(server.pid, found)
+    finally:
+        guard.stop()
+        server.send_signal(signal.SIGTERM)
+        try:
+            if server.wait(60) not in (0, -signal.SIGTERM, 130):
+                found.complaints.append(f"the server ended with {server.returncode}")
+        except subprocess.TimeoutExpired:
+            found.complaints.append("the server does not end")
+            server.kill()
+    if (Path("/tmp") / "written").exists():
+        found.complaints.append("a file was written elsewhere")
+    found.seconds = time.monotonic() - started
+    return found
+
+
+class _Person:
+    """A user of the REST interface."""
+
+    def __init__(self, port: int, token: str) -> None:
+        headers = {"Authorization": f"Bearer {token}"}
+        self._url = f"http://127.0.0.1:{port}"
+        self._http = httpx.Client(base_url=f"{self._url}/api/v1", headers=headers, timeout=120)
+
+    def wait_until_up(self, server: subprocess.Popen[bytes]) -> None:
+        """Raises RuntimeError where it does not start."""
+        for _ in range(1200):
+            with suppress(httpx.TransportError):
+                if httpx.get(f"{self._url}/healthz").is_success:
+                    return
+            if server.poll() is not None:
+                break
+            time.sleep(0.1)
+        raise RuntimeError("the server did not start")
+
+    def upload(self, name: str, content: bytes) -> str:
+        """Send a file; what was wrong with the answers, or nothing."""
+        answer = self._http.post("/uploads", json={"name": name, "bytes": len(content)})
+        if answer.status_code == 422 or answer.status_code == 400:
+            return ""  # a name that is none
+        if answer.status_code != 201:
+            return f"upload of {name!r}: {answer.status_code} {answer.text}"
+        headers = {"Upload-Offset": "0", "Content-Type": "application/octet-stream"}
+        path = f"/uploads/{answer.json()['id']}"
+        answer = self._http.patch(path, headers=headers, content=content)
+        return "" if answer.is_success else f"{name!r}: {answer.status_code} {answer.text}"
+
+    def get(self, path: str) -> httpx.Response:
+        """An answer."""
+        return self._http.get(path)
+
+    def models(self) -> list[dict[str, Any]]:
+        """All models of this user."""
+        return self.get("/models").json()
+
+
+def _wait(people: list[_Person], server: subprocess.Popen[bytes], found: Found) -> None:
+    """Wait until all models were looked at, or the server has ended."""
+    shown = time.monotonic()
+    while server.poll() is None:
+        left = sum(one["state"] == "looking" for each in people for one in each.models())
+        if not left:
+            return
+        if time.monotonic() - shown > 30:
+            shown = time.monotonic()
+            print(f"{left} are waiting", file=sys.stderr, flush=True)
+        time.sleep(min(5.0, 0.2 + left / 200))
+    found.complaints.append(f"the server ended with {server.returncode}")
+
+
+def _check(people: list[_Person], canary: str, found: Found) -> None:
+    """Look at every answer about every model."""
+    for person in people:
+        for listed in person.models():
+            model = person.get(f"/models/{listed['id']}")
+            job = person.get(f"/jobs/{listed['look_job']}")
+            texts = [model.text, job.text, person.get(f"/jobs/{listed['look_job']}/log").text]
+            if listed["pages"]["explore"]:
+                texts.append(person.get(f"/models/{listed['id']}/explore").text)
+            about = job.json()
+            found.states[about["state"]] += 1
+            error = about["error"] or ""
+            found.errors[error[:60]] += 1
+            took = (about["ended"] or 0) - (about["started"] or 0)
+            found.longest = max(found.longest, took)
+            if took > LOOK_SECONDS * 2 + PAGE_SECONDS + _ENDING:
+                found.complaints.append(f"{listed['name']!r}: a job of {took:.0f} s")
+            if any(canary in text or "root:x:0:0" in text for text in texts):
+                found.complaints.append(f"{listed['name']!r}: somebody else's file in an answer")
+            if "Traceback" in error or "internal error" in error:
+                found.complaints.append(f"{listed['name']!r}: {error[:200]}")
+
+
+def _check_left(server: int, found: Found) -> None:
+    """Only the fork server is left of all processes."""
+    deadline = time.monotonic() + 10
+    while len(left := list(descendants(server))) > 1 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    if len(left) > 1:
+        found.complaints.append(f"{len(left) - 1} processes were left over")
+
+
+def _peak(pid: int) -> int:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return 1024 * int(next(one for one in lines if one.startswith("VmHWM:")).split()[1])
+
+
+def main() -> int:
+    """Run, and print what was found."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--uploads", type=int, default=10_000)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first upload")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="nnc-hostile-") as folder:
+        found = run_hostile(args.uploads, Path(folder), args.first)
+    print(f"{args.uploads} uploads in {found.seconds:.0f} s: {dict(found.states)}")
+    print(f"longest job {found.longest:.1f} s; server {found.memory / 1e6:.0f} MB at most")
+    print(f"{found.processes} looks at processes of jobs")
+    for error, count in found.errors.most_common(20):
+        print(f"{count:6} {error}")
+    for complaint in found.complaints:
+        print(f"COMPLAINT: {complaint}")
+    return 1 if found.complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
