@@ -13,6 +13,7 @@ from ..numerics.options import add_arguments as add_numerics
 from ..targets.base import HOST
 from ..targets.base import target as find_target
 from .command import OPS_HELP
+from .remote_options import add_remote
 
 DESCRIPTION = (
     "Compile neural networks: models of any framework in, native code out, readable IR in between."
@@ -468,6 +469,10 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
         "Make the key of a fleet of workers, or be its scheduler.",
         _add_fleet,
     ),
+    "remote": (
+        "Use a server of `nnc serve`: send models, order packages, take them.",
+        add_remote,
+    ),
     "cache": ("Show or empty the cache of compiled models.", _add_cache),
     "targets": (
         "List the targets: names, what they are, whether code for them runs here.",
@@ -497,7 +502,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
 }
 """Each command's help, and its options beyond the model's."""
 
-WITHOUT_MODEL = ("cache", "calibrate", "fleet", "targets", "worker")
+WITHOUT_MODEL = ("cache", "calibrate", "fleet", "remote", "targets", "worker")
 MAYBE_WITHOUT_MODEL = ("tune",)
 
 SEVERAL_TARGETS = {
