@@ -183,7 +183,7 @@ def _log(args: argparse.Namespace, server: Remote, streams: Streams) -> int:
 
 def _cancel(args: argparse.Namespace, server: Remote, streams: Streams) -> int:
     order = next((one for one in server.orders() if one.id == args.what), None)
-    waiting = [job.id for job in order.jobs if not job.ended] if order else [args.what]
+    waiting = [job.id for job in order.jobs if not job.over] if order else [args.what]
     for job in waiting:
         server.cancel(job)
     return 0
@@ -203,7 +203,7 @@ def _tokens(args: argparse.Namespace, server: Remote, streams: Streams) -> int:
     if args.delete:
         server.delete_token(args.delete)
     if args.new:
-        _say(streams, server.new_token(args.new).token or "")
+        _say(streams, server.new_token(args.new, args.days).token)
     if not args.new and not args.delete:
         for token in server.tokens():
             _say(streams, f"{token.id}  {token.name}")
@@ -222,8 +222,13 @@ def _targets(args: argparse.Namespace, server: Remote, streams: Streams) -> int:
 
 
 def _engines(args: argparse.Namespace, server: Remote, streams: Streams) -> int:
-    for engine in server.engines():
-        _say(streams, engine.name)
+    engines = server.engines()
+    width = max((len(engine.name) for engine in engines), default=0)
+    for engine in engines:
+        there = (
+            "" if engine.available else f"  (not there: {engine.why_not or 'no reason is given'})"
+        )
+        _say(streams, f"{engine.name:{width}}  {engine.about}{there}")
     return 0
 
 

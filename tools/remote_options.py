@@ -86,13 +86,13 @@ def _add_what(sub: argparse.ArgumentParser) -> None:
     )
     add(
         "--seconds",
-        type=float,
-        default=0.0,
+        type=int,
+        default=0,
         help="how long to look for faster schedules, for each target (default: 0)",
     )
     add(
         "--engines",
-        default="all",
+        default="",
         metavar="NAME,..",
         help="what to measure on, as `nnc remote engines` lists them (default: all)",
     )
@@ -148,6 +148,7 @@ def _add_delete(sub: argparse.ArgumentParser) -> None:
 
 def _add_tokens(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--new", metavar="NAME", help="make one, which is shown this once")
+    sub.add_argument("--days", type=int, help="of --new: until it expires (default: never)")
     sub.add_argument("--delete", metavar="ID", help="make one good for nothing")
 
 

@@ -40,17 +40,25 @@ class Me(Answer):
     """Who asks."""
 
     user: str
+    operator: bool
     quota: Limits
     used: Used
 
 
 class Token(Answer):
-    """A token of one's own; the token itself is told once, when it is made."""
+    """A token of one's own, without its text; `expires` is None where it never does."""
 
     id: Identifier
     name: str
     created: float
-    token: str | None = None
+    expires: float | None
+    used: float | None
+
+
+class MadeToken(Token):
+    """A token with its text, which is told once."""
+
+    token: str
 
 
 class Upload(Answer):
@@ -61,6 +69,7 @@ class Upload(Answer):
     purpose: Literal["model", "inputs"]
     bytes: Size
     sha256: Digest | None = None
+    created: float
     offset: Size
     model: Identifier | None = None
     inputs: Identifier | None = None
@@ -71,8 +80,16 @@ class Upload(Answer):
         return self.model if self.purpose == "model" else self.inputs
 
 
+class Pages(Answer):
+    """Which pages there are of a model."""
+
+    explore: bool
+
+
 class Model(Answer):
-    """A model; `look` is what `nnc check --json` said of it, once the state is `ready`."""
+    """A model; `error` says why it is refused. `look` is what `nnc check --json` said of a model
+    that is ready, where it was asked for alone.
+    """
 
     id: Identifier
     name: str
@@ -80,23 +97,38 @@ class Model(Answer):
     sha256: Digest
     created: float
     state: Literal["looking", "ready", "refused"]
-    error: str | None = None
-    look: dict[str, Any] | None = None
+    error: str | None
+    look_job: Identifier | None
+    pages: Pages
+    look: Any = None
+
+
+class InputsFile(Answer):
+    """A file of values that models are measured and compared on."""
+
+    id: Identifier
+    name: str
+    bytes: Size
+    sha256: Digest
+    created: float
 
 
 class Target(Answer):
-    """What can be compiled for; `measured` where the server can time it."""
+    """What can be compiled for; `measured` where packages have figures, else `why_not`."""
 
     name: str
     about: str
     measured: bool
-    why_not: str | None = None
+    why_not: str | None
 
 
 class Engine(Answer):
-    """What models are timed on."""
+    """What models can be measured on, if it is `available`, else `why_not`."""
 
     name: str
+    about: str
+    available: bool
+    why_not: str | None
 
 
 class Progress(Answer):
@@ -108,42 +140,64 @@ class Progress(Answer):
 
 
 class Job(Answer):
-    """One command of an order; `place` is its place in the queue, 1 the next one."""
+    """One command that the server carries out; `place` is its place in the queue, 1 the next one.
+
+    `files` names what can be taken of it, `report` is what came of it as data.
+    """
 
     id: Identifier
     kind: str
+    model: Identifier
+    order: Identifier | None
+    options: dict[str, Any]
     state: Literal["queued", "running", "done", "failed", "cancelled"]
-    place: int | None = None
-    progress: Progress | None = None
-    options: dict[str, Any] = {}
-    error: str | None = None
-    report: dict[str, Any] | None = None
+    place: int | None
+    progress: Progress | None
+    error: str | None
+    report: Any
+    files: list[str]
+    created: float
+    started: float | None
+    ended: float | None
 
     @property
-    def ended(self) -> bool:
+    def over(self) -> bool:
         """Whether nothing of it changes any more."""
         return self.state in ("done", "failed", "cancelled")
 
 
+class Compared(Answer):
+    """What one job of an order measured."""
+
+    job: Identifier
+    target: str
+    precision: str
+    report: Any
+
+
 class Order(Answer):
-    """What was asked for at once; `comparison` sets its jobs beside each other."""
+    """What was asked for at once; `comparison` sets what its jobs measured beside each other, where
+    the order was asked for alone.
+    """
 
     id: Identifier
     model: Identifier
+    inputs: Identifier | None
+    options: dict[str, Any]
     created: float
     jobs: list[Job]
-    comparison: Any = None
+    comparison: list[Compared] | None
 
     @property
-    def ended(self) -> bool:
-        """Whether all of its jobs have."""
-        return all(job.ended for job in self.jobs)
+    def over(self) -> bool:
+        """Whether all of its jobs are."""
+        return all(job.over for job in self.jobs)
 
 
-ANYTHING = TypeAdapter[Any](Any)
-"""An answer that is not looked at."""
-ME, TOKEN, TOKENS = TypeAdapter(Me), TypeAdapter(Token), TypeAdapter(list[Token])
+ME, TOKENS, MADE_TOKEN = TypeAdapter(Me), TypeAdapter(list[Token]), TypeAdapter(MadeToken)
 UPLOAD, UPLOADS = TypeAdapter(Upload), TypeAdapter(list[Upload])
 MODEL, MODELS = TypeAdapter(Model), TypeAdapter(list[Model])
+INPUTS = TypeAdapter(list[InputsFile])
 TARGETS, ENGINES = TypeAdapter(list[Target]), TypeAdapter(list[Engine])
+PRECISIONS = TypeAdapter(list[str])
 JOB, ORDER, ORDERS = TypeAdapter(Job), TypeAdapter(Order), TypeAdapter(list[Order])

@@ -8,13 +8,15 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import httpx
+
 from ...ir.diagnostics import NncError
 from . import answers, routes
-from .answers import Engine, Job, Me, Model, Order, Target, Token, Upload
+from .answers import Engine, InputsFile, Job, MadeToken, Me, Model, Order, Target, Token, Upload
 from .downloads import fetch_file
 from .events import watch_order
 from .exchange import Exchange
-from .failures import one_line
+from .failures import RemoteError, one_line
 from .folders import as_file
 from .patience import Patience
 from .routes import Route
@@ -88,9 +90,10 @@ class Remote:
         """The user's tokens, without what would let one use them."""
         return self._exchange.ask(routes.TOKENS, shape=answers.TOKENS)
 
-    def new_token(self, name: str) -> Token:
-        """A new token, the only time that it is told."""
-        return self._exchange.ask(routes.NEW_TOKEN, shape=answers.TOKEN, json={"name": name})
+    def new_token(self, name: str, days: int | None = None) -> MadeToken:
+        """A new token, the only time that its text is told; it expires after so many days."""
+        asked = {"name": name, "days": days}
+        return self._exchange.ask(routes.NEW_TOKEN, shape=answers.MADE_TOKEN, json=asked)
 
     def delete_token(self, token: str) -> None:
         """Make the token of this id good for nothing."""
@@ -105,6 +108,14 @@ class Remote:
     def engines(self) -> list[Engine]:
         """What the server can time models on."""
         return self._exchange.ask(routes.ENGINES, shape=answers.ENGINES)
+
+    def precisions(self) -> list[str]:
+        """The precisions that models can be packaged in."""
+        return self._exchange.ask(routes.PRECISIONS, shape=answers.PRECISIONS)
+
+    def inputs(self) -> list[InputsFile]:
+        """The user's files of inputs."""
+        return self._exchange.ask(routes.INPUTS, shape=answers.INPUTS)
 
     def models(self) -> list[Model]:
         """The user's models."""
@@ -183,11 +194,12 @@ class Remote:
         targets: Sequence[str] = ("host",),
         precisions: Sequence[str] = ("f32",),
         threads: Sequence[int] = (1,),
-        seconds: float = 0.0,
-        engines: Sequence[str] = ("all",),
+        seconds: int = 0,
+        engines: Sequence[str] = (),
         inputs: str | PathLike[str] | None = None,
     ) -> Order:
-        """Order packages of a model: a job for each target and precision.
+        """Order packages of a model: a job for each target and precision, measured on `engines`,
+        or on all that the server has.
 
         `seconds` is how long nnc may look for faster schedules, `inputs` a .npz file of what the
         model is measured and compared on.
@@ -247,7 +259,12 @@ class Remote:
     def cancel(self, job: str) -> Job:
         """End a job, or take it from the queue; one that has ended stays as it is."""
         about = f"job '{job}'"
-        return self._exchange.ask(routes.CANCEL, job, shape=answers.JOB, about=about)
+        try:
+            return self._exchange.ask(routes.CANCEL, job, shape=answers.JOB, about=about)
+        except RemoteError as error:
+            if error.status != httpx.codes.CONFLICT:
+                raise
+            return self.job(job)  # it has ended, perhaps by a try whose answer was lost
 
     def delete_model(self, model: str) -> None:
         """Delete a model, with its orders and packages."""
@@ -256,6 +273,10 @@ class Remote:
     def delete_order(self, order: str) -> None:
         """Delete an order, with its packages; what runs of it ends."""
         self._exchange.read(routes.DELETE_ORDER, order, about=f"order '{order}'")
+
+    def delete_inputs(self, inputs: str) -> None:
+        """Delete a file of inputs; orders that wait for their turn go on with random ones."""
+        self._exchange.read(routes.DELETE_INPUTS, inputs, about=f"file of inputs '{inputs}'")
 
     def _fetch(
         self,

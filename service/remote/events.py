@@ -33,13 +33,13 @@ def watch_order(exchange: Exchange, identifier: str) -> Iterator[Job]:
         order = exchange.ask(routes.ORDER, identifier, shape=answers.ORDER, about=about)
         tries.renew()
         yield from _changed(known, order.jobs)
-        if order.ended:
+        if order.over:
             return
         try:
             for job in _jobs(exchange, identifier, about):
                 if job.id in known:
                     yield from _changed(known, [job])
-                if all(job.ended for job in known.values()):
+                if all(job.over for job in known.values()):
                     break  # the order may have what no event says: its comparison
         except RemoteError as error:
             if not exchange.may_repeat(error, routes.EVENTS) or not tries.again(error.after):

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
+import httpx
+
 from ...ir.diagnostics import NncError
 from . import answers, routes
 from .answers import Upload
@@ -149,4 +151,4 @@ class _Sending:
 
         409 says that the offset is another one, as after an answer that was lost.
         """
-        return error.retry is not Retry.NEVER or error.status == 409
+        return error.retry is not Retry.NEVER or error.status == httpx.codes.CONFLICT
