@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
-from .errors import Conflict, NotFound, OverQuota, Unauthorized
+from .errors import ConflictError, NotFoundError, QuotaError, UnauthorizedError
 from .limits import Limits, Quota
 from .names import checked_id, checked_name
 from .storage.database import Database, new_id
@@ -47,7 +47,7 @@ class Accounts:
         self._limits = limits
 
     def add(self, name: str, quota: Quota | None = None, *, operator: bool = False) -> User:
-        """A new user. Raises Conflict where the name is taken, Invalid where it can be none."""
+        """A new user. Raises ConflictError where there is one of this name, InvalidError."""
         quota = quota or self._limits.quota
         user = User(new_id(), checked_name(name, "the name of a user"), operator, quota)
         row = {
@@ -64,15 +64,15 @@ class Accounts:
             with self._database.write() as connection:
                 connection.execute(insert(users).values(row))
         except IntegrityError:
-            raise Conflict(f"there is a user '{name}' already") from None
+            raise ConflictError(f"there is a user '{name}' already") from None
         return user
 
     def find(self, name: str) -> User:
-        """The user of a name. Raises NotFound."""
+        """The user of a name. Raises NotFoundError."""
         with self._database.read() as connection:
             row = connection.execute(select(users).where(users.c.name == name)).first()
         if row is None:
-            raise NotFound(f"there is no user '{name}'")
+            raise NotFoundError(f"there is no user '{name}'")
         return _user(row)
 
     def all(self) -> list[User]:
@@ -95,7 +95,7 @@ class Accounts:
     ) -> tuple[dict[str, Any], str]:
         """A new token as it is listed, and its text, which is shown once and then forgotten.
 
-        Raises OverQuota where the user has too many, Invalid for its name.
+        Raises QuotaError where the user has too many, InvalidError for its name.
         """
         token = f"nnc_{secrets.token_urlsafe(32)}"
         now = time.time()
@@ -112,11 +112,11 @@ class Accounts:
         with self._database.write() as connection:
             has = connection.scalar(select(func.count()).where(tokens.c.user == user.id))
             if (has or 0) >= _MOST_TOKENS:
-                raise OverQuota(f"a user has at most {_MOST_TOKENS} tokens: delete some")
+                raise QuotaError(f"a user has at most {_MOST_TOKENS} tokens: delete some")
             try:
                 connection.execute(insert(tokens).values(row))
             except IntegrityError:
-                raise NotFound(f"there is no user '{user.name}'") from None
+                raise NotFoundError(f"there is no user '{user.name}'") from None
         return _shown_token(row), token
 
     def tokens(self, user: User) -> list[dict[str, Any]]:
@@ -126,21 +126,21 @@ class Accounts:
             return [_shown_token(row) for row in connection.execute(query).mappings()]
 
     def remove_token(self, user: User, id: str) -> None:
-        """Delete a token, and end the sessions that began with it. Raises NotFound."""
+        """Delete a token, and end the sessions that began with it. Raises NotFoundError."""
         checked_id(id, "token")
         with self._database.write() as connection:
             gone = connection.execute(
                 delete(tokens).where(tokens.c.id == id, tokens.c.user == user.id)
             )
             if not gone.rowcount:
-                raise NotFound("there is no such token")
+                raise NotFoundError("there is no such token")
 
     def by_token(self, token: str) -> User:
-        """The user of a token. Raises Unauthorized where it is wrong, expired or deleted."""
+        """The user of a token. Raises UnauthorizedError where it is wrong, expired or deleted."""
         with self._database.read() as connection:
             found = _living_token(connection, token)
         if found is None or found.once:
-            raise Unauthorized("this token is wrong, has expired or was deleted")
+            raise UnauthorizedError("this token is wrong, has expired or was deleted")
         if found.used is None or found.used < time.time() - _USED_SECONDS:
             with self._database.write() as connection:
                 connection.execute(
@@ -151,14 +151,14 @@ class Accounts:
     def sign_in(self, token: str) -> tuple[User, str]:
         """The user of a token, and the secret of a new session, which a cookie has.
 
-        Raises Unauthorized.
+        Raises UnauthorizedError.
         """
         secret = secrets.token_urlsafe(32)
         now = time.time()
         with self._database.write() as connection:
             found = _living_token(connection, token)
             if found is None:
-                raise Unauthorized("this token is wrong, has expired or was deleted")
+                raise UnauthorizedError("this token is wrong, has expired or was deleted")
             kept = None if found.once else found.token_id
             row = {
                 "digest": digest(secret),
@@ -169,12 +169,12 @@ class Accounts:
             if found.once:
                 gone = connection.execute(delete(tokens).where(tokens.c.id == found.token_id))
                 if not gone.rowcount:  # somebody was faster
-                    raise Unauthorized("this token is wrong, has expired or was deleted")
+                    raise UnauthorizedError("this token is wrong, has expired or was deleted")
             connection.execute(insert(sessions).values(row))
         return _user(found), secret
 
     def by_session(self, secret: str) -> User:
-        """The user of a session's secret. Raises Unauthorized where it is over."""
+        """The user of a session's secret. Raises UnauthorizedError where it is over."""
         query = (
             select(users)
             .join(sessions, sessions.c.user == users.c.id)
@@ -183,7 +183,7 @@ class Accounts:
         with self._database.read() as connection:
             row = connection.execute(query).first()
         if row is None:
-            raise Unauthorized("this session is over: sign in again")
+            raise UnauthorizedError("this session is over: sign in again")
         return _user(row)
 
     def sign_out(self, secret: str) -> None:

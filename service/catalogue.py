@@ -1,4 +1,4 @@
-"""What may be ordered: targets, precisions, engines. Whoever starts the service says what it has."""
+"""What may be ordered: targets, precisions, engines. Who starts the service says what it has."""
 
 from __future__ import annotations
 

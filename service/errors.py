@@ -11,49 +11,49 @@ class ServiceError(NncError):
     status = 400
 
 
-class Unauthorized(ServiceError):
+class UnauthorizedError(ServiceError):
     """Who asks is not known: no token, or one that is wrong, expired or deleted."""
 
     status = 401
 
 
-class Forbidden(ServiceError):
+class ForbiddenError(ServiceError):
     """Who asks is known, and may not."""
 
     status = 403
 
 
-class NotFound(ServiceError):
+class NotFoundError(ServiceError):
     """There is nothing of this name, or it is another user's, which looks the same."""
 
     status = 404
 
 
-class Conflict(ServiceError):
+class ConflictError(ServiceError):
     """Not in the state that things are in, such as a wrong offset of an upload."""
 
     status = 409
 
 
-class TooLarge(ServiceError):
+class TooLargeError(ServiceError):
     """More bytes than may be sent at once."""
 
     status = 413
 
 
-class Invalid(ServiceError):
+class InvalidError(ServiceError):
     """A field of the request has a value that it cannot have."""
 
     status = 422
 
 
-class OverQuota(ServiceError):
+class QuotaError(ServiceError):
     """More than this user may have or do; deleting something helps."""
 
     status = 429
 
 
-class StoreFull(ServiceError):
+class StoreFullError(ServiceError):
     """The disk of the service is full, or its store refuses to take more."""
 
     status = 507

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import Row, delete, select
 
-from .errors import NotFound
+from .errors import NotFoundError
 from .names import checked_id
 from .queue import Queue
 from .storage.database import Database
@@ -36,30 +36,30 @@ class Models:
         return shown
 
     def get(self, user: str, id: str) -> dict[str, Any]:
-        """A model with what was seen in it. Raises NotFound."""
+        """A model with what was seen in it. Raises NotFoundError."""
         checked_id(id, "model")
         with self._database.read() as connection:
             row = connection.execute(_models(user).where(models.c.id == id)).first()
         if row is None:
-            raise NotFound("there is no such model")
+            raise NotFoundError("there is no such model")
         looks = self._queue.shown(user, (jobs.c.model == id) & (jobs.c.kind == "look"))
         return _shown(row, looks[-1] if looks else None)
 
     def page(self, user: str, id: str) -> Row:
-        """The blob of the page that shows a model's inside. Raises NotFound."""
+        """The blob of the page that shows a model's inside. Raises NotFoundError."""
         look = self.get(user, id)["look_job"]
         if look is None:
-            raise NotFound("this model has no page")
+            raise NotFoundError("this model has no page")
         return self._queue.file(user, look, "explore")
 
     def remove(self, user: str, id: str) -> None:
-        """Delete a model with its orders, jobs and results. Raises NotFound."""
+        """Delete a model with its orders, jobs and results. Raises NotFoundError."""
         checked_id(id, "model")
         mine = (models.c.id == id) & (models.c.user == user)
         with self._database.write() as connection:
             blob = connection.scalar(select(models.c.blob).where(mine).with_for_update())
             if blob is None:
-                raise NotFound("there is no such model")
+                raise NotFoundError("there is no such model")
             self._queue.remove(connection, jobs.c.model == id)
             connection.execute(delete(models).where(mine))
             self._files.remove(connection, [blob])
@@ -82,14 +82,14 @@ class Models:
     def remove_inputs(self, user: str, id: str) -> None:
         """Delete a file of inputs; orders that still wait go on with random ones.
 
-        Raises NotFound.
+        Raises NotFoundError.
         """
         checked_id(id, "file of inputs")
         mine = (inputs.c.id == id) & (inputs.c.user == user)
         with self._database.write() as connection:
             blob = connection.scalar(select(inputs.c.blob).where(mine).with_for_update())
             if blob is None:
-                raise NotFound("there is no such file of inputs")
+                raise NotFoundError("there is no such file of inputs")
             connection.execute(delete(inputs).where(mine))
             self._files.remove(connection, [blob])
         self._files.reap()

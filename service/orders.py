@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import delete, insert, select
 
 from .catalogue import Catalogue
-from .errors import Conflict, Invalid, NotFound
+from .errors import ConflictError, InvalidError, NotFoundError
 from .limits import Limits
 from .models import Models
 from .names import checked_id
@@ -58,10 +58,15 @@ class Orders:
         self._limits = limits
 
     def add(self, user: str, model: str, wish: Wish) -> dict[str, Any]:
-        """Queue the jobs of an order. Raises NotFound, Invalid, Conflict, OverQuota."""
+        """Queue the jobs of an order.
+
+        Raises NotFoundError, InvalidError, ConflictError, QuotaError.
+        """
         found = self._models.get(user, model)
         if found["state"] == "refused":
-            raise Conflict(f"this model is refused: {found['error'] or 'its look was cancelled'}")
+            raise ConflictError(
+                f"this model is refused: {found['error'] or 'its look was cancelled'}"
+            )
         self._check(wish)
         shared = {
             "threads": list(wish.threads),
@@ -112,13 +117,13 @@ class Orders:
         ]
 
     def get(self, user: str, id: str) -> dict[str, Any]:
-        """An order with its jobs, and a comparison of what they measured. Raises NotFound."""
+        """An order with its jobs, and a comparison of what they measured. Raises NotFoundError."""
         checked_id(id, "order")
         query = select(rows).where(rows.c.id == id, rows.c.user == user)
         with self._database.read() as connection:
             row = connection.execute(query).mappings().first()
         if row is None:
-            raise NotFound("there is no such order")
+            raise NotFoundError("there is no such order")
         of_order = self._queue.shown(user, jobs.c.order == id)
         comparison = [
             {
@@ -133,12 +138,12 @@ class Orders:
         return {**_shown(row), "jobs": of_order, "comparison": comparison}
 
     def remove(self, user: str, id: str) -> None:
-        """Delete an order with its jobs and results. Raises NotFound."""
+        """Delete an order with its jobs and results. Raises NotFoundError."""
         checked_id(id, "order")
         mine = (rows.c.id == id) & (rows.c.user == user)
         with self._database.write() as connection:
             if connection.scalar(select(rows.c.id).where(mine).with_for_update()) is None:
-                raise NotFound("there is no such order")
+                raise NotFoundError("there is no such order")
             self._queue.remove(connection, jobs.c.order == id)
             connection.execute(delete(rows).where(mine))
         self._files.reap()
@@ -146,34 +151,34 @@ class Orders:
     def _check(self, wish: Wish) -> None:
         for name, values in (("targets", wish.targets), ("precisions", wish.precisions)):
             if not values or len(set(values)) != len(values):
-                raise Invalid(f"{name} names at least one, and none twice")
+                raise InvalidError(f"{name} names at least one, and none twice")
         if len(wish.targets) * len(wish.precisions) > self._limits.jobs_of_order:
-            raise Invalid(f"an order has at most {self._limits.jobs_of_order} packages")
+            raise InvalidError(f"an order has at most {self._limits.jobs_of_order} packages")
         _check_known(wish.targets, self._catalogue.target_names(), "target")
         _check_known(wish.precisions, self._catalogue.precisions(), "precision")
         _check_known(wish.engines, self._catalogue.engine_names(), "engine")
         if not wish.threads or not all(1 <= n <= _MOST_THREADS for n in wish.threads):
-            raise Invalid(f"threads are one or more numbers of 1 to {_MOST_THREADS}")
+            raise InvalidError(f"threads are one or more numbers of 1 to {_MOST_THREADS}")
         if wish.seconds < 0:
-            raise Invalid("seconds is at least 0")
+            raise InvalidError("seconds is at least 0")
 
     def _still_there(self, connection: Any, user: str, model: str, file: str | None) -> None:
-        """Raise NotFound where what the jobs read is not the user's, or is gone."""
+        """Raise NotFoundError where what the jobs read is not the user's, or is gone."""
         query = select(models.c.id).where(models.c.id == model, models.c.user == user)
         if connection.scalar(query.with_for_update()) is None:
-            raise NotFound("there is no such model")
+            raise NotFoundError("there is no such model")
         if file is None:
             return
         checked_id(file, "file of inputs")
         query = select(inputs.c.id).where(inputs.c.id == file, inputs.c.user == user)
         if connection.scalar(query.with_for_update()) is None:
-            raise NotFound("there is no such file of inputs")
+            raise NotFoundError("there is no such file of inputs")
 
 
 def _check_known(asked: Sequence[str], known: Sequence[str], what: str) -> None:
     for name in asked:
         if name not in known:
-            raise Invalid(f"there is no {what} '{name[:40]}'; known: {', '.join(known)}")
+            raise InvalidError(f"there is no {what} '{name[:40]}'; known: {', '.join(known)}")
 
 
 def _shown(row: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Jobs: who waits, who is next, who carries out what, and what came of it.
 
     queued -> running -> done | failed
-       \\________\\_____-> cancelled
+    queued | running -> cancelled
 
 A job is claimed for a time, its lease, which its owner renews. One whose lease ended is queued
 again: its owner was lost. Each claim is an attempt with a number; what an older attempt brings is
@@ -19,7 +19,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, Row, and_, delete, func, insert, select, update
 
 from ..ir.diagnostics import NncError
-from .errors import Conflict, NotFound, OverQuota
+from .errors import ConflictError, NotFoundError, QuotaError
 from .limits import Limits
 from .names import checked_id, storable
 from .storage.blobs import copy_to
@@ -78,7 +78,7 @@ class Queue:
         all_options: Sequence[Mapping[str, Any]],
         order: str | None = None,
     ) -> list[str]:
-        """Queue a job for each of the options. Raises OverQuota, NotFound."""
+        """Queue a job for each of the options. Raises QuotaError, NotFoundError."""
         self.check_room(connection, user, len(all_options))
         made = [
             _row(user, model, kind, options, order, at) for at, options in enumerate(all_options)
@@ -87,23 +87,26 @@ class Queue:
         return [row["id"] for row in made]
 
     def check_room(self, connection: Connection, user: str, more: int) -> None:
-        """Raise OverQuota where a user may not have so many jobs more; see `Files.check_room`."""
+        """Raise QuotaError where a user may not have so many jobs more; see `Files.check_room`."""
         quota = connection.scalar(
             select(users.c.quota_jobs).where(users.c.id == user).with_for_update()
         )
         if quota is None:
-            raise NotFound("there is no such user")
+            raise NotFoundError("there is no such user")
         active = connection.scalar(
             select(func.count()).where(rows.c.user == user, rows.c.state.in_(ACTIVE))
         )
         if (active or 0) + more > quota:
-            raise OverQuota(
+            raise QuotaError(
                 f"{more} jobs more than the {active} that wait or run would exceed the quota of "
                 f"{quota}"
             )
 
     def cancel(self, user: str, id: str) -> None:
-        """Have a job end without a result. Raises NotFound, Conflict where it has ended."""
+        """Have a job end without a result.
+
+        Raises NotFoundError, and ConflictError where it has ended.
+        """
         checked_id(id, "job")
         mine = and_(rows.c.id == id, rows.c.user == user)
         change = {"state": "cancelled", "ended": time.time(), "owner": None, "lease": None}
@@ -114,8 +117,8 @@ class Queue:
             if not changed.rowcount:
                 state = connection.scalar(select(rows.c.state).where(mine))
                 if state is None:
-                    raise NotFound("there is no such job")
-                raise Conflict(f"this job is {state} already")
+                    raise NotFoundError("there is no such job")
+                raise ConflictError(f"this job is {state} already")
 
     # Of those who carry it out.
 
@@ -208,10 +211,10 @@ class Queue:
             with self._database.write() as connection:
                 try:
                     self._files.check_room(connection, job.user, results.bytes)
-                except OverQuota as full:
+                except QuotaError as full:
                     change |= {"state": "failed", "error": f"its results: {full.message}"}
                     wanted = []
-                except NotFound:
+                except NotFoundError:
                     return False
                 else:
                     wanted = results.all
@@ -253,16 +256,16 @@ class Queue:
 
     def counts(self) -> dict[str, int]:
         """How many jobs are in each state."""
-        query = select(rows.c.state, func.count()).group_by(rows.c.state)
+        query = select(rows.c.state, func.count().label("jobs")).group_by(rows.c.state)
         with self._database.read() as connection:
-            return {state: count for state, count in connection.execute(query)}
+            return {row.state: row.jobs for row in connection.execute(query)}
 
     def get(self, user: str, id: str) -> dict[str, Any]:
-        """A job as it is shown. Raises NotFound."""
+        """A job as it is shown. Raises NotFoundError."""
         checked_id(id, "job")
         found = self.shown(user, rows.c.id == id)
         if not found:
-            raise NotFound("there is no such job")
+            raise NotFoundError("there is no such job")
         return found[0]
 
     def shown(self, user: str, which: Any) -> list[dict[str, Any]]:
@@ -282,7 +285,7 @@ class Queue:
         return [_shown(row, places.get(row.id), sorted(names.get(row.id, []))) for row in found]
 
     def file(self, user: str, job: str, name: str) -> Row:
-        """The blob (`id`, `bytes`, `sha256`) of a job's file. Raises NotFound."""
+        """The blob (`id`, `bytes`, `sha256`) of a job's file. Raises NotFoundError."""
         checked_id(job, "job")
         query = (
             select(blobs)
@@ -292,7 +295,7 @@ class Queue:
         with self._database.read() as connection:
             row = connection.execute(query).first()
         if row is None:
-            raise NotFound(f"this job has no {name}")
+            raise NotFoundError(f"this job has no {name}")
         return row
 
     def remove(self, connection: Connection, which: Any) -> None:
@@ -365,7 +368,7 @@ def _places(connection: Connection, user: str) -> dict[str, int]:
     place = func.row_number().over(order_by=(queued.c.turn, queued.c.served, queued.c.user))
     placed = select(queued.c.id, queued.c.user, place.label("place")).subquery()
     query = select(placed.c.id, placed.c.place).where(placed.c.user == user)
-    return {id: place for id, place in connection.execute(query)}
+    return {row.id: row.place for row in connection.execute(query)}
 
 
 def _job(connection: Connection, id: str) -> Job:

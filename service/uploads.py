@@ -18,13 +18,19 @@ from typing import Any
 
 from sqlalchemy import Row, delete, func, insert, select, update
 
-from .errors import Conflict, Invalid, NotFound, OverQuota, StoreFull, TooLarge
+from .errors import (
+    ConflictError,
+    InvalidError,
+    NotFoundError,
+    QuotaError,
+    StoreFullError,
+    TooLargeError,
+)
 from .limits import Limits
 from .names import checked_file_name, checked_id
 from .queue import Queue
 from .storage.blobs import CHUNK, translated
-from .storage.database import Database
-from .storage.database import new_id
+from .storage.database import Database, new_id
 from .storage.files import Files
 from .storage.schema import inputs, models
 from .storage.schema import uploads as rows
@@ -47,9 +53,9 @@ class Part:
         self.offset = offset
 
     def write(self, content: bytes) -> None:
-        """Append. Raises TooLarge beyond the announced size, StoreFull on a full disk."""
+        """Append. Raises TooLargeError beyond the announced size, StoreFullError on a full disk."""
         if self.offset + len(content) > self._bytes:
-            raise TooLarge(f"more than the {self._bytes:,} bytes that were announced")
+            raise TooLargeError(f"more than the {self._bytes:,} bytes that were announced")
         view = memoryview(content)
         with translated("keep the upload"):
             while view:
@@ -78,19 +84,20 @@ class Uploads:
     ) -> dict[str, Any]:
         """Announce an upload: its size counts as used from now on.
 
-        Raises Invalid, TooLarge, OverQuota, or StoreFull where the disk has no room for it.
+        Raises InvalidError, TooLargeError, QuotaError, and StoreFullError where the disk has no
+        room for it.
         """
         checked_file_name(name)
         if purpose not in PURPOSES:
-            raise Invalid(f"purpose is {' or '.join(PURPOSES)}, not '{purpose[:40]}'")
+            raise InvalidError(f"purpose is {' or '.join(PURPOSES)}, not '{purpose[:40]}'")
         if bytes < 1:
-            raise Invalid(f"bytes is at least 1, not {bytes}")
+            raise InvalidError(f"bytes is at least 1, not {bytes}")
         if bytes > self._limits.upload_bytes:
-            raise TooLarge(f"a file has at most {self._limits.upload_bytes:,} bytes")
+            raise TooLargeError(f"a file has at most {self._limits.upload_bytes:,} bytes")
         if digest is not None and not _is_digest(digest):
-            raise Invalid(f"sha256 is {_DIGEST_DIGITS} hexadecimal digits")
+            raise InvalidError(f"sha256 is {_DIGEST_DIGITS} hexadecimal digits")
         if shutil.disk_usage(self._folder).free < bytes + self._limits.free_bytes:
-            raise StoreFull("the disk of the service has no room for this file")
+            raise StoreFullError("the disk of the service has no room for this file")
         now = time.time()
         row = {
             "id": new_id(),
@@ -110,12 +117,12 @@ class Uploads:
                 select(func.count()).where(rows.c.user == user, rows.c.made.is_(None))
             )
             if (opened or 0) >= self._limits.open_uploads:
-                raise OverQuota(f"{opened} uploads are under way: finish or delete some")
+                raise QuotaError(f"{opened} uploads are under way: finish or delete some")
             connection.execute(insert(rows).values(row))
         return self._shown(row)
 
     def get(self, user: str, id: str) -> dict[str, Any]:
-        """How far an upload is, and what it became. Raises NotFound."""
+        """How far an upload is, and what it became. Raises NotFoundError."""
         return self._shown(self._row(user, id)._mapping)
 
     def all(self, user: str) -> list[dict[str, Any]]:
@@ -129,19 +136,20 @@ class Uploads:
     def writing(self, user: str, id: str, offset: int) -> Iterator[Part]:
         """The file of an upload for bytes from this offset on; one writer at a time.
 
-        Raises NotFound, and Conflict where the upload is not at this offset or has a writer.
+        Raises NotFoundError, and ConflictError where the upload is at another offset or has a
+        writer.
         """
         row = self._row(user, id)
         with self._alone(id):
             if row.made is not None:
-                raise Conflict("this upload is finished")
+                raise ConflictError("this upload is finished")
             path = self._folder / id
             with translated("keep the upload"):
                 handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             try:
                 at = self._offset(id)
                 if at != offset:
-                    raise Conflict(f"the upload is at offset {at}, not {offset}")
+                    raise ConflictError(f"the upload is at offset {at}, not {offset}")
                 yield Part(handle, at, row.bytes)
             finally:
                 os.close(handle)
@@ -150,8 +158,8 @@ class Uploads:
     def finish(self, user: str, id: str) -> dict[str, Any]:
         """What a complete upload became; an incomplete one as it is.
 
-        Doing it again is no error: who was interrupted asks again. Raises NotFound, and Invalid
-        where the content is not what was announced, which deletes the upload.
+        Doing it again is no error: who was interrupted asks again. Raises NotFoundError, and
+        InvalidError where the content is not what was announced, which deletes the upload.
         """
         row = self._row(user, id)
         with self._alone(id):
@@ -161,7 +169,10 @@ class Uploads:
         return self.get(user, id)
 
     def remove(self, user: str, id: str) -> None:
-        """Delete an upload; what it became stays. Raises NotFound, Conflict while one writes."""
+        """Delete an upload; what it became stays.
+
+        Raises NotFoundError, and ConflictError while somebody sends it.
+        """
         self._row(user, id)
         with self._alone(id):
             with self._database.write() as connection:
@@ -193,7 +204,7 @@ class Uploads:
             digest = _digest(content)
         if row.sha256 not in (None, digest):
             self._drop(row.id)
-            raise Invalid(f"the content's SHA-256 is {digest}, not {row.sha256} as announced")
+            raise InvalidError(f"the content's SHA-256 is {digest}, not {row.sha256} as announced")
         if arrived:
             self._files.blobs.put(row.id, path)
         made = new_id()
@@ -217,7 +228,7 @@ class Uploads:
         path.unlink(missing_ok=True)  # a store in a folder has moved it
         if still is None:  # the user was deleted meanwhile
             self._files.blobs.delete(row.id)
-            raise NotFound("there is no such upload")
+            raise NotFoundError("there is no such upload")
 
     def _drop(self, id: str) -> None:
         with self._database.write() as connection:
@@ -234,7 +245,7 @@ class Uploads:
         with self._database.read() as connection:
             row = connection.execute(query).first()
         if row is None:
-            raise NotFound("there is no such upload")
+            raise NotFoundError("there is no such upload")
         return row
 
     def _offset(self, id: str) -> int:
@@ -248,7 +259,7 @@ class Uploads:
     def _alone(self, id: str) -> Iterator[None]:
         with self._lock:
             if id in self._busy:
-                raise Conflict("somebody else is sending this upload right now")
+                raise ConflictError("somebody else is sending this upload right now")
             self._busy.add(id)
         try:
             yield

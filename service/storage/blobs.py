@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ...ir.diagnostics import NncError
-from ..errors import StoreFull
+from ..errors import StoreFullError
 
 CHUNK = 1 << 18
 """Bytes that are held of a file while it is read or copied."""
@@ -25,7 +25,7 @@ class Blobs(Protocol):
     def put(self, id: str, file: Path) -> None:
         """Store a file's content; the file itself may be moved away. Doing it again is no error.
 
-        Raises StoreFull where there is no room, NncError where the store cannot be reached.
+        Raises StoreFullError where there is no room, NncError where the store cannot be reached.
         """
         ...
 
@@ -60,7 +60,7 @@ def translated(doing: str) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise StoreFull(f"cannot {doing}: the disk of the service is full") from error
+            raise StoreFullError(f"cannot {doing}: the disk of the service is full") from error
         raise NncError(f"cannot {doing}: {error.strerror or error}") from error
 
 

@@ -13,7 +13,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
 
 from ...ir.diagnostics import NncError
-from ..errors import StoreFull
+from ..errors import StoreFullError
 from .schema import METADATA, MIGRATIONS, SCHEMA_VERSION, meta
 
 _BUSY_SECONDS = 60
@@ -84,7 +84,7 @@ class Database:
     def write(self) -> Iterator[Connection]:
         """A transaction: committed at the end, undone by an exception.
 
-        Raises StoreFull where the disk under the database is full.
+        Raises StoreFullError where the disk under the database is full.
         """
         if not self._is_sqlite:
             with self.engine.begin() as connection, _full_disk():
@@ -108,7 +108,7 @@ def _full_disk() -> Iterator[None]:
     except DBAPIError as error:
         said = str(error.orig)
         if "disk is full" in said or "No space left" in said or "disk I/O error" in said:
-            raise StoreFull("the disk of the service is full") from error
+            raise StoreFullError("the disk of the service is full") from error
         raise
 
 
@@ -121,9 +121,9 @@ def _checked_url(url: str) -> URL:
         ) from None
     if parsed.get_backend_name() not in ("sqlite", "postgresql"):
         raise NncError(f"--database {parsed.drivername}://..: only sqlite and postgresql are known")
-    return (
-        parsed.set(drivername="postgresql+psycopg") if parsed.drivername == "postgresql" else parsed
-    )
+    if parsed.drivername == "postgresql":
+        return parsed.set(drivername="postgresql+psycopg")
+    return parsed
 
 
 def _engine(url: URL) -> Engine:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from sqlalchemy import Connection, delete, func, insert, select
 
-from ..errors import NotFound, OverQuota
+from ..errors import NotFoundError, QuotaError
 from .blobs import Blobs
 from .database import Database
 from .schema import blobs as rows
@@ -41,7 +41,7 @@ class Files:
         return int(connection.scalar(stored) or 0) + int(connection.scalar(coming) or 0)
 
     def check_room(self, connection: Connection, user: str, more: int) -> None:
-        """Raise OverQuota where a user has no room for so many bytes more.
+        """Raise QuotaError where a user has no room for so many bytes more.
 
         It locks the user's row until the transaction ends: of two that ask at once, the second
         sees what the first has taken.
@@ -50,10 +50,10 @@ class Files:
             select(users.c.quota_bytes).where(users.c.id == user).with_for_update()
         )
         if quota is None:
-            raise NotFound("there is no such user")
+            raise NotFoundError("there is no such user")
         used = self.used(connection, user)
         if used + more > quota:
-            raise OverQuota(
+            raise QuotaError(
                 f"{more:,} bytes more than the {used:,} in use would exceed the quota of "
                 f"{quota:,}: delete something"
             )

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from ...ir.diagnostics import NncError
-from ..errors import StoreFull
+from ..errors import StoreFullError
 from .blobs import CHUNK
 
 _PART_BYTES = 8 << 20
@@ -123,13 +123,13 @@ def _translated(doing: str) -> Iterator[None]:
     except ClientError as error:
         code = error.response["Error"].get("Code", "")
         if code in _FULL or error.response["ResponseMetadata"]["HTTPStatusCode"] == 507:
-            raise StoreFull("the store of the service is full") from error
+            raise StoreFullError("the store of the service is full") from error
         if code == "NoSuchKey":
             raise NncError("the store has lost a file") from error
         raise NncError(f"cannot {doing} the store of files: {code or error}") from error
     except S3UploadFailedError as error:
         full = any(code in str(error) for code in _FULL)
-        kind = StoreFull if full else NncError
+        kind = StoreFullError if full else NncError
         raise kind(f"cannot {doing} the store of files: {error}") from error
     except (BotoCoreError, OSError) as error:
         raise NncError(f"cannot {doing} the store of files: {error}") from error

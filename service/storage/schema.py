@@ -33,9 +33,8 @@ _DIGEST = String(64)
 
 
 def _user() -> Column:
-    return Column(
-        "user", _ID, ForeignKey("users.id", ondelete="CASCADE"), nullable=False, index=True
-    )
+    key = ForeignKey("users.id", ondelete="CASCADE")
+    return Column("user", _ID, key, nullable=False, index=True)
 
 
 def _name() -> Column:

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from ..errors import Forbidden
+from ..errors import ForbiddenError
 from .asking import Asker, Serving, check_origin, settings_of
 from .shapes import MadeToken, Me, NewToken, SignIn, Token
 
@@ -53,7 +53,7 @@ def me(service: Serving, user: Asker) -> Any:
 def delete_me(service: Serving, user: Asker) -> None:
     """Delete the user who asks, and all that is this user's."""
     if user.operator:
-        raise Forbidden("an operator is deleted by `nnc serve user remove` alone")
+        raise ForbiddenError("an operator is deleted by `nnc serve user remove` alone")
     service.accounts.remove(user)
 
 

@@ -8,7 +8,7 @@ from fastapi import Depends, Request
 from fastapi.security import APIKeyCookie, HTTPBearer
 
 from ..accounts import User
-from ..errors import Forbidden, Unauthorized
+from ..errors import ForbiddenError, UnauthorizedError
 from ..service import Service
 from .settings import WebSettings
 
@@ -29,29 +29,29 @@ def settings_of(request: Request) -> WebSettings:
 
 
 def check_origin(request: Request) -> None:
-    """Raise Forbidden where a browser's page of another origin may have made this request.
+    """Raise ForbiddenError where a browser's page of another origin may have made this request.
 
     Such pages cannot set a header of their own, and browsers say on whose behalf they ask.
     """
     origin = request.headers.get("origin")
     if request.headers.get("x-nnc") != "1":
-        raise Forbidden("a browser's request has to have the header X-NNC: 1")
+        raise ForbiddenError("a browser's request has to have the header X-NNC: 1")
     if origin not in settings_of(request).origins:
-        raise Forbidden("this request comes from a page of another origin")
+        raise ForbiddenError("this request comes from a page of another origin")
 
 
 def current_user(request: Request) -> User:
-    """The user who asks. Raises Unauthorized, or Forbidden for a forged request."""
+    """The user who asks. Raises UnauthorizedError, or ForbiddenError for a forged request."""
     accounts = service_of(request).accounts
     header = request.headers.get("authorization")
     if header is not None:
         scheme, _, token = header.partition(" ")
         if scheme.lower() != "bearer" or not token:
-            raise Unauthorized("the header Authorization is `Bearer` and a token")
+            raise UnauthorizedError("the header Authorization is `Bearer` and a token")
         return accounts.by_token(token.strip())
     secret = request.cookies.get(settings_of(request).cookie)
     if secret is None:
-        raise Unauthorized("sign in, or send a token in the header Authorization")
+        raise UnauthorizedError("sign in, or send a token in the header Authorization")
     if request.method not in _READING:
         check_origin(request)
     return accounts.by_session(secret)

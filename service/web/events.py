@@ -10,7 +10,7 @@ from typing import Any
 
 from fastapi.concurrency import run_in_threadpool
 
-from ..errors import NotFound, OverQuota
+from ..errors import NotFoundError, QuotaError
 from ..queue import ACTIVE
 from ..service import Service
 
@@ -31,9 +31,9 @@ class Streams:
         """Set when the server ends: streams end then, and browsers come again."""
 
     def follow(self, user: str, order: str) -> AsyncIterator[str]:
-        """The events of an order. Raises OverQuota where the user follows too many."""
+        """The events of an order. Raises QuotaError where the user follows too many."""
         if self._open[user] >= self._service.limits.event_streams:
-            raise OverQuota("this user follows too many orders at once: close some pages")
+            raise QuotaError("this user follows too many orders at once: close some pages")
         return self._follow(user, order)
 
     async def _follow(self, user: str, order: str) -> AsyncIterator[str]:
@@ -44,7 +44,7 @@ class Streams:
             while not self.closing.is_set():
                 try:
                     found = await run_in_threadpool(self._service.orders.get, user, order)
-                except NotFound:  # deleted meanwhile
+                except NotFoundError:  # deleted meanwhile
                     break
                 changed = [job for job in found["jobs"] if told.get(job["id"]) != job]
                 for job in changed:

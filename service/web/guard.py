@@ -30,7 +30,7 @@ SANDBOX_POLICY = (
     "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
-"""Pages that were made of a user's model have an origin of their own, without cookies or network."""
+"""Pages made of a user's model have an origin of their own, without cookies or network."""
 
 _HEADERS = {
     "Content-Security-Policy": PAGE_POLICY,

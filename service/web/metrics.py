@@ -20,7 +20,7 @@ from prometheus_client.registry import Collector
 from sqlalchemy import select
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..errors import Forbidden
+from ..errors import ForbiddenError
 from ..service import Service
 from ..storage.schema import meta
 from .asking import current_user, service_of, settings_of
@@ -102,6 +102,6 @@ def metrics(request: Request) -> PlainTextResponse:
     client = request.client.host if request.client else ""
     near = client in ("127.0.0.1", "::1") and not settings_of(request).proxied
     if not near and not current_user(request).operator:
-        raise Forbidden("metrics are for operators")
+        raise ForbiddenError("metrics are for operators")
     text = generate_latest(request.app.state.metrics.registry)
     return PlainTextResponse(text, media_type=CONTENT_TYPE_LATEST)

@@ -69,7 +69,7 @@ def serve(
     listener: socket.socket,
     dispatchers: tuple[Dispatcher, ...] = (),
 ) -> None:
-    """Serve until SIGINT or SIGTERM; requests in progress are answered, jobs in progress stopped."""
+    """Serve until SIGINT or SIGTERM: requests are answered to their end, jobs are stopped."""
     app = make_app(service, settings)
     config = uvicorn.Config(
         app,

@@ -9,7 +9,7 @@ from fastapi.concurrency import contextmanager_in_threadpool, run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from ..errors import Invalid
+from ..errors import InvalidError
 from ..storage.blobs import CHUNK
 from ..uploads import Part
 from .asking import Asker, Serving
@@ -64,7 +64,7 @@ async def append(id: str, request: Request, service: Serving, user: Asker) -> An
         raise HTTPException(415, "the body of an upload is application/octet-stream")
     offset = request.headers.get("upload-offset", "")
     if not (offset.isascii() and offset.isdigit() and len(offset) < 20):
-        raise Invalid("the header Upload-Offset is where the upload goes on, a whole number")
+        raise InvalidError("the header Upload-Offset is where the upload goes on, a whole number")
     writing = service.uploads.writing(user.id, id, int(offset))
     async with contextmanager_in_threadpool(writing) as part:
         await _receive(request, part)
