@@ -13,9 +13,9 @@ from .exchange import Exchange
 from .failures import RemoteError, unexpected
 
 _KIND = "text/event-stream"
-_MOST_EVENT = 4 << 20
+MOST_EVENT = 4 << 20
 """Bytes of one event."""
-_LEAST = 1.0
+LEAST = 1.0
 """Seconds between two times that the whole order is asked for: then a server without events, or
 behind something that keeps them back, is asked as often, and not more."""
 
@@ -44,7 +44,7 @@ def watch_order(exchange: Exchange, identifier: str) -> Iterator[Job]:
         except RemoteError as error:
             if not exchange.may_repeat(error, routes.EVENTS) or not tries.again(error.after):
                 raise
-        time.sleep(max(0.0, _LEAST - (time.monotonic() - asked)))
+        time.sleep(max(0.0, LEAST - (time.monotonic() - asked)))
 
 
 def _changed(known: dict[str, Job], jobs: list[Job]) -> Iterator[Job]:
@@ -80,7 +80,7 @@ def _events(exchange: Exchange, response: httpx.Response) -> Iterator[tuple[str,
             name = value.decode("utf-8", "replace")
         elif field == b"data":
             data += (b"\n" if data else b"") + value
-            if len(data) > _MOST_EVENT:
+            if len(data) > MOST_EVENT:
                 raise unexpected(exchange.url, "an event without an end")
 
 
@@ -91,7 +91,7 @@ def _lines(exchange: Exchange, response: httpx.Response) -> Iterator[bytes]:
         rest += part
         *lines, last = rest.split(b"\n")
         rest = bytearray(last)
-        if len(rest) > _MOST_EVENT:
+        if len(rest) > MOST_EVENT:
             raise unexpected(exchange.url, "an event without an end")
         for line in lines:
             yield bytes(line.removesuffix(b"\r"))

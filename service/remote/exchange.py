@@ -23,7 +23,7 @@ MOST_JSON = 64 << 20
 """Bytes of an answer as JSON: a model of 100,000 nodes is told of in some 20 MB."""
 _MOST_ERROR = 64 << 10
 """Bytes of an answer that refuses."""
-_LONGEST = 300.0
+LONGEST = 300.0
 """Seconds for an answer as JSON, however it drips."""
 _CONNECTING = 10.0
 """Seconds until a connection stands."""
@@ -155,16 +155,16 @@ class Exchange:
         if found != kind:
             raise unexpected(self.url, f"an answer of type {found[:60]} in place of {kind}")
 
-    def whole(self, response: httpx.Response, most: int = MOST_JSON) -> bytes:
+    def whole(self, response: httpx.Response) -> bytes:
         """All bytes of an answer, if they are not too many. Raises RemoteError."""
         body = bytearray()
-        ends = time.monotonic() + _LONGEST
+        ends = time.monotonic() + LONGEST
         for part in response.iter_raw():
             body += part
-            if len(body) > most:
-                raise unexpected(self.url, f"more than {most >> 20} MiB at once")
+            if len(body) > MOST_JSON:
+                raise unexpected(self.url, f"more than {MOST_JSON >> 20} MiB at once")
             if time.monotonic() > ends:
-                raise RemoteError(f"{self.url}: the answer takes more than {_LONGEST:.0f} s")
+                raise RemoteError(f"{self.url}: the answer takes more than {LONGEST:.0f} s")
         return bytes(body)
 
     def shaped(self, shape: TypeAdapter[Shape], body: bytes) -> Shape:

@@ -23,7 +23,7 @@ MOST_FILES = 10_000
 
 @contextmanager
 def as_file(path: Path) -> Iterator[Path]:
-    """A file as it is, a folder as an archive beside nothing, which goes away again.
+    """A file as it is; a folder as an archive in a temporary place.
 
     Raises NncError.
     """
@@ -40,10 +40,11 @@ def as_file(path: Path) -> Iterator[Path]:
 
 
 def write_archive(folder: Path, archive: Path) -> None:
-    """All files below a folder, by their paths from there. Raises NncError."""
+    """All files below a folder, by their paths from the folder's own name on. Raises NncError."""
+    top = folder.resolve().name  # whose suffix may say what it is, as in `net.mlpackage`
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED) as packed:
         for name in sorted(_files(folder)):
-            about = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            about = zipfile.ZipInfo(f"{top}/{name}", (1980, 1, 1, 0, 0, 0))
             about.external_attr = (stat.S_IFREG | 0o644) << 16
             about.create_system = 3  # Unix, wherever it is made
             about.file_size = (folder / name).stat().st_size  # above 4 GiB it is written otherwise
@@ -62,6 +63,7 @@ def _files(folder: Path) -> list[str]:
         for name in (*folders, *files):
             path = Path(place) / name
             if name in folders:
+                _check_name(path)
                 if path.is_symlink():
                     raise NncError(f"'{path}' is a link to a folder, which is not followed")
                 continue
@@ -70,15 +72,15 @@ def _files(folder: Path) -> list[str]:
             found.append(path.relative_to(folder).as_posix())
             if len(found) > MOST_FILES:
                 raise NncError(f"'{folder}' has more than {MOST_FILES} files: is it a model?")
-            _check_name(path, found[-1])
+            _check_name(path)
     if not found:
         raise NncError(f"'{folder}' has no files")
     return found
 
 
-def _check_name(path: Path, name: str) -> None:
+def _check_name(path: Path) -> None:
     try:
-        name.encode()
+        path.name.encode()
     except UnicodeEncodeError:
         raise NncError(f"'{path}': the file's name is no UTF-8") from None
 

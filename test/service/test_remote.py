@@ -101,7 +101,12 @@ def test_the_whole_way(serving, user, tmp_path):
     user.delete_inputs(user.inputs()[0].id)
     assert (user.models(), user.orders(), user.inputs()) == ([], [], [])
     assert user.me().used.bytes == 0
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["m.onnx", "package.zip", "report.html", "x.npz"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "m.onnx",
+        "package.zip",
+        "report.html",
+        "x.npz",
+    ]
 
 
 def test_what_the_server_offers(user):
@@ -181,7 +186,9 @@ def test_a_restart_in_the_middle_of_an_upload(tmp_path, monkeypatch, client_too)
             sent = []
             with serving.remote(token) as remote:
                 assert [u.offset for u in remote.uploads()] == [150_000]
-                model = remote.upload(tmp_path / "m.bin", progress=lambda done, _: sent.append(done))
+                model = remote.upload(
+                    tmp_path / "m.bin", progress=lambda done, _: sent.append(done)
+                )
             assert sent[0] == 150_000
         assert content(serving, model.id) == data
         with serving.remote(token) as remote:
@@ -237,9 +244,9 @@ def test_a_folder_is_an_archive_that_is_always_the_same(serving, user, tmp_path,
         assert archive.testzip() is None
         found = {name: archive.read(name) for name in archive.namelist()}
     assert found == {
-        "link.bin": b"graph",
-        "saved_model.pb": b"graph",
-        "variables/vériables.data": some_bytes(5000),
+        "saved_model/link.bin": b"graph",
+        "saved_model/saved_model.pb": b"graph",
+        "saved_model/variables/vériables.data": some_bytes(5000),
     }
     assert user.upload(folder).id == model.id
 
