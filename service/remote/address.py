@@ -36,7 +36,7 @@ def checked_url(url: str, plain: bool) -> str:
 
 
 def _no_address(url: str) -> NncError:
-    return NncError(f"a server is https://HOST or http://127.0.0.1:PORT, not '{url}'")
+    return NncError(f"a server is https://HOST or http://127.0.0.1:PORT, not {url[:200]!r}")
 
 
 def _is_loopback(host: str) -> bool:
@@ -56,5 +56,5 @@ def checked_token(token: str) -> str:
 def checked_identifier(identifier: str) -> str:
     """What the server called something, as it goes into an address. Raises NncError."""
     if not _IDENTIFIER.fullmatch(identifier):
-        raise NncError(f"'{identifier[:100]}' is no id: those have letters, digits, - and _")
+        raise NncError(f"{identifier[:100]!r} is no id: those have letters, digits, - and _")
     return identifier

@@ -59,7 +59,7 @@ class Exchange:
                 "Accept-Encoding": "identity",
             },
             timeout=httpx.Timeout(timeout, connect=min(timeout, _CONNECTING)),
-            verify=True if certificates is None else _trusted(certificates),
+            verify=_trusted(self.url, certificates),
         )
 
     def close(self) -> None:
@@ -178,8 +178,15 @@ class Exchange:
             raise unexpected(self.url, fault) from None
 
 
-def _trusted(certificates: Path) -> ssl.SSLContext:
-    """Who signs servers' certificates in place of the usual ones. Raises NncError."""
+def _trusted(url: str, certificates: Path | None) -> ssl.SSLContext:
+    """Who may have signed a server's certificate: the usual ones, or those of a file.
+
+    Raises NncError where that has none.
+    """
+    if url.startswith("http:"):
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # nobody: TLS is not spoken
+    if certificates is None:
+        return httpx.create_ssl_context()
     try:
         return ssl.create_default_context(cafile=str(certificates))
     except (OSError, ssl.SSLError) as error:

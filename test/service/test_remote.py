@@ -253,7 +253,7 @@ def test_a_folder_is_an_archive_that_is_always_the_same(serving, user, tmp_path,
 
 def test_folders_that_are_no_model(user, tmp_path):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(NncError, match="'.*empty' has no files"):
+    with pytest.raises(NncError, match=r"'.*empty' has no files"):
         user.upload(tmp_path / "empty")
     (tmp_path / "empty" / "dangling").symlink_to(tmp_path / "nowhere")
     with pytest.raises(NncError, match="no file, but a device, a pipe or a broken link"):
@@ -265,10 +265,10 @@ def test_folders_that_are_no_model(user, tmp_path):
 
 
 def test_files_that_cannot_be_sent(user, tmp_path):
-    with pytest.raises(NncError, match="cannot read '.*nothing': No such file"):
+    with pytest.raises(NncError, match=r"cannot read '.*nothing': No such file"):
         user.upload(tmp_path / "nothing")
     (tmp_path / "empty.onnx").touch()
-    with pytest.raises(NncError, match="'.*empty.onnx' is empty"):
+    with pytest.raises(NncError, match=r"'.*empty.onnx' is empty"):
         user.upload(tmp_path / "empty.onnx")
     (tmp_path / "m.onnx").write_bytes(b"x" * 100)
     with pytest.raises(RemoteError, match="names no folder"):
@@ -287,16 +287,18 @@ def test_a_file_that_changes_while_it_is_sent(user, tmp_path, monkeypatch):
         path.write_bytes(some_bytes(3000))
         return told
 
-    with pytest.raises(NncError, match="'.*m.bin' became shorter while it was sent"):
+    with pytest.raises(NncError, match=r"'.*m.bin' became shorter while it was sent"):
         user.upload(path, progress=changed(b"short"))
-    with pytest.raises(RemoteError, match="content's SHA-256 is .* not .* as announced"):
+    with pytest.raises(RemoteError, match=r"content's SHA-256 is .* not .* as announced"):
         user.upload(path, progress=changed(b"x" * 3000))
     assert user.models() == [] and user.uploads() == []
 
 
 def test_quotas(tmp_path):
-    with served(tmp_path / "service", limits=Limits(free_bytes=0, upload_bytes=5000)) as serving:
-        with serving.remote(serving.add_user("u", Quota(bytes=4000, jobs=1))) as remote:
+    limits = Limits(free_bytes=0, upload_bytes=5000)
+    with served(tmp_path / "service", limits=limits) as serving:
+        token = serving.add_user("u", Quota(bytes=4000, jobs=1))
+        with serving.remote(token) as remote:
             (tmp_path / "m.bin").write_bytes(b"x" * 3000)
             (tmp_path / "n.bin").write_bytes(b"y" * 3000)
             (tmp_path / "large.bin").write_bytes(b"y" * 6000)
@@ -318,7 +320,7 @@ def test_a_model_that_is_refused(serving, user, tmp_path):
     (tmp_path / "m.onnx").write_bytes(b"no model")
     model = user.upload(tmp_path / "m.onnx")
     serving.work(lambda job, _: serving.service.queue.finish(job, "failed", error="it is no model"))
-    with pytest.raises(NncError, match="m.onnx: the server refuses the model: it is no model"):
+    with pytest.raises(NncError, match=r"m.onnx: the server refuses the model: it is no model"):
         user.look(model.id)
     with pytest.raises(RemoteError, match="this model is refused"):
         user.order(model.id)
@@ -345,10 +347,10 @@ def test_where_a_package_cannot_be_written(serving, user, tmp_path):
     serving.look_at_all()
     job = user.order(model.id).jobs[0].id
     packaged(serving, some_bytes(100_000))
-    with pytest.raises(NncError, match="cannot write '.*there is no folder"):
+    with pytest.raises(NncError, match=r"cannot write '.*there is no folder"):
         user.download(job, tmp_path / "nowhere" / "p.zip")
     (tmp_path / "folder").mkdir()
-    with pytest.raises(NncError, match="cannot write '.*folder'"):
+    with pytest.raises(NncError, match=r"cannot write '.*folder'"):
         user.download(job, tmp_path / "folder")
     with pytest.raises(NncError, match="cannot write '/dev/full': No space left on device"):
         user.download(job, "/dev/full")
@@ -377,7 +379,7 @@ def test_a_server_that_goes_away_is_waited_for(tmp_path):
             remote.me()
             serving.stop()
             began = time.monotonic()
-            with pytest.raises(RemoteError, match="no server answers|the connection broke"):
+            with pytest.raises(RemoteError, match=r"no server answers|the connection broke"):
                 remote.me()
             assert time.monotonic() - began > 0.1
             threading.Timer(0.1, serving.start).start()
