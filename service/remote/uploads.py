@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from io import FileIO
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, Literal
 
 import httpx
 
@@ -52,7 +53,7 @@ def send_file(
     Raises NncError where the file cannot be read or changes, RemoteError.
     """
     try:
-        file = path.open("rb")
+        file = path.open("rb", buffering=0)  # what is sent is what is there then
         size = file.seek(0, 2)
     except OSError as error:
         raise _unreadable(path, error) from None
@@ -83,9 +84,7 @@ def _begun(exchange: Exchange, asked: dict[str, Any]) -> Upload:
 class _Sending:
     """A file that is being sent."""
 
-    def __init__(
-        self, exchange: Exchange, file: BinaryIO, path: Path, size: int, told: Told
-    ) -> None:
+    def __init__(self, exchange: Exchange, file: FileIO, path: Path, size: int, told: Told) -> None:
         self._exchange, self._file, self._path = exchange, file, path
         self._size, self._told = size, told
 

@@ -72,18 +72,22 @@ class Serving:
         options = {"patience": QUICK, "timeout": 10.0, **options}
         return Remote(f"http://127.0.0.1:{port or self.port}", token, **options)
 
-    def work(self, finish, owner: str = "test:1"):
-        """Carry out the next job by calling finish(job, folder); what that returns."""
-        job = self.service.queue.claim(owner, 60)
+    def work(self, finish):
+        """Carry out the next package by calling finish(job, folder); models before it are good."""
+        while (job := self.service.queue.claim("test:1", 60)) is not None and job.kind == "look":
+            assert self.service.queue.finish(job, "done", {"operations": 7})
         assert job is not None
         folder = self.folder / "work" / job.id
         folder.mkdir(parents=True)
         return finish(job, folder)
 
-    def look_at_all(self) -> None:
-        """Look at the models that were uploaded, as if all were good."""
+    def look_at_all(self, refused: str = "") -> None:
+        """Look at the models that were uploaded, as if all were good but those of this name."""
         while (job := self.service.queue.claim("test:1", 60)) is not None:
             assert job.kind == "look"
+            if job.model_name == refused:
+                assert self.service.queue.finish(job, "failed", error="it is no model")
+                continue
             assert self.service.queue.finish(job, "done", {"operations": 7})
 
 

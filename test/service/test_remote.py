@@ -317,10 +317,10 @@ def test_quotas(tmp_path):
 
 
 def test_a_model_that_is_refused(serving, user, tmp_path):
-    (tmp_path / "m.onnx").write_bytes(b"no model")
-    model = user.upload(tmp_path / "m.onnx")
-    serving.work(lambda job, _: serving.service.queue.finish(job, "failed", error="it is no model"))
-    with pytest.raises(NncError, match=r"m.onnx: the server refuses the model: it is no model"):
+    (tmp_path / "bad.onnx").write_bytes(b"no model")
+    model = user.upload(tmp_path / "bad.onnx")
+    serving.look_at_all(refused="bad.onnx")
+    with pytest.raises(NncError, match=r"bad.onnx: the server refuses the model: it is no model"):
         user.look(model.id)
     with pytest.raises(RemoteError, match="this model is refused"):
         user.order(model.id)
