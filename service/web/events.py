@@ -27,7 +27,7 @@ class Streams:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._open: Counter[str] = Counter()
-        self.closing = asyncio.Event()
+        self.closing = False
         """Set when the server ends: streams end then, and browsers come again."""
 
     def follow(self, user: str, order: str) -> AsyncIterator[str]:
@@ -41,7 +41,7 @@ class Streams:
         told: dict[str, Any] = {}
         silent = 0.0
         try:
-            while not self.closing.is_set():
+            while not self.closing:
                 try:
                     found = await run_in_threadpool(self._service.orders.get, user, order)
                 except NotFoundError:  # deleted meanwhile
@@ -56,18 +56,12 @@ class Streams:
                 if silent >= _SILENCE:
                     silent = 0.0
                     yield ": still here\n\n"
-                await self._pause()
+                await asyncio.sleep(_PERIOD)
                 silent += _PERIOD
-            if not self.closing.is_set():
+            if not self.closing:
                 yield _event("end", {})
         finally:
             self._open[user] -= 1
-
-    async def _pause(self) -> None:
-        try:
-            await asyncio.wait_for(self.closing.wait(), _PERIOD)
-        except TimeoutError:
-            return
 
 
 def _event(name: str, content: Any) -> str:
