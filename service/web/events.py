@@ -42,16 +42,13 @@ class Streams:
         silent = 0.0
         try:
             while not self.closing:
-                try:
-                    found = await run_in_threadpool(self._service.orders.get, user, order)
-                except NotFoundError:  # deleted meanwhile
-                    break
-                changed = [job for job in found["jobs"] if told.get(job["id"]) != job]
-                for job in changed:
-                    told[job["id"]] = job
-                    silent = 0.0
-                    yield _event("job", job)
-                if not any(job["state"] in ACTIVE for job in found["jobs"]):
+                found = await run_in_threadpool(self._service.orders.states, user, order)
+                for job in found:
+                    if told.get(job["id"]) != job:
+                        told[job["id"]] = job
+                        silent = 0.0
+                        yield _event("job", await run_in_threadpool(self._whole, user, job))
+                if not any(job["state"] in ACTIVE for job in found):
                     break
                 if silent >= _SILENCE:
                     silent = 0.0
@@ -62,6 +59,15 @@ class Streams:
                 yield _event("end", {})
         finally:
             self._open[user] -= 1
+
+    def _whole(self, user: str, job: dict[str, Any]) -> dict[str, Any]:
+        """A job with its report, if it has ended and was not deleted meanwhile."""
+        if job["state"] in ACTIVE:
+            return job
+        try:
+            return self._service.queue.get(user, job["id"])
+        except NotFoundError:
+            return job
 
 
 def _event(name: str, content: Any) -> str:
