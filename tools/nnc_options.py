@@ -14,6 +14,7 @@ from ..targets.base import HOST
 from ..targets.base import target as find_target
 from .command import OPS_HELP
 from .remote_options import add_remote
+from .serve_options import add_serve
 
 DESCRIPTION = (
     "Compile neural networks: models of any framework in, native code out, readable IR in between."
@@ -473,6 +474,11 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
         "Use a server of `nnc serve`: send models, order packages, take them.",
         add_remote,
     ),
+    "serve": (
+        "Serve a page and a REST interface to which models are brought to be measured and "
+        "packaged, until Ctrl-C; add users to it.",
+        add_serve,
+    ),
     "cache": ("Show or empty the cache of compiled models.", _add_cache),
     "targets": (
         "List the targets: names, what they are, whether code for them runs here.",
@@ -502,7 +508,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
 }
 """Each command's help, and its options beyond the model's."""
 
-WITHOUT_MODEL = ("cache", "calibrate", "fleet", "remote", "targets", "worker")
+WITHOUT_MODEL = ("cache", "calibrate", "fleet", "remote", "serve", "targets", "worker")
 MAYBE_WITHOUT_MODEL = ("tune",)
 
 SEVERAL_TARGETS = {

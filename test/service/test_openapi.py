@@ -9,12 +9,9 @@ from http import HTTPStatus
 from pathlib import Path
 
 import httpx
+import jsonschema
 import nnc
 import pytest
-
-pytest.importorskip("fastapi")
-jsonschema = pytest.importorskip("jsonschema")
-
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from nnc.service.remote import answers, routes

@@ -7,9 +7,6 @@ import time
 import zipfile
 
 import pytest
-
-pytest.importorskip("fastapi")
-
 from nnc.ir.diagnostics import NncError
 from nnc.service.limits import Limits, Quota
 from nnc.service.remote import Patience, Remote, RemoteError

@@ -5,15 +5,13 @@ Whatever they answer: one line, no file, no time or memory without bounds, no re
 
 import json
 import socket
+import ssl
 import threading
 import time
 from contextlib import contextmanager, suppress
 
 import pytest
-
-pytest.importorskip("httpx")
-pytest.importorskip("pydantic")
-
+from distributed import Security
 from nnc.ir.diagnostics import NncError
 from nnc.service.remote import Patience, Remote, RemoteError, events, exchange
 from nnc.service.remote.address import checked_url
@@ -343,8 +341,7 @@ def test_tokens_that_are_none(token):
 
 def test_tls(tmp_path):
     """A certificate that nobody has signed; one that the user trusts; no TLS at all."""
-    trustee = pytest.importorskip("distributed").Security.temporary()
-    import ssl
+    trustee = Security.temporary()
 
     (tmp_path / "key.pem").write_text(trustee.tls_client_key)
     (tmp_path / "certificate.pem").write_text(trustee.tls_client_cert)

@@ -11,9 +11,6 @@ import threading
 import time
 
 import pytest
-
-pytest.importorskip("fastapi")
-
 from nnc.service.remote import uploads as uploads_module
 from nnc.tools.command import INTERRUPTED, Streams
 from nnc.tools.nnc import main
