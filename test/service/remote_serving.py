@@ -58,7 +58,7 @@ class Serving:
         return self
 
     def stop(self) -> None:
-        self.app.state.streams.closing.set()
+        self.app.state.streams.closing = True
         self.server.should_exit = self.server.force_exit = True
         self.thread.join(10)
         self.service.close()

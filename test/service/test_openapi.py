@@ -5,7 +5,6 @@ Requests are made at random from the document of OpenAPI; answers are checked ag
 
 import json
 import re
-from http import HTTPStatus
 from pathlib import Path
 
 import httpx
@@ -116,32 +115,32 @@ anything = st.recursive(
 )
 
 
-def values(schema, document):
-    """Values as a schema describes them, and sometimes others."""
+def values(schema, document, wild):
+    """Values as a schema describes them; `wild` ones are others as well, at any place."""
+
+    def of(inner):
+        return values(inner, document, wild)
+
+    others = anything if wild else st.nothing()
     if "$ref" in schema:
-        return values(
-            document["components"]["schemas"][schema["$ref"].rpartition("/")[2]], document
-        )
+        return of(document["components"]["schemas"][schema["$ref"].rpartition("/")[2]])
     if "anyOf" in schema:
-        return st.one_of(*(values(one, document) for one in schema["anyOf"]), anything)
+        return st.one_of(*map(of, schema["anyOf"])) | others
     if "enum" in schema:
-        return st.sampled_from(schema["enum"]) | anything
+        return st.sampled_from(schema["enum"]) | others
     match schema.get("type"):
         case "object":
-            fields = {
-                name: values(one, document) for name, one in schema.get("properties", {}).items()
-            }
-            needed = {
-                name: one for name, one in fields.items() if name in schema.get("required", ())
-            }
-            others = {name: one for name, one in fields.items() if name not in needed}
-            return st.fixed_dictionaries(needed, optional=others) | anything
+            fields = {name: of(one) for name, one in schema.get("properties", {}).items()}
+            needed = {name: fields.pop(name) for name in schema.get("required", ())}
+            return st.fixed_dictionaries(needed, optional=fields) | others
         case "array":
-            return st.lists(values(schema["items"], document), max_size=4) | anything
+            return st.lists(of(schema["items"]), max_size=2) | others
         case "integer":
-            return st.integers(schema.get("minimum", -10), 1000) | scalars
+            return st.integers(schema.get("minimum", 0), 1000) | others
         case "string":
-            return st.text(max_size=40) | st.sampled_from(["host", "c", "f32", "nnc"]) | scalars
+            return st.sampled_from(["host", "c", "f32", "nnc", "Ä b"]) | others
+        case "null":
+            return st.none()
     return anything
 
 
@@ -161,7 +160,7 @@ def requests(draw, document):
     body = b""
     content = about.get("requestBody", {}).get("content", {})
     if "application/json" in content:
-        value = draw(values(content["application/json"]["schema"], document))
+        value = draw(values(content["application/json"]["schema"], document, draw(st.booleans())))
         text = json.dumps(value)
         body = text.encode("utf-8", "surrogatepass")
         headers["Content-Type"] = draw(st.just("application/json") | types)
@@ -203,7 +202,7 @@ def test_no_request_makes_the_service_fail(serving):
     seen: set[int] = set()
 
     @settings(
-        max_examples=400, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+        max_examples=120, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
     )
     @given(requests(serving.document))
     def check(request):
@@ -213,38 +212,22 @@ def test_no_request_makes_the_service_fail(serving):
         ready_now = serving.service.models.all(user_id(serving))
         if not ready_now or not serving.service.uploads.all(user_id(serving)):
             ready(serving)
-        base = f"http://127.0.0.1:{serving.port}"
-        token = {"Authorization": f"Bearer {serving.token}"}
-        with httpx.Client(base_url=base, headers=token, timeout=20, verify=False) as client:
-            id = known_id(client, path) if id == "known" and "{}" in path else id
-            if path.endswith("/events"):
-                id = "unknown"  # of a known one, it is a stream until the order's end
-            if (method, path) == ("DELETE", "/tokens/{}"):
-                id = "C" * 22  # not the one that is asked with
-            answer = client.request(
-                method, routes.ROOT + path.format(id), content=body, headers=headers
-            )
+        id = known_id(client, path) if id == "known" and "{}" in path else id
+        if path.endswith("/events"):
+            id = "unknown"  # of a known one, it is a stream until the order's end
+        if (method, path) == ("DELETE", "/tokens/{}"):
+            id = "C" * 22  # not the one that is asked with
+        answer = client.request(
+            method, routes.ROOT + path.format(id), content=body, headers=headers
+        )
         seen.add(answer.status_code)
         assert answer.status_code < 500, (request, answer.text)
         check_answer(serving.document, about, answer)
 
-    check()
-    assert {200, 201, 404, 415, 422} <= seen and seen <= {
-        200,
-        201,
-        204,
-        400,
-        403,
-        404,
-        405,
-        409,
-        413,
-        415,
-        422,
-        429,
-        307,
-        308,
-    }, seen
+    base, token = f"http://127.0.0.1:{serving.port}", {"Authorization": f"Bearer {serving.token}"}
+    with httpx.Client(base_url=base, headers=token, timeout=60, verify=False) as client:
+        check()
+    assert {200, 201, 404, 415, 422} <= seen
 
 
 def user_id(serving) -> str:
@@ -253,15 +236,14 @@ def user_id(serving) -> str:
 
 def check_answer(document, about, answer) -> None:
     """Raises where an answer is not as the document says."""
-    status = HTTPStatus(answer.status_code)
-    if status.is_success:
+    if answer.is_success:
         promised = about["responses"].get(str(answer.status_code))
         assert promised is not None, f"status {answer.status_code} is not documented"
         schema = promised.get("content", {}).get("application/json", {}).get("schema")
         if schema:
             whole = {**schema, "components": document["components"]}
             jsonschema.validate(answer.json(), whole)
-    elif status.is_client_error:
+    elif answer.is_client_error:
         said = answer.json()
         assert set(said) == {"error"} and said["error"]
         assert len(said["error"].splitlines()) == 1
