@@ -247,3 +247,11 @@ def check_answer(document, about, answer) -> None:
         said = answer.json()
         assert set(said) == {"error"} and said["error"]
         assert len(said["error"].splitlines()) == 1
+
+
+def test_the_page_on_operations_has_every_figure(serving):
+    text = httpx.get(f"http://127.0.0.1:{serving.port}/metrics").text
+    names = re.findall(r"^# TYPE (\S+)", text, re.MULTILINE)
+    page = (Path(nnc.__file__).parent / "docs" / "operations.md").read_text()
+    names = [name.removesuffix("_created") for name in names]
+    assert len(names) > 8 and not [name for name in names if name not in page]
