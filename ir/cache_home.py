@@ -20,6 +20,11 @@ def data_home() -> Path:
     return _home("XDG_DATA_HOME", "~/.local/share")
 
 
+def config_home() -> Path:
+    """`$XDG_CONFIG_HOME/nnc`, or `~/.config/nnc`: what users have set. It may not exist yet."""
+    return _home("XDG_CONFIG_HOME", "~/.config")
+
+
 def _home(variable: str, usual: str) -> Path:
     home = os.environ.get(variable, "")
     base = Path(home) if home and os.path.isabs(home) else Path(os.path.expanduser(usual))

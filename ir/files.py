@@ -28,6 +28,13 @@ def write_whole(path: Path, *parts: Part) -> None:
     write_together({path: parts})
 
 
+def write_private(path: Path, *parts: Part) -> None:
+    """Write a file that only its user can read, whole or not at all. Raises NncError."""
+    with NewFile(path, private=True) as new:
+        new.file.writelines(map(_raw, parts))
+        publish([new])
+
+
 def write_together(contents: Mapping[Path, Sequence[Part] | Path]) -> None:
     """Write several files, all of them or none; what stands for the content may be a made file.
 
@@ -110,10 +117,13 @@ def folders_of(paths: Iterable[Path]) -> Iterator[None]:
 
 
 class NewFile:
-    """A file under a temporary name in the folder of its own; removed unless published."""
+    """A file under a temporary name in the folder of its own; removed unless published.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    A `private` one can be read by its user alone.
+    """
+
+    def __init__(self, path: Path, private: bool = False) -> None:
+        self.path, self.private = path, private
 
     def __enter__(self) -> NewFile:
         import tempfile
@@ -122,9 +132,10 @@ class NewFile:
             handle, self.temporary = tempfile.mkstemp(
                 dir=self.path.parent, prefix=f".{self.path.name}."
             )
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(self.temporary, 0o666 & ~umask)
+            if not self.private:
+                umask = os.umask(0)
+                os.umask(umask)
+                os.chmod(self.temporary, 0o666 & ~umask)
         except OSError as error:
             raise unwritable(self.path, error) from None
         self.file = os.fdopen(handle, "wb")

@@ -137,8 +137,8 @@ _{function}() {{
         esac
     fi
     for (( i = 1; i < COMP_CWORD; i++ )); do
-        case ${{COMP_WORDS[i]}} in
-            {subcommands}) subcommand=${{COMP_WORDS[i]}}; break ;;
+        case $subcommand${{subcommand:+ }}${{COMP_WORDS[i]}} in
+            {subcommands}) subcommand=$subcommand${{subcommand:+ }}${{COMP_WORDS[i]}} ;;
         esac
     done
     COMPREPLY=()
@@ -169,21 +169,20 @@ complete -F _{function} {tool}
 def _bash(command: Command) -> str:
     pairs = list(_everything(command))
     takers = [n for _, o in pairs if o.takes_value for n in o.names]
-    subcommands = "|".join(command.subcommands) or "''"
+    inner = list(_subcommands(command))
+    subcommands = "|".join(f"'{path}'" for path, _, _ in inner) or "''"
     values = [line for _, option in pairs for line in _bash_values(option)]
     options = []
-    for sub, one in (("", command), *((s, c) for s, (_, c) in command.subcommands.items())):
+    first = ["    case $subcommand in"]
+    for sub, one in (("", command), *((path, c) for path, _, c in inner)):
         words = " ".join(_spelled(option) for option in one.options)
-        options.append(
-            f'            {sub or chr(39) * 2}) COMPREPLY=($(compgen -W "{words}" -- "$cur")) ;;'
-        )
-    first = ""
-    if command.subcommands:
-        words = " ".join(command.subcommands)
-        first = (
-            f'    if [[ -z $subcommand ]]; then\n        COMPREPLY=($(compgen -W "{words}" -- '
-            f'"$cur"))\n        return\n    fi\n'
-        )
+        options.append(f'            \'{sub}\') COMPREPLY=($(compgen -W "{words}" -- "$cur")) ;;')
+        if one.subcommands:
+            words = " ".join(one.subcommands)
+            first.append(
+                f'        \'{sub}\') COMPREPLY=($(compgen -W "{words}" -- "$cur")); return ;;'
+            )
+    first = [*first, "    esac", ""] if command.subcommands else []
     return _BASH.format(
         tool=command.name,
         function=command.name.replace("-", "_"),
@@ -191,7 +190,7 @@ def _bash(command: Command) -> str:
         subcommands=subcommands,
         values="\n".join(dict.fromkeys(values)),
         options="\n".join(options),
-        first=first,
+        first="\n".join(first),
     )
 
 
@@ -220,6 +219,13 @@ def _spelled(option: Option) -> str:
     return f"{name}=" if option.takes_value and name.startswith("--") else name
 
 
+def _subcommands(command: Command, above: str = "") -> Iterator[tuple[str, str, Command]]:
+    """Each subcommand as it is typed after the tool's name, its help, and those inside of it."""
+    for name, (help, inner) in command.subcommands.items():
+        yield above + name, help, inner
+        yield from _subcommands(inner, f"{above}{name} ")
+
+
 def _everything(command: Command) -> Iterator[tuple[Command, Option]]:
     for option in command.options:
         yield command, option
@@ -237,29 +243,38 @@ def _zsh(command: Command) -> str:
         f"# Completion of {command.name} for zsh; made by {command.name} --completion zsh.",
         f"{function}() {{",
     ]
-    if command.subcommands:
-        lines.append("    local -a subcommands=(")
-        lines += [
-            f"        {_quoted(f'{name}:{help}')}"
-            for name, (help, _) in command.subcommands.items()
-        ]
-        lines += ["    )", "    if (( CURRENT == 2 )); then"]
-        lines += ["        _describe command subcommands; _arguments -S : \\"]
-        lines += [*_zsh_options(command.options, 12), "            && return", "        return"]
-        lines += ["    fi", "    case $words[2] in"]
-        for name, (_, inner) in command.subcommands.items():
-            lines.append(f"        {name}) _arguments -S : \\")
-            lines += [*_zsh_options(inner.options, 12), "            '*:file:_files' ;;"]
-        lines.append("    esac")
-    else:
-        lines.append("    _arguments -S : \\")
-        lines += [*_zsh_options(command.options, 8), "        '*:file:_files'"]
+    lines += _zsh_level(command, 2, "    ")
     lines += [
         "}",
         f'if [[ $funcstack[1] == {function} ]]; then {function} "$@"; '
         f"else compdef {function} {command.name}; fi",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _zsh_level(command: Command, word: int, indent: str) -> Iterator[str]:
+    """What completes a command whose subcommand, if it has some, is this word of the line."""
+    if not command.subcommands:
+        yield f"{indent}_arguments -S : \\"
+        yield from _zsh_options(command.options, len(indent) + 4)
+        yield f"{indent}    '*:file:_files'"
+        return
+    yield f"{indent}if (( CURRENT == {word} )); then"
+    yield f"{indent}    local -a subcommands=("
+    for name, (help, _) in command.subcommands.items():
+        yield f"{indent}        {_quoted(f'{name}:{help}')}"
+    yield f"{indent}    )"
+    yield f"{indent}    _describe command subcommands; _arguments -S : \\"
+    yield from _zsh_options(command.options, len(indent) + 8)
+    yield f"{indent}        && return"
+    yield f"{indent}    return"
+    yield f"{indent}fi"
+    yield f"{indent}case $words[{word}] in"
+    for name, (_, inner) in command.subcommands.items():
+        yield f"{indent}    {name})"
+        yield from _zsh_level(inner, word + 1, indent + " " * 8)
+        yield f"{indent}        ;;"
+    yield f"{indent}esac"
 
 
 def _zsh_options(options: Iterable[Option], indent: int) -> Iterator[str]:
@@ -291,16 +306,28 @@ def _fish(command: Command) -> str:
     lines = [
         f"# Completion of {command.name} for fish; made by {command.name} --completion fish.",
     ]
-    names = " ".join(command.subcommands)
-    if names:
-        when = f"-n 'not __fish_seen_subcommand_from {names}'"
-        for name, (help, _) in command.subcommands.items():
-            lines.append(f"complete -c {command.name} {when} -f -a {name} -d {_fish_quoted(help)}")
-    lines += _fish_options(command.name, command.options, "")
-    for name, (_, inner) in command.subcommands.items():
-        when = f" -n '__fish_seen_subcommand_from {name}'"
-        lines += _fish_options(command.name, inner.options, when)
+    lines += _fish_level(command.name, command, [])
     return "\n".join(lines) + "\n"
+
+
+def _fish_level(tool: str, command: Command, seen: list[str]) -> Iterator[str]:
+    """What completes a command, where the conditions hold that lead to it."""
+    yield from _fish_options(tool, command.options, _fish_when(seen))
+    if not command.subcommands:
+        return
+    none = f"not __fish_seen_subcommand_from {' '.join(command.subcommands)}"
+    for name, (help, _) in command.subcommands.items():
+        yield f"complete -c {tool}{_fish_when([*seen, none])} -f -a {name} -d {_fish_quoted(help)}"
+    for name, (_, inner) in command.subcommands.items():
+        # `nnc remote package` has the word of `nnc package` in it.
+        others = [o for o, (_, other) in command.subcommands.items() if name in other.subcommands]
+        here = [f"__fish_seen_subcommand_from {name}"]
+        here += [f"not __fish_seen_subcommand_from {other}" for other in others]
+        yield from _fish_level(tool, inner, [*seen, *here])
+
+
+def _fish_when(conditions: list[str]) -> str:
+    return f" -n '{'; and '.join(conditions)}'" if conditions else ""
 
 
 def _fish_options(tool: str, options: Iterable[Option], when: str) -> Iterator[str]:

@@ -1,5 +1,5 @@
 """nnc: the user's command line: import, compile, run, bench, profile, calibrate, tune, try, worker,
-fleet, serve, stages, check, why, explore, compare, package, cache, targets.
+fleet, serve, remote, stages, check, why, explore, compare, package, cache, targets.
 """
 
 from __future__ import annotations
@@ -65,6 +65,10 @@ def _main(argv: Sequence[str], streams: Streams) -> int:
         from . import worker
 
         return getattr(worker, args.command)(args, streams)
+    if args.command == "remote":
+        from .remote import remote
+
+        return remote(args, streams)
     if args.command == "serve":
         from .serve import serve
 

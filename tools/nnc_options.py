@@ -14,6 +14,7 @@ from ..targets.base import HOST
 from ..targets.base import target as find_target
 from .command import OPS_HELP
 from .package_options import add_package
+from .remote_options import add_remote
 from .serve_options import add_serve
 
 DESCRIPTION = (
@@ -510,6 +511,10 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
         "Make the key of a fleet of workers, or be its scheduler.",
         _add_fleet,
     ),
+    "remote": (
+        "Use a server of `nnc serve`: send models, order packages, take them.",
+        add_remote,
+    ),
     "serve": (
         "Serve a page and a REST interface to which models are brought to be measured and "
         "packaged, until Ctrl-C; add users to it.",
@@ -550,7 +555,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
 }
 """Each command's help, and its options beyond the model's."""
 
-WITHOUT_MODEL = ("cache", "calibrate", "fleet", "serve", "targets", "worker")
+WITHOUT_MODEL = ("cache", "calibrate", "fleet", "remote", "serve", "targets", "worker")
 MAYBE_WITHOUT_MODEL = ("tune",)
 
 SEVERAL_TARGETS = {

@@ -24,8 +24,13 @@ _CONNECTIONS = 16
 
 
 def new_id() -> str:
-    """An identifier that nobody can guess: 128 random bits in 22 characters of URLs."""
-    return secrets.token_urlsafe(16)
+    """An identifier that nobody can guess: 128 random bits in 22 characters of URLs.
+
+    None begins with `-`, which command lines would take for an option.
+    """
+    while (made := secrets.token_urlsafe(16)).startswith("-"):
+        pass
+    return made
 
 
 class Database:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
@@ -24,7 +25,12 @@ def file_answer(
     headers: Mapping[str, str] | None = None,
 ) -> StreamingResponse:
     """A blob's content; with `save_as` browsers save it under that name."""
-    all_headers = {"Content-Length": str(blob.bytes), **(headers or {})}
+    digest = b64encode(bytes.fromhex(blob.sha256)).decode()
+    all_headers = {
+        "Content-Length": str(blob.bytes),
+        "Repr-Digest": f"sha-256=:{digest}:",  # RFC 9530
+        **(headers or {}),
+    }
     if save_as is not None:
         all_headers["Content-Disposition"] = disposition(save_as)
     return StreamingResponse(service.blobs.read(blob.id), media_type=kind, headers=all_headers)

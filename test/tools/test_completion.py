@@ -81,6 +81,9 @@ def in_bash(tool: str, words: list[str], folder: Path) -> list[str]:
             ["cortex-a7", "cortex-a72", "cortex-a76"],
         ),
         ("nnc", ["import", "--runs"], []),
+        ("nnc", ["remote", "log"], ["log", "login", "logout"]),
+        ("nnc", ["remote", "order", "--wa"], ["--wait"]),
+        ("nnc", ["run", "--target", "avx2", "remote", "lo"], []),
     ],
 )
 def test_bash_offers(tool: str, words: list[str], offered: list[str], tmp_path: Path) -> None:

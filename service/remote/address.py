@@ -1,0 +1,60 @@
+"""What a client is given: the address of a server, and a token."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from ...ir.diagnostics import NncError
+
+_TOKEN = re.compile(r"[!-~]{1,1024}")
+_IDENTIFIER = re.compile(r"[A-Za-z0-9_-]{1,128}")
+
+
+def checked_url(url: str, plain: bool) -> str:
+    """The address of a server, without a slash at its end. Raises NncError.
+
+    http:// would show the token, and the models, to whoever is on the way: it is for servers on
+    this machine, or for networks that are `plain` by the user's word.
+    """
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise _no_address(url) from None
+    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
+        raise _no_address(url)
+    if parts.username is not None or not url.isprintable() or " " in url:
+        raise _no_address(url)
+    if parts.scheme == "http" and not plain and not _is_loopback(host):
+        raise NncError(
+            f"{url} would show the token to anyone on the way: use https://, or say "
+            "--plain-http (plain=True) where the network is your own"
+        )
+    return url.rstrip("/")
+
+
+def _no_address(url: str) -> NncError:
+    return NncError(f"a server is https://HOST or http://127.0.0.1:PORT, not {url[:200]!r}")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def checked_token(token: str) -> str:
+    """A token as it goes into a header. Raises NncError, which does not show it."""
+    if not _TOKEN.fullmatch(token):
+        raise NncError("a token has letters, digits and signs alone, without spaces")
+    return token
+
+
+def checked_identifier(identifier: str) -> str:
+    """What the server called something, as it goes into an address. Raises NncError."""
+    if not _IDENTIFIER.fullmatch(identifier):
+        raise NncError(f"{identifier[:100]!r} is no id: those have letters, digits, - and _")
+    return identifier
