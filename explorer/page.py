@@ -20,6 +20,9 @@ SCRIPTS = (
 )
 """Modules in the order in which they stand in the page: each imports from those before alone."""
 
+STYLES = ("palette.css", "explore.css")
+"""The colours, which other pages may have too, and the page's own style."""
+
 _IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function|class|const|let)", re.MULTILINE)
 
@@ -28,7 +31,8 @@ def page(title: str, content: Content) -> str:
     """The text of the page. What models say is in it only where HTML cannot read it as more:
     escaped in the title, and in chunks of base64.
     """
-    script, style = joined_scripts(), (ASSETS / "explore.css").read_text(encoding="utf-8")
+    script = joined_scripts()
+    style = "".join((ASSETS / name).read_text(encoding="utf-8") for name in STYLES)
     loader = FileSystemLoader(ASSETS)
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
     return environment.get_template("page.html.jinja").render(
