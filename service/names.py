@@ -1,0 +1,54 @@
+"""What may stand in names, identifiers and texts that come from outside."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from typing import Any
+
+from .errors import InvalidError, NotFoundError
+
+_ID = re.compile(r"[A-Za-z0-9_-]{22}", re.ASCII)
+_LONGEST_NAME = 200
+
+
+def checked_id(id: str, what: str) -> str:
+    """An identifier; one that cannot be any names nothing. Raises NotFoundError."""
+    if not _ID.fullmatch(id):
+        raise NotFoundError(f"there is no such {what}")
+    return id
+
+
+def checked_name(name: str, what: str) -> str:
+    """A name as a person gave it, which is shown and never used as a path. Raises InvalidError."""
+    if not name or len(name) > _LONGEST_NAME:
+        raise InvalidError(f"{what} has 1 to {_LONGEST_NAME} characters, not {len(name)}")
+    if any(unicodedata.category(character).startswith("C") for character in name):
+        raise InvalidError(f"{what} has a character that cannot be seen")
+    return name
+
+
+def checked_file_name(name: str) -> str:
+    """The name of a file without any folder. Raises InvalidError."""
+    checked_name(name, "the name of a file")
+    if "/" in name or "\\" in name or name in (".", ".."):
+        raise InvalidError(
+            "the name of a file names no folder: it has no / or \\, and is not . or .."
+        )
+    return name
+
+
+def storable(value: Any) -> Any:
+    """JSON as every database takes it: without zeros in texts, and null for what is no number."""
+    match value:
+        case str():
+            return value.replace("\0", "").encode("utf-8", "replace").decode()
+        case float() if not math.isfinite(value):
+            return None
+        case dict():
+            return {storable(str(key)): storable(part) for key, part in value.items()}
+        case list() | tuple():
+            return [storable(part) for part in value]
+        case _:
+            return value

@@ -1,0 +1,416 @@
+"""Jobs: who waits, who is next, who carries out what, and what came of it.
+
+    queued -> running -> done | failed
+    queued | running -> cancelled
+
+A job is claimed for a time, its lease, which its owner renews. One whose lease ended is queued
+again: its owner was lost. Each claim is an attempt with a number; what an older attempt brings is
+dropped, so a job is finished once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Row, and_, delete, func, insert, select, update
+
+from ..ir.diagnostics import NncError
+from .errors import ConflictError, NotFoundError, QuotaError
+from .limits import Limits
+from .names import checked_id, storable
+from .storage.blobs import copy_to
+from .storage.database import Database, new_id
+from .storage.files import Files
+from .storage.files_of_results import stored_results
+from .storage.schema import blobs, inputs, job_files, models, orders, users
+from .storage.schema import jobs as rows
+
+KINDS = {"look": 0, "experiment": 0, "package": 1}
+"""Kinds of jobs with their ranks: of a user's own, what takes seconds is first."""
+
+ACTIVE = ("queued", "running")
+
+_LONGEST_ERROR = 4000
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job that somebody has claimed."""
+
+    id: str
+    user: str
+    kind: str
+    options: Mapping[str, Any]
+    model_name: str
+    """As the user calls the file; for its extension and for reports, never a path."""
+    blobs: Mapping[str, str]
+    """What it reads: `model`, and `inputs` where the order has some."""
+    seconds: int
+    """How long it may take."""
+    owner: str
+    attempt: int
+
+
+class Queue:
+    """The jobs of all users."""
+
+    def __init__(self, database: Database, files: Files, limits: Limits) -> None:
+        self._database = database
+        self._files = files
+        self._limits = limits
+
+    # Of those who want something done.
+
+    def add_look(self, connection: Connection, user: str, model: str) -> None:
+        """Queue the look at a model that was just uploaded."""
+        connection.execute(insert(rows).values(_row(user, model, "look", {})))
+
+    def add(
+        self,
+        connection: Connection,
+        user: str,
+        model: str,
+        kind: str,
+        all_options: Sequence[Mapping[str, Any]],
+        order: str | None = None,
+    ) -> list[str]:
+        """Queue a job for each of the options. Raises QuotaError, NotFoundError."""
+        self.check_room(connection, user, len(all_options))
+        made = [
+            _row(user, model, kind, options, order, at) for at, options in enumerate(all_options)
+        ]
+        connection.execute(insert(rows), made)
+        return [row["id"] for row in made]
+
+    def check_room(self, connection: Connection, user: str, more: int) -> None:
+        """Raise QuotaError where a user may not have so many jobs more; see `Files.check_room`."""
+        quota = connection.scalar(
+            select(users.c.quota_jobs).where(users.c.id == user).with_for_update()
+        )
+        if quota is None:
+            raise NotFoundError("there is no such user")
+        active = connection.scalar(
+            select(func.count()).where(rows.c.user == user, rows.c.state.in_(ACTIVE))
+        )
+        if (active or 0) + more > quota:
+            raise QuotaError(
+                f"{more} jobs more than the {active} that wait or run would exceed the quota of "
+                f"{quota}"
+            )
+
+    def cancel(self, user: str, id: str) -> None:
+        """Have a job end without a result.
+
+        Raises NotFoundError, and ConflictError where it has ended.
+        """
+        checked_id(id, "job")
+        mine = and_(rows.c.id == id, rows.c.user == user)
+        change = {"state": "cancelled", "ended": time.time(), "owner": None, "lease": None}
+        with self._database.write() as connection:
+            changed = connection.execute(
+                update(rows).where(mine, rows.c.state.in_(ACTIVE)).values(change)
+            )
+            if not changed.rowcount:
+                state = connection.scalar(select(rows.c.state).where(mine))
+                if state is None:
+                    raise NotFoundError("there is no such job")
+                raise ConflictError(f"this job is {state} already")
+
+    # Of those who carry it out.
+
+    def claim(self, owner: str, lease_seconds: float) -> Job | None:
+        """The next job, from now on this owner's for that long; None where none waits.
+
+        Users take turns. `owner` names a process that carries out jobs, for instance
+        `local:1`; see `release`.
+        """
+        now = time.time()
+        self._take_back(rows.c.lease < now)
+        while True:
+            with self._database.write() as connection:
+                next = connection.execute(_next()).first()
+                if next is None:
+                    return None
+                claimed = connection.execute(
+                    update(rows)
+                    .where(rows.c.id == next.id, rows.c.state == "queued")
+                    .values(
+                        state="running",
+                        owner=owner,
+                        lease=now + lease_seconds,
+                        attempt=rows.c.attempt + 1,
+                        started=now,
+                        progress=None,
+                    )
+                )
+                if claimed.rowcount:  # else another process was faster
+                    served = time.time_ns()
+                    connection.execute(
+                        update(users).where(users.c.id == next.user).values(served=served)
+                    )
+                    return _job(connection, next.id)
+
+    def renew(self, job: Job, lease_seconds: float) -> bool:
+        """Keep a job for longer; False where it is no longer the owner's, who is to stop it:
+        cancelled, deleted, or taken back.
+        """
+        return self._change(job, {"lease": time.time() + lease_seconds})
+
+    def progress(self, job: Job, progress: Mapping[str, Any]) -> bool:
+        """Note how far a job is (`step`, `done` from 0 to 1, `text`); False as for `renew`."""
+        return self._change(job, {"progress": storable(dict(progress))})
+
+    def cancelled(self, job: Job) -> bool:
+        """Whether the owner is to stop this job; it renews nothing."""
+        with self._database.read() as connection:
+            return connection.scalar(select(rows.c.id).where(_held(job))) is None
+
+    def fetch(self, job: Job, folder: Path) -> dict[str, Path]:
+        """Write what the job reads into a folder. Raises NncError.
+
+        The files are called `model` and `inputs` with the extensions that the user's have.
+        """
+        suffix = Path(job.model_name).suffix
+        plain = suffix[1:].isascii() and suffix[1:].isalnum() and len(suffix) < 20
+        found = {}
+        for name, blob in job.blobs.items():
+            extension = ".npz" if name == "inputs" else suffix if plain else ""
+            found[name] = folder / f"{name}{extension}"
+            copy_to(self._files.blobs, blob, found[name])
+        return found
+
+    def finish(
+        self,
+        job: Job,
+        state: Literal["done", "failed"],
+        summary: Any = None,
+        files: Mapping[str, Path] | None = None,
+        error: str | None = None,
+    ) -> bool:
+        """Commit what came of a job, all of it or nothing; False where nobody wants it any more.
+
+        `files` are moved into the store: `package`, `report`, `log`, `explore` are served by
+        these names. Results that exceed the user's quota make a failed job of it. Raises
+        NncError where they cannot be stored; the job is then still running.
+        """
+        change = {
+            "state": state,
+            "summary": storable(summary),
+            "error": storable((error or "")[:_LONGEST_ERROR]) or None,
+            "ended": time.time(),
+            "owner": None,
+            "lease": None,
+        }
+        if self.cancelled(job):
+            return False
+        with stored_results(self._files.blobs, files or {}) as results:
+            with self._database.write() as connection:
+                try:
+                    self._files.check_room(connection, job.user, results.bytes)
+                except QuotaError as full:
+                    change |= {"state": "failed", "error": f"its results: {full.message}"}
+                    wanted = []
+                except NotFoundError:
+                    return False
+                else:
+                    wanted = results.all
+                changed = connection.execute(update(rows).where(_held(job)).values(change))
+                if not changed.rowcount:
+                    return False
+                for result in wanted:
+                    self._files.note(connection, job.user, result.id, result.bytes, result.sha256)
+                    row = {"job": job.id, "name": result.name, "blob": result.id}
+                    connection.execute(insert(job_files).values(row))
+            results.keep(wanted)
+        return True
+
+    def release(self, owner: str) -> None:
+        """Queue again what this owner has: said by one that has just started under this name."""
+        self._take_back(rows.c.owner == owner)
+
+    def _take_back(self, which: Any) -> None:
+        lost = and_(rows.c.state == "running", which)
+        with self._database.read() as connection:
+            if connection.scalar(select(rows.c.id).where(lost).limit(1)) is None:
+                return
+        most = self._limits.attempts
+        free = {"owner": None, "lease": None, "progress": None}
+        reason = f"the machine that carried it out was lost, {most} times"
+        with self._database.write() as connection:
+            connection.execute(
+                update(rows)
+                .where(lost, rows.c.attempt >= most)
+                .values(state="failed", error=reason, ended=time.time(), **free)
+            )
+            connection.execute(update(rows).where(lost).values(state="queued", **free))
+
+    def _change(self, job: Job, values: Mapping[str, Any]) -> bool:
+        with self._database.write() as connection:
+            return bool(connection.execute(update(rows).where(_held(job)).values(values)).rowcount)
+
+    # Of those who look on.
+
+    def counts(self) -> dict[str, int]:
+        """How many jobs are in each state."""
+        query = select(rows.c.state, func.count().label("jobs")).group_by(rows.c.state)
+        with self._database.read() as connection:
+            return {row.state: row.jobs for row in connection.execute(query)}
+
+    def get(self, user: str, id: str) -> dict[str, Any]:
+        """A job as it is shown. Raises NotFoundError."""
+        checked_id(id, "job")
+        found = self.shown(user, rows.c.id == id)
+        if not found:
+            raise NotFoundError("there is no such job")
+        return found[0]
+
+    def shown(self, user: str, which: Any) -> list[dict[str, Any]]:
+        """The user's jobs that a condition chooses, as they are shown, in their order."""
+        query = select(rows).where(rows.c.user == user, which).order_by(rows.c.number)
+        with self._database.read() as connection:
+            found = connection.execute(query).all()
+            ids = select(rows.c.id).where(rows.c.user == user, which)
+            listed = connection.execute(
+                select(job_files.c.job, job_files.c.name).where(job_files.c.job.in_(ids))
+            ).all()
+            waits = any(row.state == "queued" for row in found)
+            places = _places(connection, user) if waits else {}
+        names: dict[str, list[str]] = {}
+        for job, name in listed:
+            names.setdefault(job, []).append(name)
+        return [_shown(row, places.get(row.id), sorted(names.get(row.id, []))) for row in found]
+
+    def file(self, user: str, job: str, name: str) -> Row:
+        """The blob (`id`, `bytes`, `sha256`) of a job's file. Raises NotFoundError."""
+        checked_id(job, "job")
+        query = (
+            select(blobs)
+            .join(job_files, job_files.c.blob == blobs.c.id)
+            .where(job_files.c.job == job, job_files.c.name == name, blobs.c.user == user)
+        )
+        with self._database.read() as connection:
+            row = connection.execute(query).first()
+        if row is None:
+            raise NotFoundError(f"this job has no {name}")
+        return row
+
+    def remove(self, connection: Connection, which: Any) -> None:
+        """Delete the jobs that a condition chooses, with their results."""
+        chosen = select(rows.c.id).where(which)
+        results = list(
+            connection.scalars(select(job_files.c.blob).where(job_files.c.job.in_(chosen)))
+        )
+        connection.execute(delete(rows).where(which))
+        self._files.remove(connection, results)
+
+
+def _row(
+    user: str,
+    model: str,
+    kind: str,
+    options: Mapping[str, Any],
+    order: str | None = None,
+    at: int = 0,
+) -> dict[str, Any]:
+    return {
+        "id": new_id(),
+        "user": user,
+        "model": model,
+        "order": order,
+        "kind": kind,
+        "rank": KINDS[kind],
+        "number": time.time_ns() + at,
+        "options": storable(dict(options)),
+        "state": "queued",
+        "attempt": 0,
+        "created": time.time(),
+    }
+
+
+def _held(job: Job) -> Any:
+    """That a job is still running as the attempt that somebody has."""
+    return and_(
+        rows.c.id == job.id,
+        rows.c.state == "running",
+        rows.c.attempt == job.attempt,
+        rows.c.owner == job.owner,
+    )
+
+
+def _next() -> Any:
+    """The job of the user who was served longest ago, among the user's own by rank and age."""
+    return (
+        select(rows.c.id, rows.c.user)
+        .join(users, users.c.id == rows.c.user)
+        .where(rows.c.state == "queued")
+        .order_by(users.c.served, rows.c.rank, rows.c.number)
+        .limit(1)
+        .with_for_update(skip_locked=True, of=rows)
+    )
+
+
+def _places(connection: Connection, user: str) -> dict[str, int]:
+    """The places of a user's jobs in the queue if nobody else came: 1 is next.
+
+    In each round each user has one turn, who waited longest first.
+    """
+    turn = func.row_number().over(partition_by=rows.c.user, order_by=(rows.c.rank, rows.c.number))
+    queued = (
+        select(rows.c.id, rows.c.user, users.c.served, turn.label("turn"))
+        .join(users, users.c.id == rows.c.user)
+        .where(rows.c.state == "queued")
+        .subquery()
+    )
+    place = func.row_number().over(order_by=(queued.c.turn, queued.c.served, queued.c.user))
+    placed = select(queued.c.id, queued.c.user, place.label("place")).subquery()
+    query = select(placed.c.id, placed.c.place).where(placed.c.user == user)
+    return {row.id: row.place for row in connection.execute(query)}
+
+
+def _job(connection: Connection, id: str) -> Job:
+    query = (
+        select(
+            rows,
+            users.c.quota_seconds,
+            models.c.name.label("model_name"),
+            models.c.blob.label("model_blob"),
+            inputs.c.blob.label("inputs_blob"),
+        )
+        .join(users, users.c.id == rows.c.user)
+        .join(models, models.c.id == rows.c.model)
+        .outerjoin(orders, orders.c.id == rows.c.order)
+        .outerjoin(inputs, inputs.c.id == orders.c.inputs)
+        .where(rows.c.id == id)
+    )
+    row = connection.execute(query).first()
+    if row is None:
+        raise NncError(f"job {id} has no model")
+    read = {"model": row.model_blob}
+    if row.inputs_blob is not None:
+        read["inputs"] = row.inputs_blob
+    return Job(
+        row.id,
+        row.user,
+        row.kind,
+        row.options,
+        row.model_name,
+        read,
+        row.quota_seconds,
+        row.owner,
+        row.attempt,
+    )
+
+
+_SHOWN = (
+    "id", "kind", "model", "order", "options", "state", "progress", "error",
+    "created", "started", "ended",
+)  # fmt: skip
+
+
+def _shown(row: Row, place: int | None, names: list[str]) -> dict[str, Any]:
+    shown = {name: row._mapping[name] for name in _SHOWN}
+    return {**shown, "place": place, "report": row.summary, "files": names}

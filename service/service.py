@@ -1,0 +1,81 @@
+"""The service without its web interface: everything that is kept, in one place."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+from ..ir.diagnostics import NncError
+from .accounts import Accounts
+from .catalogue import Catalogue
+from .limits import Limits
+from .models import Models
+from .orders import Orders
+from .queue import Queue
+from .storage.blobs import open_blobs, translated
+from .storage.database import Database
+from .storage.files import Files
+from .uploads import Uploads
+
+
+class Service:
+    """What a server, a dispatcher and the commands of an operator work on.
+
+    In the folder: `service.sqlite` and `blobs/` unless URLs say other places, `uploads/` for what
+    is arriving, `work/` for whoever carries out jobs.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        catalogue: Catalogue,
+        database: str | None = None,
+        blobs: str | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self.folder = folder
+        self.limits = limits or Limits()
+        self.catalogue = catalogue
+        with translated(f"use '{folder}'"):
+            folder.mkdir(parents=True, exist_ok=True)
+            os.chmod(folder, 0o700)
+        self.database = Database(database or f"sqlite:///{(folder / 'service.sqlite').resolve()}")
+        self.database.prepare()
+        self.blobs = open_blobs(blobs, folder / "blobs")
+        self.files = Files(self.database, self.blobs)
+        self.accounts = Accounts(self.database, self.files, self.limits)
+        self.queue = Queue(self.database, self.files, self.limits)
+        self.uploads = Uploads(
+            self.database, self.files, self.queue, folder / "uploads", self.limits
+        )
+        self.models = Models(self.database, self.files, self.queue)
+        self.orders = Orders(
+            self.database, self.files, self.queue, self.models, catalogue, self.limits
+        )
+
+    def lock(self) -> int:
+        """Make sure that this process alone serves the folder; the lock ends with the process.
+
+        Raises NncError where another one does.
+        """
+        with translated(f"use '{self.folder}'"):
+            handle = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            raise NncError(f"another nnc serve uses the folder '{self.folder}'") from None
+        return handle
+
+    def sweep(self) -> None:
+        """Delete what nobody needs any more: idle uploads, old sessions, blobs left behind."""
+        self.accounts.sweep()
+        self.uploads.sweep()
+        self.files.reap()
+        self.files.sweep()
+
+    def close(self) -> None:
+        """Close the database."""
+        self.database.close()

@@ -1,0 +1,84 @@
+"""Contents of files, each under an identifier: in a folder, or in a store that speaks S3."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+from ...ir.diagnostics import NncError
+from ..errors import StoreFullError
+
+CHUNK = 1 << 18
+"""Bytes that are held of a file while it is read or copied."""
+
+
+class Blobs(Protocol):
+    """A store of files that are written once and never changed.
+
+    What a blob is, whose, and how large, is in the database; a store knows identifiers alone. A
+    blob is there whole or not at all.
+    """
+
+    def put(self, id: str, file: Path) -> None:
+        """Store a file's content; the file itself may be moved away. Doing it again is no error.
+
+        Raises StoreFullError where there is no room, NncError where the store cannot be reached.
+        """
+        ...
+
+    def read(self, id: str) -> Iterator[bytes]:
+        """The content, part by part. Raises NncError where it is not there."""
+        ...
+
+    def size(self, id: str) -> int | None:
+        """The size in bytes; None where there is no such blob."""
+        ...
+
+    def delete(self, id: str) -> None:
+        """Forget a blob; no error where there is none."""
+        ...
+
+    def identifiers(self) -> Iterator[tuple[str, float]]:
+        """Each blob and when it was stored, in seconds since 1970."""
+        ...
+
+
+def copy_to(blobs: Blobs, id: str, path: Path) -> None:
+    """Write a blob's content to a file. Raises NncError."""
+    with translated(f"write '{path.name}'"), path.open("wb") as file:
+        for part in blobs.read(id):
+            file.write(part)
+
+
+@contextmanager
+def translated(doing: str) -> Iterator[None]:
+    """Turn what the system refuses into an error that says what was being done."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise StoreFullError(f"cannot {doing}: the disk of the service is full") from error
+        raise NncError(f"cannot {doing}: {error.strerror or error}") from error
+
+
+def open_blobs(url: str | None, folder: Path) -> Blobs:
+    """The store that a URL names (`s3://BUCKET/PREFIX?endpoint=http://HOST:PORT`), else a folder.
+
+    Raises NncError where it cannot be used.
+    """
+    if url is None:
+        from .folder_blobs import FolderBlobs
+
+        return FolderBlobs(folder)
+    if url.startswith("file://"):
+        from .folder_blobs import FolderBlobs
+
+        return FolderBlobs(Path(url.removeprefix("file://")))
+    if not url.startswith("s3://"):
+        raise NncError(f"--blobs '{url}': expected s3://BUCKET or file:///FOLDER")
+    from .s3_blobs import S3Blobs
+
+    return S3Blobs(url)

@@ -1,0 +1,169 @@
+"""The database of the service: SQLite in a file, or PostgreSQL by its URL."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, insert, select, text, update
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError
+
+from ...ir.diagnostics import NncError
+from ..errors import StoreFullError
+from .schema import METADATA, MIGRATIONS, SCHEMA_VERSION, meta
+
+_BUSY_SECONDS = 60
+"""How long another process may hold SQLite's lock before a write gives up."""
+
+_CONNECTIONS = 16
+"""Connections that are kept; as many again are opened under load."""
+
+
+def new_id() -> str:
+    """An identifier that nobody can guess: 128 random bits in 22 characters of URLs."""
+    return secrets.token_urlsafe(16)
+
+
+class Database:
+    """Connections with the right isolation: `read()` for looking, `write()` for changing.
+
+    A write is one transaction: all of it or nothing. SQLite lets one writer in at a time, which
+    is said at its start, so that no write fails half way for want of the lock; PostgreSQL runs
+    them side by side, and who decides on what he has read locks a row first (`with_for_update`).
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = _checked_url(url)
+        self.engine = _engine(self.url)
+        self._is_sqlite = self.url.get_backend_name() == "sqlite"
+        self._writer = threading.Lock()
+
+    def prepare(self) -> None:
+        """Make the tables, or bring older ones to this version.
+
+        Raises NncError where the database cannot be reached, or is of a newer version.
+        """
+        try:
+            with self.write() as connection:
+                if not self._is_sqlite:  # two servers that start at once
+                    connection.execute(text("SELECT pg_advisory_xact_lock(6001)"))
+                METADATA.create_all(connection, tables=[meta])
+                found = connection.scalar(select(meta.c.value).where(meta.c.key == "version"))
+                if found is None:
+                    METADATA.create_all(connection)
+                    row = {"key": "version", "value": str(SCHEMA_VERSION)}
+                    connection.execute(insert(meta).values(row))
+                else:
+                    _migrate(connection, int(found), self.shown)
+        except OperationalError as error:
+            raise NncError(f"cannot open the database {self.shown}: {_reason(error)}") from None
+        except DBAPIError as error:
+            raise NncError(f"{self.shown} is no database of nnc: {_reason(error)}") from None
+
+    @property
+    def shown(self) -> str:
+        """The URL without its password."""
+        return self.url.render_as_string(hide_password=True)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection that looks and changes nothing."""
+        with self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction: committed at the end, undone by an exception.
+
+        Raises StoreFullError where the disk under the database is full.
+        """
+        if not self._is_sqlite:
+            with self.engine.begin() as connection, _full_disk():
+                yield connection
+            return
+        with self._writer, _full_disk():
+            writing = self.engine.execution_options(nnc_writes=True)
+            with writing.begin() as connection:
+                yield connection
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+
+@contextmanager
+def _full_disk() -> Iterator[None]:
+    """Say a full disk as what it is: both databases have words of their own for it."""
+    try:
+        yield
+    except DBAPIError as error:
+        said = str(error.orig)
+        if "disk is full" in said or "No space left" in said or "disk I/O error" in said:
+            raise StoreFullError("the disk of the service is full") from error
+        raise
+
+
+def _checked_url(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise NncError(
+            f"--database '{url}' is no URL; expected sqlite:///FILE or postgresql://HOST/NAME"
+        ) from None
+    if parsed.get_backend_name() not in ("sqlite", "postgresql"):
+        raise NncError(f"--database {parsed.drivername}://..: only sqlite and postgresql are known")
+    if parsed.drivername == "postgresql":
+        return parsed.set(drivername="postgresql+psycopg")
+    return parsed
+
+
+def _engine(url: URL) -> Engine:
+    try:
+        if url.get_backend_name() == "postgresql":
+            return create_engine(
+                url, pool_size=_CONNECTIONS, max_overflow=_CONNECTIONS, pool_pre_ping=True
+            )
+        engine = create_engine(
+            url,
+            pool_size=_CONNECTIONS,
+            max_overflow=_CONNECTIONS,
+            connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False},
+        )
+    except (ImportError, NoSuchModuleError):
+        raise NncError(
+            "a PostgreSQL database needs psycopg: pip install 'nnc[serve-postgresql]'"
+        ) from None
+    event.listen(engine, "connect", _set_up_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _set_up_sqlite(connection: Any, _record: object) -> None:
+    connection.isolation_level = None  # sqlite3 starts no transactions of its own: see below
+    cursor = connection.cursor()
+    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("nnc_writes")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _migrate(connection: Connection, found: int, shown: str) -> None:
+    if found > SCHEMA_VERSION:
+        raise NncError(
+            f"{shown} is of version {found}, and this nnc knows {SCHEMA_VERSION}: use a newer nnc"
+        )
+    for version in range(found + 1, SCHEMA_VERSION + 1):
+        MIGRATIONS[version](connection)
+        connection.execute(update(meta).where(meta.c.key == "version").values(value=str(version)))
+
+
+def _reason(error: DBAPIError) -> str:
+    return str(error.orig).strip().splitlines()[0]

@@ -1,0 +1,97 @@
+"""Whose blobs there are: the store and the table of what is in it, kept in step.
+
+A blob is stored first and noted after; it is forgotten in the table first and deleted after. Who
+is killed in between leaves a blob that no table knows, which `sweep` deletes; never a row without
+its blob.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+from sqlalchemy import Connection, delete, func, insert, select
+
+from ..errors import NotFoundError, QuotaError
+from .blobs import Blobs
+from .database import Database
+from .schema import blobs as rows
+from .schema import doomed, uploads, users
+
+_YOUNG_SECONDS = 3600
+"""Blobs that no table knows may be about to be noted, as long as they are younger."""
+
+_MANY = 500
+"""Rows that one statement names; SQLite takes some thousand values."""
+
+
+class Files:
+    """Blobs with their owners and sizes."""
+
+    def __init__(self, database: Database, blobs: Blobs) -> None:
+        self.blobs = blobs
+        self._database = database
+
+    def used(self, connection: Connection, user: str) -> int:
+        """Bytes that are a user's, uploads that are under way as announced among them."""
+        stored = select(func.coalesce(func.sum(rows.c.bytes), 0)).where(rows.c.user == user)
+        coming = select(func.coalesce(func.sum(uploads.c.bytes), 0)).where(
+            uploads.c.user == user, uploads.c.made.is_(None)
+        )
+        return int(connection.scalar(stored) or 0) + int(connection.scalar(coming) or 0)
+
+    def check_room(self, connection: Connection, user: str, more: int) -> None:
+        """Raise QuotaError where a user has no room for so many bytes more.
+
+        It locks the user's row until the transaction ends: of two that ask at once, the second
+        sees what the first has taken.
+        """
+        quota = connection.scalar(
+            select(users.c.quota_bytes).where(users.c.id == user).with_for_update()
+        )
+        if quota is None:
+            raise NotFoundError("there is no such user")
+        used = self.used(connection, user)
+        if used + more > quota:
+            raise QuotaError(
+                f"{more:,} bytes more than the {used:,} in use would exceed the quota of "
+                f"{quota:,}: delete something"
+            )
+
+    def note(self, connection: Connection, user: str, id: str, bytes: int, sha256: str) -> None:
+        """Note a blob that was stored."""
+        row = {"id": id, "user": user, "bytes": bytes, "sha256": sha256, "created": time.time()}
+        connection.execute(insert(rows).values(row))
+
+    def remove(self, connection: Connection, ids: Iterable[str]) -> None:
+        """Forget blobs that no other row refers to any more; `reap` deletes them."""
+        all = list(ids)
+        for first in range(0, len(all), _MANY):
+            some = all[first : first + _MANY]
+            connection.execute(insert(doomed), [{"id": id} for id in some])
+            connection.execute(delete(rows).where(rows.c.id.in_(some)))
+
+    def remove_all(self, connection: Connection, user: str) -> None:
+        """Forget all blobs of a user."""
+        self.remove(connection, connection.scalars(select(rows.c.id).where(rows.c.user == user)))
+
+    def reap(self) -> None:
+        """Delete what was forgotten from the store. Raises NncError; the next call goes on."""
+        with self._database.read() as connection:
+            ids = list(connection.scalars(select(doomed.c.id)))
+        for id in ids:
+            self.blobs.delete(id)
+            with self._database.write() as connection:
+                connection.execute(delete(doomed).where(doomed.c.id == id))
+
+    def sweep(self) -> int:
+        """Delete blobs that no table knows and that are not new; how many there were."""
+        old = time.time() - _YOUNG_SECONDS
+        found = [id for id, stored in self.blobs.identifiers() if stored < old]
+        with self._database.read() as connection:
+            known = set(connection.scalars(select(rows.c.id)))
+            known.update(connection.scalars(select(uploads.c.id).where(uploads.c.made.is_(None))))
+        strange = [id for id in found if id not in known]
+        for id in strange:
+            self.blobs.delete(id)
+        return len(strange)

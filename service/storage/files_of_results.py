@@ -1,0 +1,69 @@
+"""Results on their way into the store, before the database knows of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import file_digest
+from pathlib import Path
+
+from ...ir.diagnostics import NncError
+from .blobs import Blobs, translated
+from .database import new_id
+
+
+@dataclass(frozen=True)
+class Result:
+    """A file that is in the store."""
+
+    name: str
+    id: str
+    bytes: int
+    sha256: str
+
+
+class Results:
+    """Files that were stored together; all but those that are kept go again."""
+
+    def __init__(self, all: list[Result]) -> None:
+        self.all = all
+        self.bytes = sum(result.bytes for result in all)
+        self._kept: set[str] = set()
+
+    def keep(self, some: Iterable[Result]) -> None:
+        """Say that the database knows these."""
+        self._kept.update(result.id for result in some)
+
+    def unwanted(self) -> list[str]:
+        """Identifiers of those that nobody keeps."""
+        return [result.id for result in self.all if result.id not in self._kept]
+
+
+@contextmanager
+def stored_results(blobs: Blobs, files: Mapping[str, Path]) -> Iterator[Results]:
+    """Store files by name; what is not kept by the end is deleted again. Raises NncError.
+
+    After an exception of the body nobody knows whether the database has them: they stay, and
+    `Files.sweep` deletes them later if it has not.
+    """
+    stored: list[Result] = []
+    try:
+        for name, path in files.items():
+            with translated("read a result"), path.open("rb") as file:
+                sha256 = file_digest(file, "sha256").hexdigest()
+                size = path.stat().st_size
+            stored.append(Result(name, new_id(), size, sha256))
+            blobs.put(stored[-1].id, path)
+    except BaseException:
+        _delete(blobs, [result.id for result in stored])
+        raise
+    results = Results(stored)
+    yield results
+    _delete(blobs, results.unwanted())
+
+
+def _delete(blobs: Blobs, ids: list[str]) -> None:
+    for id in ids:
+        with suppress(NncError):  # `Files.sweep` finds it later
+            blobs.delete(id)

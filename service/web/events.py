@@ -1,0 +1,74 @@
+"""Server-sent events: what changes of an order, until all of its jobs have ended."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import AsyncIterator
+from typing import Any
+
+from fastapi.concurrency import run_in_threadpool
+
+from ..errors import NotFoundError, QuotaError
+from ..queue import ACTIVE
+from ..service import Service
+
+_PERIOD = 0.5
+"""Seconds between two looks at the database."""
+
+_SILENCE = 15
+"""Seconds after which a comment shows proxies and browsers that the stream still lives."""
+
+
+class Streams:
+    """All streams that are open."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._open: Counter[str] = Counter()
+        self.closing = asyncio.Event()
+        """Set when the server ends: streams end then, and browsers come again."""
+
+    def follow(self, user: str, order: str) -> AsyncIterator[str]:
+        """The events of an order. Raises QuotaError where the user follows too many."""
+        if self._open[user] >= self._service.limits.event_streams:
+            raise QuotaError("this user follows too many orders at once: close some pages")
+        return self._follow(user, order)
+
+    async def _follow(self, user: str, order: str) -> AsyncIterator[str]:
+        self._open[user] += 1
+        told: dict[str, Any] = {}
+        silent = 0.0
+        try:
+            while not self.closing.is_set():
+                try:
+                    found = await run_in_threadpool(self._service.orders.get, user, order)
+                except NotFoundError:  # deleted meanwhile
+                    break
+                changed = [job for job in found["jobs"] if told.get(job["id"]) != job]
+                for job in changed:
+                    told[job["id"]] = job
+                    silent = 0.0
+                    yield _event("job", job)
+                if not any(job["state"] in ACTIVE for job in found["jobs"]):
+                    break
+                if silent >= _SILENCE:
+                    silent = 0.0
+                    yield ": still here\n\n"
+                await self._pause()
+                silent += _PERIOD
+            if not self.closing.is_set():
+                yield _event("end", {})
+        finally:
+            self._open[user] -= 1
+
+    async def _pause(self) -> None:
+        try:
+            await asyncio.wait_for(self.closing.wait(), _PERIOD)
+        except TimeoutError:
+            return
+
+
+def _event(name: str, content: Any) -> str:
+    return f"event: {name}\ndata: {json.dumps(content)}\n\n"

@@ -1,0 +1,130 @@
+"""What every request passes before any route: its host, its body's size and pace; and headers."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Mapping
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ..limits import Limits
+from .settings import WebSettings
+
+_UPLOAD = re.compile(r"/api/v1/uploads/[^/]+", re.ASCII)
+
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; frame-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+"""Pages of the service run its own files alone."""
+
+SANDBOX_POLICY = (
+    "sandbox allow-scripts allow-downloads; default-src 'none'; "
+    "script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; worker-src blob:; "
+    "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+)
+"""Pages made of a user's model have an origin of their own, without cookies or network."""
+
+_HEADERS = {
+    "Content-Security-Policy": PAGE_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+    "Cache-Control": "no-store",
+}
+
+
+class Guard:
+    """Middleware of ASGI around the whole application."""
+
+    def __init__(self, app: ASGIApp, settings: WebSettings, limits: Limits) -> None:
+        self._app = app
+        self._settings = settings
+        self._limits = limits
+        self._headers = dict(_HEADERS)
+        if settings.secure:
+            self._headers["Strict-Transport-Security"] = "max-age=31536000"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        send = _with_headers(send, self._headers)
+        headers = Headers(scope=scope)
+        known = headers.get("host", "") in self._settings.hosts
+        if not known and scope["path"] != "/healthz":  # which a monitor asks by address
+            answer = JSONResponse({"error": "this service has another address"}, 421)
+            await answer(scope, receive, send)
+            return
+        is_upload = scope["method"] == "PATCH" and _UPLOAD.fullmatch(scope["path"]) is not None
+        limits = self._limits
+        most = limits.upload_bytes if is_upload else limits.request_bytes
+        announced = headers.get("content-length", "0")
+        if not announced.isascii() or not announced.isdigit() or int(announced) > most:
+            answer = JSONResponse({"error": f"a body has at most {most:,} bytes here"}, 413)
+            await answer(scope, receive, send)
+            return
+        body = _Body(receive, most, limits, is_upload)
+        await self._app(scope, body.receive, send)
+
+
+class _Body:
+    """The body of a request, as far as it comes in time and is not too large."""
+
+    def __init__(self, receive: Receive, most: int, limits: Limits, is_upload: bool) -> None:
+        self._receive = receive
+        self._most = most
+        self._limits = limits
+        self._is_upload = is_upload
+        self._started = time.monotonic()
+        self._bytes = 0
+        self._more = True
+
+    async def receive(self) -> Message:
+        if not self._more:  # what comes now is a disconnection, at any time
+            return await self._receive()
+        try:
+            message = await asyncio.wait_for(self._receive(), self._patience())
+        except TimeoutError:
+            raise HTTPException(408, "the body of the request did not arrive in time") from None
+        if message["type"] == "http.request":
+            self._bytes += len(message.get("body", b""))
+            self._more = message.get("more_body", False)
+            if self._bytes > self._most:
+                raise HTTPException(413, f"a body has at most {self._most:,} bytes here")
+            self._check_rate()
+        return message
+
+    def _patience(self) -> float:
+        if self._is_upload:
+            return self._limits.idle_seconds
+        return max(0.0, self._limits.request_seconds - (time.monotonic() - self._started))
+
+    def _check_rate(self) -> None:
+        passed = time.monotonic() - self._started
+        late = passed > self._limits.idle_seconds
+        if self._is_upload and late and self._bytes < passed * self._limits.least_rate:
+            raise HTTPException(408, "the body of the request did not arrive in time")
+
+
+def _with_headers(send: Send, headers: Mapping[str, str]) -> Send:
+    """Add the headers that an answer does not have itself."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            has = MutableHeaders(scope=message)
+            for name, value in headers.items():
+                has.setdefault(name, value)
+        await send(message)
+
+    return sending

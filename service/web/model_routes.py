@@ -1,0 +1,95 @@
+"""Routes of models, files of inputs, and what can be ordered for them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+
+from ..orders import Wish
+from .asking import Asker, Serving
+from .files import SANDBOXED, file_answer
+from .shapes import (
+    Engine,
+    InputsFile,
+    Job,
+    Model,
+    ModelRow,
+    NewExperiment,
+    NewOrder,
+    Order,
+    Target,
+)
+
+router = APIRouter(tags=["models"])
+
+
+@router.get("/models", response_model=list[ModelRow])
+def models(service: Serving, user: Asker) -> Any:
+    """The user's models, the newest first."""
+    return service.models.all(user.id)
+
+
+@router.get("/models/{id}", response_model=Model)
+def model(id: str, service: Serving, user: Asker) -> Any:
+    """A model with what was seen in it."""
+    return service.models.get(user.id, id)
+
+
+@router.delete("/models/{id}", status_code=204)
+def delete_model(id: str, service: Serving, user: Asker) -> None:
+    """Delete a model with its orders and their results; a job that runs ends."""
+    service.models.remove(user.id, id)
+
+
+@router.get("/models/{id}/explore", response_class=HTMLResponse)
+def explore(id: str, service: Serving, user: Asker) -> Any:
+    """The page to look inside a model; it has no access to the service's own pages."""
+    blob = service.models.page(user.id, id)
+    return file_answer(service, blob, "text/html; charset=utf-8", headers=SANDBOXED)
+
+
+@router.post("/models/{id}/orders", response_model=Order, status_code=201)
+def add_order(id: str, asked: NewOrder, service: Serving, user: Asker) -> Any:
+    """Order a package for each target and precision."""
+    wish = Wish(
+        asked.targets, asked.precisions, asked.threads, asked.seconds, asked.engines, asked.inputs
+    )
+    return service.orders.add(user.id, id, wish)
+
+
+@router.post("/models/{id}/experiments", response_model=Job, status_code=201)
+def add_experiment(id: str, asked: NewExperiment, service: Serving, user: Asker) -> Any:
+    """Have a kernel's schedule checked and measured beside the one that nnc chose."""
+    return service.orders.add_experiment(user.id, id, asked.model_dump())
+
+
+@router.get("/inputs", response_model=list[InputsFile])
+def inputs(service: Serving, user: Asker) -> Any:
+    """The user's files of inputs, the newest first."""
+    return service.models.inputs(user.id)
+
+
+@router.delete("/inputs/{id}", status_code=204)
+def delete_inputs(id: str, service: Serving, user: Asker) -> None:
+    """Delete a file of inputs; orders that wait for their turn go on with random ones."""
+    service.models.remove_inputs(user.id, id)
+
+
+@router.get("/targets", response_model=list[Target])
+def targets(service: Serving, user: Asker) -> Any:
+    """What models can be packaged for, and where they are measured."""
+    return service.catalogue.targets
+
+
+@router.get("/engines", response_model=list[Engine])
+def engines(service: Serving, user: Asker) -> Any:
+    """What models can be measured on."""
+    return service.catalogue.engines
+
+
+@router.get("/precisions", response_model=list[str])
+def precisions(service: Serving, user: Asker) -> Any:
+    """The precisions that models can be packaged in."""
+    return service.catalogue.precisions()

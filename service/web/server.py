@@ -1,0 +1,88 @@
+"""Serving until a signal: uvicorn around the application, and an orderly end."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+from fastapi import FastAPI
+
+from ...ir.diagnostics import NncError
+from ..service import Service
+from .app import make_app
+from .settings import WebSettings
+
+_GRACE_SECONDS = 10
+"""For which requests that are being answered may go on after a signal to end."""
+
+Dispatcher = Callable[[Service], AbstractContextManager[object]]
+"""Starts to carry out the jobs of a service; leaving the context ends that."""
+
+
+@dataclass(frozen=True)
+class Listening:
+    """Where the server listens."""
+
+    host: str
+    port: int
+    """0 is any that is free."""
+    certificate: Path | None = None
+    key: Path | None = None
+
+
+class _Server(uvicorn.Server):
+    """Ends streams of events at a signal, which would else keep the server for ever."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+        super().__init__(config)
+        self._streams = app.state.streams
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        self._streams.closing.set()
+
+
+def bind(listening: Listening) -> socket.socket:
+    """The socket that a server is to listen on. Raises NncError where it is taken."""
+    family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((listening.host, listening.port))
+    except OSError as error:
+        listener.close()
+        raise NncError(
+            f"cannot listen at {listening.host}:{listening.port}: {error.strerror or error}"
+        ) from None
+    return listener
+
+
+def serve(
+    service: Service,
+    settings: WebSettings,
+    listening: Listening,
+    listener: socket.socket,
+    dispatchers: tuple[Dispatcher, ...] = (),
+) -> None:
+    """Serve until SIGINT or SIGTERM: requests are answered to their end, jobs are stopped."""
+    app = make_app(service, settings)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+        ssl_certfile=listening.certificate,
+        ssl_keyfile=listening.key,
+    )
+    server = _Server(config, app)
+    with ExitStack() as stack:
+        stack.callback(service.close)
+        for dispatcher in dispatchers:
+            stack.enter_context(dispatcher(service))
+        server.run(sockets=[listener])
