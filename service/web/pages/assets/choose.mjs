@@ -93,7 +93,7 @@ class OrderForm {
 }
 
 function targetRow({ name, about, measured, why_not: why }) {
-  return { value: name, title: nameOfTarget(name), about, remark: measured ? "" : `Not measured here: ${why ?? "nothing here runs it"}` };
+  return { value: name, title: nameOfTarget(name), about: about.replace(/^this machine: /, ""), remark: measured ? "" : `Not measured here: ${why ?? "nothing here runs it"}` };
 }
 
 function engineRow({ name, about, available, why_not: why }) {
