@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ..ir.diagnostics import NncError
@@ -55,19 +57,18 @@ class Service:
             self.database, self.files, self.queue, self.models, catalogue, self.limits
         )
 
-    def lock(self) -> int:
-        """Make sure that this process alone serves the folder; the lock ends with the process.
-
-        Raises NncError where another one does.
-        """
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Serve the folder as its only process. Raises NncError where another one does."""
         with translated(f"use '{self.folder}'"):
             handle = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
         except BlockingIOError:
-            os.close(handle)
             raise NncError(f"another nnc serve uses the folder '{self.folder}'") from None
-        return handle
+        finally:
+            os.close(handle)
 
     def sweep(self) -> None:
         """Delete what nobody needs any more: idle uploads, old sessions, blobs left behind."""

@@ -1,5 +1,5 @@
 """nnc: the user's command line: import, compile, run, bench, profile, calibrate, tune, worker,
-fleet, stages, check, why, explore, compare, cache, targets.
+fleet, serve, stages, check, why, explore, compare, cache, targets.
 """
 
 from __future__ import annotations
@@ -65,6 +65,10 @@ def _main(argv: Sequence[str], streams: Streams) -> int:
         from . import worker
 
         return getattr(worker, args.command)(args, streams)
+    if args.command == "serve":
+        from .serve import serve
+
+        return serve(args, streams)
     if args.command == "targets":
         return _targets(streams)
     for written in (getattr(args, name, None) for name in ("output", "html", "trace")):

@@ -13,6 +13,7 @@ from ..numerics.options import add_arguments as add_numerics
 from ..targets.base import HOST
 from ..targets.base import target as find_target
 from .command import OPS_HELP
+from .serve_options import add_serve
 
 DESCRIPTION = (
     "Compile neural networks: models of any framework in, native code out, readable IR in between."
@@ -468,6 +469,11 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
         "Make the key of a fleet of workers, or be its scheduler.",
         _add_fleet,
     ),
+    "serve": (
+        "Serve a page and a REST interface to which models are brought to be measured and "
+        "packaged, until Ctrl-C; add users to it.",
+        add_serve,
+    ),
     "cache": ("Show or empty the cache of compiled models.", _add_cache),
     "targets": (
         "List the targets: names, what they are, whether code for them runs here.",
@@ -497,7 +503,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
 }
 """Each command's help, and its options beyond the model's."""
 
-WITHOUT_MODEL = ("cache", "calibrate", "fleet", "targets", "worker")
+WITHOUT_MODEL = ("cache", "calibrate", "fleet", "serve", "targets", "worker")
 MAYBE_WITHOUT_MODEL = ("tune",)
 
 SEVERAL_TARGETS = {

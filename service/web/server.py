@@ -26,11 +26,9 @@ Dispatcher = Callable[[Service], AbstractContextManager[object]]
 
 @dataclass(frozen=True)
 class Listening:
-    """Where the server listens."""
+    """Where the server listens, and with which certificate, if with any."""
 
-    host: str
-    port: int
-    """0 is any that is free."""
+    listener: socket.socket
     certificate: Path | None = None
     key: Path | None = None
 
@@ -47,18 +45,16 @@ class _Server(uvicorn.Server):
         self._streams.closing.set()
 
 
-def bind(listening: Listening) -> socket.socket:
-    """The socket that a server is to listen on. Raises NncError where it is taken."""
-    family = socket.AF_INET6 if ":" in listening.host else socket.AF_INET
+def bind(host: str, port: int) -> socket.socket:
+    """The socket to listen on; port 0 is any that is free. Raises NncError where it is taken."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((listening.host, listening.port))
+        listener.bind((host, port))
     except OSError as error:
         listener.close()
-        raise NncError(
-            f"cannot listen at {listening.host}:{listening.port}: {error.strerror or error}"
-        ) from None
+        raise NncError(f"cannot listen at {host}:{port}: {error.strerror or error}") from None
     return listener
 
 
@@ -66,7 +62,6 @@ def serve(
     service: Service,
     settings: WebSettings,
     listening: Listening,
-    listener: socket.socket,
     dispatchers: tuple[Dispatcher, ...] = (),
 ) -> None:
     """Serve until SIGINT or SIGTERM: requests are answered to their end, jobs are stopped."""
@@ -85,4 +80,4 @@ def serve(
         stack.callback(service.close)
         for dispatcher in dispatchers:
             stack.enter_context(dispatcher(service))
-        server.run(sockets=[listener])
+        server.run(sockets=[listening.listener])

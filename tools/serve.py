@@ -1,0 +1,203 @@
+"""`nnc serve`: the service with its pages, and the commands of its operator."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from ..ir.diagnostics import NncError
+from ..targets.base import HOST, all_targets, find_host
+
+if TYPE_CHECKING:
+    from ..service.accounts import User
+    from ..service.catalogue import Catalogue
+    from ..service.service import Service
+    from ..service.web.settings import WebSettings
+    from .command import Streams
+
+FIRST_USER = "me"
+"""Whom a new service on this machine has."""
+
+_LINK_SECONDS = 3600
+"""For which a link to sign in is good, if nobody uses it before."""
+
+_PORTS = range(1 << 16)
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_MOST = 1 << 31
+"""Numbers that every database takes."""
+
+
+def serve(args: argparse.Namespace, streams: Streams) -> int:
+    """Serve until Ctrl-C, or do what the operator asks for. Raises NncError."""
+    match args.words:
+        case ["user", "list", *folder]:
+            return _list_users(_service(args, streams, folder), streams)
+        case ["user", "add", name, *folder]:
+            return _add_user(_service(args, streams, folder), name, args, streams)
+        case ["user", "remove", name, *folder]:
+            return _remove_user(_service(args, streams, folder), name, streams)
+        case ["user", *_]:
+            raise NncError("nnc: serve user: expected add NAME, remove NAME or list")
+        case ["token", name, *folder]:
+            return _add_token(_service(args, streams, folder), name, streams)
+        case ["token"]:
+            raise NncError("nnc: serve token: expected the NAME of a user")
+        case folder:
+            return _serve(args, streams, folder)
+
+
+def _serve(args: argparse.Namespace, streams: Streams, folder: list[str]) -> int:
+    _check(args)
+    certificate = _existing(args.certificate, streams)
+    key = _existing(args.key, streams)
+    service = _service(args, streams, folder, _catalogue)
+    from ..service.web.server import Listening, bind
+    from ..service.web.server import serve as serve_until_signal
+
+    with service.alone(), bind(args.host, args.port) as listener:
+        settings = _settings(args, listener.getsockname()[1])
+        print(f"nnc serve: {settings.origins[0]} (Ctrl-C ends it)", file=streams.stdout)
+        if args.url is None:
+            link = f"{settings.origins[0]}/sign-in#{_first_token(service)}"
+            print(f"sign in as '{FIRST_USER}', once: {link}", file=streams.stdout)
+        streams.stdout.flush()
+        serve_until_signal(service, settings, Listening(listener, certificate, key))
+    return 0
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Raise NncError where tokens and cookies would be sent without TLS, or flags contradict."""
+    if args.port not in _PORTS:
+        raise NncError(f"nnc: --port is 0 to {_PORTS[-1]}, not {args.port}")
+    if bool(args.certificate) != bool(args.key):
+        raise NncError("nnc: --certificate and --key say something together")
+    if args.certificate and args.behind_tls:
+        raise NncError("nnc: --behind-tls is for a server without --certificate")
+    has_tls = bool(args.certificate) or args.behind_tls
+    if args.url is None:
+        if has_tls:
+            raise NncError("nnc: with TLS, --url has to say which address browsers use")
+        if args.host not in _LOOPBACK:
+            raise NncError(
+                f"nnc: --host {args.host} is reached by others, who need TLS: --url https://NAME "
+                "with --certificate and --key, or with --behind-tls"
+            )
+        return
+    parts = urlsplit(args.url)
+    if parts.scheme != "https" or not parts.hostname or parts.path.strip("/") or parts.query:
+        raise NncError(f"nnc: --url '{args.url}': expected https://NAME or https://NAME:PORT")
+    if not has_tls:
+        raise NncError("nnc: --url needs --certificate and --key, or --behind-tls")
+
+
+def _settings(args: argparse.Namespace, port: int) -> WebSettings:
+    from ..service.web.settings import WebSettings, loopback_settings
+
+    if args.url is None:
+        return loopback_settings(port)
+    return WebSettings((f"https://{urlsplit(args.url).netloc}",), proxied=args.behind_tls)
+
+
+def _existing(name: str | None, streams: Streams) -> Path | None:
+    if name is None:
+        return None
+    path = streams.path(name)
+    if not path.is_file():
+        raise NncError(f"nnc: there is no file '{path}'")
+    return path
+
+
+def _service(
+    args: argparse.Namespace,
+    streams: Streams,
+    folder: list[str],
+    catalogue: Callable[[], Catalogue] | None = None,
+) -> Service:
+    """The service of a folder; without a catalogue nothing can be ordered. Raises NncError."""
+    if len(folder) > 1:
+        raise NncError(f"nnc: serve: '{folder[1]}' is one word too many; nnc serve --help explains")
+    try:
+        from ..service.catalogue import Catalogue
+        from ..service.service import Service
+    except ImportError as error:
+        raise NncError(
+            f"nnc serve needs {error.name}, which is not installed: pip install 'nnc[serve]'"
+        ) from None
+    path = streams.path(folder[0]) if folder else _default_folder()
+    return Service(
+        path,
+        catalogue=catalogue() if catalogue else Catalogue((), ()),
+        database=args.database or os.environ.get("NNC_DATABASE"),
+        blobs=args.blobs,
+    )
+
+
+def _default_folder() -> Path:
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(data) / "nnc" / "serve"
+
+
+def _catalogue() -> Catalogue:
+    from ..service.catalogue import Catalogue, EngineEntry, TargetEntry
+    from ..targets.attribute import detailed
+
+    here = find_host()
+    found = [one for row in all_targets() for one in (row, *row.variants)]
+    entries = [TargetEntry(HOST, f"this machine: {detailed(here)}", True)] if here else []
+    for one in found:
+        obstacle = one.obstacle()
+        entries.append(TargetEntry(one.name, one.summary, obstacle is None, obstacle))
+    return Catalogue(entries, [EngineEntry("nnc", "this compiler", True)])
+
+
+def _first_token(service: Service) -> str:
+    """A token for one session of the user whom a new service has."""
+    users = {user.name: user for user in service.accounts.all()}
+    user = users.get(FIRST_USER) or service.accounts.add(FIRST_USER, operator=True)
+    return service.accounts.add_token(user, "link", _LINK_SECONDS, once=True)[1]
+
+
+def _add_user(service: Service, name: str, args: argparse.Namespace, streams: Streams) -> int:
+    from ..service.limits import Quota
+
+    usual = service.limits.quota
+    asked = {"bytes": args.bytes, "jobs": args.jobs, "seconds": args.seconds}
+    for option, value in asked.items():
+        if value is not None and not 1 <= value < _MOST:
+            raise NncError(f"nnc: --{option} is at least 1, not {value}")
+    quota = Quota(args.bytes or usual.bytes, args.jobs or usual.jobs, args.seconds or usual.seconds)
+    user = service.accounts.add(name, quota, operator=args.operator)
+    return _print_token(service, user, streams)
+
+
+def _add_token(service: Service, name: str, streams: Streams) -> int:
+    return _print_token(service, service.accounts.find(name), streams)
+
+
+def _print_token(service: Service, user: User, streams: Streams) -> int:
+    _, token = service.accounts.add_token(user, "of the operator")
+    print(f"a token of '{user.name}', which is shown this once:", file=streams.stderr)
+    print(token, file=streams.stdout)
+    return 0
+
+
+def _remove_user(service: Service, name: str, streams: Streams) -> int:
+    service.accounts.remove(service.accounts.find(name))
+    print(f"deleted '{name}' and all of theirs", file=streams.stdout)
+    return 0
+
+
+def _list_users(service: Service, streams: Streams) -> int:
+    for user in service.accounts.all():
+        used = service.accounts.shown(user)["used"]
+        rights = ", operator" if user.operator else ""
+        print(
+            f"{user.name}: {used['bytes'] / 1e6:,.1f} MB of {user.quota.bytes / 1e6:,.0f} MB, "
+            f"{used['jobs_queued']} jobs of {user.quota.jobs}, {user.quota.seconds} s each{rights}",
+            file=streams.stdout,
+        )
+    return 0
