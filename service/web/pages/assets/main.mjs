@@ -50,7 +50,7 @@ async function show(moves) {
 }
 
 function found() {
-  if (!user) return [signInPage];
+  if (!user || location.pathname === "/sign-in") return [signInPage];
   for (const [pattern, make] of ROUTES) {
     const parts = pattern.exec(location.pathname);
     if (parts) return [make, ...parts.slice(1)];

@@ -66,7 +66,7 @@ class Uploads {
     this.zone = el("div", { class: "zone", ondragover: (event) => this.over(event, true), ondragleave: (event) => this.over(event, false), ondrop: (event) => this.drop(event) },
       el("p", { class: "call" }, "Drop a model here"),
       el("button", { class: "primary", onclick: () => this.chooser.click() }, "Choose files"),
-      el("p", { class: "hint" }, formats()), this.chooser);
+      el("p", { class: "hint" }, formats(), "; a model of several files as a .zip"), this.chooser);
     this.element = el("div", {}, this.zone, this.rows);
     for (const upload of lost) this.rows.append(uploadRow(upload, finished));
   }
