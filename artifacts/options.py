@@ -99,12 +99,17 @@ def check_options(path: Path, options: ArtifactOptions, kinds: Mapping[str, File
         raise NncError(f"only a {listed(makers)} file makes weights, not '{path.name}'")
     elif options.prefix != DEFAULT_PREFIX and not kind.has_names:
         raise NncError(f"--prefix is the start of C names, which '{path.name}' has none of")
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", options.prefix):
-        raise NncError(f"--prefix is the start of C names, such as resnet, not '{options.prefix}'")
+    check_prefix(options.prefix)
     if options.bindings and options.prefix.lower() in _TAKEN:
         raise NncError(
             f"{options.prefix}.h or lib{options.prefix} is C's own: choose another --prefix"
         )
+
+
+def check_prefix(prefix: str) -> None:
+    """Raises NncError for what cannot be the start of C names."""
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", prefix):
+        raise NncError(f"--prefix is the start of C names, such as resnet, not '{prefix}'")
 
 
 def chosen_languages(text: str) -> tuple[str, ...]:

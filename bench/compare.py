@@ -6,121 +6,61 @@
     python -m bench.compare model.onnx --errors
 
 Each runtime has a process of its own; they take turns, a few runs each, so that what disturbs
-the machine meets all of them. Prints a table: median latency in ms, its spread (half the
-distance between the quartiles), how many times as fast as the peer nnc is (the median of the
-ratios of neighbouring turns), the time to make the model ready, the most memory that the process
-had, the size of what is shipped, and the largest error relative to the output's largest value:
-against ONNX Runtime's outputs, or with `--errors` against those of the model in float64.
+the machine meets all of them (`delivery/engines`, as in `nnc package`). Prints a table: median
+latency in ms, its spread (half the distance between the quartiles), how many times as fast as the
+peer nnc is (the median of the ratios of neighbouring turns), the time to make the model ready, the
+most memory that the process had, the size of what is shipped, and the largest error relative to the
+output's largest value: against ONNX Runtime's outputs, or with `--errors` against those of the
+model in float64.
 """
 
 import argparse
 import json
-import math
-import os
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
+from nnc.delivery.engines.accuracy import accuracy
+from nnc.delivery.engines.process import Job
+from nnc.delivery.engines.table import ENGINES, TUNED, Engine
+from nnc.delivery.engines.turns import Effort, Result, measure, ratio
+from nnc.ir.diagnostics import NncError
 
 from .command import model_file, read_onnx, run
 from .reference import float64_outputs
 
 ROOT = Path(__file__).parent.parent
-TURN = 3
-"""Runs in a row of one runtime."""
+LIMIT = 3600.0
+"""Seconds that a runtime may take to make a model ready."""
 
-PAUSE = 0.1
-"""Seconds before a turn on several threads: those of the runtime before may go on spinning and
-take a processor from this one. ONNX Runtime's do for 50 ms."""
-
-
-@dataclass
-class Result:
-    """One runtime on one model with one number of threads; latencies in ms."""
-
-    runtime: str
-    version: str = ""
-    compile_seconds: float = math.nan
-    peak_bytes: int = 0
-    size_bytes: int = 0
-    latencies: list[float] = field(default_factory=list)
-    error: float = math.nan
-    failure: str = ""
-
-    @property
-    def median(self) -> float:
-        return statistics.median(self.latencies) if self.latencies else math.nan
-
-    @property
-    def spread(self) -> float:
-        """Half the distance between the quartiles."""
-        if len(self.latencies) < 2:
-            return math.nan
-        first, _, third = statistics.quantiles(self.latencies, n=4)
-        return (third - first) / 2
+_PEERS = tuple(
+    Engine(name, name, ("ONNX",), (distribution,), (module,), f"peer.{name}", folder=ROOT / "bench")
+    for name, distribution, module in (
+        ("torch", "torch", "torch"),
+        ("iree", "iree-base-runtime", "iree.runtime"),
+        ("tvm", "apache-tvm", "tvm"),
+    )
+)
+RUNTIMES = {one.name: one for one in (*ENGINES, *_PEERS) if one.reads("ONNX") and one.name != TUNED}
+"""By name: the engines of `nnc package`, and peers of our own."""
 
 
-class Worker:
-    """A runtime in its process; `packages` is a folder that modules are looked for in first."""
+def job(
+    runtime: str, model: Path, inputs: Path, threads: int, python: str = "", packages: str = ""
+) -> Job:
+    """What a runtime is to load. `packages` is a folder that modules are looked for in first.
 
-    def __init__(
-        self,
-        runtime: str,
-        python: str,
-        model: Path,
-        inputs: Path,
-        threads: int,
-        packages: str = "",
-    ) -> None:
-        command = [python, "-m", "bench.peer", runtime, str(model), str(inputs)]
-        command += ["--threads", str(threads)]
-        pipe = subprocess.PIPE
-        self.log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed in `end`
-        self.process = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            stdin=pipe,
-            stdout=pipe,
-            stderr=self.log,
-            text=True,
-            env={**os.environ, **({"PYTHONPATH": packages} if packages else {})},
-        )
-
-    def ask(self, command: str) -> dict[str, Any]:
-        """Send a command and wait for the answer. Raises RuntimeError if the process ended."""
-        assert self.process.stdin is not None and self.process.stdout is not None
-        try:
-            print(command, file=self.process.stdin, flush=True)
-            line = self.process.stdout.readline()
-        except BrokenPipeError:
-            line = ""
-        if not line:
-            self.process.wait()
-            self.log.seek(0)
-            lines = [text.strip() for text in self.log.read().splitlines() if text.strip()]
-            raise RuntimeError(lines[-1] if lines else f"exit code {self.process.returncode}")
-        return json.loads(line)
-
-    def end(self) -> None:
-        """End the process, which removes its files when nobody talks to it any more."""
-        assert self.process.stdin is not None
-        with suppress(BrokenPipeError):
-            self.process.stdin.close()
-        try:
-            self.process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self.log.close()
+    Raises NncError where there is no such runtime.
+    """
+    if runtime not in RUNTIMES:
+        raise NncError(f"no runtime is called '{runtime}'; there are {', '.join(RUNTIMES)}")
+    engine = RUNTIMES[runtime]
+    return Job(engine, model, inputs, threads, {}, python or sys.executable, packages)
 
 
 def compare(
@@ -133,78 +73,41 @@ def compare(
 ) -> list[Result]:
     """Results in the order of `runtimes`, which gives each one's Python interpreter.
 
-    Errors are those against the reference, else against ONNX Runtime.
+    Accuracy is that against the reference, else against ONNX Runtime.
     """
-    results = [Result(runtime) for runtime in runtimes]
-    workers: dict[str, Worker] = {}
-    outputs: dict[str, list[np.ndarray]] = {}
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            for result in results:
-                worker = Worker(result.runtime, runtimes[result.runtime], model, inputs, threads)
-                workers[result.runtime] = worker
-                with _failing(result):
-                    loaded = worker.ask("load")
-                    result.version = loaded["version"]
-                    result.compile_seconds = loaded["seconds"]
-                    result.size_bytes = loaded["bytes"]
-                    file = Path(folder) / f"{result.runtime}.npz"
-                    worker.ask(f"save {file}")
-                    worker.ask("run 2")
-                    outputs[result.runtime] = [a for _, a in sorted(np.load(file).items())]
-            alive = [r for r in results if not r.failure]
-            for _ in range(-(-runs // TURN)):
-                for result in alive:
-                    time.sleep(PAUSE if threads > 1 else 0)
-                    result.latencies += workers[result.runtime].ask(f"run {TURN}")["ms"]
-            for result in alive:
-                result.peak_bytes = workers[result.runtime].ask("quit")["peak_bytes"]
-        finally:
-            for worker in workers.values():
-                worker.end()
+    jobs = {name: job(name, model, inputs, threads, python) for name, python in runtimes.items()}
+    results = measure(jobs, Effort(runs=runs, limit=LIMIT))
     if reference is None:
-        reference = outputs.get("onnxruntime")
-    for result in alive:
-        if reference is not None:
-            result.error = relative_error(outputs[result.runtime], reference)
+        reference = next((one.outputs for one in results if one.name == "onnxruntime"), None)
+    for result in results:
+        if reference is not None and result.outputs is not None and not result.failure:
+            result.accuracy = accuracy(result.outputs, reference)
     return results
 
 
-class _failing:  # noqa: N801 - reads as a clause
-    """Notes that a runtime cannot do this model, and goes on with the others."""
-
-    def __init__(self, result: Result) -> None:
-        self.result = result
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> bool:
-        if isinstance(error, RuntimeError):
-            self.result.failure = str(error)[:160]
-            return True
-        return False
+def error_of(result: Result) -> float:
+    """The largest difference relative to each output's largest value; NaN where it is not known."""
+    found = result.accuracy and result.accuracy.max_rel
+    return float("nan") if found is None else found
 
 
-def relative_error(found: Sequence[np.ndarray], want: Sequence[np.ndarray]) -> float:
-    """The largest difference relative to each output's largest value."""
-    worst = 0.0
-    for a, b in zip(found, want, strict=True):
-        scale = float(np.max(np.abs(b.astype(np.float64)), initial=0.0)) or 1.0
-        difference = np.abs(a.reshape(b.shape).astype(np.float64) - b.astype(np.float64))
-        worst = max(worst, float(np.max(difference, initial=0.0)) / scale)
-    return worst
+def as_json(result: Result) -> dict[str, Any]:
+    """All figures of a runtime. Units: ms, seconds, bytes."""
+    return {
+        "runtime": result.name,
+        "version": result.version,
+        "compile_seconds": ready_seconds(result),
+        "peak_bytes": result.peak_bytes,
+        "size_bytes": result.size_bytes,
+        "latencies": result.latencies,
+        "error": error_of(result),
+        "failure": result.failure,
+    }
 
 
-def ratio(ours: Result, theirs: Result) -> float:
-    """How many times as fast `ours` is: the median over the turns, each against its neighbour."""
-    pairs = zip(_turns(ours), _turns(theirs), strict=True)
-    return statistics.median(b / a for a, b in pairs)
-
-
-def _turns(result: Result) -> list[float]:
-    values = result.latencies
-    return [min(values[i : i + TURN]) for i in range(0, len(values), TURN)]
+def ready_seconds(result: Result) -> float:
+    """What it takes to make a model ready from its file alone."""
+    return (result.load_ms + (result.compile_ms or 0.0)) / 1e3
 
 
 def write_inputs(model: Path, path: Path, given: Path | None, seed: int = 0) -> None:
@@ -234,18 +137,19 @@ def write_inputs(model: Path, path: Path, given: Path | None, seed: int = 0) -> 
 
 def table(model: str, threads: int, results: list[Result]) -> Iterator[str]:
     """Markdown rows for one model and number of threads."""
-    ours = next((r for r in results if r.runtime == "nnc" and not r.failure), None)
+    ours = next((r for r in results if r.name == "nnc" and not r.failure), None)
     for result in results:
         if result.failure:
-            yield f"| {model} | {threads} | {result.runtime} | failed: {result.failure} | | | | | |"
+            yield f"| {model} | {threads} | {result.name} | failed: {result.failure} | | | | | |"
             continue
         times = ""
         if ours is not None and result is not ours:
             times = f"**{ratio(ours, result):.2f}**"
         yield (
-            f"| {model} | {threads} | {result.runtime} {result.version} | {result.median:.2f} ± "
-            f"{result.spread:.2f} | {times} | {result.compile_seconds:.1f} | "
-            f"{result.peak_bytes / 1e6:.0f} | {result.size_bytes / 1e6:.1f} | {result.error:.1e} |"
+            f"| {model} | {threads} | {result.name} {result.version} | {result.median:.2f} ± "
+            f"{result.spread:.2f} | {times} | {ready_seconds(result):.1f} | "
+            f"{(result.peak_bytes or 0) / 1e6:.0f} | {result.size_bytes / 1e6:.1f} | "
+            f"{error_of(result):.1e} |"
         )
 
 
@@ -261,13 +165,13 @@ def plot(rows: list[tuple[str, int, list[Result]]], path: Path) -> None:
     import matplotlib.pyplot as plt
 
     labels = [f"{model}, {threads} thread{'s' * (threads > 1)}" for model, threads, _ in rows]
-    peers = list(dict.fromkeys(r.runtime for _, _, rs in rows for r in rs if r.runtime != "nnc"))
+    peers = list(dict.fromkeys(r.name for _, _, rs in rows for r in rs if r.name != "nnc"))
     figure, axes = plt.subplots(figsize=(8, 0.35 * (len(peers) + 1) * len(rows) + 1))
     height = 0.8 / max(1, len(peers))
     for i, peer in enumerate(peers):
         values = []
         for _, _, results in rows:
-            found = {r.runtime: r for r in results if not r.failure}
+            found = {r.name: r for r in results if not r.failure}
             known = peer in found and "nnc" in found
             values.append(ratio(found["nnc"], found[peer]) if known else 0.0)
         places = [n + i * height for n in range(len(rows))]
@@ -325,13 +229,13 @@ def main() -> None:
         ratios = [
             ratio(found["nnc"], found[peer])
             for _, _, results in rows
-            if {"nnc", peer} <= (found := {r.runtime: r for r in results if not r.failure}).keys()
+            if {"nnc", peer} <= (found := {r.name: r for r in results if not r.failure}).keys()
         ]
         if ratios:
             mean = statistics.geometric_mean(ratios)
             print(f"\nnnc against {peer}: {mean:.2f} (geometric mean), least {min(ratios):.2f}")
     if args.json:
-        text = json.dumps([[m, t, [vars(r) for r in rs]] for m, t, rs in rows], indent=1)
+        text = json.dumps([[m, t, [as_json(r) for r in rs]] for m, t, rs in rows], indent=1)
         args.json.write_text(text + "\n")
     if args.plot:
         plot(rows, args.plot)

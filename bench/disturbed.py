@@ -14,15 +14,17 @@ fast nnc is as the runtime; ratios are medians over the turns, each against its 
 import argparse
 import multiprocessing
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from nnc.delivery.engines.process import EngineProcess
+from nnc.delivery.engines.turns import PAUSE
+
 from .command import run
-from .compare import PAUSE, Worker, write_inputs
+from .compare import LIMIT, job, write_inputs
 
 BURST = 0.004
 """Seconds for which the other program wants a core at a time."""
@@ -70,25 +72,25 @@ def measure(
 
     `runtimes` gives the folder of each runtime's nnc, empty for this one.
     """
-    workers: dict[Key, Worker] = {}
+    workers: dict[Key, EngineProcess] = {}
     found: dict[bool, dict[Key, list[float]]] = {False: {}, True: {}}
     try:
         for name, folder in runtimes.items():
             for count in threads:
                 kind = "nnc" if folder else name
-                worker = Worker(kind, sys.executable, model, inputs, count, folder)
-                workers[name, count] = worker
+                what = job(kind, model, inputs, count, packages=folder)
+                workers[name, count] = EngineProcess(what)
         runs: dict[Key, int] = {}
         for key, worker in workers.items():
-            worker.ask("load")
-            fastest = min(worker.ask("run 5")["ms"])
+            worker.ask("load", LIMIT)
+            fastest = min(worker.ask("run 5", LIMIT)["ms"])
             runs[key] = max(3, round(1e3 * BLOCK / fastest))
         for _ in range(blocks):
             for disturbed, medians in found.items():
                 with disturbance(part if disturbed else 0.0):
                     for key, worker in workers.items():
                         time.sleep(PAUSE)
-                        times = worker.ask(f"run {runs[key]}")["ms"]
+                        times = worker.ask(f"run {runs[key]}", LIMIT)["ms"]
                         medians.setdefault(key, []).append(statistics.median(times))
     finally:
         for worker in workers.values():

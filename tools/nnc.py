@@ -1,5 +1,5 @@
 """nnc: the user's command line: import, compile, run, bench, profile, calibrate, tune, worker,
-fleet, serve, stages, check, why, explore, compare, cache, targets.
+fleet, serve, stages, check, why, explore, compare, package, cache, targets.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _main(argv: Sequence[str], streams: Streams) -> int:
     if args.command is None:
         parser.print_help(streams.stdout)
         return 1
-    if getattr(args, "threads", 1) < 1:
+    if args.command != "package" and getattr(args, "threads", 1) < 1:
         raise NncError(f"nnc: --threads is at least 1, not {args.threads}")
     if args.command == "cache":
         return _cache(args, streams)
@@ -214,6 +214,12 @@ def _compare(args: argparse.Namespace, session: Session) -> int:
     return compare_model(args, session)
 
 
+def _package(args: argparse.Namespace, session: Session) -> int:
+    from .package import package_model
+
+    return package_model(args, session)
+
+
 def _stages(args: argparse.Namespace, session: Session) -> int:
     from ..driver.compile import write_stages
 
@@ -275,6 +281,7 @@ _COMMANDS = {
     "why": _why,
     "explore": _explore,
     "compare": _compare,
+    "package": _package,
 }
 
 

@@ -13,6 +13,7 @@ from ..numerics.options import add_arguments as add_numerics
 from ..targets.base import HOST
 from ..targets.base import target as find_target
 from .command import OPS_HELP
+from .package_options import add_package
 from .serve_options import add_serve
 
 DESCRIPTION = (
@@ -407,6 +408,11 @@ def _add_compare(sub: argparse.ArgumentParser) -> None:
     add("--outputs-only", action="store_true", help="do not look for the node")
 
 
+def _add_package(sub: argparse.ArgumentParser) -> None:
+    add_package(sub)
+    _add_tuned(sub)
+
+
 def target_argument(text: str) -> str:
     """The name of a target, checked. Raises NncError."""
     find_target(text)
@@ -499,6 +505,12 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
         "Compare a model's outputs with ONNX Runtime's or with another compilation; where they "
         "differ, find the first node at which. 1 if they differ.",
         _add_compare,
+    ),
+    "package": (
+        "Measure a model on nnc and on other engines, in turns, and write a package: the library "
+        "with bindings, schedules, a report with a recommendation, and the command that repeats "
+        "each figure.",
+        _add_package,
     ),
 }
 """Each command's help, and its options beyond the model's."""

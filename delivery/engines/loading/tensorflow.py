@@ -1,0 +1,88 @@
+"""TensorFlow's family: SavedModels, files of Keras, and TensorFlow Lite by LiteRT."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ..worker import Run, Task
+
+
+def load_litert(task: Task) -> Run:
+    """A .tflite file by LiteRT, with its kernels for processors."""
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+    kinds = OpResolverType.BUILTIN_REF if task.options.get("plain") else OpResolverType.AUTO
+    interpreter = Interpreter(
+        task.model, num_threads=task.threads, experimental_op_resolver_type=kinds
+    )
+    runner = interpreter.get_signature_runner(task.options.get("signature"))
+    inputs = runner.get_input_details()
+    if set(inputs) != set(task.inputs):  # a file without signatures, or nnc calls them otherwise
+        return _by_place(task, interpreter)
+    runner(**task.inputs)
+    task.names = list(runner.get_output_details())
+    task.ships(task.model, *task.libraries("ai-edge-litert"))
+    return lambda: list(runner(**task.inputs).values())
+
+
+def _by_place(task: Task, interpreter) -> Run:
+    """Inputs in the order in which the file has them."""
+    details, arrays = interpreter.get_input_details(), list(task.inputs.values())
+    for one, array in zip(details, arrays, strict=True):
+        if tuple(one["shape"]) != array.shape:
+            interpreter.resize_tensor_input(one["index"], array.shape)
+    interpreter.allocate_tensors()
+    outputs = interpreter.get_output_details()
+    task.ships(task.model, *task.libraries("ai-edge-litert"))
+
+    def run() -> list[np.ndarray]:
+        for one, array in zip(details, arrays, strict=True):
+            interpreter.set_tensor(one["index"], array)
+        interpreter.invoke()
+        return [interpreter.get_tensor(one["index"]) for one in outputs]
+
+    return run
+
+
+def load_saved_model(task: Task) -> Run:
+    """A function of a SavedModel, by TensorFlow."""
+    import tensorflow as tf
+
+    _set_threads(task)
+    loaded = tf.saved_model.load(task.model)
+    function = loaded.signatures[task.options.get("signature") or "serving_default"]
+    tensors = {name: tf.constant(array) for name, array in task.inputs.items()}
+    names = list(function.structured_outputs)
+    task.names = names
+    task.ships(task.model, *task.libraries("tensorflow"))
+
+    def run() -> list[np.ndarray]:
+        found = function(**tensors)
+        return [found[name].numpy() for name in names]
+
+    run.model = loaded  # type: ignore[attr-defined]  # whose variables the function refers to weakly
+    return run
+
+
+def load_keras(task: Task) -> Run:
+    """A .keras or .h5 file by Keras on TensorFlow."""
+    import tensorflow as tf
+
+    _set_threads(task)
+    import keras
+
+    model = keras.models.load_model(task.model, compile=False)
+    function = tf.function(lambda *tensors: model(tensors[0] if len(tensors) == 1 else tensors))
+    tensors = [tf.constant(array) for array in task.inputs.values()]
+    task.ships(task.model, *task.libraries("tensorflow"))
+    return lambda: [one.numpy() for one in tf.nest.flatten(function(*tensors))]
+
+
+def _set_threads(task: Task) -> None:
+    import tensorflow as tf
+
+    tf.config.threading.set_intra_op_parallelism_threads(task.threads)
+    tf.config.threading.set_inter_op_parallelism_threads(1)

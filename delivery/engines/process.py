@@ -1,0 +1,164 @@
+"""The process of an engine, and what is said to it; see `worker.py`."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .table import Engine
+
+WORKER = Path(__file__).parent / "worker.py"
+_PATIENCE = 10.0
+"""Seconds that a process may take to end when it is told to."""
+_MOST_ANSWER = 1 << 26
+"""Bytes of an answer."""
+_MOST_SAID = 300
+"""Characters of what a process said at last that a reason quotes."""
+
+
+class EngineError(RuntimeError):
+    """Why an engine cannot go on with this model, in one line."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a process is to load and run: an .npz of inputs, and the engine's options.
+
+    `python` is the interpreter whose environment has the engine, `packages` a folder that modules
+    are looked for in first.
+    """
+
+    engine: Engine
+    model: Path | str
+    inputs: Path
+    threads: int
+    options: Mapping[str, Any] = field(default_factory=dict)
+    python: str = sys.executable
+    packages: str = ""
+
+    def pickled(self) -> bytes:
+        """What the worker reads: plain values alone, as there may be no nnc where it runs."""
+        return pickle.dumps(
+            {
+                "file": str(self.engine.file),
+                "function": self.engine.function,
+                "imports": list(self.engine.imports),
+                "distributions": list(self.engine.distributions),
+                "model": str(self.model),
+                "inputs": str(self.inputs),
+                "threads": self.threads,
+                "options": dict(self.options),
+            }
+        )
+
+
+class EngineProcess:
+    """An engine in its process, in a group of its own, so that what it starts ends with it."""
+
+    def __init__(self, job: Job) -> None:
+        self.folder = tempfile.TemporaryDirectory(prefix="nnc-engine-")
+        file = Path(self.folder.name) / "job.pickle"
+        file.write_bytes(job.pickled())
+        self._log = tempfile.TemporaryFile("w+b")  # noqa: SIM115 - closed in `end`
+        path = os.pathsep.join(filter(None, [job.packages, *sys.path]))
+        if job.python != sys.executable:
+            path = job.packages or os.environ.get("PYTHONPATH", "")
+        try:
+            self.process = subprocess.Popen(
+                [job.python, "-P", str(WORKER), str(file)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._log,
+                env={**os.environ, "PYTHONPATH": path, "TMPDIR": self.folder.name},
+                start_new_session=True,
+            )
+        except OSError as error:
+            self._log.close()
+            self.folder.cleanup()
+            raise EngineError(f"cannot start '{job.python}': {error.strerror or error}") from None
+
+    def ask(self, command: str, seconds: float) -> dict[str, Any]:
+        """Send a command and wait for the answer. Raises EngineError where the process ends,
+        answers nothing in that time, or no answer that could be read.
+        """
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(f"{command}\n".encode())
+            self.process.stdin.flush()
+        except OSError:
+            pass  # it has ended, as `_line` will see
+        line = self._line(time.monotonic() + seconds)
+        if line is None:
+            self._kill()
+            raise EngineError(f"no answer to '{command.partition(' ')[0]}' within {seconds:g} s")
+        if not line:
+            raise EngineError(self._last_words())
+        try:
+            found = json.loads(line)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            self._kill()
+            raise EngineError("the process gave an answer that cannot be read")
+        return found
+
+    def _line(self, until: float) -> bytes | None:
+        """The next line; nothing where there is none any more, None where it takes too long."""
+        assert self.process.stdout is not None
+        handle, parts, size = self.process.stdout.fileno(), [], 0
+        while True:
+            left = until - time.monotonic()
+            if left <= 0 or size > _MOST_ANSWER or not select.select([handle], [], [], left)[0]:
+                return None
+            part = os.read(handle, 1 << 16)
+            if not part:
+                return b""
+            parts.append(part)
+            size += len(part)
+            if part.endswith(b"\n"):  # a process answers once for each command
+                return b"".join(parts)
+
+    def _last_words(self) -> str:
+        """Why the process ended, as far as it said so."""
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(timeout=_PATIENCE)
+        self._kill()
+        code = self.process.wait()
+        if code < 0:
+            with suppress(ValueError):
+                return f"the process ended by {signal.Signals(-code).name}"
+        size = self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(0, size - (1 << 16)))
+        said = self._log.read().decode("utf-8", "replace").splitlines()
+        lines = [text.strip() for text in said if text.strip()]
+        return lines[-1][:_MOST_SAID] if lines else f"exit code {code}"
+
+    def _kill(self) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+    def end(self) -> None:
+        """End the process, which removes its files when nobody talks to it any more."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        with suppress(OSError):
+            self.process.stdin.close()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(timeout=_PATIENCE)
+        self._kill()
+        self.process.wait()
+        self.process.stdout.close()
+        self._log.close()
+        with suppress(OSError):
+            self.folder.cleanup()

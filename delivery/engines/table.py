@@ -1,0 +1,163 @@
+"""The engines: a row for each says what it reads and which function loads a model in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from ...ir.diagnostics import NncError
+
+_FOLDER = Path(__file__).parent / "loading"
+
+ONNX, PYTORCH, TFLITE, TENSORFLOW = "ONNX", "PyTorch", "TensorFlow Lite", "TensorFlow"
+KERAS, PADDLE = "Keras", "PaddlePaddle"
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An engine. `title` is what people call it.
+
+    `formats` are the formats whose files it reads, by nnc's names; none means all that nnc reads.
+    Of `distributions`, by PyPI's names, one has to be installed. `imports` are loaded before the
+    clock starts. `loads` is the file in `folder` and its function that loads a model. Of an engine
+    that `is_framework`, the formats are its own: its outputs, with the option `plain`, are the
+    original's.
+    """
+
+    name: str
+    title: str
+    formats: tuple[str, ...]
+    distributions: tuple[str, ...]
+    imports: tuple[str, ...]
+    loads: str
+    is_framework: bool = False
+    folder: Path = _FOLDER
+
+    @property
+    def file(self) -> Path:
+        """The file that loads a model."""
+        return self.folder / f"{self.loads.partition('.')[0]}.py"
+
+    @property
+    def function(self) -> str:
+        """The function in it."""
+        return self.loads.partition(".")[2]
+
+    @property
+    def is_nnc(self) -> bool:
+        return self.name in (UNTUNED, TUNED)
+
+    def reads(self, format: str) -> bool:
+        """Whether it takes files of a format."""
+        return not self.formats or format in self.formats
+
+    def missing(self) -> str:
+        """Why it is not here; empty where it is."""
+        if not self.distributions or any(map(_version, self.distributions)):
+            return ""
+        return f"{self.distributions[0]} is not installed"
+
+    @property
+    def version(self) -> str:
+        """Of the distribution that is installed; empty where none is."""
+        return next(filter(None, map(_version, self.distributions)), "")
+
+
+@cache
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+UNTUNED, TUNED = "nnc", "nnc-tuned"
+_NNC = ("nnc", "nnc.driver.compile", "nnc.runtime.executable")
+
+ENGINES: Sequence[Engine] = (
+    Engine(UNTUNED, "nnc", (), (), _NNC, "compiled.load"),
+    Engine(TUNED, "nnc, tuned", (), (), _NNC, "compiled.load"),
+    Engine(
+        "onnxruntime", "ONNX Runtime", (ONNX,), ("onnxruntime",), ("onnxruntime",),
+        "onnxruntime.load", is_framework=True,
+    ),
+    Engine(
+        "openvino", "OpenVINO", (ONNX, TFLITE, TENSORFLOW, PADDLE), ("openvino",), ("openvino",),
+        "openvino.load",
+    ),
+    Engine(
+        "pytorch", "PyTorch", (PYTORCH,), ("torch",), ("torch",),
+        "pytorch.load", is_framework=True,
+    ),
+    Engine(
+        "torch-compile", "torch.compile", (PYTORCH,), ("torch",), ("torch",),
+        "pytorch.load_compiled",
+    ),
+    Engine(
+        "litert", "LiteRT", (TFLITE,), ("ai-edge-litert",), ("ai_edge_litert.interpreter",),
+        "tensorflow.load_litert", is_framework=True,
+    ),
+    Engine(
+        "tensorflow", "TensorFlow", (TENSORFLOW,), ("tensorflow", "tensorflow-cpu"),
+        ("tensorflow",), "tensorflow.load_saved_model", is_framework=True,
+    ),
+    Engine(
+        "keras", "Keras", (KERAS,), ("keras",), ("tensorflow", "keras"),
+        "tensorflow.load_keras", is_framework=True,
+    ),
+    Engine(
+        "xgboost", "XGBoost", ("XGBoost",), ("xgboost",), ("xgboost",),
+        "boosting.load_xgboost", is_framework=True,
+    ),
+    Engine(
+        "lightgbm", "LightGBM", ("LightGBM",), ("lightgbm",), ("lightgbm",),
+        "boosting.load_lightgbm", is_framework=True,
+    ),
+    Engine(
+        "catboost", "CatBoost", ("CatBoost",), ("catboost",), ("catboost",),
+        "boosting.load_catboost", is_framework=True,
+    ),
+)  # fmt: skip
+"""In the order in which reports list them."""
+
+INTERPRETER = Engine(
+    "interpreter", "nnc's reference interpreter", (), (),
+    ("nnc.numerics.interpreter", "nnc.driver.compile"), "interpreter.load",
+)  # fmt: skip
+"""Not measured: what outputs are compared with where a format's own framework is not here."""
+
+
+def engine(name: str) -> Engine:
+    """The engine of a name. Raises NncError."""
+    for one in ENGINES:
+        if one.name == name:
+            return one
+    names = ", ".join(one.name for one in ENGINES)
+    raise NncError(f"no engine is called '{name}'; there are {names}")
+
+
+def chosen_engines(text: str) -> tuple[Engine, ...]:
+    """The engines of `nnc,onnxruntime` or `all`, in the order of the table. Raises NncError."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise NncError("no engine is named; `all` stands for all")
+    wanted = {one.name for name in names if name != "all" for one in [engine(name)]}
+    return tuple(one for one in ENGINES if one.name in wanted or "all" in names)
+
+
+def engines_for(format: str, wanted: Sequence[Engine]) -> tuple[Engine, ...]:
+    """Those of the engines that read a format."""
+    return tuple(one for one in wanted if one.reads(format))
+
+
+def reference_for(format: str) -> Engine:
+    """Whose outputs are the original's: the format's own framework where it is installed, else
+    nnc's reference interpreter.
+    """
+    for one in ENGINES:
+        if one.is_framework and format in one.formats and not one.missing():
+            return one
+    return INTERPRETER

@@ -1,0 +1,177 @@
+"""A model on each engine: figures, and how far outputs are from the original's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..ir.numpy_types import type_to_numpy
+from ..ir.types import TensorType
+from .engines.accuracy import accuracy
+from .engines.process import Job
+from .engines.table import INTERPRETER, TUNED, Engine, engines_for, reference_for
+from .engines.turns import Result, measure, outputs_of
+from .request import Request, Say
+
+FOREIGN = 2
+"""What NumPy says of element types of other packages, as bfloat16's: files do not keep them."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What outputs are compared with: the original model's, by the engine that is named. Without
+    outputs, `failure` says why there are none.
+    """
+
+    engine: str
+    title: str
+    version: str
+    outputs: list[np.ndarray] | None
+    names: list[str] | None = None
+    failure: str = ""
+
+
+@dataclass
+class Row:
+    """A row of the table: an engine with a number of threads. `within` says whether its outputs are
+    within the tolerance; None where there is nothing to compare with, or nothing to compare.
+    """
+
+    engine: Engine
+    result: Result
+    tuned: bool = False
+    within: bool | None = None
+
+
+@dataclass
+class Study:
+    """What is measured: `model` is the original or made from it in another precision; `inputs` are
+    by name, in the original's types, and `types` those of the model's.
+    """
+
+    request: Request
+    model: Path
+    inputs: Mapping[str, np.ndarray]
+    types: Mapping[str, Any]
+    folder: Path
+    tuned: Path | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def reference(self, say: Say) -> Reference:
+        """The original's outputs, by its own framework where that runs it, else by nnc's reference
+        interpreter.
+        """
+        file = self.folder / "original.npz"
+        save_arrays(file, self.inputs)
+        first = reference_for(self.request.format)
+        for engine in dict.fromkeys((first, INTERPRETER)):
+            say("reference", 0.0, f"the original's outputs, by {engine.title}")
+            job = Job(engine, self.request.model, file, 1, self._options(engine, plain=True))
+            found = outputs_of(job, self.request.effort.limit)
+            if not found.failure:
+                break
+            self.notes.append(f"no reference by {engine.title}: {found.failure}")
+        return Reference(
+            *(engine.name, engine.title, found.version, found.outputs, found.output_names),
+            found.failure,
+        )
+
+    def rows(self, reference: Reference, say: Say) -> list[Row]:
+        """All engines with all numbers of threads, in turns."""
+        file = self.folder / "inputs.npz"
+        save_arrays(file, self.typed())
+        found: list[Row] = []
+        for i, threads in enumerate(self.request.threads):
+
+            def said(text: str, done: float, i: int = i, threads: int = threads) -> None:
+                word = "thread" if threads == 1 else "threads"
+                part = (i + done) / len(self.request.threads)
+                say("measure", part, f"{threads} {word}: {text}")
+
+            found += self._with_threads(threads, file, said)
+        for row in found:
+            if reference.outputs is not None and row.result.outputs is not None:
+                outputs = in_order(row.result, reference.names)
+                row.result.accuracy = accuracy(outputs, reference.outputs)
+                row.within = row.result.accuracy.within(self.request.allowed)
+        return found
+
+    def _with_threads(self, threads: int, file: Path, said: Any) -> list[Row]:
+        rows, jobs = [], {}
+        for engine in engines_for(self.request.format, self.request.engines):
+            reason = engine.missing() or self._not_tuned(engine)
+            rows.append(Row(engine, Result(engine.name, threads, failure=reason)))
+            rows[-1].tuned = engine.name == TUNED
+            if not reason:
+                options = self._options(engine)
+                jobs[engine.name] = Job(engine, self.model, file, threads, options)
+        found = {one.name: one for one in measure(jobs, self.request.effort, said)}
+        return [replace(row, result=found.get(row.engine.name, row.result)) for row in rows]
+
+    def _not_tuned(self, engine: Engine) -> str:
+        if engine.name != TUNED or self.tuned is not None:
+            return ""
+        if not self.request.tune_seconds:
+            return "not tuned: --tune SECONDS or --tuned FOLDER was not given"
+        return "no schedule was found that is faster than the default's"
+
+    def _options(self, engine: Engine, plain: bool = False) -> dict[str, Any]:
+        """What an engine is told beyond the model, its inputs and threads."""
+        choices: dict[str, Any] = dict(self.request.choices)
+        if not (engine.is_nnc or engine is INTERPRETER):
+            given: dict[str, Any] = {"plain": plain, "signature": choices.get("signature")}
+            given["constants"] = self._constants(choices.get("constants") or {})
+            if self.request.precision in ("f16", "bf16"):
+                given["precision"] = self.request.precision
+            return given
+        choices["ops"] = self.request.ops
+        if engine.is_nnc:
+            choices["fast_math"] = self.request.fast_math
+            choices["target"] = self.request.target
+            choices["cache_folder"] = str(self.folder / f"cache-{engine.name}")
+            if engine.name == TUNED:
+                choices["tuned"] = str(self.tuned)
+        return choices
+
+    def _constants(self, given: Mapping[str, Any]) -> dict[str, np.ndarray]:
+        """Constants in the types of the model's inputs; other engines take them as inputs."""
+        if self.request.format != "ONNX" or not given:
+            return {}
+        from ..frontends.onnx import constant_values
+
+        return dict(constant_values(str(self.model), given))
+
+    def typed(self) -> dict[str, np.ndarray]:
+        """The inputs in the types that the model has for them."""
+        return {name: typed(x, self.types.get(name)) for name, x in self.inputs.items()}
+
+
+def typed(value: np.ndarray, type: Any) -> np.ndarray:
+    """An array in an element type, where NumPy's files have that."""
+    if not isinstance(type, TensorType):
+        return value
+    dtype = np.dtype(type_to_numpy(type.element_type))
+    return value if dtype.isbuiltin == FOREIGN else value.astype(dtype)
+
+
+def in_order(found: Result, names: Sequence[str] | None) -> list[np.ndarray]:
+    """The outputs of an engine in the order of these names, where it calls its own so."""
+    assert found.outputs is not None
+    own = found.output_names
+    if not names or not own or sorted(own) != sorted(names) or len(set(own)) < len(own):
+        return found.outputs
+    return [found.outputs[own.index(name)] for name in names]
+
+
+def save_arrays(file: Path, arrays: Mapping[str, Any]) -> None:
+    """An .npz without a look at names: one may be called as a parameter of `np.savez`."""
+    from zipfile import ZipFile
+
+    with ZipFile(file, "w") as archive:
+        for name, value in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asarray(value), allow_pickle=False)

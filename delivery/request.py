@@ -1,0 +1,85 @@
+"""What `nnc package` is asked for, and what its parts tell while they work."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .engines.table import Engine
+from .engines.turns import Effort
+from .precision import AS_IT_IS, PRECISIONS
+
+Say = Callable[[str, float, str], None]
+"""Is told the step that begins or goes on, which part of it is done, and what is being done."""
+
+STEPS = ("read", "reference", "tune", "measure", "compile", "explain", "write")
+"""In their order."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One model for one target in one precision.
+
+    `model` is its path, `name` what commands call it, `format` what nnc calls its format. `choices`
+    are what is said of its inputs, `ops` files of operators of one's own, and `arguments` both as
+    the command line has them. Without `tune_seconds` no schedules are searched; `tuned` is a folder
+    that has some already. The `tolerance` is how far outputs may be from the original's, relative
+    to their largest value.
+    """
+
+    model: Path
+    name: str
+    format: str
+    engines: tuple[Engine, ...]
+    target: str | None = None
+    precision: str = AS_IT_IS
+    threads: tuple[int, ...] = (1,)
+    tune_seconds: float = 0.0
+    tuned: Path | None = None
+    effort: Effort = Effort()
+    tolerance: float | None = None
+    fast_math: bool = True
+    choices: Mapping[str, Any] = field(default_factory=dict)
+    ops: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    bindings: tuple[str, ...] | None = None
+    prefix: str = "nnc"
+    seed: int = 0
+    has_inputs: bool = False
+
+    @property
+    def allowed(self) -> float:
+        """The tolerance, or that of the precision."""
+        found = PRECISIONS[self.precision].tolerance
+        return found if self.tolerance is None else self.tolerance
+
+    def command(self, engine: str, threads: int, tuned: bool) -> str:
+        """What measures one engine again, from the package's folder with the model in it."""
+        words = ["nnc", "package", *self._common(), "--only-measure", "--engines", engine]
+        words += ["--threads", str(threads), "--inputs", "inputs.npz"]
+        words += ["--tuned", "tuned"] if tuned else []
+        if self.effort.seconds is not None:
+            words += ["--seconds-each", f"{self.effort.seconds:g}"]
+        return shlex.join(words)
+
+    def compile_command(self, languages: Sequence[str], file: str, tuned: bool) -> str | None:
+        """What makes the library again; None where another command makes the model first."""
+        if self.precision != AS_IT_IS:
+            return None
+        words = ["nnc", "compile", *self._common(), "-o", file]
+        words += ["--bindings", ",".join(languages), "--prefix", self.prefix] if languages else []
+        words += ["--tuned", "tuned"] if tuned else []
+        return shlex.join(words)
+
+    def _common(self) -> Iterator[str]:
+        yield f"./{self.name}" if self.name.startswith("-") else self.name
+        yield from self.arguments
+        if self.target is not None:
+            yield from ("--target", self.target)
+        if self.precision != AS_IT_IS:
+            yield from ("--precision", self.precision)
+        if not self.fast_math:
+            yield from ("--fast-math", "off")

@@ -1,0 +1,88 @@
+"""The options of `nnc package`."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..artifacts.bindings import LANGUAGES
+from ..artifacts.options import chosen_languages
+from ..delivery.engines.table import ENGINES
+from ..delivery.precision import AS_IT_IS, PRECISIONS
+
+
+def add_package(sub: argparse.ArgumentParser) -> None:
+    """All but `--tuned`, which other commands take, too."""
+    add = sub.add_argument
+    add(
+        "-o",
+        "--output",
+        metavar="PACKAGE",
+        help="the package: an archive where the name ends in .zip, else a folder",
+    )
+    add(
+        "--only-measure",
+        action="store_true",
+        help="no package: print what was measured; the commands of a package's README do this",
+    )
+    add("--json", action="store_true", help="with --only-measure: the report as JSON")
+    add(
+        "--engines",
+        default="all",
+        metavar="NAME,..",
+        help=f"what to measure: {', '.join(one.name for one in ENGINES)}, as far as they are "
+        "installed (default: all that read the model's format)",
+    )
+    add(
+        "--precision",
+        default=AS_IT_IS,
+        choices=tuple(PRECISIONS),
+        help="f32: the model as it is; the others: an ONNX model of f32 in these numbers, int8 "
+        "with the inputs' ranges (default: f32)",
+    )
+    add("--threads", type=int, nargs="+", default=[1], help="one or several numbers (default: 1)")
+    add(
+        "--tune",
+        type=float,
+        default=0.0,
+        metavar="SECONDS",
+        help="look so long for faster schedules, for the largest number of threads (default: 0)",
+    )
+    add(
+        "--seconds-each",
+        type=float,
+        default=5.0,
+        metavar="SECONDS",
+        help="how long each engine runs with each number of threads (default: 5)",
+    )
+    add(
+        "--limit",
+        type=float,
+        default=300.0,
+        metavar="SECONDS",
+        help="what an engine may take at most to load the model, or for a turn (default: 300)",
+    )
+    add(
+        "--inputs",
+        metavar="FILE.npz",
+        help="inputs by name; the others are random",
+    )
+    add("--seed", type=int, default=0, help="of random inputs and of --tune (default: 0)")
+    add(
+        "--tolerance",
+        type=float,
+        metavar="PART",
+        help="how far outputs may be from the original's, relative to the largest value "
+        f"(default: {', '.join(f'{name} {one.tolerance:g}' for name, one in PRECISIONS.items())})",
+    )
+    add(
+        "--bindings",
+        metavar="LANGUAGE,..",
+        type=chosen_languages,
+        help=f"{', '.join(LANGUAGES)} or all (default: c,python where the target has them)",
+    )
+    add("--prefix", help="the start of the names in C (default: the model's file name)")
+    add(
+        "--progress-json",
+        action="store_true",
+        help="progress as lines of JSON on standard error: step, done (0 to 1), text",
+    )
