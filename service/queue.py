@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, and_, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, and_, delete, func, insert, not_, select, update
 
 from ..ir.diagnostics import NncError
 from .errors import ConflictError, NotFoundError, QuotaError
@@ -35,6 +35,24 @@ KINDS = {"look": 0, "experiment": 0, "package": 1}
 ACTIVE = ("queued", "running")
 
 _LONGEST_ERROR = 4000
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which jobs somebody can carry out: of these kinds; of these targets or, where `others`, of
+    all but these. No kinds are all. Looks have no target.
+    """
+
+    kinds: Sequence[str] = ()
+    targets: Sequence[str] = ()
+    others: bool = True
+
+    def fits(self) -> Any:
+        """The condition on rows."""
+        target = func.coalesce(rows.c.options["target"].as_string(), "")
+        listed = target.in_(self.targets)
+        fits = not_(listed) if self.others else listed
+        return and_(fits, rows.c.kind.in_(self.kinds)) if self.kinds else fits
 
 
 @dataclass(frozen=True)
@@ -122,8 +140,9 @@ class Queue:
 
     # Of those who carry it out.
 
-    def claim(self, owner: str, lease_seconds: float) -> Job | None:
-        """The next job, from now on this owner's for that long; None where none waits.
+    def claim(self, owner: str, lease_seconds: float, wanted: Wanted | None = None) -> Job | None:
+        """The next of the wanted jobs, from now on this owner's for that long; None where none
+        waits. By default all are wanted.
 
         Users take turns. `owner` names a process that carries out jobs, for instance
         `local:1`; see `release`.
@@ -132,7 +151,7 @@ class Queue:
         self._take_back(rows.c.lease < now)
         while True:
             with self._database.write() as connection:
-                next = connection.execute(_next()).first()
+                next = connection.execute(_next(wanted or Wanted())).first()
                 if next is None:
                     return None
                 claimed = connection.execute(
@@ -227,6 +246,30 @@ class Queue:
                     connection.execute(insert(job_files).values(row))
             results.keep(wanted)
         return True
+
+    def waiting(self, targets: Sequence[str]) -> dict[str, float]:
+        """Of these targets those that jobs wait for, and since when the oldest one does."""
+        target = rows.c.options["target"].as_string()
+        query = (
+            select(target, func.min(rows.c.number))
+            .where(rows.c.state == "queued", target.in_(targets))
+            .group_by(target)
+        )
+        with self._database.read() as connection:
+            return {name: number / 1e9 for name, number in connection.execute(query)}
+
+    def explain(self, target: str, text: str) -> None:
+        """Note why jobs of a target wait, as their progress."""
+        note = {"step": "wait", "done": 0.0, "text": text}
+        with self._database.write() as connection:
+            connection.execute(update(rows).where(_queued_for(target)).values(progress=note))
+
+    def give_up(self, target: str, before: float, error: str) -> None:
+        """Fail the jobs of a target that have waited since before a time."""
+        old = and_(_queued_for(target), rows.c.number < int(before * 1e9))
+        change = {"state": "failed", "error": error, "ended": time.time(), "progress": None}
+        with self._database.write() as connection:
+            connection.execute(update(rows).where(old).values(change))
 
     def release(self, owner: str) -> None:
         """Queue again what this owner has: said by one that has just started under this name."""
@@ -341,12 +384,16 @@ def _held(job: Job) -> Any:
     )
 
 
-def _next() -> Any:
+def _queued_for(target: str) -> Any:
+    return and_(rows.c.state == "queued", rows.c.options["target"].as_string() == target)
+
+
+def _next(wanted: Wanted) -> Any:
     """The job of the user who was served longest ago, among the user's own by rank and age."""
     return (
         select(rows.c.id, rows.c.user)
         .join(users, users.c.id == rows.c.user)
-        .where(rows.c.state == "queued")
+        .where(rows.c.state == "queued", wanted.fits())
         .order_by(users.c.served, rows.c.rank, rows.c.number)
         .limit(1)
         .with_for_update(skip_locked=True, of=rows)

@@ -255,6 +255,11 @@ def _add_worker(sub: argparse.ArgumentParser) -> None:
         default=HOST,
         help="what this machine measures for (default: host, with what was calibrated here)",
     )
+    sub.add_argument(
+        "--unconfined",
+        action="store_true",
+        help="carry out jobs of `nnc serve` even where this machine cannot confine them",
+    )
 
 
 def _add_fleet(sub: argparse.ArgumentParser) -> None:

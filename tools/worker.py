@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from contextlib import ExitStack, closing
+from typing import TYPE_CHECKING, Any
 
 from ..ir.diagnostics import NncError
 from ..targets.base import target as find_target
@@ -13,17 +14,25 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..driver.tuning.fleet import Fleet
+    from ..driver.tuning.fleet_board import Board
     from .command import Streams
 
 _PORTS = range(1 << 16)
 
 
 def worker(args: argparse.Namespace, streams: Streams) -> int:
-    """Carry out experiments until Ctrl-C."""
+    """Carry out experiments, and jobs of services, until Ctrl-C."""
+    from ..delivery.carrying import desk
     from ..driver.tuning.fleet_server import serve_worker
 
     target = find_target(args.target)
-    serve_worker(args.scheduler, certificates(args, streams), target, _said(streams))
+    with ExitStack() as opened:
+
+        def also(worker: Any, board: Board) -> None:
+            made = opened.enter_context(closing(desk.Desk(board, unconfined=args.unconfined)))
+            desk.join(worker, made)
+
+        serve_worker(args.scheduler, certificates(args, streams), target, _said(streams), also)
     return 0
 
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import file_digest
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,9 @@ class Patience:
 LOOK = 0.1
 """Seconds between two looks at workers and answers."""
 
+
+PART = 16 << 20
+"""Bytes of a file that are sent at once."""
 
 _FETCH = 2.0
 """Seconds in which an answer comes that a worker has ready."""
@@ -155,6 +159,18 @@ class Fleet:
         ]
         return found if self._most is None else found[: self._most]
 
+    def free(self) -> list[Member]:
+        """The workers that may be given something to do now. Raises OverError."""
+        self._refresh()
+        found = [one for one in self._all() if one.identity and not one.refused and not one.busy]
+        return found if self._most is None else found[: self._most]
+
+    def targets(self) -> set[str]:
+        """The names of the targets that there are workers for. Raises OverError."""
+        self._refresh()
+        known = (one.identity for one in self._all() if not one.refused)
+        return {identity.measured.name for identity in known if identity}
+
     def _refresh(self) -> None:
         """Take note of workers that have come, gone, or said who they are. Raises OverError."""
         with self._lock:
@@ -257,6 +273,27 @@ class Fleet:
             if future is not None:
                 with suppress(Exception):
                     future.cancel()
+
+    def send(self, one: Member, files: Mapping[str, Path], wanted: Callable[[], bool]) -> None:
+        """Have a worker keep files, by their digests; those that it has are not sent again.
+
+        Raises as `call` does.
+        """
+        for digest in self.call(one, 0, wanted, fleet_board.missing, list(files)):
+            path, offset, last = files[digest], 0, False
+            size = path.stat().st_size
+            with path.open("rb") as file:
+                while not last:
+                    part = file.read(PART)
+                    last = offset + len(part) >= size
+                    self.call(one, 0, wanted, fleet_board.store, digest, part, offset, last)
+                    offset += len(part)
+
+
+def digest_of(path: Path) -> str:
+    """By which a file is known to workers."""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
 
 
 class _UnableError(Exception):

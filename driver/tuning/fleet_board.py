@@ -108,7 +108,11 @@ class Board:
         _link(held, made)
         made.replace(self._files / digest)
 
-    def _trim(self) -> None:
+    def copy(self, digest: str, path: Path) -> None:
+        """A copy of a file that is here. Raises FileNotFoundError, MessageError."""
+        shutil.copyfile(self._held(digest), path)
+
+    def trim(self) -> None:
         """Forget the files used least lately, beyond the limit of the cache of models."""
         for held in self._work.glob("held-*"):
             held.unlink()
@@ -150,7 +154,7 @@ class Board:
             if not FILES.fullmatch(name):
                 raise MessageError(f"no file of a model is called '{name}'")
             _link(self._held(digest), folder / name)
-        self._trim()
+        self.trim()
         request = Request(
             folder=folder,
             schedules=folder,

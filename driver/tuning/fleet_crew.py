@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from hashlib import file_digest
-from pathlib import Path
 from typing import Any
 
 from ...kernels.tuned import TunedSchedule
 from . import fleet_board
 from .crew import tried
 from .experiments import LostError, OverError
-from .fleet import LOOK, Fleet, Member
+from .fleet import LOOK, Fleet, Member, digest_of
 from .fleet_messages import MessageError, packed, read_answer
 from .worker import Answer, Request
 
 Foreign = Callable[[Mapping[str, TunedSchedule], Answer], None]
 """Told of an answer that was measured on another processor than the search is for."""
-
-_PART = 16 << 20
-"""Bytes of a file that are sent at once."""
 
 
 class FleetCrew:
@@ -40,7 +35,7 @@ class FleetCrew:
         arrays = request.folder / "inputs"
         arrays.write_bytes(packed(inputs))
         paths = [request.model, request.model.with_suffix(".safetensors"), arrays]
-        self._files = {_digest(path): path for path in paths if path.exists()}
+        self._files = {digest_of(path): path for path in paths if path.exists()}
         self._job = {
             "files": {path.name: digest for digest, path in self._files.items()},
             "threads": request.threads,
@@ -121,24 +116,8 @@ class FleetCrew:
         key = str(self._job)
         if key not in one.limits:
             fleet = self._fleet
-            for digest in fleet.call(one, 0, wanted, fleet_board.missing, list(self._files)):
-                self._send(one, digest, wanted)
+            fleet.send(one, self._files, wanted)
             bound = fleet_board.COMPILING
             limit = fleet.call(one, bound, wanted, fleet_board.prepare, self._job)
             one.limits[key] = float(limit)
         return one.limits[key]
-
-    def _send(self, one: Member, digest: str, wanted: Callable[[], bool]) -> None:
-        path, offset, last = self._files[digest], 0, False
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            while not last:
-                part = file.read(_PART)
-                last = offset + len(part) >= size
-                self._fleet.call(one, 0, wanted, fleet_board.store, digest, part, offset, last)
-                offset += len(part)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()

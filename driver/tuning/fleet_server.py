@@ -63,9 +63,16 @@ def serve_scheduler(host: str, port: int, folder: Path, say: Say) -> None:
         asyncio.run(serve())
 
 
-def serve_worker(address: str, certificates: Path | None, target: Target, say: Say) -> None:
+def serve_worker(
+    address: str,
+    certificates: Path | None,
+    target: Target,
+    say: Say,
+    also: Callable[[Any, Board], None] = lambda worker, board: None,
+) -> None:
     """Carry out experiments for a target until Ctrl-C or SIGTERM.
 
+    `also` is told of Dask's worker and its board before the first experiment.
     Raises NncError where code for it does not run here, and where there is no scheduler (any more).
     """
     if why := target.not_timed():
@@ -77,14 +84,21 @@ def serve_worker(address: str, certificates: Path | None, target: Target, say: S
     with config.set(SETTINGS), TemporaryDirectory(prefix="nnc-worker-") as folder:
         board = Board(target)
         try:
-            terminated = asyncio.run(_work(address, given, board, Path(folder), say))
+            terminated = asyncio.run(_work(address, given, board, Path(folder), say, also))
         finally:
             board.close()
     if not terminated:
         raise NncError(f"the scheduler {address} is gone")
 
 
-async def _work(address: str, given: dict[str, Any], board: Board, folder: Path, say: Say) -> bool:
+async def _work(
+    address: str,
+    given: dict[str, Any],
+    board: Board,
+    folder: Path,
+    say: Say,
+    also: Callable[[Any, Board], None],
+) -> bool:
     """Whether the worker was told to end, rather than left by its scheduler."""
     import distributed
 
@@ -104,6 +118,7 @@ async def _work(address: str, given: dict[str, Any], board: Board, folder: Path,
     except (OSError, TimeoutError, RuntimeError, ValueError) as error:
         raise NncError(f"no scheduler answers at {address} ({_cause(error)})") from None
     join(worker, board)
+    also(worker, board)
     asked = _termination()
     say(f"joined {address} for '{board.target.name}'")
     try:

@@ -1,0 +1,136 @@
+"""`carry`: one job, from its files to its outcome. Each kind is a few commands of nnc."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ...ir.diagnostics import NncError
+from ..confined.limits import Limits
+from ..confined.start import Confinement
+from ..unpacking import is_archive
+from .job import Job, Outcome, Progress
+from .place import Place, fault
+from .results import MOST_JSON, read_json
+
+PRELOAD = ("nnc.delivery.carrying.warm", "nnc.tools.nnc", "nnc.delivery.unpacking", "zipfile")
+"""What the fork server of a confinement is to import for these jobs."""
+
+LOOK_SECONDS, PAGE_SECONDS = 120.0, 300.0
+"""How long it may take to check a model that was uploaded, and to make the page about it."""
+_PLAIN = re.compile(r"[A-Za-z0-9_.+-]+", re.ASCII)
+_POLITE = 10
+"""How much looks yield to what is measured at the same time."""
+
+
+def carry(
+    job: Job,
+    folder: Path,
+    confinement: Confinement,
+    limits: Limits | None = None,
+    progress: Progress = lambda note: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Outcome:
+    """Carry out a job in a folder, whose results are files in it. The job's files are moved there.
+
+    Raises LostError where the machine is at fault, CancelledError where it was cancelled.
+    """
+    place = Place(job, folder, confinement, limits or Limits(), progress, cancelled)
+    try:
+        model = _model(place)
+        outcome = _KINDS[job.kind](job, place, model)
+    except NncError as error:
+        outcome = Outcome("failed", error.message)
+    files = {**outcome.files, "log": place.log()}
+    return Outcome(outcome.state, outcome.message, files, outcome.summary)
+
+
+def _model(place: Place) -> str:
+    """The path of the model, unpacked where it came as an archive. Raises NncError."""
+    name = place.files["model"]
+    if not is_archive(Path(name)):
+        return name
+    ended = place.run("nnc.delivery.unpacking", [name, "unpacked"], seconds=LOOK_SECONDS)
+    if not ended.good:
+        raise NncError(fault(ended))
+    found = read_json(ended.output, "the archive")
+    path = found.get("model") if isinstance(found, dict) else None
+    if not isinstance(path, str) or not path.startswith("unpacked"):
+        raise NncError("the archive: nothing was found in it")
+    return path
+
+
+def _look(job: Job, place: Place, model: str) -> Outcome:
+    """What is in a model, and the page about it as far as it can be made."""
+    ended = place.run(
+        "nnc.tools.nnc", ["check", "--json", model], seconds=LOOK_SECONDS, nice=_POLITE
+    )
+    if ended.cause or not ended.output:
+        return Outcome("failed", fault(ended))
+    found = read_json(ended.output, "the check")
+    if not isinstance(found, dict):
+        return Outcome("failed", "the check: no JSON that can be read")
+    place.tell("explore", 0.5, "makes the page that shows the model's inside")
+    page = ["explore", model, "-o", "explore.html"]
+    ended = place.run("nnc.tools.nnc", page, seconds=PAGE_SECONDS, nice=_POLITE)
+    files: dict[str, Path] = {}
+    if ended.good:
+        files["explore"] = place.take("explore.html", "explore")
+    else:
+        found["no_page"] = fault(ended)
+    return Outcome("done", "", files, found)
+
+
+def _package(job: Job, place: Place, model: str) -> Outcome:
+    """A model measured on each engine, and all that it takes to use it."""
+    options = job.options
+    words = ["package", model, "-o", "package.zip", "--progress-json"]
+    words += [f"--target={_plain(job.target)}"]
+    words += [f"--precision={_plain(options.get('precision') or 'f32')}"]
+    words += ["--threads", *(str(int(one)) for one in options.get("threads") or [1])]
+    words += [f"--tune={float(options.get('seconds') or 0):g}"]
+    if engines := options.get("engines"):
+        words += [f"--engines={','.join(map(_plain, engines))}"]
+    if "inputs" in place.files:
+        words += [f"--inputs={place.files['inputs']}"]
+    ended = place.run("nnc.tools.nnc", words, fresh=True)
+    if not ended.good:
+        return Outcome("failed", fault(ended))
+    package = "package.zip"
+    ended = place.run("zipfile", ["-e", package, "opened"])
+    if not ended.good:
+        return Outcome("failed", f"the package cannot be opened: {fault(ended)}")
+    report = place.take("opened/package/report.json", "report.json", MOST_JSON)
+    files = {
+        "package": place.take(package, "package"),
+        "report": place.take("opened/package/report.html", "report"),
+    }
+    return Outcome("done", "", files, read_json(report.read_bytes(), "the report"))
+
+
+def _experiment(job: Job, place: Place, model: str) -> Outcome:
+    """A kernel's schedule as somebody edited it: is it legal, is it right, how fast."""
+    words = ["try", model, "--json", f"--schedule={place.files['schedule']}"]
+    words += [f"--target={_plain(job.target)}"]
+    if kernel := job.options.get("kernel"):
+        words += [f"--kernel={_plain(kernel)}"]
+    ended = place.run("nnc.tools.nnc", words, fresh=True)
+    if not ended.good:
+        return Outcome("failed", fault(ended))
+    return Outcome("done", "", {}, read_json(ended.output, "the experiment"))
+
+
+def _plain(word: Any) -> str:
+    """A word of the command line that is a name. Raises NncError for others."""
+    if not isinstance(word, str) or not _PLAIN.fullmatch(word):
+        raise NncError(f"'{str(word)[:40]}' is no name")
+    return word
+
+
+_KINDS: Mapping[str, Callable[[Job, Place, str], Outcome]] = {
+    "look": _look,
+    "package": _package,
+    "experiment": _experiment,
+}

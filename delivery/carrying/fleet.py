@@ -1,0 +1,173 @@
+"""A server's side of jobs that workers of a fleet carry out; the other side is desk.py.
+
+What a worker sends is checked where it arrives: names, sizes, digests, JSON. A worker that dies,
+or sends what it should not, loses the job, which is then tried elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from ...driver.tuning.experiments import ExperimentError
+from ...driver.tuning.experiments import LostError as MemberLostError
+from ...driver.tuning.fleet import Fleet, Member, digest_of
+from ...ir.diagnostics import NncError
+from . import desk
+from .job import CancelledError, Job, LostError, Outcome, Progress
+from .place import MOST_RESULT, progress_note
+from .results import MOST_JSON, read_json
+
+RESULTS = ("package", "report", "log", "explore")
+"""Names that results may have."""
+_LOOK = 1.0
+"""Seconds between two questions how far a job is."""
+_BEGINNING = 120.0
+"""Seconds in which a worker has begun with a job: it may have to find out how to confine it."""
+_LONGEST = 4000
+
+
+def carry_on(
+    fleet: Fleet,
+    member: Member,
+    job: Job,
+    folder: Path,
+    progress: Progress,
+    cancelled: Callable[[], bool],
+) -> Outcome:
+    """Have a worker carry out a job; its results are files in the folder.
+
+    Raises LostError, CancelledError, OverError.
+    """
+
+    def wanted() -> bool:
+        return not cancelled()
+
+    try:
+        key = _begin(fleet, member, job, wanted)
+        try:
+            found = _wait(fleet, member, key, job, progress, wanted)
+            return _outcome(fleet, member, key, found, folder, wanted)
+        finally:
+            with suppress(Exception):  # the worker forgets it later by itself
+                fleet.call(member, 0, lambda: True, desk.end, key)
+    except (MemberLostError, ExperimentError) as error:
+        if cancelled():
+            raise CancelledError from None
+        raise LostError(str(error)) from None
+    except _WrongError as error:
+        fleet.refuse(member, f"gave {error}")
+        raise LostError(f"its worker gave {error}") from None
+
+
+class _WrongError(Exception):
+    """What a worker should not have sent."""
+
+
+def _begin(fleet: Fleet, member: Member, job: Job, wanted: Callable[[], bool]) -> str:
+    digests = {name: digest_of(path) for name, path in job.files.items()}
+    fleet.send(member, {digests[name]: path for name, path in job.files.items()}, wanted)
+    message = {
+        "kind": job.kind,
+        "options": json.dumps(dict(job.options)),
+        "seconds": job.seconds,
+        "files": {name: (digests[name], path.suffix) for name, path in job.files.items()},
+    }
+    found = fleet.call(member, _BEGINNING, wanted, desk.begin, message)
+    if isinstance(found, Mapping) and found.get("busy"):
+        raise LostError("its worker has another job")
+    if not isinstance(found, Mapping) or not isinstance(found.get("id"), str):
+        raise _WrongError("no answer that is known")
+    return found["id"]
+
+
+def _wait(
+    fleet: Fleet,
+    member: Member,
+    key: str,
+    job: Job,
+    progress: Progress,
+    wanted: Callable[[], bool],
+) -> Mapping[str, Any]:
+    """What a worker says of a job that has ended."""
+    deadline = time.monotonic() + job.seconds + fleet.patience.answer
+    while time.monotonic() < deadline:
+        found = fleet.call(member, 0, wanted, desk.look, key)
+        if not isinstance(found, Mapping):
+            raise _WrongError("no answer that is known")
+        if found.get("state") != "running":
+            return found
+        if (note := progress_note(found.get("progress"))) is not None:
+            progress(note)
+        time.sleep(_LOOK)
+    raise _WrongError("no result in time")
+
+
+def _outcome(
+    fleet: Fleet,
+    member: Member,
+    key: str,
+    found: Mapping[str, Any],
+    folder: Path,
+    wanted: Callable[[], bool],
+) -> Outcome:
+    """What came of a job, with its files fetched and checked."""
+    state, message, listed = found.get("state"), found.get("message"), found.get("files")
+    if state == "lost":
+        raise LostError(str(message)[:_LONGEST])
+    summary = found.get("summary")
+    if state not in ("done", "failed") or not isinstance(message, str):
+        raise _WrongError("no state of a job that is known")
+    if not isinstance(summary, str) or not isinstance(listed, Mapping):
+        raise _WrongError("no result that can be read")
+    try:
+        read = read_json(summary.encode()[: MOST_JSON + 1], "the summary")
+    except NncError as error:
+        raise _WrongError(error.message) from None
+    results = folder / "results"
+    results.mkdir(exist_ok=True)
+    files = {}
+    for name, about in listed.items():
+        size, digest = _about(name, about)
+        files[name] = results / name
+        _fetch(fleet, member, key, name, (size, digest), files[name], wanted)
+    return Outcome(state, message[:_LONGEST], files, read)
+
+
+def _about(name: Any, about: Any) -> tuple[int, str]:
+    try:
+        size, digest = about
+    except (TypeError, ValueError):
+        raise _WrongError("a result that is none") from None
+    if name not in RESULTS or not isinstance(size, int) or not 0 <= size <= MOST_RESULT:
+        raise _WrongError("a result of a wrong name or size")
+    return size, str(digest)
+
+
+def _fetch(
+    fleet: Fleet,
+    member: Member,
+    key: str,
+    name: str,
+    expected: tuple[int, str],
+    path: Path,
+    wanted: Callable[[], bool],
+) -> None:
+    """Fetch a result in parts."""
+    size, digest = expected
+    seen, offset = sha256(), 0
+    with path.open("wb") as file:
+        while offset < size:
+            part = fleet.call(member, 0, wanted, desk.part, key, name, offset)
+            if not isinstance(part, bytes) or not part or offset + len(part) > size:
+                raise _WrongError("a result of another size than it said")
+            file.write(part)
+            seen.update(part)
+            offset += len(part)
+    if seen.hexdigest() != digest:
+        raise _WrongError("a result that came otherwise than it was sent")

@@ -1,0 +1,154 @@
+"""The folder of a job: what its commands see, and beside it what was taken from them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ...ir.cache_home import data_home
+from ...ir.diagnostics import NncError
+from ..confined.limits import Ended, Limits
+from ..confined.start import Confinement
+from .job import CancelledError, Job, LostError, Progress
+from .results import read_json, take
+
+MOST_RESULT = 4 << 30
+"""Bytes of one file of results."""
+_MOST_TEXT = 300
+
+
+class Place:
+    """Runs the commands of one job, which share a folder and the job's time.
+
+    `home` is that folder, with the job's files in it; `results` holds what is taken out.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        folder: Path,
+        confinement: Confinement,
+        limits: Limits,
+        progress: Progress,
+        cancelled: Callable[[], bool],
+    ) -> None:
+        self.home, self.results = folder / "job", folder / "results"
+        self._confinement, self._limits = confinement, limits
+        self._progress, self._cancelled = progress, cancelled
+        self._ends = time.monotonic() + job.seconds
+        self._log: list[str] = []
+        for one in (self.home, self.results):
+            one.mkdir(parents=True)
+        self.files: dict[str, str] = {}
+        for name, path in job.files.items():
+            self.files[name] = f"{name}{path.suffix}"
+            shutil.move(path, self.home / self.files[name])
+            os.chmod(self.home / self.files[name], 0o644)
+        if "schedule" in job.options:
+            self.files["schedule"] = self._write("schedule.mlir", str(job.options["schedule"]))
+        self._seed()
+
+    def _write(self, name: str, text: str) -> str:
+        (self.home / name).write_text(text, encoding="utf-8", errors="replace")
+        return name
+
+    def _seed(self) -> None:
+        """Give the job copies of tables of the language, and of how this machine was calibrated."""
+        for source, target in (
+            (self._confinement.cache / "nnc", self.home / ".cache" / "nnc"),
+            (data_home() / "calibration", self.home / ".data" / "nnc" / "calibration"),
+        ):
+            with suppress(OSError, shutil.Error):
+                shutil.copytree(source, target)
+
+    @property
+    def left(self) -> float:
+        """Seconds of the job's that are left."""
+        return self._ends - time.monotonic()
+
+    def tell(self, step: str, done: float, text: str) -> None:
+        """Say how far the job is."""
+        self._progress({"step": step, "done": done, "text": text})
+
+    def run(
+        self,
+        module: str,
+        arguments: Sequence[str],
+        *,
+        fresh: bool = False,
+        seconds: float | None = None,
+        nice: int = 0,
+    ) -> Ended:
+        """Run a command within the time that is left, or `seconds` of it.
+
+        Raises CancelledError, and LostError where it ended for reasons of the machine's.
+        """
+        allowed = max(0.1, self.left if seconds is None else min(seconds, self.left))
+        limits = replace(self._limits, seconds=allowed)
+        shown = " ".join((module.rpartition(".")[2], *arguments))
+        self._log.append(f"$ {shown}")
+        ended = self._confinement.run(
+            module,
+            arguments,
+            self.home,
+            limits,
+            fresh=fresh,
+            nice=nice,
+            say=self._said,
+            cancelled=self._cancelled,
+        )
+        self._log.append(
+            f"[{ended.about}; {ended.seconds:.1f} s, {ended.processor_seconds:.1f} s of processor "
+            f"time, {ended.memory / 1e6:.0f} MB of memory, {ended.disk / 1e6:.0f} MB of disk]"
+        )
+        if ended.cause == "cancelled":
+            raise CancelledError
+        if ended.cause in ("lost", "unstarted"):
+            raise LostError(ended.about)
+        return ended
+
+    def _said(self, line: str) -> None:
+        if len(self._log) < 10_000:
+            self._log.append(line)
+        if line.startswith("{"):
+            with suppress(NncError):
+                found = read_json(line.encode(), "progress")
+                if (note := progress_note(found)) is not None:
+                    self._progress(note)
+
+    def take(self, name: str, called: str, most: int = MOST_RESULT) -> Path:
+        """A file that a command has written, now among the results. Raises NncError."""
+        return take(self.home, name, self.results / called, most)
+
+    def log(self) -> Path:
+        """What the commands said on standard error, and what they needed."""
+        path = self.results / "log"
+        path.write_text("\n".join(self._log) + "\n", encoding="utf-8", errors="replace")
+        return path
+
+
+def progress_note(found: Any) -> Mapping[str, Any] | None:
+    """A line of progress as it is passed on, or None where it is none."""
+    if not isinstance(found, dict):
+        return None
+    step, done, text = found.get("step"), found.get("done"), found.get("text", "")
+    if not isinstance(step, str) or not isinstance(text, str):
+        return None
+    if not isinstance(done, int | float) or not 0 <= done <= 1:
+        return None
+    return {"step": step[:_MOST_TEXT], "done": float(done), "text": text[:_MOST_TEXT]}
+
+
+def fault(ended: Ended) -> str:
+    """Why a command failed, as it says itself: the first line of its error, or how it ended."""
+    if ended.cause or ended.status < 0:
+        return ended.about
+    lines = ended.error.decode(errors="replace").strip().splitlines()
+    lines = [one for one in lines if one.strip() and not one.startswith(("{", "["))]
+    return lines[0][:1000] if lines else ended.about

@@ -1,0 +1,57 @@
+"""The process that starts commands: copies of it, or interpreters of their own.
+
+    python -m nnc.delivery.confined.fork_server MODULE...
+
+It imports the modules, then takes requests from the socket on descriptor 0: each is a message with
+four descriptors, of the pipe by which a command is ended, of its output, its error, and of the pipe
+for how it ended. It holds nothing that a command may not know, and ends when the socket does.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import signal
+import socket
+import sys
+from contextlib import suppress
+
+from .request import Request
+from .supervisor import supervise
+
+LARGEST = 1 << 20
+"""Bytes of a request."""
+
+
+def serve(channel: socket.socket) -> None:
+    """Carry out requests, each in processes of its own, until the other end is gone."""
+    while True:
+        data, handles, _, _ = socket.recv_fds(channel, LARGEST, 4)
+        if not data:
+            return
+        if os.fork() == 0:
+            channel.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            supervise(Request.decoded(data), *handles)
+        for one in handles:
+            os.close(one)
+
+
+def main() -> None:
+    """Serve on standard input's socket."""
+    channel = socket.socket(fileno=os.dup(0))
+    with open(os.devnull, "rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program that asks
+    for name in sys.argv[1:]:
+        with suppress(ImportError):  # then the command says so
+            importlib.import_module(name)
+    gc.freeze()  # so that copies share memory
+    channel.send(b"+")
+    serve(channel)
+
+
+if __name__ == "__main__":
+    main()

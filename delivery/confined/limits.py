@@ -1,0 +1,84 @@
+"""What a confined command may use, and how it ended."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Mode = Literal["namespaces", "landlock", "none"]
+"""How a command is kept apart: in namespaces of its own with Landlock and seccomp on top; by
+Landlock and seccomp alone; or not at all (limits on time and memory hold even then)."""
+
+Cause = Literal[
+    "", "time", "processor time", "memory", "disk", "processes", "cancelled", "lost", "unstarted"
+]
+"""Why a command was ended from outside; empty where it ended by itself."""
+
+_GIB = 1 << 30
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a command with all that it starts may use. Units: seconds, bytes.
+
+    `memory` holds for each process (as the system counts its private data) and for all of them
+    together (resident); `file` for each file; `disk` for what lies in the folder, and four times
+    it for what is written in all; `processes` counts threads too.
+    """
+
+    seconds: float = 600.0
+    processor_seconds: float = 1200.0
+    memory: int = 4 * _GIB
+    file: int = 2 * _GIB
+    disk: int = 4 * _GIB
+    processes: int = 256
+    open_files: int = 1024
+    output: int = 4 << 20
+    """Bytes that are kept of each of standard output and standard error."""
+
+    def message(self) -> dict[str, Any]:
+        """As it is sent to the fork server."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended. Units: seconds, bytes.
+
+    `status` is its exit status, negative for the signal that ended it; `cause` says why it was
+    ended from outside, if it was. `processor_seconds`, `memory` (the largest resident size that was
+    seen) and `disk` are of all its processes together.
+    """
+
+    status: int
+    cause: Cause = ""
+    message: str = ""
+    seconds: float = 0.0
+    processor_seconds: float = 0.0
+    memory: int = 0
+    disk: int = 0
+    output: bytes = field(default=b"", repr=False)
+    error: bytes = field(default=b"", repr=False)
+
+    @property
+    def good(self) -> bool:
+        """Whether it ended by itself, with status 0."""
+        return self.status == 0 and not self.cause
+
+    @property
+    def about(self) -> str:
+        """In a line, for the person whose job it was."""
+        if self.cause:
+            return self.message or f"ended: {self.cause}"
+        if self.status < 0:
+            return f"ended by {_signal(-self.status)}"
+        return f"ended with status {self.status}"
+
+
+def _signal(number: int) -> str:
+    import signal
+
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

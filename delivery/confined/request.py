@@ -1,0 +1,49 @@
+"""What a fork server is asked for: a command, its folder, and what it may use and see."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+
+from .limits import Limits, Mode
+
+JOB = "/job"
+"""Where a command with a root of its own has its folder."""
+INNER, OUTER = 1000, 64123
+"""The user that commands are in their namespaces, and the one that this is outside where root
+starts them: nobody's, so that root's files are not theirs."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One command. `read` are the paths that it may read, beside the system's own.
+
+    `module` with `arguments` is run as `python -m` does; with `fresh` by an interpreter of its own,
+    else by a copy of the fork server, which has imported what most commands need.
+    """
+
+    mode: Mode
+    module: str
+    arguments: Sequence[str]
+    folder: str
+    read: Sequence[str] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+    fresh: bool = True
+    nice: int = 0
+
+    @property
+    def home(self) -> str:
+        """The folder as the command sees it."""
+        return JOB if self.mode == "namespaces" else self.folder
+
+    def encoded(self) -> bytes:
+        """As it is sent."""
+        return json.dumps(asdict(self)).encode()
+
+    @staticmethod
+    def decoded(data: bytes) -> Request:
+        """What was sent."""
+        found = json.loads(data)
+        return Request(**{**found, "limits": Limits(**found["limits"])})

@@ -1,0 +1,53 @@
+"""Who carries out jobs: each pair of hands does one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from ...delivery.carrying.carry import carry
+from ...delivery.carrying.job import Job, Outcome, Progress
+from ...delivery.confined.limits import Limits
+from ...delivery.confined.start import Confinement
+from ..queue import Wanted
+
+LOOKS = ("look",)
+MEASURING = ("package", "experiment")
+"""Kinds of jobs that measure: one at a time on a machine, or they disturb each other's figures."""
+
+
+class Hands(Protocol):
+    """One at a time, in a thread of its own."""
+
+    name: str
+    """Tells them from others of the same server, and is the same after a restart."""
+
+    def wanted(self) -> Wanted | None:
+        """Which jobs can be carried out now; None for none."""
+        ...
+
+    def carry(
+        self, job: Job, folder: Path, progress: Progress, cancelled: Callable[[], bool]
+    ) -> Outcome:
+        """Carry out a job in an empty folder. Raises LostError, CancelledError."""
+        ...
+
+
+@dataclass(frozen=True)
+class Here:
+    """This machine's, by commands that are run confined."""
+
+    name: str
+    which: Wanted
+    confinement: Confinement
+    limits: Limits
+
+    def wanted(self) -> Wanted | None:
+        return self.which
+
+    def carry(
+        self, job: Job, folder: Path, progress: Progress, cancelled: Callable[[], bool]
+    ) -> Outcome:
+        return carry(job, folder, self.confinement, self.limits, progress, cancelled)

@@ -1,0 +1,79 @@
+"""`dispatching`: all that carries out the jobs of one server, as `serve` takes it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...delivery.carrying.carry import PRELOAD
+from ...delivery.confined.limits import Limits
+from ...delivery.confined.start import Confinement
+from ..queue import Wanted
+from ..service import Service
+from .dispatcher import Dispatcher, Say
+from .hands import LOOKS, MEASURING, Hands, Here
+
+
+@dataclass(frozen=True)
+class Dispatching:
+    """How jobs are carried out: `looks` at once on this machine, and where else.
+
+    `scheduler` with `certificates` is that of a fleet. `private` are folders, beside the service's
+    own, that no job may see.
+    """
+
+    unconfined: bool = False
+    looks: int = max(1, (os.cpu_count() or 1) // 2)
+    limits: Limits = field(default_factory=Limits)
+    scheduler: str | None = None
+    certificates: Path | None = None
+    private: Sequence[Path] = ()
+
+
+def dispatching(
+    how: Dispatching, say: Say
+) -> Callable[[Service], AbstractContextManager[Dispatcher]]:
+    """What carries out a service's jobs while its context lasts; `say` is told of its state.
+
+    Entering raises NncError where commands cannot be confined here and are to be, and where no
+    scheduler answers.
+    """
+
+    @contextmanager
+    def run(service: Service) -> Iterator[Dispatcher]:
+        with ExitStack() as opened:
+            private = [service.folder, *how.private]
+            confinement = opened.enter_context(
+                Confinement(private, PRELOAD, unconfined=how.unconfined)
+            )
+            say(f"jobs are confined: {confinement.about}")
+            hands: list[Hands] = [
+                Here(f"look-{number}", Wanted(LOOKS), confinement, how.limits)
+                for number in range(how.looks)
+            ]
+            measured = Wanted(MEASURING)
+            if how.scheduler is not None:
+                hands += _of_fleet(how, service, opened, say)
+                measured = Wanted(MEASURING, ["host"], others=False)
+            hands.append(Here("measure", measured, confinement, how.limits))
+            yield opened.enter_context(Dispatcher(service, hands, say))
+
+    return run
+
+
+def _of_fleet(how: Dispatching, service: Service, opened: ExitStack, say: Say) -> Sequence[Hands]:
+    """Hands of the fleet. Raises NncError."""
+    from ...driver.tuning.fleet import Fleet
+    from . import fleet
+
+    assert how.scheduler is not None
+    address = how.scheduler
+    members = opened.enter_context(
+        closing(fleet.Members(lambda: Fleet(address, how.certificates, say=say)))
+    )
+    targets = [name for name in service.catalogue.target_names() if name != "host"]
+    opened.enter_context(fleet.Waiting(service.queue, members, targets))
+    return [fleet.OfFleet(f"fleet-{number}", members) for number in range(fleet.HANDS)]
