@@ -104,7 +104,7 @@ class Visit:
             color_scheme="dark" if dark else "light",
             reduced_motion="reduce",
         )
-        self.context.set_default_timeout(60_000)
+        self.context.set_default_timeout(12_000)
         self.page = self.context.new_page()
         self.faults: list[str] = []
         self.page.on("pageerror", lambda error: self.faults.append(str(error)))
@@ -137,18 +137,22 @@ class Visit:
         self.page.get_by_text(text).first.wait_for()
 
     def serious(self) -> list[str]:
-        """What axe-core finds on the page that it calls serious or critical."""
-        self.page.evaluate(axe())
-        found = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-        return [
-            f"{one['id']}: {node['html']}"
-            for one in found["violations"]
-            if one["impact"] in ("serious", "critical")
-            for node in one["nodes"]
-        ]
+        return serious(self.page)
 
     def is_too_wide(self) -> bool:
         return self.page.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+
+def serious(page: Any) -> list[str]:
+    """What axe-core finds on a page that it calls serious or critical."""
+    page.evaluate(axe())
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        f"{one['id']}: {node['html']}"
+        for one in found["violations"]
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"]
+    ]
 
 
 @cache
