@@ -26,7 +26,8 @@ class Models:
 
     def all(self, user: str) -> list[dict[str, Any]]:
         """The user's models, the newest first, without what was seen in them."""
-        looks = {job["model"]: job for job in self._queue.shown(user, jobs.c.kind == "look")}
+        look = jobs.c.kind == "look"
+        looks = {job["model"]: job for job in self._queue.shown(user, look, reports=False)}
         query = _models(user).order_by(models.c.created.desc())
         with self._database.read() as connection:
             found = connection.execute(query).all()

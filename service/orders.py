@@ -89,6 +89,7 @@ class Orders:
             for precision in wish.precisions
         ]
         with self._database.write() as connection:
+            self._queue.check_room(connection, user, len(wanted))
             self._still_there(connection, user, model, wish.inputs)
             connection.execute(insert(rows).values(row))
             self._queue.add(connection, user, model, "package", wanted, id)
@@ -99,6 +100,7 @@ class Orders:
         self._models.get(user, model)
         _check_known([options["target"]], self._catalogue.target_names(), "target")
         with self._database.write() as connection:
+            self._queue.check_room(connection, user, 1)
             self._still_there(connection, user, model, None)
             (id,) = self._queue.add(connection, user, model, "experiment", [options])
         return self._queue.get(user, id)
@@ -109,8 +111,8 @@ class Orders:
         with self._database.read() as connection:
             found = connection.execute(query).mappings().all()
         of_order: dict[str, list[dict[str, Any]]] = {}
-        for job in self._queue.shown(user, jobs.c.order.is_not(None)):
-            of_order.setdefault(job["order"], []).append({**job, "report": None})
+        for job in self._queue.shown(user, jobs.c.order.is_not(None), reports=False):
+            of_order.setdefault(job["order"], []).append(job)
         return [
             {**_shown(row), "jobs": of_order.get(row["id"], []), "comparison": None}
             for row in found
@@ -136,6 +138,10 @@ class Orders:
             if job["state"] == "done"
         ]
         return {**_shown(row), "jobs": of_order, "comparison": comparison}
+
+    def states(self, user: str, id: str) -> list[dict[str, Any]]:
+        """The jobs of an order without reports; none where there is no such order."""
+        return self._queue.shown(user, jobs.c.order == id, reports=False)
 
     def remove(self, user: str, id: str) -> None:
         """Delete an order with its jobs and results. Raises NotFoundError."""

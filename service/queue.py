@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, and_, delete, func, insert, not_, select, update
+from sqlalchemy import Connection, Row, and_, delete, func, insert, not_, null, select, update
 
 from ..ir.diagnostics import NncError
 from .errors import ConflictError, NotFoundError, QuotaError
@@ -96,8 +96,7 @@ class Queue:
         all_options: Sequence[Mapping[str, Any]],
         order: str | None = None,
     ) -> list[str]:
-        """Queue a job for each of the options. Raises QuotaError, NotFoundError."""
-        self.check_room(connection, user, len(all_options))
+        """Queue a job for each of the options, for which `check_room` has found room."""
         made = [
             _row(user, model, kind, options, order, at) for at, options in enumerate(all_options)
         ]
@@ -154,6 +153,9 @@ class Queue:
                 next = connection.execute(_next(wanted or Wanted())).first()
                 if next is None:
                     return None
+                # Users are locked before jobs everywhere, so that no two wait for each other.
+                served = update(users).where(users.c.id == next.user)
+                connection.execute(served.values(served=time.time_ns()))
                 claimed = connection.execute(
                     update(rows)
                     .where(rows.c.id == next.id, rows.c.state == "queued")
@@ -167,10 +169,6 @@ class Queue:
                     )
                 )
                 if claimed.rowcount:  # else another process was faster
-                    served = time.time_ns()
-                    connection.execute(
-                        update(users).where(users.c.id == next.user).values(served=served)
-                    )
                     return _job(connection, next.id)
 
     def renew(self, job: Job, lease_seconds: float) -> bool:
@@ -284,12 +282,14 @@ class Queue:
         free = {"owner": None, "lease": None, "progress": None}
         reason = f"the machine that carried it out was lost, {most} times"
         with self._database.write() as connection:
+            query = select(rows.c.id).where(lost).with_for_update(skip_locked=True)
+            mine = rows.c.id.in_(list(connection.scalars(query)))
             connection.execute(
                 update(rows)
-                .where(lost, rows.c.attempt >= most)
+                .where(mine, rows.c.attempt >= most)
                 .values(state="failed", error=reason, ended=time.time(), **free)
             )
-            connection.execute(update(rows).where(lost).values(state="queued", **free))
+            connection.execute(update(rows).where(mine, lost).values(state="queued", **free))
 
     def _change(self, job: Job, values: Mapping[str, Any]) -> bool:
         with self._database.write() as connection:
@@ -311,9 +311,15 @@ class Queue:
             raise NotFoundError("there is no such job")
         return found[0]
 
-    def shown(self, user: str, which: Any) -> list[dict[str, Any]]:
-        """The user's jobs that a condition chooses, as they are shown, in their order."""
-        query = select(rows).where(rows.c.user == user, which).order_by(rows.c.number)
+    def shown(self, user: str, which: Any, *, reports: bool = True) -> list[dict[str, Any]]:
+        """The user's jobs that a condition chooses, as they are shown, in their order.
+
+        Reports can be large: without them they are null.
+        """
+        report = rows.c.summary if reports else null()
+        columns = [rows.c[name] for name in _SHOWN]
+        query = select(*columns, report.label("report"))
+        query = query.where(rows.c.user == user, which).order_by(rows.c.number)
         with self._database.read() as connection:
             found = connection.execute(query).all()
             ids = select(rows.c.id).where(rows.c.user == user, which)
@@ -396,7 +402,6 @@ def _next(wanted: Wanted) -> Any:
         .where(rows.c.state == "queued", wanted.fits())
         .order_by(users.c.served, rows.c.rank, rows.c.number)
         .limit(1)
-        .with_for_update(skip_locked=True, of=rows)
     )
 
 
@@ -460,4 +465,4 @@ _SHOWN = (
 
 def _shown(row: Row, place: int | None, names: list[str]) -> dict[str, Any]:
     shown = {name: row._mapping[name] for name in _SHOWN}
-    return {**shown, "place": place, "report": row.summary, "files": names}
+    return {**shown, "place": place, "report": row.report, "files": names}

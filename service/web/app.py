@@ -65,7 +65,7 @@ def make_app(service: Service, settings: WebSettings) -> FastAPI:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     sweeping = asyncio.create_task(_sweep(app.state.service))
     yield
-    app.state.streams.closing.set()
+    app.state.streams.closing = True
     sweeping.cancel()
     with suppress(asyncio.CancelledError):
         await sweeping

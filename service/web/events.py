@@ -27,7 +27,7 @@ class Streams:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._open: Counter[str] = Counter()
-        self.closing = asyncio.Event()
+        self.closing = False
         """Set when the server ends: streams end then, and browsers come again."""
 
     def follow(self, user: str, order: str) -> AsyncIterator[str]:
@@ -41,33 +41,33 @@ class Streams:
         told: dict[str, Any] = {}
         silent = 0.0
         try:
-            while not self.closing.is_set():
-                try:
-                    found = await run_in_threadpool(self._service.orders.get, user, order)
-                except NotFoundError:  # deleted meanwhile
-                    break
-                changed = [job for job in found["jobs"] if told.get(job["id"]) != job]
-                for job in changed:
-                    told[job["id"]] = job
-                    silent = 0.0
-                    yield _event("job", job)
-                if not any(job["state"] in ACTIVE for job in found["jobs"]):
+            while not self.closing:
+                found = await run_in_threadpool(self._service.orders.states, user, order)
+                for job in found:
+                    if told.get(job["id"]) != job:
+                        told[job["id"]] = job
+                        silent = 0.0
+                        yield _event("job", await run_in_threadpool(self._whole, user, job))
+                if not any(job["state"] in ACTIVE for job in found):
                     break
                 if silent >= _SILENCE:
                     silent = 0.0
                     yield ": still here\n\n"
-                await self._pause()
+                await asyncio.sleep(_PERIOD)
                 silent += _PERIOD
-            if not self.closing.is_set():
+            if not self.closing:
                 yield _event("end", {})
         finally:
             self._open[user] -= 1
 
-    async def _pause(self) -> None:
+    def _whole(self, user: str, job: dict[str, Any]) -> dict[str, Any]:
+        """A job with its report, if it has ended and was not deleted meanwhile."""
+        if job["state"] in ACTIVE:
+            return job
         try:
-            await asyncio.wait_for(self.closing.wait(), _PERIOD)
-        except TimeoutError:
-            return
+            return self._service.queue.get(user, job["id"])
+        except NotFoundError:
+            return job
 
 
 def _event(name: str, content: Any) -> str:

@@ -86,15 +86,17 @@ class _Body:
         self._most = most
         self._limits = limits
         self._is_upload = is_upload
-        self._started = time.monotonic()
+        self._started: float | None = None
         self._bytes = 0
         self._more = True
 
     async def receive(self) -> Message:
         if not self._more:  # what comes now is a disconnection, at any time
             return await self._receive()
+        if self._started is None:  # from here on it is the client that takes its time
+            self._started = time.monotonic()
         try:
-            message = await asyncio.wait_for(self._receive(), self._patience())
+            message = await asyncio.wait_for(self._receive(), self._patience(self._started))
         except TimeoutError:
             raise HTTPException(408, "the body of the request did not arrive in time") from None
         if message["type"] == "http.request":
@@ -102,19 +104,15 @@ class _Body:
             self._more = message.get("more_body", False)
             if self._bytes > self._most:
                 raise HTTPException(413, f"a body has at most {self._most:,} bytes here")
-            self._check_rate()
         return message
 
-    def _patience(self) -> float:
-        if self._is_upload:
-            return self._limits.idle_seconds
-        return max(0.0, self._limits.request_seconds - (time.monotonic() - self._started))
-
-    def _check_rate(self) -> None:
-        passed = time.monotonic() - self._started
-        late = passed > self._limits.idle_seconds
-        if self._is_upload and late and self._bytes < passed * self._limits.least_rate:
-            raise HTTPException(408, "the body of the request did not arrive in time")
+    def _patience(self, started: float) -> float:
+        """Seconds until the next part has to be here."""
+        limits, passed = self._limits, time.monotonic() - started
+        if not self._is_upload:
+            return max(0.0, limits.request_seconds - passed)
+        late = passed > limits.idle_seconds and self._bytes < passed * limits.least_rate
+        return 0.0 if late else limits.idle_seconds
 
 
 def _with_headers(send: Send, headers: Mapping[str, str]) -> Send:

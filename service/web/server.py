@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
 import uvicorn
-from fastapi import FastAPI
 
 from ...ir.diagnostics import NncError
 from ..service import Service
 from .app import make_app
+from .events import Streams
+from .protocol import hurried
 from .settings import WebSettings
 
 _GRACE_SECONDS = 10
 """For which requests that are being answered may go on after a signal to end."""
+
+_POLL_SECONDS = 0.02
+
+_MOST_CONNECTIONS = 1000
+"""At a time; who comes then hears 503."""
 
 Dispatcher = Callable[[Service], AbstractContextManager[object]]
 """Starts to carry out the jobs of a service; leaving the context ends that."""
@@ -34,15 +42,32 @@ class Listening:
 
 
 class _Server(uvicorn.Server):
-    """Ends streams of events at a signal, which would else keep the server for ever."""
+    """Ends streams of events with itself, which would else keep it for ever."""
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+    def __init__(self, service: Service, settings: WebSettings, listening: Listening) -> None:
+        app = make_app(service, settings)
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            http=hurried(service.limits.request_seconds),
+            ws="none",
+            limit_concurrency=_MOST_CONNECTIONS,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+            ssl_certfile=listening.certificate,
+            ssl_keyfile=listening.key,
+        )
         super().__init__(config)
-        self._streams = app.state.streams
+        self._streams: Streams = app.state.streams
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)
-        self._streams.closing.set()
+        self._streams.closing = True
+
+    def end(self) -> None:
+        """End as after a signal."""
+        self.should_exit = self._streams.closing = True
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -62,22 +87,27 @@ def serve(
     service: Service,
     settings: WebSettings,
     listening: Listening,
-    dispatchers: tuple[Dispatcher, ...] = (),
+    dispatchers: Sequence[Dispatcher] = (),
 ) -> None:
     """Serve until SIGINT or SIGTERM: requests are answered to their end, jobs are stopped."""
-    app = make_app(service, settings)
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        server_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
-        ssl_certfile=listening.certificate,
-        ssl_keyfile=listening.key,
-    )
-    server = _Server(config, app)
+    server = _Server(service, settings, listening)
     with ExitStack() as stack:
         stack.callback(service.close)
         for dispatcher in dispatchers:
             stack.enter_context(dispatcher(service))
         server.run(sockets=[listening.listener])
+
+
+@contextmanager
+def serving(service: Service, settings: WebSettings, listening: Listening) -> Iterator[None]:
+    """Serve in a thread of this process, for programs that do other things meanwhile."""
+    server = _Server(service, settings, listening)
+    thread = threading.Thread(target=server.run, args=([listening.listener],))
+    thread.start()
+    try:
+        while thread.is_alive() and not server.started:
+            time.sleep(_POLL_SECONDS)
+        yield
+    finally:
+        server.end()
+        thread.join()
