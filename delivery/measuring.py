@@ -11,10 +11,12 @@ import numpy as np
 
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import TensorType
+from ..ir.version import VERSION
 from .engines.accuracy import accuracy
 from .engines.process import Job
 from .engines.table import INTERPRETER, TUNED, Engine, engines_for, reference_for
 from .engines.turns import Result, measure, outputs_of
+from .library import Library
 from .request import Request, Say
 
 FOREIGN = 2
@@ -50,7 +52,8 @@ class Row:
 @dataclass
 class Study:
     """What is measured: `model` is the original or made from it in another precision; `inputs` are
-    by name, in the original's types, and `types` those of the model's.
+    by name, in the original's types, and `types` those of the model's. `libraries` are nnc's, by
+    whether they have the schedules of the folder `tuned`.
     """
 
     request: Request
@@ -59,6 +62,7 @@ class Study:
     types: Mapping[str, Any]
     folder: Path
     tuned: Path | None = None
+    libraries: dict[bool, Library] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def reference(self, say: Say) -> Reference:
@@ -107,10 +111,27 @@ class Study:
             rows.append(Row(engine, Result(engine.name, threads, failure=reason)))
             rows[-1].tuned = engine.name == TUNED
             if not reason:
-                options = self._options(engine)
-                jobs[engine.name] = Job(engine, self.model, file, threads, options)
+                jobs[engine.name] = self.job(engine, file, threads)
         found = {one.name: one for one in measure(jobs, self.request.effort, said)}
+        for name, job in jobs.items():
+            found[name].compile_ms = job.options.get("compile_ms", found[name].compile_ms)
         return [replace(row, result=found.get(row.engine.name, row.result)) for row in rows]
+
+    def job(self, engine: Engine, file: Path, threads: int) -> Job:
+        """What an engine is to load, with inputs in a file. nnc's library is measured as it is
+        shipped; where NumPy lacks some of its types, or there is none, as `nnc.compile` runs it.
+        """
+        library = self.libraries.get(engine.name == TUNED)
+        if not engine.is_nnc or library is None or not library.module:
+            return Job(engine, self.model, file, threads, self._options(engine))
+        options = {
+            "module": str(library.home / library.module),
+            "files": [str(library.home / path) for path in library.shipped],
+            "version": VERSION,
+            "compile_ms": library.compile_ms,
+        }
+        as_shipped = replace(engine, loads="library.load", imports=())
+        return Job(as_shipped, self.model, file, threads, options)
 
     def _not_tuned(self, engine: Engine) -> str:
         if engine.name != TUNED or self.tuned is not None:

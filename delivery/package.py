@@ -6,7 +6,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import file_digest
 from importlib.metadata import PackageNotFoundError, distribution
@@ -28,8 +28,7 @@ from ..ir.numpy_types import type_to_numpy
 from ..kernels.tuned import TunedFolder
 from ..targets.attribute import target_of
 from ..targets.base import Target
-from .engines.process import Job
-from .engines.table import UNTUNED, engine
+from .engines.table import TUNED, UNTUNED, engine
 from .engines.turns import outputs_of
 from .library import Library, compile_library
 from .measuring import Reference, Row, Study, save_arrays
@@ -51,6 +50,7 @@ def measured(request: Request, module: Operation, inputs: Arrays, say: Say) -> d
         work = _Work(request, module, inputs, Path(name), Path(name) / "content", say)
         work.content.mkdir()
         work.tune()
+        work.compile(to_ship=False)
         work.measure()
         return report(work.findings(Library(failure="none was asked for")))
 
@@ -65,11 +65,12 @@ def package(
     with tempfile.TemporaryDirectory(prefix="nnc-package-") as name:
         work = _Work(request, module, inputs, Path(name), content, say)
         work.tune()
+        work.compile(to_ship=True)
         work.measure()
-        library = work.compile()
         work.explain()
         say("write", 0.0, "report and page")
         work.save_outputs()
+        library = work.shipped().moved(content, request.languages)
         found = report(work.findings(library))
     save_arrays(content / "inputs.npz", inputs)
     _write(content, found, library)
@@ -181,7 +182,36 @@ class _Work:
             found[name] = self.inputs[name].astype(dtype)
         return found
 
-    # -- measure ---------------------------------------------------------------------------------
+    # -- compile, measure, explain ---------------------------------------------------------------
+
+    def compile(self, to_ship: bool) -> None:
+        """Make the libraries that are measured, and one that is shipped."""
+        names = {one.name for one in self.request.engines} if not self.unmeasured else set()
+        kinds = [kind for kind in (False, True) if (TUNED if kind else UNTUNED) in names]
+        if to_ship and (not kinds or self.tuned is not None):
+            kinds = list(dict.fromkeys((*kinds, self.tuned is not None)))
+        for kind in kinds:
+            if kind and self.tuned is None:
+                continue
+            told = ", with tuned schedules" if kind else ""
+            self.say("compile", 0.0, f"the library for {self.target.name}{told}")
+            home = self.folder / f"compiled-{'tuned' if kind else 'untuned'}"
+            home.mkdir()
+            tuned = self.tuned if kind else None
+            made = compile_library(self.module.clone(), self.request, tuned, home, self.say)
+            self.study.libraries[kind] = made
+
+    def shipped(self) -> Library:
+        """The library of the package: with tuned schedules, unless they turned out slower."""
+        threads = max(self.request.threads)
+        times = {
+            row.tuned: row.result.median
+            for row in self.rows
+            if row.engine.is_nnc and row.result.threads == threads and not row.result.failure
+        }
+        faster = min(times, key=lambda kind: times[kind]) if len(times) > 1 else None
+        kind = self.tuned is not None if faster is None else faster
+        return self.study.libraries[kind]
 
     def measure(self) -> None:
         """Run all engines, if times of the target say something here."""
@@ -200,9 +230,11 @@ class _Work:
         if result is None:
             file = self.folder / "typed.npz"
             save_arrays(file, self.study.typed())
-            request = self.request
-            options = {**request.choices, "ops": request.ops, "fast_math": request.fast_math}
-            job = Job(engine(UNTUNED), self.model, file, max(request.threads), options)
+            study = self.study
+            if self.unmeasured:
+                here = replace(self.request, target=None)
+                study = replace(study, request=here, libraries={})
+            job = study.job(engine(UNTUNED), file, max(self.request.threads))
             result = outputs_of(job, self.request.effort.limit)
         if result.outputs is None:
             self.study.notes.append(f"no outputs.npz: {result.failure}")
@@ -219,23 +251,6 @@ class _Work:
             return Recommendation(None, self.unmeasured, text)
         compared = self.reference is not None and self.reference.outputs is not None
         return recommend(self.rows, self.request.allowed, compared)
-
-    # -- compile, explain ------------------------------------------------------------------------
-
-    def compile(self) -> Library:
-        """The library, with tuned schedules unless they turned out slower."""
-        self.say("compile", 0.0, f"the library for {self.target.name}")
-        tuned = self.tuned if self._is_tuned_worth_it() else None
-        return compile_library(self.module.clone(), self.request, tuned, self.content, self.say)
-
-    def _is_tuned_worth_it(self) -> bool:
-        threads = max(self.request.threads)
-        times = {
-            row.tuned: row.result.median
-            for row in self.rows
-            if row.engine.is_nnc and row.result.threads == threads and not row.result.failure
-        }
-        return len(times) < 2 or times[True] <= times[False]
 
     def explain(self) -> None:
         """What `nnc why` says."""

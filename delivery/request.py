@@ -15,7 +15,10 @@ from .precision import AS_IT_IS, PRECISIONS
 Say = Callable[[str, float, str], None]
 """Is told the step that begins or goes on, which part of it is done, and what is being done."""
 
-STEPS = ("read", "reference", "tune", "measure", "compile", "explain", "write")
+USUAL = ("c", "python")
+"""The languages of bindings, unless others are asked for."""
+
+STEPS = ("read", "tune", "compile", "reference", "measure", "explain", "write")
 """In their order."""
 
 
@@ -49,6 +52,11 @@ class Request:
     prefix: str = "nnc"
     seed: int = 0
     has_inputs: bool = False
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Those of the library's bindings."""
+        return USUAL if self.bindings is None else self.bindings
 
     @property
     def allowed(self) -> float:

@@ -64,8 +64,13 @@ class Content:
         arithmetic, reading = map(self._chunk, (probes.arithmetic, probes.reading))
         self.probes = {**probes.as_json(), "arithmetic": arithmetic, "reading": reading}
 
-    def add(self, model: int, made: Compilation, trials: Sequence[Trial | None]) -> None:
-        """A compilation, with the modules that time the kernels of its parts."""
+    def add(
+        self, model: int, made: Compilation, trials: Sequence[Trial | None], asked: str
+    ) -> None:
+        """A compilation, with the modules that time the kernels of its parts.
+
+        `asked` is how its target is called on a command line.
+        """
         numbers = {node.key: i for i, node in enumerate(made.graph.nodes) if node.key}
         found = made.explanation
 
@@ -79,6 +84,7 @@ class Content:
             {
                 "model": model,
                 "target": made.target.name,
+                "asked": asked,
                 "summary": made.target.summary,
                 "machine": _machine(made.target.machine),
                 "stages": [[IMPORT, "the model as it was read"]]

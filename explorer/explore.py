@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..kernels.tuned import TunedFolder
+from ..targets.attribute import TARGET, target_of
+from ..targets.base import HOST
 from .compilation import Compilation, Progress, compile_traced
 from .content import Content
 from .page import page
@@ -67,9 +69,9 @@ def _add(
         if not asked and ENGINE in seen:
             continue
         try:
-            made = compile_traced(
-                source.name, source.load(), target=name, tuned=tuned, progress=progress
-            )
+            module = source.load()
+            told = name or (HOST if TARGET not in module.attributes else target_of(module).name)
+            made = compile_traced(source.name, module, target=name, tuned=tuned, progress=progress)
             trials = _trials(made, timed)
         except NncError as error:
             if asked:
@@ -80,7 +82,7 @@ def _add(
         if number < 0:
             number = content.add_model(source.name, made.graph)
         seen.add(made.target.name)
-        content.add(number, made, trials)
+        content.add(number, made, trials, told)
 
 
 def _trials(made: Compilation, timed: bool) -> list[Trial | None]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ..dialects import func, nn
 from ..ir.core import BlockArgument, Operation, OpResult, Value
-from ..ir.location import node_names
+from ..ir.location import CallSiteLoc, Location, node_names, node_scopes
 from ..ir.visible import visible
 
 MOST_NAME = 400
@@ -74,7 +74,7 @@ class _Maker:
         self.makers: dict[Value, int] = {}
         self.writers: dict[Value, int] = {}
         """Of buffers, where there are no tensors: the node that used them last as a result."""
-        self.numbers: dict[str, int] = {}
+        self.numbers: dict[tuple[str, tuple[str, ...]], int] = {}
 
     def inputs(self, function: func.FuncOp) -> None:
         if not function.body.blocks:
@@ -95,16 +95,16 @@ class _Maker:
 
     def add(self, op: Operation) -> None:
         """An operation: of a node that is known, or of a new one."""
-        names = node_names(op.loc)
-        key = names[0] if names else ""
-        number = self.numbers.get(key) if key else None
+        key, called = _key_and_scopes(op.loc)
+        place = (key, called)
+        number = self.numbers.get(place) if key else None
         if number is None:
             found = _KIND.fullmatch(key)
             whole, kind = found.groups() if found else (key or _own_name(op), op.name)
-            scopes, name = scopes_of(whole) if key else ((), whole)
+            scopes, name = scopes_of(whole, called) if key else (called, whole)
             number = self._new(key, name, short_kind(kind), scopes)
             if key:
-                self.numbers[key] = number
+                self.numbers[place] = number
         node = self.nodes[number]
         node.ops.append(op.name)
         node.types = [str(one.type) for one in op.results]
@@ -165,12 +165,26 @@ def _own_name(op: Operation) -> str:
     return callee if isinstance(callee, str) else op.name
 
 
-def scopes_of(name: str) -> tuple[tuple[str, ...], str]:
-    """The scopes in a name, outermost first, and what is left of it.
+def _key_and_scopes(loc: Location) -> tuple[str, tuple[str, ...]]:
+    """What locations call a node, and the scopes around it that its front end knows."""
+    names, inner = node_names(loc), loc
+    while not names and isinstance(inner, CallSiteLoc):  # in the body of a function
+        inner = inner.callee
+        names = node_names(inner)
+    return (names[0] if names else ""), node_scopes(loc)
 
-    Frameworks write `/layer1/layer1.0/conv1/Conv` or `layer1.0.conv1`; a scope that repeats the one
-    around it is written without that, as `0`.
+
+def scopes_of(name: str, known: Sequence[str] = ()) -> tuple[tuple[str, ...], str]:
+    """The scopes around a node of this name, outermost first, and what is left of it.
+
+    They are those that are `known` of it, else those in the name: frameworks write
+    `/layer1/layer1.0/conv1/Conv` or `layer1.0.conv1`; a scope that repeats the one around it is
+    written without that, as `0`.
     """
+    if known:
+        starts = (separator.join(known) + separator for separator in (".", "/"))
+        found = next((start for start in starts if name.startswith(start)), "")
+        return tuple(known), name[len(found) :] or name
     for separator in ("/", "::", "."):
         parts = [part for part in name.split(separator) if part]
         if len(parts) > 1 and (separator != "." or _is_path(parts)):

@@ -5,23 +5,28 @@ from __future__ import annotations
 import re
 import zlib
 from base64 import b64encode
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from .. import __version__
 from ..targets.wasm.module import MATHEMATICS_SOURCE
 from .content import Content
 
 ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = (
     *("dom", "data", "diff", "layout", "graph", "outline", "code", "measure", "roofline"),
-    *("reasons", "details", "tables", "main"),
+    *("reasons", "edit", "details", "tables", "main"),
 )
 """Modules in the order in which they stand in the page: each imports from those before alone."""
 
 STYLES = ("palette.css", "explore.css")
 """The colours, which other pages may have too, and the page's own style."""
+
+SERVED = "connect-src 'self'; "
+"""What the policy of a page allows beyond that of a file, where a server sends it."""
 
 _IMPORT = re.compile(r"^import [^;]*;\n", re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?function|class|const|let)", re.MULTILINE)
@@ -31,19 +36,34 @@ def page(title: str, content: Content) -> str:
     """The text of the page. What models say is in it only where HTML cannot read it as more:
     escaped in the title, and in chunks of base64.
     """
+    return rendered(title, packed(content.table(title)), list(map(packed, content.chunks)))[0]
+
+
+def rendered(title: str, table: str, chunks: Sequence[str], server: str = "") -> tuple[str, str]:
+    """The text of a page with these packed texts, and its policy.
+
+    With the address of the model at a `server`, the page asks that, and may connect to its origin.
+    """
     script = joined_scripts()
     style = "".join((ASSETS / name).read_text(encoding="utf-8") for name in STYLES)
+    policy = (
+        f"default-src 'none'; script-src {_digest(script)} 'wasm-unsafe-eval'; "
+        f"style-src {_digest(style)}; img-src data:; "
+        f"{SERVED if server else ''}base-uri 'none'; form-action 'none'"
+    )
     loader = FileSystemLoader(ASSETS)
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
-    return environment.get_template("page.html.jinja").render(
+    text = environment.get_template("page.html.jinja").render(
         title=title,
         script=script,
         style=style,
-        script_digest=_digest(script),
-        style_digest=_digest(style),
-        table=packed(content.table(title)),
-        chunks=list(map(packed, content.chunks)),
+        policy=policy,
+        server=server,
+        version=__version__,
+        table=table,
+        chunks=chunks,
     )
+    return text, policy
 
 
 def joined_scripts() -> str:

@@ -110,6 +110,43 @@ def fuse_locations(locations: Iterable[Location], metadata: object | None = None
     return FusedLoc(known or (UNKNOWN,), metadata)
 
 
+def in_scopes(loc: Location, scopes: Iterable[str]) -> Location:
+    """The location with the names of the scopes around it, the outermost first, as its callers."""
+    around: Location | None = None
+    for name in scopes:
+        around = NameLoc(name) if around is None else CallSiteLoc(NameLoc(name), around)
+    return loc if around is None else CallSiteLoc(loc, around)
+
+
+def node_scopes(loc: Location) -> tuple[str, ...]:
+    """The names of the scopes around a node, the outermost first: what `in_scopes` has put there,
+    and the calls of functions that it was inlined from.
+    """
+    match loc:
+        case NameLoc(_, child):
+            return node_scopes(child)
+        case CallSiteLoc(callee, FileLineColLoc()):
+            return node_scopes(callee)
+        case CallSiteLoc(callee, caller):
+            return (*_frames(caller), *node_scopes(callee))
+        case FusedLoc(locations):
+            return next(filter(None, map(node_scopes, locations)), ())
+    return ()
+
+
+def _frames(loc: Location) -> tuple[str, ...]:
+    """The names of callers, the outermost first; none where they are places in files."""
+    match loc:
+        case NameLoc(name, UnknownLoc()):
+            return (name,)
+        case NameLoc(name, child):
+            found = _CALL.fullmatch(name)
+            return (*node_scopes(child), found[1] or found[2]) if found else ()
+        case CallSiteLoc(callee, caller):
+            return (*_frames(caller), *_frames(callee))
+    return ()
+
+
 def node_of(loc: Location) -> str:
     """The place in a model, without the file that it came from; empty if there is none.
 
@@ -139,3 +176,4 @@ def node_names(loc: Location) -> tuple[str, ...]:
 
 
 _NODE = re.compile(r"(.*) \((\w+)\)", re.DOTALL)
+_CALL = re.compile(r"(.*) \(([^()]+)\)", re.DOTALL)

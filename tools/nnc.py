@@ -1,4 +1,4 @@
-"""nnc: the user's command line: import, compile, run, bench, profile, calibrate, tune, worker,
+"""nnc: the user's command line: import, compile, run, bench, profile, calibrate, tune, try, worker,
 fleet, serve, stages, check, why, explore, compare, package, cache, targets.
 """
 
@@ -190,6 +190,12 @@ def _tune(args: argparse.Namespace, session: Session) -> int:
     return tune(args, session)
 
 
+def _try(args: argparse.Namespace, session: Session) -> int:
+    from .try_schedule import try_edited
+
+    return try_edited(args, session)
+
+
 def _check(args: argparse.Namespace, session: Session) -> int:
     from .check import check_model
 
@@ -276,6 +282,7 @@ _COMMANDS = {
     "bench": _bench,
     "profile": _profile,
     "tune": _tune,
+    "try": _try,
     "stages": _stages,
     "check": _check,
     "why": _why,

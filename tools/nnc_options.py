@@ -231,6 +231,24 @@ def _add_tune(sub: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_try(sub: argparse.ArgumentParser) -> None:
+    _add_inputs(sub)
+    add = sub.add_argument
+    add(
+        "--schedule",
+        metavar="FILE",
+        help="the edited schedule; without it the kernel's default one is printed, and without "
+        "--kernel the names of the kernels that have one",
+    )
+    add("--kernel", metavar="NAME", help="the kernel it is for (default: the one that it names)")
+    add("--seconds", type=float, default=5.0, help="of runs in turns (default: 5)")
+    add(
+        "--json",
+        action="store_true",
+        help="what it comes to as JSON, also where it is not legal or wrong: 0 then, too",
+    )
+
+
 def _add_scheduler(sub: argparse.ArgumentParser, *, required: bool) -> None:
     sub.add_argument(
         "--scheduler",
@@ -471,6 +489,12 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
         "Find faster schedules for a model's kernels by measuring them in the model; written as "
         "text, for --tuned.",
         _add_tune,
+    ),
+    "try": (
+        "Try a kernel's schedule that was edited by hand: is it legal, does it compute what the "
+        "default does, what does it take beside the default in the model. 1 if it is not legal or "
+        "not right.",
+        _add_try,
     ),
     "worker": (
         "Carry out experiments for `nnc tune --scheduler` on this machine, until Ctrl-C.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -54,6 +55,7 @@ def _serve(args: argparse.Namespace, streams: Streams, folder: list[str]) -> int
     _check(args)
     certificate = _existing(args.certificate, streams)
     key = _existing(args.key, streams)
+    jobs = _jobs(args, streams)
     service = _service(args, streams, folder, _catalogue)
     from ..service.web.server import Listening, bind
     from ..service.web.server import serve as serve_until_signal
@@ -65,8 +67,31 @@ def _serve(args: argparse.Namespace, streams: Streams, folder: list[str]) -> int
             link = f"{settings.origins[0]}/sign-in#{_first_token(service)}"
             print(f"sign in as '{FIRST_USER}', once: {link}", file=streams.stdout)
         streams.stdout.flush()
-        serve_until_signal(service, settings, Listening(listener, certificate, key))
+        serve_until_signal(service, settings, Listening(listener, certificate, key), (jobs,))
     return 0
+
+
+def _jobs(
+    args: argparse.Namespace, streams: Streams
+) -> Callable[[Service], AbstractContextManager[object]]:
+    """What carries out jobs. Raises NncError where flags contradict."""
+    from ..service.dispatch.start import Dispatching, dispatching
+
+    if args.looks is not None and args.looks < 1:
+        raise NncError(f"nnc: --looks is at least 1, not {args.looks}")
+    if args.certificates and not args.scheduler:
+        raise NncError("nnc: --certificates says something of --scheduler, which is missing")
+    how = Dispatching(
+        unconfined=args.unconfined,
+        scheduler=args.scheduler,
+        certificates=streams.path(args.certificates) if args.certificates else None,
+        **({} if args.looks is None else {"looks": args.looks}),
+    )
+
+    def say(line: str) -> None:
+        print(line, file=streams.stdout, flush=True)
+
+    return dispatching(how, say)
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -142,6 +167,8 @@ def _default_folder() -> Path:
 
 
 def _catalogue() -> Catalogue:
+    from ..delivery.engines.table import ENGINES
+    from ..delivery.precision import PRECISIONS
     from ..service.catalogue import Catalogue, EngineEntry, TargetEntry
     from ..targets.attribute import detailed
 
@@ -151,7 +178,11 @@ def _catalogue() -> Catalogue:
     for one in found:
         obstacle = one.obstacle()
         entries.append(TargetEntry(one.name, one.summary, obstacle is None, obstacle))
-    return Catalogue(entries, [EngineEntry("nnc", "this compiler", True)])
+    engines = [
+        EngineEntry(one.name, one.title, not one.missing(), one.missing() or None)
+        for one in ENGINES
+    ]
+    return Catalogue(entries, engines, tuple(PRECISIONS))
 
 
 def _first_token(service: Service) -> str:

@@ -48,6 +48,25 @@ def add_serve(sub: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="s3://BUCKET/PREFIX?endpoint=URL, a store for files (default: in the folder)",
     )
+    jobs = sub.add_argument_group("jobs", "which are carried out by confined commands")
+    jobs.add_argument(
+        "--unconfined",
+        action="store_true",
+        help="start even where this machine cannot confine commands: a model can then do all that "
+        "this user can",
+    )
+    jobs.add_argument(
+        "--looks",
+        type=int,
+        metavar="N",
+        help="models that are looked at side by side (default: half of the processors)",
+    )
+    jobs.add_argument(
+        "--scheduler",
+        metavar="tls://HOST:PORT",
+        help="of a fleet, whose workers carry out jobs for other targets than host",
+    )
+    jobs.add_argument("--certificates", metavar="FOLDER", help="the fleet's key")
     users = sub.add_argument_group("users", "of `user add`")
     users.add_argument("--bytes", type=int, help="that the user may keep (default: 10 GB)")
     users.add_argument("--jobs", type=int, help="that may wait or run (default: 100)")

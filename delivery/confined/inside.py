@@ -68,7 +68,8 @@ def _confine(request: Request) -> None:
         system.drop_capabilities()
     os.chdir(request.home)
     os.umask(0o022)
-    _limit(request.limits, threads=request.mode == "namespaces")
+    others = 0 if request.mode == "namespaces" else _threads_of_user()
+    _limit(request.limits, others)
     system.no_new_privileges()
     if request.mode == "none":
         return
@@ -87,23 +88,32 @@ def _open_only(request: Request) -> None:
     landlock.restrict(read, [request.home, *scratch], namespaces.DEVICES)
 
 
-def _limit(limits: Limits, *, threads: bool) -> None:
-    """Set what the system itself watches over. Where users are shared, it cannot count threads."""
+def _limit(limits: Limits, others: int) -> None:
+    """Set what the system itself watches over. So many threads of the same user are no concern."""
     processor = max(1, round(limits.processor_seconds))
     pairs = [
         (resource.RLIMIT_CPU, processor),
         (resource.RLIMIT_FSIZE, limits.file),
         (resource.RLIMIT_DATA, limits.memory),
         (resource.RLIMIT_NOFILE, limits.open_files),
+        (resource.RLIMIT_NPROC, limits.processes + others),
         (resource.RLIMIT_CORE, 0),
     ]
-    if threads:
-        pairs.append((resource.RLIMIT_NPROC, limits.processes))
     for kind, most in pairs:
         _, hard = resource.getrlimit(kind)
         most = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(kind, (most, most))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # the write fails instead
+
+
+def _threads_of_user() -> int:
+    """How many threads this user has, whom other processes share."""
+    total, user = 0, os.getuid()
+    for name in os.listdir("/proc"):
+        with suppress(OSError):
+            if name.isdigit() and os.stat(f"/proc/{name}").st_uid == user:
+                total += len(os.listdir(f"/proc/{name}/task"))
+    return total
 
 
 def _be_init() -> None:

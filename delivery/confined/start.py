@@ -115,6 +115,8 @@ class Confinement:
         for mode in modes:
             if not seccomp.supported():
                 reasons.append(f"seccomp is not known here for {os.uname().machine}")
+            elif mode == "landlock" and os.geteuid() == 0:
+                reasons.append("without namespaces root cannot be kept from making processes")
             elif mode == "landlock" and landlock.version() < landlock.SCOPES:
                 reasons.append(f"Landlock has version {landlock.version()} of {landlock.SCOPES}")
             else:

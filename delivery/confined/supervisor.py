@@ -26,6 +26,11 @@ _LOOK = 0.1
 """Seconds between two looks at processes."""
 _LEAST_BETWEEN_SIZES, _SHARE_OF_SIZES = 0.5, 20
 """Seconds between two looks at the folder, and how many times longer than a look took."""
+_NEARLY = 0.8
+"""Of the processor time, as it is counted here, where the kernel finds that it is used up."""
+_SHARED = 3
+"""How many times the limit of memory processes may seem to use, counting shared pages in each;
+only so far is it counted once, which takes time."""
 _WRITTEN = 4
 """How many times the limit of the disk is written at most, what is removed again included."""
 
@@ -131,10 +136,10 @@ class _Watch:
     def _look(self) -> None:
         """End the command where it uses more than it may."""
         limits, usage = self._limits, self._tree.usage()
-        if usage.memory > limits.memory:  # shared pages are in it several times
+        now = time.monotonic()
+        if limits.memory < usage.memory < _SHARED * limits.memory:
             usage.memory = self._tree.memory()
         self._memory = max(self._memory, usage.memory)
-        now = time.monotonic()
         if now - self._started > limits.seconds:
             self._end_because("time", _time(limits))
         elif usage.processor_seconds > limits.processor_seconds:
@@ -168,9 +173,8 @@ class _Watch:
             self._end_because("unstarted", problem)
         elif not self._cause:
             self._look_at_folder(time.monotonic())
-            if status in (-signal.SIGXCPU, -signal.SIGKILL) and spent >= 0.95 * (
-                self._limits.processor_seconds
-            ):
+            killed = status in (-signal.SIGXCPU, -signal.SIGKILL)
+            if killed and spent >= _NEARLY * self._limits.processor_seconds:
                 self._end_because("processor time", _processor_time(self._limits))
         return {
             "status": status,

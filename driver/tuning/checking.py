@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod, sqrt
+from math import inf, prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,8 @@ _PLACES = 2
 """Units in the last place by which rounded results may differ, where what is rounded is all but
 equal."""
 _EPSILONS = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7}
+WRONG = "its numbers are wrong"
+"""How faults begin of candidates that compute something else."""
 _POISON = 0xFF
 """Of bytes of results before they are made: NaN of all floats."""
 
@@ -265,6 +267,32 @@ def difference(expected: Mapping[str, Any], found: Mapping[str, Any], tolerance:
         elif fault := beyond(_as_floats(want), _as_floats(got), Bound(absolute=tolerance)):
             return f"{name}: {fault}"
     return ""
+
+
+def largest_error(expected: Mapping[str, Any], found: Mapping[str, Any]) -> float:
+    """How far outputs are off at most, in parts of the largest finite value of each.
+
+    Infinite where shapes, texts, or the places of NaN and infinity differ.
+    """
+    from ..comparing.difference import flattened
+
+    theirs, ours = flattened(expected), flattened(found)
+    most = 0.0
+    for name, want in theirs.items():
+        got = ours.get(name)
+        if got is None or got.shape != want.shape:
+            return inf
+        if want.dtype.kind not in "biufc" and want.dtype.itemsize > 2:
+            if got.tolist() != want.tolist():
+                return inf
+            continue
+        a, b = _as_floats(got), _as_floats(want)
+        finite = np.isfinite(a) & np.isfinite(b)
+        if not (finite | (a == b) | (np.isnan(a) & np.isnan(b))).all():
+            return inf
+        largest = float(np.max(np.abs(b[finite]), initial=0.0)) or 1.0
+        most = max(most, float(np.max(np.abs(a[finite] - b[finite]), initial=0.0)) / largest)
+    return most
 
 
 def _as_floats(array: np.ndarray) -> np.ndarray:

@@ -25,6 +25,7 @@ from typing import IO
 
 from ...ir.diagnostics import NncError
 from ...kernels.tuned import TunedSchedule
+from .checking import WRONG
 from .patched import Kernel
 from .worker import Answer, Request
 
@@ -78,7 +79,7 @@ class Experiments:
                     faults[error.key] = str(error)
                     continue
             if answer.wrong:
-                raise ExperimentError(f"its numbers are wrong, {answer.wrong}")
+                raise ExperimentError(f"{WRONG}, {answer.wrong}")
             answer.faults |= faults
             return answer
 

@@ -116,7 +116,7 @@ def tune_model(
         )
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory(prefix="nnc-tune-"))
-        made = _Tuning(module, make_inputs, Path(folder), threads, target, say, fleet)
+        made = Prepared(module, make_inputs, Path(folder), threads, target, say, fleet)
         learned = Learned(measured, say)
         known = keeper.of(made.machine)
         foreign = ForeignSchedules(output, made.target, keeper.there.keys())
@@ -128,7 +128,7 @@ def tune_model(
 
 
 def _searched(
-    made: _Tuning,
+    made: Prepared,
     kinds: Kinds,
     keeper: Keeper,
     crew: Crew,
@@ -176,7 +176,7 @@ def _searched(
 
 
 def _compared(
-    made: _Tuning, kinds: Kinds, search: Search, say: Say
+    made: Prepared, kinds: Kinds, search: Search, say: Say
 ) -> tuple[dict[str, TunedSchedule], Ratio | None, set[str]]:
     """What is kept, the ratio of the whole, and the kernels whose best one is surely slower."""
     slower: set[str] = set()
@@ -193,7 +193,7 @@ def _compared(
     return schedules, whole, slower
 
 
-class _Tuning:
+class Prepared:
     """A model made ready for experiments: the default program, inputs, candidates."""
 
     def __init__(
@@ -247,6 +247,16 @@ class _Tuning:
             request = replace(request, memory=_LEAST_MEMORY + _TIMES_DEFAULT * memory)
         self._request = request
 
+    @property
+    def request(self) -> Request:
+        """What experiments on it have in common."""
+        return self._request
+
+    @property
+    def inputs(self) -> Mapping[str, Any]:
+        """What it is run with, by name."""
+        return self._inputs
+
     def _chosen(self, module: Operation, target: str | None) -> Target:
         """What is tuned for: what runs here, or what workers of the fleet are. Raises NncError."""
         written = TARGET in module.attributes
@@ -266,7 +276,7 @@ class _Tuning:
         That then says how long the kernels take by default. Raises NncError.
         """
         if self._fleet is None:
-            self._crew: Crew = LocalCrew(self._request, self._limit, workers)
+            self._crew: Crew = self.local_crew(workers)
             return self._crew
 
         def elsewhere(schedules: Mapping[str, TunedSchedule], answer: Answer) -> None:
@@ -281,6 +291,10 @@ class _Tuning:
         measured = {name: min(a for a, _ in pairs) for name, pairs in answer.kernels.items()}
         self._times = measured if self._clocked else self._expected_times()
         return self._crew
+
+    def local_crew(self, workers: int = 1) -> LocalCrew:
+        """So many processes of this machine for its experiments."""
+        return LocalCrew(self._request, self._limit, workers)
 
     @staticmethod
     def _pass(module: Operation, name: str) -> None:
@@ -334,9 +348,13 @@ class _Tuning:
         """Nanoseconds of one call by default; 0 where a loop or branch decides how many there are,
         or nothing tells.
         """
-        units, inner = self._names
-        calls = 0 if any(name in inner for name in names) else sum(map(units.count, names))
+        calls = self.calls_of(names)
         return nanoseconds / calls if calls and self._clocked else 0.0
+
+    def calls_of(self, names: Sequence[str]) -> int:
+        """How often a run calls these kernels; 0 where a loop or branch decides it."""
+        units, inner = self._names
+        return 0 if any(name in inner for name in names) else sum(map(units.count, names))
 
     def measure(self, chosen: Mapping[str, Variant]) -> dict[str, Ratio]:
         """Ratios of candidates to the default; `FAULTY` ones of several that are at fault.

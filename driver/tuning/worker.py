@@ -38,7 +38,7 @@ from ...targets.base import processor_name
 from ..cache import ModelCache
 from ..compile import load_module, run_stages
 from ..program import make_program
-from .checking import difference
+from .checking import WRONG, difference, largest_error
 from .patched import Kernel, PatchedProgram
 from .patching import candidate_module
 
@@ -87,6 +87,11 @@ class Request:
         return self.folder / "inputs.pickle"
 
     @property
+    def reference(self) -> Path:
+        """The outputs that they are compared with, pickled, where there are any."""
+        return self.folder / "reference.pickle"
+
+    @property
     def kernels(self) -> Path:
         """Its kernels that can be replaced, pickled: by name, a `Kernel`."""
         return self.folder / "kernels.pickle"
@@ -104,7 +109,9 @@ class Answer:
     """Pairs of times of the default and the candidate, for each kernel by name and for the whole.
 
     `wrong` says how the outputs differ, if they do; `faults`, by the fingerprints of kernels, why
-    their candidates were left out; `processor` is what they were measured on. Units: nanoseconds.
+    their candidates were left out; `processor` is what they were measured on. `errors` are those
+    of the default's and of the candidate's outputs against the request's reference, in parts of
+    the largest value. Units: nanoseconds.
     """
 
     kernels: dict[str, Pairs] = field(default_factory=dict)
@@ -112,6 +119,7 @@ class Answer:
     wrong: str = ""
     faults: dict[str, str] = field(default_factory=dict)
     processor: str = ""
+    errors: tuple[float, float] | None = None
 
 
 Say = Callable[[str], None]
@@ -168,9 +176,19 @@ class Worker:
         self.say("at run")
         expected, found = (side.run(self.inputs) for side in sides)
         answer = Answer(wrong=difference(expected, found, request.tolerance))
+        answer.errors = self.errors(expected, found)
         if not answer.wrong:
             self.measure(answer, request.seconds, [lambda: None] * 2, sides)
         return answer
+
+    def errors(
+        self, default: Mapping[str, Any], candidate: Mapping[str, Any]
+    ) -> tuple[float, float] | None:
+        """Those of two runs against the reference; None where there is none."""
+        if not self.base.reference.exists():
+            return None
+        wanted = pickle.loads(self.base.reference.read_bytes())
+        return largest_error(wanted, default), largest_error(wanted, candidate)
 
     def measure(
         self,
@@ -227,12 +245,14 @@ class _Patched:
         codes = self._compiled({name: schedules[self._kernels[name].key] for name in names}, answer)
         loaded = {name: self._program.load(name, code) for name, code in codes.items()}
         for name, fault in self._faults(loaded).items():
-            answer.faults.setdefault(self._kernels[name].key, f"its numbers are wrong, {fault}")
+            answer.faults.setdefault(self._kernels[name].key, f"{WRONG}, {fault}")
         loaded = {n: c for n, c in loaded.items() if self._kernels[n].key not in answer.faults}
         self._worker.say("at run")
         program, inputs = self._program, self._worker.inputs
         program.use(loaded)
-        answer.wrong = difference(self._expected, program.run(inputs), request.tolerance)
+        found = program.run(inputs)
+        answer.wrong = difference(self._expected, found, request.tolerance)
+        answer.errors = self._worker.errors(self._expected, found)
         if not answer.wrong and (loaded or not schedules):
             switches = [lambda: program.use({}), lambda: program.use(loaded)]
             self._worker.measure(answer, request.seconds, switches, [program, program])

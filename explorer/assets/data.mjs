@@ -1,10 +1,19 @@
 // What the page holds: the table of models and compilations, and texts that are unpacked when asked for.
 
+// The page opens while the texts behind its script are still read.
+const whole = document.readyState === "loading" ? new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve, { once: true })) : Promise.resolve();
+
 async function unpacked(id) {
   const text = document.getElementById(id).textContent.trim();
-  const bytes = Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  const stream = new Blob([bytesOf(text)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+function bytesOf(base64) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
+  const text = atob(base64), bytes = new Uint8Array(text.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
 }
 
 const parsed = (bytes) => JSON.parse(new TextDecoder().decode(bytes));
@@ -17,7 +26,7 @@ export async function readTable() {
   return table;
 }
 
-export const chunk = (number) => unpacked(`chunk-${number}`);
+export const chunk = (number) => whole.then(() => unpacked(`chunk-${number}`));
 
 /** A model: `nodes` with the edges to and from them, `scopes` as a tree. */
 class ModelGraph {

@@ -6,7 +6,7 @@ import { leastTime } from "./measure.mjs";
 import { reasons } from "./reasons.mjs";
 import { roofline } from "./roofline.mjs";
 
-const TABS = [["why", "Why"], ["schedule", "Schedule & loops"], ["code", "Instructions"], ["stages", "All stages"], ["measure", "Measure"]];
+const TABS = [["why", "Why"], ["schedule", "Schedule & loops"], ["code", "Instructions"], ["stages", "All stages"], ["edit", "Edit"], ["measure", "Measure"]];
 
 export class Details {
   /** `app` gives compilation, table, meter, times, and goes to nodes and kernels. */
@@ -103,6 +103,7 @@ export class Details {
     if (tab === "why") return this.body.replaceChildren(reasons(kernel, app.table.words), this.place());
     if (tab === "measure") return this.body.replaceChildren(this.measuring());
     const texts = await app.compilation.text(this.part);
+    if (tab === "edit") return this.body.replaceChildren(app.editors.view(kernel, texts));
     const at = texts.at("schedule"), last = texts.stages.length - 1;
     const stages = tab === "schedule" ? [at, at + 1] : tab === "code" ? [last - 1, last] : [0, texts.at("make-kernels"), at + 1];
     const fits = this.body.clientWidth || 600;

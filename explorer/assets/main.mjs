@@ -2,6 +2,7 @@
 
 import { readTable } from "./data.mjs";
 import { Details } from "./details.mjs";
+import { Editors } from "./edit.mjs";
 import { announce, choices, duration, el, live, menu, plural } from "./dom.mjs";
 import { GraphView } from "./graph.mjs";
 import { Meter } from "./measure.mjs";
@@ -17,6 +18,7 @@ class App {
     Object.assign(this, { table, view: "graph", pane: "main", other: null, times: new Map(), limits: null, watchers: [], busy: false });
     this.compilation = table.compilations[0];
     this.meter = new Meter(table);
+    this.editors = new Editors(this);
     this.details = new Details(this);
     this.kernels = new Kernels(this);
     this.compared = new CompareView(this);
@@ -133,7 +135,7 @@ class App {
     if (chosen !== this.compilation) this.open(chosen);
     this.compare(other === chosen ? null : other);
     this.show(VIEWS.some(([name]) => name === given.get("v")) ? given.get("v") : this.view);
-    const tab = ["why", "schedule", "code", "stages", "measure"].includes(given.get("t")) ? given.get("t") : "why";
+    const tab = ["why", "schedule", "code", "stages", "edit", "measure"].includes(given.get("t")) ? given.get("t") : "why";
     this.details.tab = tab;
     const node = number("n"), kernel = chosen.kernels[number("k")];
     if (chosen.graph.nodes[node]) this.openNode(node);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +28,9 @@ class Node:
     graphs: Mapping[str, Graph] = field(default_factory=dict)
     after: Sequence[str] = ()
     """Values of nodes that must come before this one, as they change what it reads."""
+    scopes: Sequence[str] = ()
+    """The modules or name scopes that it is in, the outermost first, where the format knows them
+    apart from the name."""
 
     @property
     def label(self) -> str:
@@ -65,3 +68,15 @@ class Graph:
     """Names of outputs whose last dimension is the two parts of complex numbers."""
     effects: Sequence[str] = ()
     """Values whose nodes are imported for what they change, even if no output needs them."""
+
+
+def relative_names(paths: Iterable[str], separator: str) -> tuple[str, ...]:
+    """What each of the paths adds to the one before: of `a`, `a.b`, `a.b.c` it is `a`, `b`, `c`."""
+    found: list[str] = []
+    before = ""
+    for path in paths:
+        if path and path != before:
+            start = f"{before}{separator}"
+            found.append(path.removeprefix(start) if before else path)
+            before = path
+    return tuple(found)

@@ -11,7 +11,7 @@ from typing import Any
 from ...dialects.builtin import ModuleOp
 from ...ir.core import Value
 from ...ir.diagnostics import NncError
-from ...ir.location import Location, NameLoc
+from ...ir.location import Location, NameLoc, in_scopes
 from ...ir.types import FloatType, IntegerType, TensorType, Type
 from .builder import Builder, identifier
 from .complexes import Pair, is_complex, outside, split, together
@@ -37,7 +37,8 @@ class NodeLayer(Layer):
 
     def __init__(self, importer: Importer, node: Node) -> None:
         name = node.name or next((name for name in node.outputs if name), "")
-        super().__init__(importer, node.label, NameLoc(f"{name} ({node.kind})", importer.loc))
+        place = NameLoc(f"{name} ({node.kind})", in_scopes(importer.loc, node.scopes))
+        super().__init__(importer, node.label, place)
         self.node = node
         self.kind = node.kind
         self.attributes = remembered(node.attributes)

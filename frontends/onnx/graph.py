@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from onnx import AttributeProto
 
 from ...ir.types import NoneType
-from ..common.graph import Graph
+from ..common.graph import Graph, relative_names
 from ..common.graph import Node as GraphNode
 from ..common.inputs import Input
 from .inputs import dimensions, initializers
@@ -68,6 +69,13 @@ def graph_of(model: Model, proto: Any, inputs: Sequence[Input] | None = None) ->
     )
 
 
+SCOPES = "pkg.torch.onnx.name_scopes"
+"""The entry of a node's metadata that names the modules around it."""
+_MOST_SCOPES = 10_000
+"""Characters of such an entry."""
+_QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+
+
 def function_of(model: Model, proto: Any) -> Graph:
     """The body of a function."""
     inputs = [Input(name, NoneType()) for name in proto.input]
@@ -82,8 +90,25 @@ def node_of(model: Model, proto: Any) -> GraphNode:
         for i, graph in enumerate(subgraphs(attribute)):
             graphs[f"{attribute.name}.{i}" if i else attribute.name] = graph_of(model, graph)
     return ProtoNode(
-        proto.op_type, proto.name, list(proto.input), list(proto.output), proto, graphs
+        proto.op_type,
+        proto.name,
+        list(proto.input),
+        list(proto.output),
+        proto,
+        graphs,
+        scopes=_scopes_of(proto),
     )
+
+
+def _scopes_of(proto: Any) -> tuple[str, ...]:
+    """The modules of a node, as exporters of PyTorch note them: as a list in Python the paths of
+    all modules around it, and its own name.
+    """
+    for entry in proto.metadata_props:
+        if entry.key == SCOPES and len(entry.value) <= _MOST_SCOPES:
+            paths = [single or double for single, double in _QUOTED.findall(entry.value)]
+            return relative_names(paths[:-1], ".")
+    return ()
 
 
 def subgraphs(attribute: Any) -> Sequence[Any]:

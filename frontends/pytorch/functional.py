@@ -11,7 +11,7 @@ of, new values; a view of what has changed since is taken anew where it is used:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -97,7 +97,7 @@ class _Functional:
         for node in nodes:
             if pure(_name_of(node)) in VIEWS:  # of what it gives, not of elements
                 kind = node.kind.replace("_.", ".")
-                self.keep(Node(kind, node.name, node.inputs, node.outputs, node.attributes))
+                self.keep(replace(node, kind=kind, graphs={}))
             elif (given := writes_given(node)) is not None:
                 self.write_given(node, given)
             elif _writes(node):
@@ -114,7 +114,7 @@ class _Functional:
         base = self.base_of(node)
         arguments = with_refs(node.attributes, lambda ref: Ref(self.newest(ref.name)))
         inputs = list(dict.fromkeys(ref.name for ref in refs_in(arguments)))
-        node = Node(node.kind, node.name, inputs, node.outputs, arguments, node.graphs)
+        node = replace(node, inputs=inputs, attributes=arguments)
         self.nodes.append(node)
         if base is not None:
             for i, name in enumerate(node.outputs):

@@ -263,10 +263,9 @@ class _Reader:
         for name, given in one.kwargs.items():
             arguments[name] = self.argument(given, graphs)
         arguments = {key: v for key, v in arguments.items() if v is not _WHERE}
-        stack = list(one.meta.get("nn_module_stack", {}).values())
-        path = stack[-1][0] if stack else ""
-        name = f"{path}.{one.name}" if path else one.name
-        self.program.nodes.append(node(kind, name, outputs, arguments, graphs))
+        modules = [path for path, *_ in one.meta.get("nn_module_stack", {}).values()]
+        name = f"{modules[-1]}.{one.name}" if modules and modules[-1] else one.name
+        self.program.nodes.append(node(kind, name, outputs, arguments, graphs, modules))
 
     def parts(self, one: Any, value: Any) -> list[str]:
         """The names of a node's outputs: those of the nodes that take them."""

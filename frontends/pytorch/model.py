@@ -249,10 +249,11 @@ class _Reader:
         if unnamed:
             arguments["arguments"] = unnamed
         name = one.get("name") or (outputs[0] if outputs else f"node_{number}")
-        path = one.get("metadata", {}).get("nn_module_stack", "").rpartition(";")[2].split(",")
-        if len(path) > 1 and path[1]:
-            name = f"{path[1]}.{name}"
-        return node(kind, name, outputs, arguments, graphs)
+        stack = one.get("metadata", {}).get("nn_module_stack", "").split(";")
+        modules = [parts[1] for entry in stack if len(parts := entry.split(",")) > 1]
+        if modules and modules[-1]:
+            name = f"{modules[-1]}.{name}"
+        return node(kind, name, outputs, arguments, graphs, modules)
 
     def argument(self, arg: Any, graphs: dict[str, Graph]) -> Any:
         """A value in the union of arguments; `_WHERE` for one that says where a tensor lies."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...ir.diagnostics import NncError
 from ...ir.types import ComplexType, TensorType, Type
-from ..common.graph import Graph, Node
+from ..common.graph import Graph, Node, relative_names
 from ..common.inputs import Input
 from .arguments import ELEMENTS, Ref, refs_in, words
 from .functional import functional
@@ -176,13 +176,18 @@ def node(
     outputs: Sequence[str],
     arguments: Mapping[str, Any],
     graphs: Mapping[str, Graph] | None = None,
+    modules: Sequence[str] = (),
 ) -> Node:
-    """A node whose inputs are the values of the graph that its arguments name."""
+    """A node whose inputs are the values of the graph that its arguments name.
+
+    `modules` are the paths of the modules that it is in, each from the whole model on.
+    """
     for output in outputs:
         if not isinstance(output, str):
             raise TypeError(f"a value is named {output!r}")
     inputs = list(dict.fromkeys(ref.name for ref in refs_in(dict(arguments))))
-    return Node(kind, name, inputs, outputs, dict(arguments), dict(graphs or {}))
+    scopes = relative_names(modules, ".")
+    return Node(kind, name, inputs, outputs, dict(arguments), dict(graphs or {}), scopes=scopes)
 
 
 def tensor_input(name: str, shape: Sequence[Any], element: Any, names: Sequence[str]) -> Input:

@@ -1,0 +1,134 @@
+"""What each kernel of a model takes in a run of the whole, in Chromium, as WebAssembly."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from nnc.dialects.marks import INPUT_NAMES
+from nnc.driver.artifacts import write_artifact
+from nnc.driver.compile import load_module, run_stages
+from nnc.driver.hosting import entry_of
+from nnc.driver.tuning.worker import kernel_times, unit_names
+from nnc.ir.passes import PassContext, PassManager
+from nnc.ir.types import TensorType
+from nnc.lowering.pipelines import pipeline
+from nnc.memory.instrument_kernels import INNER, TIMES
+from nnc.targets.attribute import attach, target_of
+from nnc.tools.inputs import random_array
+
+from ..browser import serving, showing
+
+_ARRAYS = {
+    "float32": "Float32Array",
+    "float64": "Float64Array",
+    "int64": "BigInt64Array",
+    "int32": "Int32Array",
+    "int8": "Int8Array",
+    "uint8": "Uint8Array",
+    "bool": "Uint8Array",
+}
+_TRIMMED = 0.1
+"""The part of the samples that is left out at each end: a browser's clock is coarse, so that only a
+mean says what lies between its steps."""
+_PAGE = """<!doctype html><meta charset="utf-8"><script type="module">
+const post = (body) => fetch("/", { method: "POST", body: JSON.stringify(body) });
+try {
+  const { load } = await import("/site/model.mjs");
+  const model = await load();
+  const given = {};
+  for (const { name, array, dims, file } of INPUTS)
+    given[name] = { data: new globalThis[array](await (await fetch(`/site/${file}`)).arrayBuffer()), dims };
+  const numbers = (made) => (made ? Array.from(made.data, Number) : []);
+  const runs = [];
+  for (let i = 0; i < 5; i++) await model.run(given);
+  const until = performance.now() + SECONDS * 1000;
+  while (runs.length < 10 || performance.now() < until) {
+    const outputs = await model.run(given);
+    runs.push([numbers(outputs[TIMES]), numbers(outputs[INNER])]);
+  }
+  await post({ runs });
+} catch (error) { await post({ failure: String(error?.stack ?? error) }); }
+</script>"""
+
+
+class WholeModel:
+    """A model with a clock around each kernel, made ready in a new folder: a page that runs it on
+    random inputs for so many seconds.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        shapes: Mapping[str, Sequence[int]],
+        target: str,
+        folder: Path,
+        seconds: float,
+    ) -> None:
+        folder.mkdir()
+        self._folder = folder
+        module = load_module(model, shapes=shapes)
+        entry = entry_of(module)
+        assert entry is not None
+        names = [one.value for one in entry.attributes[INPUT_NAMES].elements]
+        self._prepare(dict(zip(names, entry.function_type.inputs, strict=True)), seconds)
+        attach(module, target_of(module, target))
+        run_stages(module, last="bufferize")
+        steps = pipeline("builtin.module(instrument-kernels)")
+        PassManager(steps, PassContext(), (), False).run(module)
+        self._names = unit_names(module)
+        run_stages(module)
+        write_artifact(module, folder / "model.wasm")
+
+    def _prepare(self, inputs: Mapping[str, TensorType], seconds: float) -> None:
+        """Write the page and the inputs."""
+        generator, rows = np.random.default_rng(0), []
+        for number, (name, type) in enumerate(inputs.items()):
+            array = random_array(type, generator, name)
+            file = f"{number}.bin"
+            (self._folder / file).write_bytes(array.tobytes())
+            rows.append(
+                {
+                    "name": name,
+                    "array": _ARRAYS[str(array.dtype)],
+                    "dims": list(array.shape),
+                    "file": file,
+                }
+            )
+        known = {"INPUTS": rows, "SECONDS": seconds, "TIMES": TIMES, "INNER": INNER}
+        head = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in known.items())
+        page = _PAGE.replace("const post", head + "const post", 1)
+        (self._folder / "page.html").write_text(page)
+
+    def times(self, patience: float = 600.0) -> dict[str, float]:
+        """Microseconds that all calls of each kernel take in a run. Raises RuntimeError."""
+        with (
+            serving({"site": self._folder}) as server,
+            showing(f"{server.address}/site/page.html"),
+        ):
+            found = server.posted(patience)
+        if "failure" in found:
+            raise RuntimeError(found["failure"])
+        return mean_times(found["runs"], self._names)
+
+
+def mean_times(
+    runs: Sequence[Sequence[Sequence[float]]], names: tuple[list[str], list[str]]
+) -> dict[str, float]:
+    """Trimmed means over runs, in microseconds, from stamps in nanoseconds."""
+    each: dict[str, list[float]] = {}
+    for stamps, inner in runs:
+        outputs: dict[str, Any] = {TIMES: np.array(stamps)}
+        if inner:
+            outputs[INNER] = np.reshape(inner, (-1, 2))
+        for name, took in kernel_times(outputs, names).items():
+            each.setdefault(name, []).append(took)
+    return {name: _trimmed(samples) / 1e3 for name, samples in each.items()}
+
+
+def _trimmed(samples: Sequence[float]) -> float:
+    left = int(_TRIMMED * len(samples))
+    return float(np.mean(sorted(samples)[left : len(samples) - left]))

@@ -1,0 +1,46 @@
+"""A page as a server sends it: its data, in a page of this nnc, which may ask that server.
+
+What the process wrote that made the page is not believed, since it has read a model: its texts are
+taken out, and put into the template anew. Nothing else of it is sent.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .. import __version__
+from ..ir.diagnostics import NncError
+from .page import rendered
+
+_VERSION = re.compile(r'<meta name="generator" content="nnc ([\w.+-]{1,40})">', re.ASCII)
+_TEXT = re.compile(r'<script type="text/plain" id="(table|chunk-\d+)">([A-Za-z0-9+/=]*)</script>')
+_ADDRESS = re.compile(r"/[\w./~-]*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class ServedPage:
+    """A page, and the `Content-Security-Policy` to send with it."""
+
+    text: str
+    policy: str
+
+
+def served_page(text: str, server: str, title: str) -> ServedPage:
+    """A page that `nnc explore` wrote, for a server whose interface has its model at the path
+    `server`, such as `/api/v1/models/ID`.
+
+    Raises NncError where it is no page of this version.
+    """
+    if not _ADDRESS.fullmatch(server):
+        raise ValueError(f"no path of a server: {server!r}")
+    version = _VERSION.search(text)
+    if version is None or version[1] != __version__:
+        of = f"of nnc {version[1]}, this is {__version__}" if version else "damaged"
+        raise NncError(f"the page to look inside is {of}")
+    found = dict(_TEXT.findall(text))
+    chunks = [found.get(f"chunk-{i}") for i in range(len(found) - 1)]
+    if "table" not in found or None in chunks:
+        raise NncError("the page to look inside is damaged: a text is missing")
+    whole = [one for one in chunks if one is not None]
+    return ServedPage(*rendered(title, found["table"], whole, server))
