@@ -40,8 +40,7 @@ export const remove = (path) => call("DELETE", path);
 /** Calls `receive` with each event's data until the returned function is called; the browser reconnects by itself. */
 export function follow(path, receive, lost) {
   const source = new EventSource(address(path));
-  const read = (event) => receive(JSON.parse(event.data));
-  for (const kind of ["message", "job", "order"]) source.addEventListener(kind, read);
+  source.addEventListener("job", (event) => receive(JSON.parse(event.data)));
   source.addEventListener("error", () => lost(source.readyState === EventSource.CLOSED));
   return () => source.close();
 }

@@ -59,8 +59,7 @@ class OrderView {
 
   receive(event) {
     this.lost.textContent = "";
-    const jobs = event.jobs ?? [event.job ?? event];
-    this.take({ ...this.order, jobs: this.order.jobs.map((old) => ({ ...old, ...jobs.find((job) => job.id === old.id) })) });
+    this.take({ ...this.order, jobs: this.order.jobs.map((old) => (old.id === event.id ? { ...old, ...event, report: event.report ?? old.report } : old)) });
   }
 
   take(order) {
@@ -147,7 +146,7 @@ class JobRow {
   stop() {
     return attempt(this.cancel, this.error, async () => {
       const job = await post(`/jobs/${this.job.id}/cancel`);
-      this.view.receive(job?.id ? job : { id: this.job.id, state: "cancelled" });
+      this.view.receive(job);
     });
   }
 }
