@@ -14,7 +14,7 @@ from ...ir.diagnostics import NncError
 from ...ir.files import Part, write_together
 from ...ir.stages import Stage, stage
 from ...ir.timing import Timed, untimed
-from ..base import Listing, Symbols, Target, host
+from ..base import Listing, Symbols, Target, find_host, host, target, target_names
 from ..stages import LOOPS, VECTORS
 
 if TYPE_CHECKING:
@@ -97,6 +97,14 @@ class CTarget(Target):
         from .running import compiler
 
         return None if compiler() else "no C compiler is here: install gcc, clang, or ziglang (pip)"
+
+    def not_timed(self) -> str | None:
+        here = find_host()
+        if here is not None and here.pointer_bits != self.pointer_bits:
+            return f"it is scheduled for a processor of {self.pointer_bits} bits, which this is not"
+        named = self.name.removeprefix(f"{HERE}-")
+        other = target(named) if named in target_names() else self
+        return self.obstacle() if other is self else other.obstacle() or self.obstacle()
 
     def load(self, code: bytes, exports: tuple[str, ...]) -> LinkedCode:
         self.check_runs_here()

@@ -127,6 +127,9 @@ class HlsTarget(Target):
             )
         return None
 
+    def not_timed(self) -> str | None:
+        return "what runs here is C++, and no hardware that was made of it"
+
     def load(self, code: bytes, exports: tuple[str, ...]) -> LinkedCode:
         self.check_runs_here()
         from ..c.running import load_cpp
