@@ -5,11 +5,14 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from shutil import which
 
+import httpx
 import numpy as np
 import onnxruntime
 import pytest
@@ -31,21 +34,31 @@ def link(tmp_path) -> Iterator[str]:
         assert server.stdout
         try:
             lines = iter(server.stdout.readline, "")
-            yield next(filter(None, (re.search(r"http\S+/sign-in#\S+", line) for line in lines)))[0]
+            found = next(filter(None, (re.search(r"(http\S+)/sign-in#\S+", line) for line in lines)))
+            wait_until_ready(found[1])
+            yield found[0]
         finally:
             server.send_signal(signal.SIGINT)
             server.wait(60)
 
 
-@pytest.mark.parametrize("width", [1280, 360])
-def test_from_a_model_to_a_program_that_uses_it(link, chromium, tmp_path, width) -> None:
+def wait_until_ready(url: str) -> None:
+    for _ in range(600):
+        with suppress(httpx.TransportError):
+            httpx.get(f"{url}/healthz")
+            return
+        time.sleep(0.2)
+    raise AssertionError("the service does not begin to answer")
+
+
+def test_from_a_model_to_a_program_that_uses_it(link, chromium, tmp_path) -> None:
     """Upload, look, choose, watch, compare, download, build the example, equal numbers."""
     if which("cc") is None:
         skip_unless_ci("there is no compiler of C")
     model = small_network(tmp_path / "net.onnx")
     images = (np.arange(3 * 8 * 8) % 10 / 10).astype(np.float32).reshape(1, 3, 8, 8)  # the example's
     np.savez(tmp_path / "mine.npz", x=images)
-    context = chromium.new_context(viewport={"width": width, "height": 800})
+    context = chromium.new_context(viewport={"width": 1280, "height": 800})
     context.set_default_timeout(60_000)
     page = context.new_page()
 
@@ -60,7 +73,7 @@ def test_from_a_model_to_a_program_that_uses_it(link, chromium, tmp_path, width)
     page.frame_locator("iframe").get_by_role("button", name="Kernels").wait_for()
     page.get_by_role("button", name="Close it").click()
 
-    for engine in page.get_by_role("group", name="Compare with").get_by_role("checkbox", checked=True).all():
+    for engine in page.locator("input[name=engines]:enabled").all():
         engine.set_checked(engine.get_attribute("value") in ("nnc", "onnxruntime"))
     page.get_by_role("group", name="Search").get_by_label("None").check()
     page.get_by_label("My own").check()
@@ -71,7 +84,9 @@ def test_from_a_model_to_a_program_that_uses_it(link, chromium, tmp_path, width)
     page.get_by_text("1 of 1 package finished").wait_for(timeout=PATIENCE)
     page.get_by_role("heading", name="Recommendation").wait_for()
     assert serious(page) == []
+    page.set_viewport_size({"width": 360, "height": 740})
     assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    page.set_viewport_size({"width": 1280, "height": 800})
     shown = page.get_by_role("region", name="All figures").locator("tbody tr").all_inner_texts()
     label = page.locator(".chart svg").get_attribute("aria-label")
     command = page.locator(".command code").first.inner_text()
