@@ -41,7 +41,8 @@ class Check:
     """What a model needs and what it would get.
 
     `format` is the name of what it is written in. `inputs` and `outputs` are empty where something
-    is not supported. `producer` is what wrote it, as far as it says so, `notes` what else it says of itself.
+    is not supported. `producer` is what wrote it, as far as it says so, `notes` what else it says
+    of itself.
     `warnings` say where other runtimes are known to compute something else.
     `host_steps` are the nodes that only a host in Python computes, so that there is no library.
     `assumed` are the shapes of open inputs that the figures are for. `seconds` has a time for each

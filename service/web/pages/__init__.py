@@ -43,7 +43,7 @@ def router() -> APIRouter:
 
 
 class _Asset:
-    """A script or style, kept in memory; browsers ask whether it has changed, and mostly hear no."""
+    """A script or style, kept in memory; browsers ask whether it has changed."""
 
     def __init__(self, path: Path) -> None:
         self.content = path.read_bytes()

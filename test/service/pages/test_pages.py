@@ -57,7 +57,9 @@ def test_an_ended_session_asks_to_sign_in_and_goes_on_there(visit) -> None:
 
 def test_an_upload_pauses_and_goes_on_after_a_reload(visit, tmp_path) -> None:
     """Only what had not arrived is sent again; another file is refused; bytes are the file's."""
-    content = b"".join(hashlib.sha256(bytes([i % 251, i // 251])).digest() * 2048 for i in range(110))
+    content = b"".join(
+        hashlib.sha256(bytes([i % 251, i // 251])).digest() * 2048 for i in range(110)
+    )
     file, other = tmp_path / "big.onnx", tmp_path / "other" / "big.onnx"
     file.write_bytes(content)
     other.parent.mkdir()
@@ -70,7 +72,10 @@ def test_an_upload_pauses_and_goes_on_after_a_reload(visit, tmp_path) -> None:
         if len(sent) != 3:
             route.continue_()
 
-    one.page.route(re.compile(r"/api/v1/uploads/.+"), lambda route: count(route) if route.request.method == "PATCH" else route.continue_())
+    one.page.route(
+        re.compile(r"/api/v1/uploads/.+"),
+        lambda route: count(route) if route.request.method == "PATCH" else route.continue_(),
+    )
     one.upload(file)
     one.wait_for("4.2 MB of 7.2 MB")
     one.page.get_by_role("button", name="Pause: big.onnx").click()
@@ -92,7 +97,10 @@ def test_an_upload_pauses_and_goes_on_after_a_reload(visit, tmp_path) -> None:
 def test_a_lost_connection_is_said_and_the_upload_goes_on(visit, model_file) -> None:
     one = visit()
     failures = iter([True])
-    one.page.route(re.compile(r"/api/v1/uploads/.+"), lambda route: route.abort() if next(failures, False) else route.continue_())
+    one.page.route(
+        re.compile(r"/api/v1/uploads/.+"),
+        lambda route: route.abort() if next(failures, False) else route.continue_(),
+    )
     one.upload(model_file)
     one.page.get_by_role("alert").get_by_text("does not answer").wait_for()
     one.wait_for("Being looked at")
@@ -116,7 +124,9 @@ def test_refusals_are_said_where_they_happen(visit, tmp_path) -> None:
     rows.filter(has_text="huge.onnx").get_by_role("button", name="Cancel").click()
     one.wait_for("Being looked at")
     job = one.served.claim("look")
-    assert one.served.service.queue.finish(job, "failed", error="notes.txt: no model that nnc reads")
+    assert one.served.service.queue.finish(
+        job, "failed", error="notes.txt: no model that nnc reads"
+    )
     one.wait_for("notes.txt: no model that nnc reads")
     one.page.get_by_role("link", name="notes.txt").click()
     one.page.get_by_role("heading", name="nnc cannot take this model").wait_for()
@@ -132,7 +142,14 @@ def test_what_is_in_a_model(visit, model_file, tmp_path) -> None:
     one.page.get_by_role("link", name="net.onnx").click()
     one.wait_for("What is in it")
     text = one.text()
-    for part in ("Format ONNX", "Nodes 5", "Weights 928 B", "Input x f32[1, 3, 8, 8]", "Output y f32[1, 2]", "Conv 1"):
+    for part in (
+        "Format ONNX",
+        "Nodes 5",
+        "Weights 928 B",
+        "Input x f32[1, 3, 8, 8]",
+        "Output y f32[1, 2]",
+        "Conv 1",
+    ):
         assert part in text
     one.page.get_by_role("button", name="Show it here").click()
     inside = one.page.frame_locator("iframe")
@@ -168,27 +185,48 @@ def test_an_order_from_the_choice_to_the_comparison(visit, model_file, tmp_path)
     assert first.options["engines"] == ["nnc", "nnc-tuned", "onnxruntime"]
     assert queue.progress(first, {"step": "measure", "done": 0.4, "text": "turn 4 of 10"})
     one.wait_for("turn 4 of 10")
-    assert one.page.get_by_label("Progress of This machine, f32").evaluate("bar => bar.value") == 0.4
+    assert (
+        one.page.get_by_label("Progress of This machine, f32").evaluate("bar => bar.value") == 0.4
+    )
     one.page.get_by_role("button", name="Cancel cortex-a76, f16").click()
     one.wait_for("Cancelled")
-    engines = [row("nnc", "nnc", 4.0), row("nnc-tuned", "nnc, tuned", 2.5), row("onnxruntime", "ONNX Runtime", 5.0)]
+    engines = [
+        row("nnc", "nnc", 4.0),
+        row("nnc-tuned", "nnc, tuned", 2.5),
+        row("onnxruntime", "ONNX Runtime", 5.0),
+    ]
     served.finish_package(first, report(engines), tmp_path)
     one.wait_for("2.00 × as fast as ONNX Runtime")
     second = served.claim("package")
     assert queue.finish(second, "failed", error="net.onnx cannot be made f16: node 'conv'")
     one.page.get_by_role("alert").get_by_text("cannot be made f16").wait_for()
     unmeasured = report([], "", not_measured_because="this machine is no Arm processor")
-    unmeasured["recommendation"] = {"engine": None, "options": None, "reason": "", "text": "Nothing."}
+    unmeasured["recommendation"] = {
+        "engine": None,
+        "options": None,
+        "reason": "",
+        "text": "Nothing.",
+    }
     served.finish_package(served.claim("package"), unmeasured, tmp_path)
     one.wait_for("4 of 4 packages finished")
     assert one.page.locator("h2").all_inner_texts()[0] == "Recommendation"
 
     table = one.page.get_by_role("region", name="All figures, 1 thread").locator("tbody tr")
-    assert [" ".join(line.split()[:2]) for line in table.all_inner_texts()] == ["nnc, tuned", "nnc 1.0", "ONNX Runtime"]
+    assert [" ".join(line.split()[:2]) for line in table.all_inner_texts()] == [
+        "nnc, tuned",
+        "nnc 1.0",
+        "ONNX Runtime",
+    ]
     assert "2.50 ms ± 0.05 ms 2.00 × 400" in " ".join(table.first.inner_text().split())
     label = one.page.locator(".chart svg").get_attribute("aria-label")
-    assert label == "This machine, f32: nnc, tuned 2.50 ms, 2.00 times as fast as ONNX Runtime; nnc 4.00 ms, 1.25 times as fast as ONNX Runtime; ONNX Runtime 5.00 ms"
-    widths = [box["width"] for box in map(lambda r: r.bounding_box(), one.page.locator(".chart rect").all())]
+    assert (
+        label
+        == "This machine, f32: nnc, tuned 2.50 ms, 2.00 times as fast as ONNX Runtime; nnc 4.00 ms, 1.25 times as fast as ONNX Runtime; ONNX Runtime 5.00 ms"
+    )
+    widths = [
+        box["width"]
+        for box in (bar.bounding_box() for bar in one.page.locator(".chart rect").all())
+    ]
     assert widths[0] / widths[2] == pytest.approx(0.5, abs=0.01)
     one.context.grant_permissions(["clipboard-read", "clipboard-write"])
     one.page.get_by_role("button", name="Copy the command: nnc, tuned").click()
@@ -297,7 +335,9 @@ def test_every_page_is_accessible_and_fits(visit, model_file, tmp_path, width, d
     model = ready_model(one, model_file, tmp_path)
     one.upload(tmp_path / "refused.onnx")
     one.wait_for("Being looked at")
-    assert one.served.service.queue.finish(one.served.claim("look"), "failed", error="no model" * 30)
+    assert one.served.service.queue.finish(
+        one.served.claim("look"), "failed", error="no model" * 30
+    )
     one.wait_for("Refused")
     look()
     one.open(f"/models/{model}")
@@ -311,7 +351,12 @@ def test_every_page_is_accessible_and_fits(visit, model_file, tmp_path, width, d
     assert one.served.service.queue.progress(job, {"step": "tune", "done": 0.2, "text": "tuning"})
     one.wait_for("tuning")
     look()
-    rows = [row("nnc-tuned", "nnc, tuned", 2.5), row("nnc", "nnc", 4.0, within_tolerance=False), row("onnxruntime", "ONNX Runtime", 5.0), row("openvino", "OpenVINO", 0, failed="no")]
+    rows = [
+        row("nnc-tuned", "nnc, tuned", 2.5),
+        row("nnc", "nnc", 4.0, within_tolerance=False),
+        row("onnxruntime", "ONNX Runtime", 5.0),
+        row("openvino", "OpenVINO", 0, failed="no"),
+    ]
     one.served.finish_package(job, report(rows), tmp_path)
     assert one.served.service.queue.finish(one.served.claim("package"), "failed", error="no f16")
     one.wait_for("2 of 2 packages finished")
@@ -368,7 +413,9 @@ def test_all_by_keyboard(visit, model_file, tmp_path) -> None:
     reach("Cancel This machine, f32")
     keys.press("Enter")
     one.wait_for("Cancelled")
-    one.served.finish_package(one.served.claim("package"), report([row("nnc-tuned", "nnc, tuned", 1.0)]), tmp_path)
+    one.served.finish_package(
+        one.served.claim("package"), report([row("nnc-tuned", "nnc, tuned", 1.0)]), tmp_path
+    )
     one.wait_for("Recommendation")
     with one.page.expect_download():
         reach("Download the package")
@@ -401,10 +448,15 @@ def test_the_shell_and_its_assets(served) -> None:
     with httpx.Client(base_url=served.url) as client:
         shell = client.get("/models/anything")
         assert shell.status_code == 200
-        policy = dict(part.strip().split(" ", 1) for part in shell.headers["content-security-policy"].split(";"))
+        policy = dict(
+            part.strip().split(" ", 1)
+            for part in shell.headers["content-security-policy"].split(";")
+        )
         assert policy["script-src"] == policy["style-src"] == policy["connect-src"] == "'self'"
         assert policy["default-src"] == policy["frame-ancestors"] == "'none'"
-        assert not re.search(r"<style|\sstyle=|\son\w+=|https?://(?!www\.w3\.org/2000/svg)", shell.text)
+        assert not re.search(
+            r"<style|\sstyle=|\son\w+=|https?://(?!www\.w3\.org/2000/svg)", shell.text
+        )
         assert re.findall(r"<script[^>]*>(.*?)</script>", shell.text) == [""]
         wanted = re.findall(r'(?:src|href)="(/assets/[^"]+)"', shell.text)
         seen = set()
@@ -418,7 +470,10 @@ def test_the_shell_and_its_assets(served) -> None:
             assert answer.headers["x-content-type-options"] == "nosniff"
             again = client.get(path, headers={"If-None-Match": answer.headers["etag"]})
             assert (again.status_code, again.content) == (304, b"")
-            assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|https?://(?!www\.w3\.org)", answer.text), path
+            assert not re.search(
+                r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|https?://(?!www\.w3\.org)",
+                answer.text,
+            ), path
             wanted += [f"/assets/{name}" for name in re.findall(r'from "\./([^"]+)"', answer.text)]
         assert {"/assets/order.mjs", "/assets/dom.mjs", "/assets/palette.css"} <= seen
         for path in ("/assets/none.mjs", "/assets/..%2f__init__.py", "/assets/page.html.jinja"):

@@ -29,12 +29,23 @@ PATIENCE = 240_000
 @pytest.fixture
 def link(tmp_path) -> Iterator[str]:
     """The link that the first start of a service prints."""
-    command = [sys.executable, "-m", "nnc.tools.nnc", "serve", str(tmp_path / "service"), "--port", "0"]
+    command = [
+        sys.executable,
+        "-m",
+        "nnc.tools.nnc",
+        "serve",
+        str(tmp_path / "service"),
+        "--port",
+        "0",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout
         try:
-            lines = iter(server.stdout.readline, "")
-            found = next(filter(None, (re.search(r"(http\S+)/sign-in#\S+", line) for line in lines)))
+            lines = (
+                re.search(r"(http\S+)/sign-in#\S+", line)
+                for line in iter(server.stdout.readline, "")
+            )
+            found = next(filter(None, lines))
             wait_until_ready(found[1])
             yield found[0]
         finally:
@@ -56,7 +67,8 @@ def test_from_a_model_to_a_program_that_uses_it(link, chromium, tmp_path) -> Non
     if which("cc") is None:
         skip_unless_ci("there is no compiler of C")
     model = small_network(tmp_path / "net.onnx")
-    images = (np.arange(3 * 8 * 8) % 10 / 10).astype(np.float32).reshape(1, 3, 8, 8)  # the example's
+    values = np.arange(3 * 8 * 8) % 10 / 10  # those that the example makes up
+    images = values.astype(np.float32).reshape(1, 3, 8, 8)
     np.savez(tmp_path / "mine.npz", x=images)
     context = chromium.new_context(viewport={"width": 1280, "height": 800})
     context.set_default_timeout(60_000)
@@ -106,7 +118,8 @@ def test_from_a_model_to_a_program_that_uses_it(link, chromium, tmp_path) -> Non
         assert any(row["title"] in line for line in shown)
         assert f"{row['median_ms']:.3g}".rstrip("0") in label
     assert command in [row["command"] for row in rows.values()]
-    expected = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"]).run(None, {"x": images})
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    expected = session.run(None, {"x": images})
     with np.load(root / "inputs.npz") as given, np.load(root / "outputs.npz") as made:
         np.testing.assert_array_equal(given["x"], images)
         outputs = made["y"]
@@ -116,7 +129,9 @@ def test_from_a_model_to_a_program_that_uses_it(link, chromium, tmp_path) -> Non
 
 def printed(folder: Path) -> list[float]:
     """What the example of a package says, built and run as its README says."""
-    build, run = re.findall(r"^ {4}(\S.*)$", (folder / "README.md").read_text(), re.MULTILINE)[:2]
+    commands = re.search(r"```sh\n(.*?)\n```", (folder / "README.md").read_text(), re.DOTALL)
+    assert commands is not None
+    build, run = commands[1].split("\n")
     subprocess.run(build, shell=True, cwd=folder, check=True, capture_output=True)
     said = subprocess.run(run, shell=True, cwd=folder, check=True, capture_output=True, text=True)
     return [float(value) for value in said.stdout.split("]:")[1].split()]

@@ -97,7 +97,7 @@ function targetRow({ name, about, measured, why_not: why }) {
 }
 
 function engineRow({ name, about, available, why_not: why }) {
-  return { value: name, title: about, disabled: !available, remark: available ? "" : why ?? "Not installed here" };
+  return { value: name, title: about || name, disabled: !available, remark: available ? "" : why ?? "Not installed here" };
 }
 
 function group(title, about, ...children) {
