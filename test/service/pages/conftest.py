@@ -46,7 +46,7 @@ def visit(served, chromium, request) -> Iterator[Callable[..., Visit]]:
 
     yield start
     for one in made:
-        one.context.close()
+        one.leave()
     assert [fault for one in made for fault in one.faults] == []
 
 

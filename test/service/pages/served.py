@@ -86,7 +86,7 @@ def serving(folder: Path) -> Iterator[Served]:
         while not server.started:
             time.sleep(0.01)
         yield Served(service, f"http://127.0.0.1:{port}")
-        app.state.streams.closing.set()
+        app.state.streams.closing = True
         server.should_exit = True
         thread.join(20)
     service.close()
@@ -138,6 +138,11 @@ class Visit:
 
     def serious(self) -> list[str]:
         return serious(self.page)
+
+    def leave(self) -> None:
+        """End the visit, and all that the user has left in the service."""
+        self.context.close()
+        self.served.service.accounts.remove(self.user)
 
     def is_too_wide(self) -> bool:
         return self.page.evaluate("document.documentElement.scrollWidth > innerWidth")
