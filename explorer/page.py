@@ -23,6 +23,9 @@ SCRIPTS = (
 )
 """Modules in the order in which they stand in the page: each imports from those before alone."""
 
+STYLES = ("palette.css", "explore.css")
+"""The colours, which other pages may have too, and the page's own style."""
+
 SERVED = "connect-src 'self'; "
 """What the policy of a page allows beyond that of a file, where a server sends it."""
 
@@ -42,7 +45,8 @@ def rendered(title: str, table: str, chunks: Sequence[str], server: str = "") ->
 
     With the address of the model at a `server`, the page asks that, and may connect to its origin.
     """
-    script, style = joined_scripts(), (ASSETS / "explore.css").read_text(encoding="utf-8")
+    script = joined_scripts()
+    style = "".join((ASSETS / name).read_text(encoding="utf-8") for name in STYLES)
     policy = (
         f"default-src 'none'; script-src {_digest(script)} 'wasm-unsafe-eval'; "
         f"style-src {_digest(style)}; img-src data:; "

@@ -16,18 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from sqlalchemy import (
-    Connection,
-    Row,
-    and_,
-    delete,
-    func,
-    insert,
-    not_,
-    null,
-    select,
-    update,
-)
+from sqlalchemy import Connection, Row, and_, delete, func, insert, not_, null, select, update
 
 from ..ir.diagnostics import NncError
 from .errors import ConflictError, NotFoundError, QuotaError

@@ -176,7 +176,7 @@ def _catalogue() -> Catalogue:
     found = [one for row in all_targets() for one in (row, *row.variants)]
     entries = [TargetEntry(HOST, f"this machine: {detailed(here)}", True)] if here else []
     for one in found:
-        obstacle = one.obstacle()
+        obstacle = one.not_timed()
         entries.append(TargetEntry(one.name, one.summary, obstacle is None, obstacle))
     engines = [
         EngineEntry(one.name, one.title, not one.missing(), one.missing() or None)

@@ -9,25 +9,40 @@ from pathlib import Path
 from typing import Any
 
 from ...frontends.common.front_end import Examination, OperatorUse
-from ...frontends.formats import examine_model
+from ...frontends.common.source import Source
+from ...frontends.formats import examine_model, find_format
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.location import node_of
 from ...targets.base import Target
 from ..compile import load_module
 from ..hosting import cut_parts, entry_of, host_steps, is_hosted
-from .dimensions import OpenDimension, has_open, input_dims, input_names, open_dimensions
+from .dimensions import (
+    NamedTensor,
+    OpenDimension,
+    has_open,
+    input_dims,
+    input_names,
+    inputs_of,
+    open_dimensions,
+    outputs_of,
+)
 from .work import Work, work_of, work_on
 
 ASSUMED = 128
 """What open extents count as where nothing says another; the first one of an input counts as 1."""
+
+IR_TEXT = "IR text"
+"""What a file of the graph's level is called among formats."""
 
 
 @dataclass(frozen=True)
 class Check:
     """What a model needs and what it would get.
 
-    `producer` is what wrote it, as far as it says so, `notes` what else it says of itself.
+    `format` is the name of what it is written in. `inputs` and `outputs` are empty where something
+    is not supported. `producer` is what wrote it, as far as it says so, `notes` what else it says
+    of itself.
     `warnings` say where other runtimes are known to compute something else.
     `host_steps` are the nodes that only a host in Python computes, so that there is no library.
     `assumed` are the shapes of open inputs that the figures are for. `seconds` has a time for each
@@ -35,8 +50,11 @@ class Check:
     """
 
     model: str
+    format: str
     producer: str
     notes: Mapping[str, str]
+    inputs: tuple[NamedTensor, ...]
+    outputs: tuple[NamedTensor, ...]
     operators: tuple[OperatorUse, ...]
     faults: tuple[str, ...]
     unexamined: int
@@ -53,8 +71,11 @@ class Check:
         work = self.work
         return {
             "model": self.model,
+            "format": self.format,
             "producer": self.producer,
             "notes": dict(self.notes),
+            "inputs": [asdict(one) for one in self.inputs],
+            "outputs": [asdict(one) for one in self.outputs],
             "operators": [asdict(one) for one in self.operators],
             "unsupported": list(self.faults),
             "unexamined": self.unexamined,
@@ -90,19 +111,26 @@ def check(
     }
     found = _examine(model, choices)
     dimensions: list[OpenDimension] = []
+    inputs: list[NamedTensor] = []
+    outputs: list[NamedTensor] = []
     work, assumed, steps, seconds = None, {}, (), {}
     if found.module is not None:
         places = (node_of(op.loc) or f"'{op.name}'" for op in host_steps(found.module))
         steps = tuple(dict.fromkeys(places))
         dimensions = open_dimensions(found.module)
+        if (entry := entry_of(found.module)) is not None:
+            inputs, outputs = inputs_of(entry), outputs_of(entry)
         assumed, module = _closed(model, found.module, choices)
         if module is not None:
             seconds = {t.name: _on(t, module).seconds(t.machine, threads) for t in targets}
             work = _sum(module, lambda part: work_of(part, ASSUMED))
     return Check(
         model,
+        _format_of(model),
         found.producer,
         found.notes,
+        tuple(inputs),
+        tuple(outputs),
         found.operators,
         found.faults,
         found.unexamined,
@@ -114,6 +142,10 @@ def check(
         threads,
         seconds,
     )
+
+
+def _format_of(model: str) -> str:
+    return IR_TEXT if Path(model).suffix == ".mlir" else find_format(Source(model)).name
 
 
 def _on(target: Target, module: Operation) -> Work:

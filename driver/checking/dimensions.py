@@ -7,13 +7,42 @@ from dataclasses import dataclass
 
 from ...dialects import nn
 from ...dialects.func import FuncOp
-from ...dialects.marks import ENTRY, INPUT_DIMS, INPUT_NAMES
+from ...dialects.marks import ENTRY, INPUT_DIMS, INPUT_NAMES, OUTPUT_DIMS, OUTPUT_NAMES
 from ...ir.attributes import ArrayAttr
 from ...ir.core import BlockArgument, Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.location import node_of
-from ...ir.types import IntegerType, TensorType
+from ...ir.types import IntegerType, TensorType, Type
 from ..hosting import entry_of
+
+
+@dataclass(frozen=True)
+class NamedTensor:
+    """An input or output: what the model calls it, and its type, such as `f32[batch, 3, ?]`."""
+
+    name: str
+    type: str
+
+
+def inputs_of(entry: FuncOp) -> list[NamedTensor]:
+    """What a model is given, in order."""
+    return _named(entry.function_type.inputs, input_names(entry), input_dims(entry))
+
+
+def outputs_of(entry: FuncOp) -> list[NamedTensor]:
+    """What a model computes, in order."""
+    types = entry.function_type.results
+    names = [one.value for one in entry.attributes[OUTPUT_NAMES]]  # type: ignore[attr-defined]
+    return _named(types, names, _dims(entry, OUTPUT_DIMS, types))
+
+
+def _named(
+    types: Sequence[Type], names: Sequence[str], dims: Sequence[Sequence[str]]
+) -> list[NamedTensor]:
+    return [
+        NamedTensor(name, _type_text(type, own) if isinstance(type, TensorType) else str(type))
+        for name, type, own in zip(names, types, dims, strict=True)
+    ]
 
 
 @dataclass(frozen=True)
@@ -65,10 +94,14 @@ def input_names(entry: FuncOp) -> list[str]:
 
 def input_dims(entry: FuncOp) -> list[list[str]]:
     """The names of each input's dimensions, empty where there is none."""
-    named = entry.attributes.get(INPUT_DIMS)
+    return _dims(entry, INPUT_DIMS, entry.function_type.inputs)
+
+
+def _dims(entry: FuncOp, mark: str, types: Sequence[Type]) -> list[list[str]]:
+    named = entry.attributes.get(mark)
     if isinstance(named, ArrayAttr):
         return [[dim.value for dim in dims] for dims in named]  # type: ignore[attr-defined]
-    return [[""] * len(getattr(t, "shape", ())) for t in entry.function_type.inputs]
+    return [[""] * len(getattr(t, "shape", ())) for t in types]
 
 
 def has_open(value: Value) -> bool:

@@ -17,7 +17,7 @@ from ...ir.diagnostics import NncError
 from ...ir.version import VERSION
 from ..errors import ServiceError
 from ..service import Service
-from . import account_routes, job_routes, metrics, model_routes, upload_routes
+from . import account_routes, job_routes, metrics, model_routes, pages, upload_routes
 from .events import Streams
 from .guard import Guard
 from .settings import WebSettings
@@ -51,6 +51,7 @@ def make_app(service: Service, settings: WebSettings) -> FastAPI:
         api.include_router(routes.router)
     app.include_router(api)
     app.include_router(metrics.router)
+    app.include_router(pages.router())
     app.add_exception_handler(NncError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)

@@ -52,6 +52,9 @@ def test_operations_bytes_and_memory(tmp_path):
     code, found = as_json(model, tmp_path, "--target", "x86-64-v4,cortex-a76")
     assert code == 0
     assert found["operations"] == 2 * 16 * 32 * 64 + 16 * 64
+    assert found["format"] == "ONNX"
+    assert found["inputs"] == [{"name": "x", "type": "f32[16, 32]"}]
+    assert found["outputs"] == [{"name": "y", "type": "f32[16, 64]"}]
     assert found["kernels"] == 1
     assert found["weights_bytes"] == 4 * 32 * 64
     assert found["activations_bytes"] == 4 * (16 * 32 + 16 * 64)
