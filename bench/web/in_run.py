@@ -32,8 +32,8 @@ _ARRAYS = {
     "bool": "Uint8Array",
 }
 _FASTEST = 0.25
-"""The part of the runs that counts, the fastest of each kernel: others disturb the rest. A browser's
-clock is coarse, so that only a mean says what lies between its steps."""
+"""The part of the runs that counts, the fastest of each kernel: others disturb the rest. A
+browser's clock is coarse, so that only a mean says what lies between its steps."""
 _PAGE = """<!doctype html><meta charset="utf-8"><script type="module">
 const post = (body) => fetch("/", { method: "POST", body: JSON.stringify(body) });
 try {

@@ -1,6 +1,7 @@
 """What `bench.explore --beside` says of times in a page and in runs."""
 
 import numpy as np
+
 from bench.explore import beside
 from bench.web.in_run import mean_times
 
