@@ -86,7 +86,7 @@ class _Handler(SimpleHTTPRequestHandler):
         self.end_headers()
 
     def _answer(self, body: Any) -> None:
-        status, found = self.answers[self.path](body, self.headers)
+        status, found = self.answers[self.path](body, dict(self.headers.items()))
         data = json.dumps(found).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")

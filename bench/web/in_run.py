@@ -31,9 +31,9 @@ _ARRAYS = {
     "uint8": "Uint8Array",
     "bool": "Uint8Array",
 }
-_TRIMMED = 0.1
-"""The part of the samples that is left out at each end: a browser's clock is coarse, so that only a
-mean says what lies between its steps."""
+_FASTEST = 0.25
+"""The part of the runs that counts, the fastest of each kernel: others disturb the rest. A
+browser's clock is coarse, so that only a mean says what lies between its steps."""
 _PAGE = """<!doctype html><meta charset="utf-8"><script type="module">
 const post = (body) => fetch("/", { method: "POST", body: JSON.stringify(body) });
 try {
@@ -120,7 +120,7 @@ class WholeModel:
 def mean_times(
     runs: Sequence[Sequence[Sequence[float]]], names: tuple[list[str], list[str]]
 ) -> dict[str, float]:
-    """Trimmed means over runs, in microseconds, from stamps in nanoseconds."""
+    """Means over the fastest runs, in microseconds, from stamps in nanoseconds."""
     each: dict[str, list[float]] = {}
     for stamps, inner in runs:
         outputs: dict[str, Any] = {TIMES: np.array(stamps)}
@@ -128,9 +128,9 @@ def mean_times(
             outputs[INNER] = np.reshape(inner, (-1, 2))
         for name, took in kernel_times(outputs, names).items():
             each.setdefault(name, []).append(took)
-    return {name: _trimmed(samples) / 1e3 for name, samples in each.items()}
+    return {name: _fastest(samples) / 1e3 for name, samples in each.items()}
 
 
-def _trimmed(samples: Sequence[float]) -> float:
-    left = int(_TRIMMED * len(samples))
-    return float(np.mean(sorted(samples)[left : len(samples) - left]))
+def _fastest(samples: Sequence[float]) -> float:
+    count = max(1, int(_FASTEST * len(samples)))
+    return float(np.mean(sorted(samples)[:count]))

@@ -110,7 +110,7 @@ def test_a_schedule_is_run_beside_the_default_and_compared_with_the_reference(fo
 )
 def test_a_schedule_that_is_at_fault_is_not_right(folder, capsys, monkeypatch, fault, right):
     def run(crew, schedules, seconds=None, whole=False):
-        return Answer(faults=dict.fromkeys(schedules, fault))
+        return Answer(faults={str(key): fault for key in schedules})
 
     monkeypatch.setattr("nnc.driver.tuning.crew.LocalCrew.run", run)
     assert tried(folder, SCHEDULE) == 1

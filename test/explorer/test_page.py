@@ -251,7 +251,7 @@ def test_kernels_of_the_page_compute_what_the_model_does(tmp_path: Path) -> None
     (name,) = trial.pools
     arguments = part.kernels[name].arguments
     assert arguments is not None and [a.bytes for a in arguments] == [512, 512, 256]
-    (tmp_path / "kernel.wasm").write_bytes(trial.code)
+    (tmp_path / "kernel.wasm").write_bytes(trial.made.code)
     x, y = (np.arange(128, dtype=np.float32).reshape(s) % 7 - 3 for s in ((8, 16), (16, 8)))
     script = f"""
         const memory = new WebAssembly.Memory({{ initial: 1024, maximum: 65536 }});
