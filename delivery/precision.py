@@ -53,7 +53,7 @@ def in_precision(
     made, floats = folder / f"{path.stem}.{name}.onnx", PRECISIONS[name].floats
     try:
         if floats:
-            type = onnx.TensorProto.DataType.Value(floats)
+            type: int = getattr(onnx.TensorProto, floats)
             onnx.save(narrowed(_current(onnx.load(path)), type), made)
         else:
             _quantize(path, made, samples)
@@ -72,13 +72,13 @@ _OPSET = 22
 def _current(model: onnx.ModelProto) -> onnx.ModelProto:
     """The model in the version of operators that takes all floats, where ONNX can convert it."""
     import onnx
-    from onnx.version_converter import convert_version
+    from onnx import version_converter
 
     versions = [one.version for one in model.opset_import if one.domain in ("", "ai.onnx")]
     if not versions or max(versions) >= _OPSET:
         return model
     try:
-        return convert_version(model, _OPSET)
+        return version_converter.convert_version(model, _OPSET)
     except (RuntimeError, ValueError, onnx.checker.ValidationError):
         return model
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 def load_xgboost(task: Task) -> Run:
     """The margin or probability that the model's objective gives."""
-    import xgboost
+    xgboost = import_module("xgboost")
 
     booster = xgboost.Booster({"nthread": task.threads}, model_file=task.model)
     rows = _rows(task)
@@ -22,7 +23,7 @@ def load_xgboost(task: Task) -> Run:
 
 def load_lightgbm(task: Task) -> Run:
     """The prediction of a text file."""
-    import lightgbm
+    lightgbm = import_module("lightgbm")
 
     booster = lightgbm.Booster(model_file=task.model)
     rows = _rows(task)
@@ -32,7 +33,7 @@ def load_lightgbm(task: Task) -> Run:
 
 def load_catboost(task: Task) -> Run:
     """The prediction of a file of JSON."""
-    import catboost
+    catboost = import_module("catboost")
 
     model = catboost.CatBoost().load_model(task.model, format="json")
     rows = _rows(task)

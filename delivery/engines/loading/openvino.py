@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ _READERS = {".onnx": "onnx_frontend", ".tflite": "tensorflow_lite_frontend"}
 
 def load(task: Task) -> Run:
     """The model compiled for latency, in the precision that it has itself."""
-    import openvino as ov
+    ov = import_module("openvino")
 
     config = {
         "INFERENCE_NUM_THREADS": task.threads,

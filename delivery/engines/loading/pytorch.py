@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,7 @@ def load(task: Task) -> Run:
 
 def load_compiled(task: Task) -> Run:
     """By torch.compile, which needs a C++ compiler; the first run compiles."""
-    import torch
+    torch = import_module("torch")
 
     with task.compiling():
         run = _running(task, torch.compile(_module(task)))
@@ -27,7 +28,7 @@ def load_compiled(task: Task) -> Run:
 
 
 def _module(task: Task) -> Any:
-    import torch
+    torch = import_module("torch")
 
     torch.set_num_threads(task.threads)
     try:
@@ -40,7 +41,7 @@ def _module(task: Task) -> Any:
 
 
 def _running(task: Task, module: Any) -> Run:
-    import torch
+    torch = import_module("torch")
 
     tensors = [torch.from_numpy(np.array(array)) for array in task.inputs.values()]
     task.ships(task.model, *task.libraries("torch", "torch/lib"))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,10 +13,13 @@ if TYPE_CHECKING:
 
 def load_litert(task: Task) -> Run:
     """A .tflite file by LiteRT, with its kernels for processors."""
-    from ai_edge_litert.interpreter import Interpreter, OpResolverType
-
-    kinds = OpResolverType.BUILTIN_REF if task.options.get("plain") else OpResolverType.AUTO
-    interpreter = Interpreter(
+    litert = import_module("ai_edge_litert.interpreter")
+    kinds = (
+        litert.OpResolverType.BUILTIN_REF
+        if task.options.get("plain")
+        else litert.OpResolverType.AUTO
+    )
+    interpreter = litert.Interpreter(
         task.model, num_threads=task.threads, experimental_op_resolver_type=kinds
     )
     runner = interpreter.get_signature_runner(task.options.get("signature"))
@@ -28,7 +32,7 @@ def load_litert(task: Task) -> Run:
     return lambda: list(runner(**task.inputs).values())
 
 
-def _by_place(task: Task, interpreter) -> Run:
+def _by_place(task: Task, interpreter: Any) -> Run:
     """Inputs in the order in which the file has them."""
     details, arrays = interpreter.get_input_details(), list(task.inputs.values())
     for one, array in zip(details, arrays, strict=True):
@@ -49,7 +53,7 @@ def _by_place(task: Task, interpreter) -> Run:
 
 def load_saved_model(task: Task) -> Run:
     """A function of a SavedModel, by TensorFlow."""
-    import tensorflow as tf
+    tf = import_module("tensorflow")
 
     _set_threads(task)
     loaded = tf.saved_model.load(task.model)
@@ -69,10 +73,10 @@ def load_saved_model(task: Task) -> Run:
 
 def load_keras(task: Task) -> Run:
     """A .keras or .h5 file by Keras on TensorFlow."""
-    import tensorflow as tf
+    tf = import_module("tensorflow")
 
     _set_threads(task)
-    import keras
+    keras = import_module("keras")
 
     model = keras.models.load_model(task.model, compile=False)
     function = tf.function(lambda *tensors: model(tensors[0] if len(tensors) == 1 else tensors))
@@ -82,7 +86,7 @@ def load_keras(task: Task) -> Run:
 
 
 def _set_threads(task: Task) -> None:
-    import tensorflow as tf
+    tf = import_module("tensorflow")
 
     tf.config.threading.set_intra_op_parallelism_threads(task.threads)
     tf.config.threading.set_inter_op_parallelism_threads(1)
