@@ -66,7 +66,7 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Without raising them again at the end, as uvicorn does: what is around has to end, too."""
+        """Without raising them again at the end as uvicorn does: what is around ends, too."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return
