@@ -24,7 +24,8 @@ def checked_name(name: str, what: str) -> str:
     """A name as a person gave it, which is shown and never used as a path. Raises InvalidError."""
     if not name or len(name) > _LONGEST_NAME:
         raise InvalidError(f"{what} has 1 to {_LONGEST_NAME} characters, not {len(name)}")
-    if any(unicodedata.category(character).startswith("C") for character in name):
+    kinds = {unicodedata.category(character) for character in name}
+    if any(kind.startswith("C") or kind in ("Zl", "Zp") for kind in kinds):
         raise InvalidError(f"{what} has a character that cannot be seen")
     return name
 

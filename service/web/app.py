@@ -55,7 +55,6 @@ def make_app(service: Service, settings: WebSettings) -> FastAPI:
     app.add_exception_handler(NncError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(Exception, _failed)
     app.add_middleware(metrics.Measured, metrics=app.state.metrics)
     app.add_middleware(Guard, settings=settings, limits=service.limits)
     return app
@@ -100,8 +99,3 @@ def _http_error(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     said = "there is nothing at this address" if error.status_code == 404 else str(error.detail)
     return JSONResponse({"error": said}, error.status_code, error.headers)
-
-
-def _failed(_request: Request, error: Exception) -> JSONResponse:
-    _log.error("a request failed", exc_info=error)
-    return JSONResponse({"error": "the service failed at this request; its log says more"}, 500)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import time
 from collections.abc import Mapping
@@ -14,6 +15,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..limits import Limits
 from .settings import WebSettings
+
+_log = logging.getLogger("nnc.service")
 
 _UPLOAD = re.compile(r"/api/v1/uploads/[^/]+", re.ASCII)
 
@@ -75,7 +78,27 @@ class Guard:
             await answer(scope, receive, send)
             return
         body = _Body(receive, most, limits, is_upload)
-        await self._app(scope, body.receive, send)
+        answering = _Answering(send)
+        try:
+            await self._app(scope, body.receive, answering.send)
+        except Exception:
+            _log.exception("%s %s failed", scope["method"], scope["path"])
+            if answering.begun:  # the client sees that the rest is missing
+                raise
+            answer = JSONResponse({"error": "the service failed; its log says more"}, 500)
+            await answer(scope, receive, send)
+
+
+class _Answering:
+    """Knows whether an answer has begun."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self.begun = False
+
+    async def send(self, message: Message) -> None:
+        self.begun = True
+        await self._send(message)
 
 
 class _Body:

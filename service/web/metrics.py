@@ -79,13 +79,21 @@ class Measured:
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
-                route = getattr(scope.get("route"), "path", "none")
+                route = _pattern(scope)
                 labels = (scope["method"], route, str(message["status"]))
                 self._metrics.requests.labels(*labels).inc()
                 self._metrics.seconds.labels(route).observe(time.perf_counter() - started)
             await send(message)
 
         await self._app(scope, receive, sending)
+
+
+def _pattern(scope: Scope) -> str:
+    """The path with the names of its parameters in place of their values."""
+    if "route" not in scope:
+        return "none"
+    names = {value: f"{{{name}}}" for name, value in scope.get("path_params", {}).items()}
+    return "/".join(names.get(part, part) for part in scope["path"].split("/"))
 
 
 @router.get("/healthz", response_class=PlainTextResponse)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import threading
 import time
@@ -24,6 +25,8 @@ _GRACE_SECONDS = 10
 """For which requests that are being answered may go on after a signal to end."""
 
 _POLL_SECONDS = 0.02
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 _MOST_CONNECTIONS = 1000
 """At a time; who comes then hears 503."""
@@ -60,6 +63,19 @@ class _Server(uvicorn.Server):
         )
         super().__init__(config)
         self._streams: Streams = app.state.streams
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Without raising them again at the end as uvicorn does: what is around ends, too."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {one: signal.signal(one, self.handle_exit) for one in _SIGNALS}
+        try:
+            yield
+        finally:
+            for one, handler in before.items():
+                signal.signal(one, handler)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)

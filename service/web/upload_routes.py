@@ -79,7 +79,10 @@ async def _receive(request: Request, part: Part) -> None:
             if len(waiting) >= CHUNK:
                 ready, waiting = waiting, bytearray()
                 await run_in_threadpool(part.write, ready)
-    except (ClientDisconnect, HTTPException):
+    except ClientDisconnect:
+        await run_in_threadpool(part.write, waiting)
+        raise HTTPException(400, "the connection broke") from None
+    except HTTPException:  # too slow
         await run_in_threadpool(part.write, waiting)
         raise
     await run_in_threadpool(part.write, waiting)

@@ -1,5 +1,6 @@
 """The server as a process with a socket: slow clients, an orderly end, and kills in the middle."""
 
+import hashlib
 import signal
 import socket
 import subprocess
@@ -9,13 +10,14 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from nnc.service.errors import ConflictError
 from nnc.service.limits import Limits
 from nnc.service.web.server import Listening, bind, serving
 from nnc.service.web.settings import loopback_settings
 
 from bench.service import Load, run_load
 
-from .conftest import results
+from .conftest import results, some_bytes
 
 pytestmark = pytest.mark.service
 
@@ -131,20 +133,29 @@ class TestSlow:
             part.write(b"y" * (100_000 - kept))
         assert "model" in service.uploads.finish(ann.id, id)
 
-    def test_a_client_that_goes_away_keeps_what_came(self, address, service, token):
-        ann = service.accounts.find("ann")
-        id = service.uploads.begin(ann.id, "m.onnx", 100_000)["id"]
+    def test_a_client_that_goes_away_goes_on_later(self, address, service, token):
+        ann, content = service.accounts.find("ann"), some_bytes(2_000_000)
+        id = service.uploads.begin(ann.id, "m.onnx", len(content))["id"]
         sent = head(
             address, "PATCH", f"/api/v1/uploads/{id}", token, Upload_Offset=0,
-            Content_Type="application/octet-stream", Content_Length=100_000,
+            Content_Type="application/octet-stream", Content_Length=len(content),
         )  # fmt: skip
         with socket.create_connection(address) as connection:
-            connection.sendall(sent + b"x" * 30_000)
-        for _ in range(200):
-            if service.uploads.get(ann.id, id)["offset"] == 30_000:
+            connection.sendall(sent + content[:1_000_000])
+            while (seen := service.uploads.get(ann.id, id)["offset"]) < 500_000:
+                time.sleep(0.02)
+        assert 500_000 <= seen <= 1_000_000
+        for _ in range(500):
+            try:
+                kept = service.uploads.get(ann.id, id)["offset"]
+                with service.uploads.writing(ann.id, id, kept) as part:
+                    part.write(content[kept:])
                 break
-            time.sleep(0.05)
-        assert service.uploads.get(ann.id, id)["offset"] == 30_000
+            except ConflictError:  # the server has not noticed yet
+                time.sleep(0.05)
+        made = service.uploads.finish(ann.id, id)["model"]
+        wanted = hashlib.sha256(content).hexdigest()
+        assert service.models.get(ann.id, made)["sha256"] == wanted
 
     def test_metrics_and_documents_for_this_machine(self, address):
         for path, wanted in (("/metrics", b"nnc_jobs"), ("/openapi.json", b'"/api/v1/uploads"')):
