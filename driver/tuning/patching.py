@@ -232,7 +232,8 @@ def candidate_module(
     one.kernel = name = function.sym_name
     part.body_block.append(one)
     if interface.has_pool:
-        type = llvm.function_type([*[llvm.ptr] * 3, *[i64] * 3])
+        types: list[Type] = [*[llvm.ptr] * 3, *[i64] * 3]
+        type = llvm.function_type(types)
         part.body_block.append(llvm.Func.define(PARALLEL_FOR, type, declaration=True))
     shape = lower_scheduled(part, lambda called: interface.marks if called == name else None)[name]
     part.body_block.prepend(_global(_NEEDS))

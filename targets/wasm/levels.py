@@ -67,9 +67,7 @@ _SIMD = Processor(
     ),
 )
 
-_SCALAR = replace(
-    _SIMD, vector_bits=32, unit_bits=32, full_width_units=2, has_pair_products=False
-)
+_SCALAR = replace(_SIMD, vector_bits=32, unit_bits=32, full_width_units=2, has_pair_products=False)
 
 _RELAXED = replace(_SIMD, has_fma=True, full_width_units=2)
 
@@ -131,10 +129,10 @@ class Wasm(LlvmTarget):
         return threads == 1 and self.not_timed() is None
 
     def replacing(self, program: Program, kernels: int) -> ReplacingModel:
-        from .replacing import EngineModel
+        from .module import replacing_in_engine
 
         assert self.emulator is not None
-        return EngineModel(self, self.emulator, program, kernels)
+        return replacing_in_engine(self, self.emulator, program, kernels)
 
     def running(
         self, program: Program, threads: int, progress: Callable[[str], None] | None = None

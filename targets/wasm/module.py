@@ -30,6 +30,7 @@ from ...runtime.program import Program
 from ..emulator import Runner
 from ..llvm.ir import llvm_ir
 from .linker import MEMORY, PAGE, STACK, WasmToolchain
+from .replacing import EngineModel
 
 if TYPE_CHECKING:
     from .levels import Wasm
@@ -52,6 +53,9 @@ _CALLED = (
 )
 """Functions of `wasm.c` that code of kernels may call."""
 SECTION = "nnc"
+REPLACING_SOURCE = ROOM / "wasm_replacing.mjs"
+_AT_ONCE = ("--no-liftoff", "--no-wasm-tier-up", "--no-wasm-lazy-compilation")
+"""Node's flags for code that is as fast in its first call as in any later one."""
 _PLACEHOLDER = 'const MODEL = "MODEL";'
 _PROBES = {"simd128": "128-bit vectors (SIMD)", "relaxed-simd": "relaxed vectors (relaxed SIMD)"}
 """LLVM's features that an engine may lack, and what the loader calls them."""
@@ -64,6 +68,17 @@ def in_engine(target: Wasm, engine: Runner, program: Program, threads: int) -> E
     loader = write_module(target, program, path, ArtifactOptions())[1]
     command = [*engine.command(), str(RUNNER_SOURCE), str(loader), str(threads)]
     return Emulated(program, command, folder, threads)
+
+
+def replacing_in_engine(target: Wasm, engine: Runner, program: Program, count: int) -> EngineModel:
+    """The same, so many of whose kernels can be replaced. Raises NncError."""
+    folder = TemporaryDirectory(prefix="nnc-")
+    path = Path(folder.name) / "model.wasm"
+    options, replaceable = ArtifactOptions(), Replaceable(count)
+    loader = write_module(target, program, path, options, replaceable=replaceable)[1]
+    start, *flags = engine.command()
+    command = [start, *_AT_ONCE, *flags, str(REPLACING_SOURCE), str(loader), str(count)]
+    return EngineModel(target, target.toolchain(), program, command, folder)
 
 
 def write_module(

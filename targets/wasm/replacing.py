@@ -11,27 +11,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
-from ...artifacts.options import ArtifactOptions
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...runtime.emulated import Emulated
 from ...runtime.program import Program
 from ...runtime.replacing import Compared, ReplacingModel
-from ..emulator import Runner
 from ..llvm.ir import llvm_ir
-from .linker import PAGE, STACK, Place
-from .module import ROOM, Replaceable, write_module
+from ..llvm.target import LlvmTarget
+from .linker import PAGE, STACK, Place, WasmToolchain
 
-if TYPE_CHECKING:
-    from .levels import Wasm
-
-REPLACING_SOURCE = ROOM / "wasm_replacing.mjs"
-_AT_ONCE = ("--no-liftoff", "--no-wasm-tier-up", "--no-wasm-lazy-compilation")
-"""Node's flags for code that is as fast in its first call as in any later one."""
 _PLACE, _LOAD, _USE, _COMPARE = -1, -2, -3, -4
 _AT, _DIFFERS = -1, -2
 _CANDIDATE = "@nnc_candidate"
@@ -40,16 +30,20 @@ _CANDIDATE = "@nnc_candidate"
 class EngineModel(Emulated, ReplacingModel):
     """A model on one thread in an engine; calls use the candidates that were chosen last."""
 
-    def __init__(self, target: Wasm, engine: Runner, program: Program, count: int) -> None:
-        """`count` kernels are replaceable. Raises NncError where the engine does not start."""
-        folder = TemporaryDirectory(prefix="nnc-")
-        path = Path(folder.name) / "model.wasm"
-        options, replaceable = ArtifactOptions(), Replaceable(count)
-        loader = write_module(target, program, path, options, replaceable=replaceable)[1]
-        start, *flags = engine.command()
-        command = [start, *_AT_ONCE, *flags, str(REPLACING_SOURCE), str(loader), str(count)]
+    def __init__(
+        self,
+        target: LlvmTarget,
+        tools: WasmToolchain,
+        program: Program,
+        command: Sequence[str],
+        folder: TemporaryDirectory[str],
+    ) -> None:
+        """`command` starts the engine on a module in the folder, which is removed at the end.
+
+        Raises NncError where it does not start.
+        """
         super().__init__(program, command, folder, 1)
-        self._target, self._shared = target, program.parallel
+        self._target, self._tools, self._shared = target, tools, program.parallel
         self._tags = itertools.count()
         self._tag_of: dict[bytes, int] = {}
         self._region = (0, 0, 0)
@@ -87,8 +81,8 @@ class EngineModel(Emulated, ReplacingModel):
             address, room, functions = self._region
             if not address:
                 raise NncError(f"the engine has no memory for {needed:,} bytes of candidates")
-            tools = self._target.toolchain()
-            module = tools.linked_beside(codes, tags, Place(address, functions), self._shared)
+            place = Place(address, functions)
+            module = self._tools.linked_beside(codes, tags, place, self._shared)
             needed = PAGE * memory_pages_of(module) - address
             if needed <= room:
                 return module

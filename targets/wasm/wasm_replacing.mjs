@@ -59,13 +59,20 @@ function place(bytes) {
   send(region.at, region.bytes, base);
 }
 
+// What candidates import. A pool of threads that one brings along asks the system for more, but is
+// never started on one thread.
+const known = { ...env, ...code, memory, __indirect_function_table: table };
+const absent = (name) => () => {
+  throw new Error(`a candidate calls '${name}', which the engine does not have`);
+};
+const given = new Proxy(known, { get: (all, name) => all[name] ?? absent(name) });
+
 // A module for that place, and the tag of each candidate in it.
 function loadModule(count) {
   const [size] = numbers(1);
   const module = new WebAssembly.Module(receive(size));
   const tags = numbers(count);
   new Uint8Array(memory.buffer, region.at, region.bytes).fill(0);
-  const given = { ...env, ...code, memory, __indirect_function_table: table };
   const made = new WebAssembly.Instance(module, { env: given }).exports;
   tags.forEach((tag, i) => {
     const needs = made[`nnc_candidate_${tag}_needs`].value;
