@@ -21,8 +21,9 @@ def load_compiled(task: Task) -> Run:
     """By torch.compile, which needs a C++ compiler; the first run compiles."""
     torch = import_module("torch")
 
+    module = _module(task)
     with task.compiling():
-        run = _running(task, torch.compile(_module(task)))
+        run = _running(task, torch.compile(module))
         run()
     return run
 
