@@ -53,8 +53,8 @@ def in_precision(
     made, floats = folder / f"{path.stem}.{name}.onnx", PRECISIONS[name].floats
     try:
         if floats:
-            type: int = getattr(onnx.TensorProto, floats)
-            onnx.save(narrowed(_current(onnx.load(path)), type), made)
+            element: int = getattr(onnx.TensorProto, floats)
+            onnx.save(narrowed(_current(onnx.load(path)), element), made)
         else:
             _quantize(path, made, samples)
     except NncError:

@@ -168,7 +168,7 @@ class DeviceTarget(Target):
         return load_device_code(self, code, DEVICE_ADD in exports)
 
     def apart(self, module: Operation) -> tuple[bytes, bytes, str]:
-        kernels = self._kernels(module)
+        kernels = self.kernels_of(module)
         around = self.caller.object_of(self._around(module))
         return around, kernels.code or kernels.text.encode(), _lines(kernels.rows)
 
