@@ -92,8 +92,11 @@ def _pattern(scope: Scope) -> str:
     """The path with the names of its parameters in place of their values."""
     if "route" not in scope:
         return "none"
-    names = {value: f"{{{name}}}" for name, value in scope.get("path_params", {}).items()}
-    return "/".join(names.get(part, part) for part in scope["path"].split("/"))
+    path: str = scope["path"]
+    names: dict[str, str] = {
+        value: f"{{{name}}}" for name, value in scope.get("path_params", {}).items()
+    }
+    return "/".join(names.get(part, part) for part in path.split("/"))
 
 
 @router.get("/healthz", response_class=PlainTextResponse)
