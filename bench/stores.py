@@ -5,6 +5,7 @@ They need PostgreSQL's `initdb` and `pg_ctl`, and `pip install 'nnc[service-test
 
 from __future__ import annotations
 
+import logging
 import os
 import pwd
 import secrets
@@ -94,6 +95,7 @@ class ObjectStore:
         os.environ["MOTO_S3_DEFAULT_KEY_BUFFER_SIZE"] = str(1 << 20)  # larger ones are on disk
         from moto.server import ThreadedMotoServer
 
+        logging.getLogger("werkzeug").setLevel(logging.ERROR)  # it has a line for each request
         self._server = ThreadedMotoServer("127.0.0.1", free_port(), verbose=False)
         self._server.start()
         host, port = self._server.get_host_and_port()

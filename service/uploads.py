@@ -52,7 +52,7 @@ class Part:
         self._bytes = bytes
         self.offset = offset
 
-    def write(self, content: bytes) -> None:
+    def write(self, content: bytes | bytearray) -> None:
         """Append. Raises TooLargeError beyond the announced size, StoreFullError on a full disk."""
         if self.offset + len(content) > self._bytes:
             raise TooLargeError(f"more than the {self._bytes:,} bytes that were announced")

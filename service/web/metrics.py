@@ -92,8 +92,10 @@ def _pattern(scope: Scope) -> str:
     """The path with the names of its parameters in place of their values."""
     if "route" not in scope:
         return "none"
-    names: dict[str, str] = {value: f"{{{name}}}" for name, value in scope.get("path_params", {}).items()}
     path: str = scope["path"]
+    names: dict[str, str] = {
+        value: f"{{{name}}}" for name, value in scope.get("path_params", {}).items()
+    }
     return "/".join(names.get(part, part) for part in path.split("/"))
 
 
