@@ -27,9 +27,9 @@ def load(task: Task) -> Run:
     file.write_bytes(pickle.dumps(choices))
     with task.compiling():
         subprocess.run([sys.executable, "-P", "-c", _COMPILE, file], check=True)
-    import nnc
-    from nnc.ir.numpy_types import type_to_numpy
-    from nnc.ir.types import TensorType
+    import nnc  # type: ignore[import-not-found]
+    from nnc.ir.numpy_types import type_to_numpy  # type: ignore[import-not-found]
+    from nnc.ir.types import TensorType  # type: ignore[import-not-found]
 
     executable = nnc.compile(**choices, threads=task.threads)
     inputs = {}

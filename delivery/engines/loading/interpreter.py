@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 def load(task: Task) -> Run:
     """The model's graph as it was imported, of which no pass has changed anything."""
-    import nnc
-    from nnc.driver.hosting import entry_of
-    from nnc.ir.numpy_types import type_to_numpy
-    from nnc.ir.types import TensorType
-    from nnc.numerics.interpreter import Interpreter
+    import nnc  # type: ignore[import-not-found]
+    from nnc.driver.hosting import entry_of  # type: ignore[import-not-found]
+    from nnc.ir.numpy_types import type_to_numpy  # type: ignore[import-not-found]
+    from nnc.ir.types import TensorType  # type: ignore[import-not-found]
+    from nnc.numerics.interpreter import Interpreter  # type: ignore[import-not-found]
 
     names = ("shapes", "constants", "signature")
     given = {name: task.options.get(name) for name in names}
