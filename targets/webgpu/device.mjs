@@ -17,11 +17,11 @@ async function openDevice(gpu, about) {
   const adapter = await gpu.requestAdapter({ powerPreference: "high-performance" });
   if (!adapter) throw fault("no WebGPU adapter is here");
   const missing = about.features.filter((feature) => !adapter.features.has(feature));
-  if (missing.length) throw fault(`the adapter has no ${missing.join(", no ")}, which is needed`);
+  if (missing.length) throw fault(`the adapter has no ${missing.join(", no ")}, which the model needs`);
   const requiredLimits = {};
   for (const [name, needed] of Object.entries(about.limits)) {
     const found = adapter.limits[name];
-    if (found < needed) throw fault(`it takes ${name} of ${needed}, and the adapter has ${found}`);
+    if (found < needed) throw fault(`the model needs ${name} of ${needed}, and the adapter has ${found}`);
     requiredLimits[name] = name.includes("uffer") ? found : needed;
   }
   try {
