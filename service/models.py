@@ -105,15 +105,20 @@ def _models(user: str) -> Any:
 
 
 def _shown(row: Row, look: dict[str, Any] | None) -> dict[str, Any]:
+    state = _STATES.get(look["state"], "refused") if look else "refused"
+    found = look["report"] if look else None
+    early = look is not None and look["state"] == "running" and look["found"] is not None
+    if look is not None and early:  # the page about it is still being made
+        state, found = "ready", look["found"]
     return {
         "id": row.id,
         "name": row.name,
         "bytes": row.bytes,
         "sha256": row.sha256,
         "created": row.created,
-        "state": _STATES.get(look["state"], "refused") if look else "refused",
+        "state": state,
         "error": look["error"] if look else None,
-        "look": look["report"] if look else None,
+        "look": found,
         "look_job": look["id"] if look else None,
-        "pages": {"explore": bool(look) and "explore" in look["files"]},
+        "pages": {"explore": bool(look) and "explore" in look["files"], "making": early},
     }

@@ -465,4 +465,7 @@ _SHOWN = (
 
 def _shown(row: Row, place: int | None, names: list[str]) -> dict[str, Any]:
     shown = {name: row._mapping[name] for name in _SHOWN}
-    return {**shown, "place": place, "report": row.report, "files": names}
+    progress = dict(shown["progress"] or {})
+    found = progress.pop("found", None)
+    shown["progress"] = progress or None
+    return {**shown, "place": place, "report": row.report, "files": names, "found": found}

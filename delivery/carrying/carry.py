@@ -63,7 +63,7 @@ def _model(place: Place) -> str:
 
 
 def _look(job: Job, place: Place, model: str) -> Outcome:
-    """What is in a model, and the page about it as far as it can be made."""
+    """What is in a model, which progress has as `found` while the page about it is made."""
     ended = place.run(
         "nnc.tools.nnc", ["check", "--json", model], seconds=LOOK_SECONDS, nice=_POLITE
     )
@@ -73,7 +73,7 @@ def _look(job: Job, place: Place, model: str) -> Outcome:
     if not isinstance(found, dict):
         return Outcome("failed", "the check: no JSON that can be read")
     found["model"] = model
-    place.tell("explore", 0.5, "makes the page that shows the model's inside")
+    place.tell("explore", 0.5, "makes the page that shows the model's inside", found=found)
     page = ["explore", model, "-o", "explore.html"]
     ended = place.run("nnc.tools.nnc", page, seconds=PAGE_SECONDS, nice=_POLITE)
     files: dict[str, Path] = {}

@@ -81,9 +81,10 @@ class Upload(Answer):
 
 
 class Pages(Answer):
-    """Which pages there are of a model."""
+    """Which pages there are of a model; while one is being made, `making` is true."""
 
     explore: bool
+    making: bool = False
 
 
 class Model(Answer):

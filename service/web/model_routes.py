@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from ...ir.diagnostics import NncError
 from ..orders import Wish
 from .asking import Asker, Serving
 from .files import SANDBOXED, file_answer
@@ -23,6 +25,9 @@ from .shapes import (
 )
 
 router = APIRouter(tags=["models"])
+
+_LARGEST_PAGE = 64 << 20
+"""Bytes of a page that is read as a whole before it is sent."""
 
 
 @router.get("/models", response_model=list[ModelRow])
@@ -44,9 +49,22 @@ def delete_model(id: str, service: Serving, user: Asker) -> None:
 
 
 @router.get("/models/{id}/explore", response_class=HTMLResponse)
-def explore(id: str, service: Serving, user: Asker) -> Any:
-    """The page to look inside a model; it has no access to the service's own pages."""
+def explore(id: str, request: Request, service: Serving, user: Asker) -> Any:
+    """The page to look inside a model. In a browser it may have schedules tried here.
+
+    There, what a job wrote is data in it; where that is no page of this version, it is sent as it
+    is, without access to the service.
+    """
+    from ...explorer.served import served_page
+
     blob = service.models.page(user.id, id)
+    if "authorization" not in request.headers and blob.bytes <= _LARGEST_PAGE:
+        name = service.models.get(user.id, id)["name"]
+        text = b"".join(service.blobs.read(blob.id)).decode(errors="replace")
+        with suppress(NncError):
+            page = served_page(text, f"/api/v1/models/{id}", name)
+            policy = f"{page.policy}; frame-ancestors 'self'"
+            return HTMLResponse(page.text, headers={"Content-Security-Policy": policy})
     return file_answer(service, blob, "text/html; charset=utf-8", headers=SANDBOXED)
 
 

@@ -117,9 +117,10 @@ class Upload(BaseModel):
 
 
 class Pages(BaseModel):
-    """Which pages there are of a model."""
+    """Which pages there are of a model; while one is being made, `making` is true."""
 
     explore: bool
+    making: bool
 
 
 class ModelRow(BaseModel):

@@ -8,24 +8,29 @@ import { ask, attempt, bytes, chip, given, milliseconds, nameOfJob, problem, rep
 /** The page. */
 export async function modelPage({ user, go }, id) {
   const [model, orders] = await Promise.all([get(`/models/${id}`), get("/orders")]);
-  const body = el("div", { class: "parts" });
+  const body = el("div", { class: "parts" }), look = el("div");
   const badge = el("span", {}, chip(model.state));
   const draw = (found) => {
     badge.replaceChildren(chip(found.state));
-    body.replaceChildren(...parts(found, { user, go, orders: orders.filter((order) => order.model === id) }));
+    look.replaceChildren(...lookInside(found));
+    body.replaceChildren(...parts(found, { user, go, look, orders: orders.filter((order) => order.model === id) }));
   };
   draw(model);
-  const stop = model.state !== "looking" ? () => {} : repeat(1200, async () => {
+  let last = model.state;
+  const stop = !waits(model) ? () => {} : repeat(1200, async () => {
     const now = await get(`/models/${id}`);
-    if (now.state === "looking") return true;
-    draw(now);
-    return false;
+    if (now.state !== last) draw(now);
+    else if (!waits(now)) look.replaceChildren(...lookInside(now)); // what was chosen for an order stays
+    last = now.state;
+    return waits(now);
   });
   return { title: model.name, leave: stop, element: el("div", {},
     el("nav", { class: "crumbs", "aria-label": "Where this is" }, el("a", { href: "/models" }, "Models")),
     el("div", { class: "headline" }, el("h1", {}, given(model.name)), badge),
     el("p", { class: "weak facts" }, facts(model)), body) };
 }
+
+const waits = ({ state, pages }) => state === "looking" || pages?.making;
 
 function facts({ bytes: size, created, sha256 }) {
   return [bytes(size), " · uploaded ", when(created), sha256 ? [" · SHA-256 ", el("code", { title: sha256 }, sha256.slice(0, 12))] : ""];
@@ -35,7 +40,7 @@ function* parts(model, context) {
   if (model.state === "looking") yield el("section", { class: "card busy-card", role: "status" }, el("p", {}, "nnc is looking at this model: its operators, dimensions, and what it would take."), el("progress", { "aria-label": "Being looked at" }));
   if (model.state === "refused") yield refusal(model);
   if (model.look) yield* found(model.look);
-  if (model.pages?.explore) yield inside(model);
+  if (model.state === "ready") yield context.look;
   if (model.state === "ready") yield section("Make it fast", orderForm(model, context));
   if (context.orders.length) yield section("Ordered before", history(context.orders));
   yield deletion(model, context);
@@ -92,6 +97,14 @@ function remarks({ warnings, host_steps: steps, notes }) {
     listed("What the model says of itself", Object.entries(notes ?? {}).map(([key, text]) => `${key}: ${text}`))];
 }
 
+function lookInside(model) {
+  if (model.pages?.explore) return [inside(model)];
+  const said = model.pages?.making
+    ? [el("p", { role: "status" }, "The page that shows its graph, kernels and instructions is being made."), el("progress", { "aria-label": "The page is being made" })]
+    : model.look?.no_page ? [el("p", { class: "weak" }, "There is no page that shows its inside: ", given(model.look.no_page))] : null;
+  return said ? [section("Look inside", said)] : [];
+}
+
 function inside({ id, name }) {
   const page = address(`/models/${id}/explore`);
   const place = el("div", { class: "inside" });
@@ -99,7 +112,7 @@ function inside({ id, name }) {
     const open = show.getAttribute("aria-expanded") === "true";
     show.setAttribute("aria-expanded", String(!open));
     show.textContent = open ? "Show it here" : "Close it";
-    place.replaceChildren(...(open ? [] : [el("iframe", { src: page, sandbox: "allow-scripts", title: `Look inside ${name}` })]));
+    place.replaceChildren(...(open ? [] : [el("iframe", { src: page, sandbox: "allow-scripts allow-same-origin allow-downloads", title: `Look inside ${name}` })]));
   } }, "Show it here");
   return section("Look inside", el("p", {}, "The graph, each kernel with its reasons, schedule and machine instructions, all stages side by side. It times itself in your browser."),
     el("div", { class: "buttons" }, el("a", { class: "button", href: page, target: "_blank", rel: "noopener" }, "Open on a page of its own"), show), place);
