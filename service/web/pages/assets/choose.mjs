@@ -48,16 +48,10 @@ class OrderForm {
 
   targetsPart() {
     const here = this.targets.filter((one) => one.measured), away = this.targets.filter((one) => !one.measured);
-    const list = options("targets", "checkbox", away.map(targetRow), []);
-    const none = el("p", { class: "weak", hidden: true }, "No target has this in its name or description.");
-    const search = el("input", { type: "search", "aria-label": "Search targets", placeholder: "Search, such as cortex or wasm", oninput: () => {
-      const word = search.value.trim().toLowerCase();
-      for (const row of list.children) row.hidden = !row.textContent.toLowerCase().includes(word);
-      none.hidden = [...list.children].some((row) => !row.hidden);
-    }, onkeydown: (event) => event.key === "Enter" && event.preventDefault() });
-    return group("Hardware", "", options("targets", "checkbox", here.map(targetRow), here.slice(0, 1).map((one) => one.name)),
-      away.length ? el("details", { class: "away" }, el("summary", {}, `${plural(away.length, "target")} that can be built for, but not measured here`),
-        el("p", { class: "weak" }, "Their packages are complete, but have no figures: nothing here runs them."), search, none, list) : null);
+    const first = here.slice(0, 1);
+    return group("Hardware", "", options("targets", "checkbox", first.map(targetRow), first.map((one) => one.name)),
+      moreTargets(`${plural(here.length - 1, "other target")} measured here`, "", here.slice(1)),
+      moreTargets(`${plural(away.length, "target")} that can be built for, but not measured here`, "Their packages are complete, but have no figures: nothing here runs them.", away));
   }
 
   chosen(name) {
@@ -90,6 +84,19 @@ class OrderForm {
       await this.go(`/orders/${id}`);
     });
   }
+}
+
+/** Targets that open at a click, with a search among them. */
+function moreTargets(title, about, targets) {
+  if (!targets.length) return null;
+  const list = options("targets", "checkbox", targets.map(targetRow), []);
+  const none = el("p", { class: "weak", hidden: true }, "No target has this in its name or description.");
+  const search = el("input", { type: "search", "aria-label": `Search ${title}`, placeholder: "Search, such as cortex or wasm", oninput: () => {
+    const word = search.value.trim().toLowerCase();
+    for (const row of list.children) row.hidden = !row.textContent.toLowerCase().includes(word);
+    none.hidden = [...list.children].some((row) => !row.hidden);
+  }, onkeydown: (event) => event.key === "Enter" && event.preventDefault() });
+  return el("details", { class: "away" }, el("summary", {}, title), about && el("p", { class: "weak" }, about), search, none, list);
 }
 
 function targetRow({ name, about, measured, why_not: why }) {

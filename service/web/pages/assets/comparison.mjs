@@ -13,7 +13,7 @@ export function* comparison({ jobs }) {
   const measured = rows.filter((row) => row.median_ms && !row.failed);
   const best = measured.filter(isRecommended)[0];
   yield recommendation(best, done);
-  if (measured.length) yield new Figures(done, measured, rows.filter((row) => row.failed)).element;
+  if (measured.length) yield new Figures(done, best, measured, rows.filter((row) => row.failed)).element;
   if (measured.length) yield commands(best, measured);
   yield remarks(done);
 }
@@ -37,7 +37,7 @@ function recommendation(best, done) {
   const job = best?.job ?? done[0];
   const said = job.report.recommendation;
   const part = section("Recommendation",
-    best && el("p", { class: "verdict" }, el("strong", {}, `${best.title}, ${nameOfJob(job)}, ${plural(best.threads, "thread")}`), ": ", el("strong", {}, milliseconds(best.median_ms)), ratioText(best)),
+    best && el("p", { class: "verdict" }, el("strong", {}, `${best.title}, ${nameOfJob(job)}, ${plural(best.threads, "thread")}`), ": ", el("strong", {}, milliseconds(best.median_ms))),
     el("p", {}, job.report.not_measured_because ? ["There are no figures: ", given(job.report.not_measured_because), ". The package is complete."] : given(said.text)),
     job.report.library?.failed ? problem(`There is no library: ${job.report.library.failed}`) : null,
     el("div", { class: "buttons" }, el("a", { class: "button primary", href: address(`/jobs/${job.id}/package`), download: "" }, "Download the package"),
@@ -46,20 +46,16 @@ function recommendation(best, done) {
   return part;
 }
 
-function ratioText({ base, ratio, name }) {
-  if (!base || base.name === name) return "";
-  return ratio >= 1 ? `, ${times(ratio)} as fast as ${base.title}` : `, ${times(1 / ratio)} the time of ${base.title}`;
-}
-
 /** The picture and the table, for the threads chosen. */
 class Figures {
-  constructor(done, measured, failed) {
+  constructor(done, best, measured, failed) {
     Object.assign(this, { several: done.length > 1, measured, failed, reference: done[0].report.reference });
     const threads = [...new Set(measured.map((row) => row.threads))].sort((one, other) => one - other);
     this.place = el("div", { class: "stack" });
-    const choice = threads.length > 1 && el("label", { class: "inline" }, el("span", {}, "Threads"), menu("Threads", threads.map((one) => [one, String(one)]), threads.at(-1), (value) => this.draw(Number(value))));
+    const first = best?.threads ?? threads.at(-1);
+    const choice = threads.length > 1 && el("label", { class: "inline" }, el("span", {}, "Threads"), menu("Threads", threads.map((one) => [one, String(one)]), first, (value) => this.draw(Number(value))));
     this.element = section("Comparison", choice, this.place);
-    this.draw(threads.at(-1));
+    this.draw(first);
   }
 
   draw(threads) {
@@ -94,7 +90,7 @@ class Figures {
 
   explanation(rows) {
     const base = rows.find((row) => row.base)?.base;
-    return el("p", { class: "weak" }, base ? `Ratio: how many times as fast as ${base.title} with the same numbers and threads. ` : "",
+    return el("p", { class: "weak" }, base ? `Ratio: how many times as fast as ${base.title} with the same numbers and threads, by the medians. ` : "",
       this.reference ? ["Largest error: the largest difference from what ", given(this.reference.title), " computes, as part of the largest value."] : null);
   }
 }
@@ -113,7 +109,7 @@ function commands(best, measured) {
     const title = `${row.title}, ${nameOfJob(row.job)}, ${plural(row.threads, "thread")}`;
     return el("div", { class: "repeat" }, el("h3", {}, title), command(row.command, `Copy the command: ${title}`));
   };
-  return section("Repeat it", el("p", { class: "weak" }, "In the folder of the unpacked package, with the model in it, each of these takes one figure again."),
+  return section("Repeat it", el("p", { class: "weak" }, "In the folder of the unpacked package, with the model in it under the name that a command has, each takes one figure again."),
     one(rows[0]), rows.length > 1 ? el("details", {}, el("summary", {}, `${rows.length - 1} more`), el("div", { class: "stack" }, rows.slice(1).map(one))) : null);
 }
 
