@@ -133,19 +133,22 @@ class Traffic:
 
     def cycles(self, order: Sequence[tuple[int, ...]], block: Block | None = None) -> float:
         """Cycles that moving data takes at all levels, blocks outermost if there are any."""
-        # Footprints of each access when the loops from position k inwards run.
-        ranges = list(self.extents)
         loops = [(group, self._tile(group)) for group in order]
         if block is not None:
             loops.insert(0, (block.dims, block.size))
-        footprints = [[self._footprint(a, ranges) for a in self.accesses]]
+        # What of each dimension is met when the loops from position k inwards run.
+        inside = [list(self.extents)]
         trips = []
         for group, size in loops:
+            ranges = list(inside[-1])
             trips.append(-(-prod(ranges[d] for d in group) // size))
             self._narrow(ranges, group, size)
-            footprints.append([self._footprint(a, ranges) for a in self.accesses])
-        begun = [1 + self.costs.run_bytes / self._run(a, order) for a in self.accesses]
-        nest = _Nest([group for group, _ in loops], trips, footprints)
+            inside.append(ranges)
+        groups = [group for group, _ in loops]
+        footprints = [[self._footprint(a, ranges) for a in self.accesses] for ranges in inside]
+        runs = [self._run(a, groups, inside) for a in self.accesses]
+        begun = [1 + self.costs.run_bytes / run for run in runs]
+        nest = _Nest(groups, trips, footprints)
         total = 0.0
         for level, (capacity, bandwidth) in enumerate(self.levels):
             moved = self._moved(nest, self.costs.cache_filled * capacity)
@@ -160,17 +163,20 @@ class Traffic:
         for d in reversed(group):
             ranges[d], size = min(size, ranges[d]), -(-size // max(1, ranges[d]))
 
-    def _run(self, access: Access, order: Sequence[tuple[int, ...]]) -> int:
-        """Bytes that are touched one after the other before the next ones lie apart from them."""
-        ranges = list(self.extents)
-        for group in order:
-            self._narrow(ranges, group, self._tile(group))
-        run = self._contiguous(access, ranges)
-        for group in reversed(order):
+    def _run(
+        self,
+        access: Access,
+        groups: Sequence[tuple[int, ...]],
+        inside: Sequence[Sequence[int]],
+    ) -> int:
+        """Bytes that are touched one after the other before the next ones lie apart from them.
+
+        `inside` has what is met of each dimension from each loop inwards, and last in the tile.
+        """
+        run = self._contiguous(access, inside[-1])
+        for group, ranges in zip(reversed(groups), reversed(inside[:-1]), strict=True):
             if access.used.isdisjoint(group):
                 continue
-            for d in group:
-                ranges[d] = self.extents[d]
             longer = self._contiguous(access, ranges)
             if longer <= run:
                 break
