@@ -81,7 +81,12 @@ class EngineProcess:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._log,
-                env={**os.environ, "PYTHONPATH": path, "TMPDIR": self.folder.name},
+                env={
+                    **os.environ,
+                    "PYTHONPATH": path,
+                    "PYTHONDONTWRITEBYTECODE": "1",  # beside bindings that are to be shipped
+                    "TMPDIR": self.folder.name,
+                },
                 start_new_session=True,
             )
         except OSError as error:

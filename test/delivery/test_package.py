@@ -64,6 +64,7 @@ def made(home: Path) -> tuple[Path, str]:
     )
     assert code == 0, said
     with zipfile.ZipFile(home / "made.zip") as archive:
+        assert not [name for name in archive.namelist() if "__pycache__" in name]
         archive.extractall(home)
     return home / "made", said
 
