@@ -15,9 +15,10 @@ from .limits import Limits
 from .models import Models
 from .orders import Orders
 from .queue import Queue
-from .storage.blobs import open_blobs, translated
+from .storage.blobs import translated
 from .storage.database import Database
 from .storage.files import Files
+from .storage.open_blobs import open_blobs
 from .uploads import Uploads
 
 

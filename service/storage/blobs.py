@@ -62,23 +62,3 @@ def translated(doing: str) -> Iterator[None]:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise StoreFullError(f"cannot {doing}: the disk of the service is full") from error
         raise NncError(f"cannot {doing}: {error.strerror or error}") from error
-
-
-def open_blobs(url: str | None, folder: Path) -> Blobs:
-    """The store that a URL names (`s3://BUCKET/PREFIX?endpoint=http://HOST:PORT`), else a folder.
-
-    Raises NncError where it cannot be used.
-    """
-    if url is None:
-        from .folder_blobs import FolderBlobs
-
-        return FolderBlobs(folder)
-    if url.startswith("file://"):
-        from .folder_blobs import FolderBlobs
-
-        return FolderBlobs(Path(url.removeprefix("file://")))
-    if not url.startswith("s3://"):
-        raise NncError(f"--blobs '{url}': expected s3://BUCKET or file:///FOLDER")
-    from .s3_blobs import S3Blobs
-
-    return S3Blobs(url)
