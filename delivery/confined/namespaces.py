@@ -114,13 +114,15 @@ def new_root(folder: str, read: Sequence[str]) -> None:
     os.mkdir("old")
     system.pivot_root(".", "old")
     os.chdir("/")
-    for path in dict.fromkeys((*SYSTEM, *SETTINGS, *read)):
+    for path in (*SYSTEM, *SETTINGS):
         _bind(path, path, system.MS_RDONLY | plain)
     for path in DEVICES:
         _bind(path, path, system.MS_NOSUID | system.MS_NOEXEC)
     _bind(folder, JOB, plain)
     for path, name in SCRATCH.items():
         _bind(f"{folder}/{name}", path, plain)
+    for path in dict.fromkeys(read):  # which may lie in one of those
+        _bind(path, path, system.MS_RDONLY | plain)
     for name, target in (
         ("fd", "self/fd"),
         ("stdin", "self/fd/0"),

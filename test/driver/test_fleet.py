@@ -299,7 +299,7 @@ def test_files_used_least_lately_are_forgotten(tmp_path, monkeypatch):
         board.store(digests[-1], data, 0, True)
         os.utime(tmp_path / "files" / digests[-1], (i, i))
     other = Board(host(), tmp_path)
-    other._trim()
+    other.trim()
     assert board.missing(digests) == [] and other.missing(digests) == digests[:1]
     board.close()
     other.close()

@@ -113,8 +113,9 @@ def test_bodies_of_functions_are_scopes(tmp_path: Path) -> None:
     assert [node.scopes for node in made.graph.nodes] == [node.scopes for node in graph.nodes]
 
 
+@pytest.mark.slow
 def test_modules_of_pytorch_are_scopes() -> None:
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="the `models` extra is not installed")
 
     class Block(torch.nn.Module):
         def __init__(self) -> None:
