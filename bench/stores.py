@@ -14,6 +14,7 @@ import socket
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
 _KEYS = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing"}
 
@@ -34,11 +35,12 @@ class Postgres:
     def __enter__(self) -> Postgres:
         self.folder = Path(tempfile.mkdtemp(prefix="nnc-postgres-", dir="/tmp"))
         self.port = free_port()
-        self._before: list[str] = []
+        self._as: dict[str, Any] = {}
         if os.getuid() == 0:
             user = _other_user()
             shutil.chown(self.folder, user)
-            self._before = ["runuser", "-u", user, "--"]
+            group = pwd.getpwnam(user).pw_gid
+            self._as = {"user": user, "group": group, "extra_groups": []}
         data = self.folder / "data"
         self._run("initdb", "-D", data, "-U", "nnc", "--auth=trust", "--no-sync", "-E", "UTF8")
         options = (
@@ -63,11 +65,17 @@ class Postgres:
         return f"postgresql://nnc@127.0.0.1:{self.port}/{name}"
 
     def _run(self, tool: str, *arguments: object) -> None:
-        command = [*self._before, _tool(tool), *map(str, arguments)]
+        command = [_tool(tool), *map(str, arguments)]
         output = self.folder / "output"  # a pipe would be held open by the server
         with output.open("w") as file:
             done = subprocess.run(
-                command, stdout=file, stderr=file, stdin=subprocess.DEVNULL, check=False, cwd="/"
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=file,
+                check=False,
+                cwd="/",
+                **self._as,
             )
         if done.returncode:
             raise RuntimeError(f"{tool}: {output.read_text()}")
