@@ -121,7 +121,7 @@ def new_root(folder: str, read: Sequence[str]) -> None:
     _bind(folder, JOB, plain)
     for path, name in SCRATCH.items():
         _bind(f"{folder}/{name}", path, plain)
-    for path in dict.fromkeys(read):  # which may lie in one of those
+    for path in sorted(set(read)):  # which may lie in one of those, or in one another
         _bind(path, path, system.MS_RDONLY | plain)
     for name, target in (
         ("fd", "self/fd"),

@@ -218,7 +218,10 @@ def test_no_request_makes_the_service_fail(serving):
         if (method, path) == ("DELETE", "/tokens/{}"):
             id = "C" * 22  # not the one that is asked with
         answer = client.request(
-            method, routes.ROOT + path.format(id), content=body, headers=headers
+            method,
+            routes.ROOT + path.format(id),
+            content=body,
+            headers={name: value.encode() for name, value in headers.items()},
         )
         seen.add(answer.status_code)
         assert answer.status_code < 500, (request, answer.text)

@@ -8,19 +8,19 @@ import { ask, attempt, bytes, chip, given, milliseconds, nameOfJob, problem, rep
 /** The page. */
 export async function modelPage({ user, go }, id) {
   const [model, orders] = await Promise.all([get(`/models/${id}`), get("/orders")]);
-  const body = el("div", { class: "parts" }), look = el("div");
+  const body = el("div", { class: "parts" }), inner = el("div");
   const badge = el("span", {}, chip(model.state));
   const draw = (found) => {
     badge.replaceChildren(chip(found.state));
-    look.replaceChildren(...lookInside(found));
-    body.replaceChildren(...parts(found, { user, go, look, orders: orders.filter((order) => order.model === id) }));
+    inner.replaceChildren(...lookInside(found));
+    body.replaceChildren(...parts(found, { user, go, inner, orders: orders.filter((order) => order.model === id) }));
   };
   draw(model);
   let last = model.state;
   const stop = !waits(model) ? () => {} : repeat(1200, async () => {
     const now = await get(`/models/${id}`);
     if (now.state !== last) draw(now);
-    else if (!waits(now)) look.replaceChildren(...lookInside(now)); // what was chosen for an order stays
+    else if (!waits(now)) inner.replaceChildren(...lookInside(now)); // what was chosen for an order stays
     last = now.state;
     return waits(now);
   });
@@ -40,7 +40,7 @@ function* parts(model, context) {
   if (model.state === "looking") yield el("section", { class: "card busy-card", role: "status" }, el("p", {}, "nnc is looking at this model: its operators, dimensions, and what it would take."), el("progress", { "aria-label": "Being looked at" }));
   if (model.state === "refused") yield refusal(model);
   if (model.look) yield* found(model.look);
-  if (model.state === "ready") yield context.look;
+  if (model.state === "ready") yield context.inner;
   if (model.state === "ready") yield section("Make it fast", orderForm(model, context));
   if (context.orders.length) yield section("Ordered before", history(context.orders));
   yield deletion(model, context);
