@@ -121,8 +121,13 @@ def new_root(folder: str, read: Sequence[str]) -> None:
     _bind(folder, JOB, plain)
     for path, name in SCRATCH.items():
         _bind(f"{folder}/{name}", path, plain)
-    for path in sorted(set(read)):  # which may lie in one of those, or in one another
-        _bind(path, path, system.MS_RDONLY | plain)
+    shown = [*SYSTEM, *SETTINGS]
+    for path in sorted(
+        set(read)
+    ):  # which may lie in /tmp, where an earlier command has left a place
+        if not any(Path(path).is_relative_to(one) for one in shown):
+            _bind(path, path, system.MS_RDONLY | plain)
+            shown.append(path)
     for name, target in (
         ("fd", "self/fd"),
         ("stdin", "self/fd/0"),
@@ -145,11 +150,11 @@ def _bind(source: str, target: str, flags: int) -> None:
         os.makedirs(os.path.dirname(target), exist_ok=True)
         os.symlink(os.readlink(old), target)
         return
-    if not os.path.exists(old) or os.path.exists(target):
-        return  # not there, or shown with a folder above it
+    if not os.path.exists(old):
+        return
     if os.path.isdir(old):
-        os.makedirs(target)
-    else:
+        os.makedirs(target, exist_ok=True)
+    elif not os.path.exists(target):
         os.makedirs(os.path.dirname(target), exist_ok=True)
         os.close(os.open(target, os.O_CREAT | os.O_WRONLY, 0o644))
     system.mount(old, target, "", system.MS_BIND | system.MS_REC)

@@ -59,6 +59,18 @@ def test_output_status_and_own_folder(confinement, tmp_path):
     assert (tmp_path / "job" / "made").read_text() == "x"
 
 
+@pytest.mark.parametrize("first", ["pass", "import os; os.mkdir('/tmp/x')", "raise SystemExit(1)"])
+def test_several_commands_share_a_folder(confinement, tmp_path, first):
+    """nnc itself may lie in /tmp, whose content is the folder's: an earlier command leaves places."""
+    run(confinement, tmp_path / "job", first)
+    for fresh in (False, True):
+        code = "import nnc.drivers.none" if fresh else "import nnc.tools.completion"
+        ended = run(confinement, tmp_path / "job", code, fresh=fresh)
+        assert ended.good != fresh, ended.error
+        if fresh:  # it was looked for where nnc is
+            assert b"No module named 'nnc.drivers'" in ended.error
+
+
 @pytest.mark.parametrize("fresh", [True, False])
 def test_copies_of_the_server_and_interpreters_of_their_own_behave_alike(
     confinement, tmp_path, fresh

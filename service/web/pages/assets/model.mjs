@@ -99,9 +99,10 @@ function remarks({ warnings, host_steps: steps, notes }) {
 
 function lookInside(model) {
   if (model.pages?.explore) return [inside(model)];
+  const reason = model.look?.no_page;
   const said = model.pages?.making
     ? [el("p", { role: "status" }, "The page that shows its graph, kernels and instructions is being made."), el("progress", { "aria-label": "The page is being made" })]
-    : model.look?.no_page ? [el("p", { class: "weak" }, "There is no page that shows its inside: ", given(model.look.no_page))] : null;
+    : reason ? [el("p", { class: "weak" }, "There is no page that shows its inside: ", given(reason))] : null;
   return said ? [section("Look inside", said)] : [];
 }
 
