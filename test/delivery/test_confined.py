@@ -64,11 +64,10 @@ def test_several_commands_share_a_folder(confinement, tmp_path, first):
     """nnc itself may lie in /tmp, whose content is the folder's: an earlier command leaves places."""
     run(confinement, tmp_path / "job", first)
     for fresh in (False, True):
-        code = "import nnc.drivers.none" if fresh else "import nnc.tools.completion"
-        ended = run(confinement, tmp_path / "job", code, fresh=fresh)
-        assert ended.good != fresh, ended.error
-        if fresh:  # it was looked for where nnc is
-            assert b"No module named 'nnc.drivers'" in ended.error
+        found = confinement.run("nnc.ir.visible", [], tmp_path / "job", LIMITS, fresh=fresh)
+        assert found.good, found.error
+        lost = confinement.run("nnc.ir.nothing", [], tmp_path / "job", LIMITS, fresh=fresh)
+        assert not lost.good and b"nnc.ir.nothing" in lost.error
 
 
 @pytest.mark.parametrize("fresh", [True, False])
