@@ -54,8 +54,9 @@ _CALLED = (
 """Functions of `wasm.c` that code of kernels may call."""
 SECTION = "nnc"
 REPLACING_SOURCE = ROOM / "wasm_replacing.mjs"
-_AT_ONCE = ("--no-liftoff", "--no-wasm-tier-up", "--no-wasm-lazy-compilation")
-"""Node's flags for code that is as fast in its first call as in any later one."""
+_AT_ONCE = ("--no-liftoff", "--no-wasm-tier-up")
+"""Node's flags for code that its first call makes as fast as it will ever be. All of it before the
+first call, by `--no-wasm-lazy-compilation`, is what Node 24 may wait for without end."""
 _PLACEHOLDER = 'const MODEL = "MODEL";'
 _PROBES = {"simd128": "128-bit vectors (SIMD)", "relaxed-simd": "relaxed vectors (relaxed SIMD)"}
 """LLVM's features that an engine may lack, and what the loader calls them."""

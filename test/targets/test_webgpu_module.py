@@ -325,8 +325,9 @@ const real = await navigator.gpu.requestAdapter();
 const limits = new Proxy(real.limits, {
   get: (one, name) => (name === "maxStorageBufferBindingSize" ? 1 << 27 : one[name]) });
 const gpu = await openDevice({ requestAdapter: () => ({
-  features: real.features, limits, requestDevice: (asked) => real.requestDevice(asked) }) });
-const device = new Device(gpu, await makeKernels(gpu), memory);
+  features: real.features, limits, requestDevice: (asked) => real.requestDevice(asked) }) },
+  { features: [], limits: { maxStorageBufferBindingSize: 1 } });
+const device = new Device(gpu, await makeKernels(gpu, [], []), memory, { checks: [], waits: 0 });
 const host = device.imports(), bytes = new Uint8Array(memory.buffer);
 bytes.set(Array.from({ length: 100 }, (_, i) => 100 + i), 1000);
 device.begin();
