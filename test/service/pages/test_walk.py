@@ -97,7 +97,8 @@ def test_from_a_model_to_a_program_that_uses_it(link, chromium, tmp_path) -> Non
     page.get_by_role("heading", name="Recommendation").wait_for()
     assert serious(page) == []
     page.set_viewport_size({"width": 360, "height": 740})
-    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    # The picture is drawn anew for another width, a frame later.
+    page.wait_for_function("document.documentElement.scrollWidth <= innerWidth")
     page.set_viewport_size({"width": 1280, "height": 800})
     shown = page.get_by_role("region", name="All figures").locator("tbody tr").all_inner_texts()
     label = page.locator(".chart svg").get_attribute("aria-label")
