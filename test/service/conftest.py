@@ -10,7 +10,10 @@ from typing import Any
 
 import pytest
 
-if any(find_spec(name) is None for name in ("fastapi", "jsonschema", "moto", "sqlalchemy")):
+NEEDED = ("fastapi", "jsonschema", "moto", "sqlalchemy")
+INSTALLED = all(find_spec(name) for name in NEEDED)
+
+if not INSTALLED:
     collect_ignore_glob = ["*.py"]  # the marker `service` needs the extra `service-test`
 else:
     from nnc.service.accounts import User
@@ -31,7 +34,7 @@ CATALOGUE = (
         [EngineEntry("nnc", "this compiler", True), EngineEntry("tvm", "TVM", False, "missing")],
         ("f32", "f16"),
     )
-    if find_spec("sqlalchemy")
+    if INSTALLED
     else None
 )
 
