@@ -142,19 +142,14 @@ class Heuristics(Shaping):
         roots = self.collapse(group, set())
         tile = self.tile(host, roots)
         used = {d for c in copies for d in writer.plan.matching_dims(c, host).values()}
-        blocks = self.blocks_of_loop(host, roots, tile)
-        if blocks is not None:
-            roots = [blocks[1] if l.dims == blocks[1].dims else l for l in roots]
+        blocked = self.blocked(host, roots, tile)
+        roots = blocked.loops
         outer, inner = self.split_tile(host, roots, tile, bool(group.members or copies), used)
         parallel = [l for l in outer if not l.is_reduction]
         reductions = [l for l in outer if l.is_reduction]
-        parallel = self.ordered(host, parallel, tile)
-        if blocks is not None:
-            idle = [l for l in parallel if l.extent == 1]
-            parallel = [*idle, blocks[0], *(l for l in parallel if l not in idle)]
-        for first in (self.fed_dims(group), used):
-            if first and not (blocks is not None and set(blocks[0].root.dims) <= first):
-                parallel.sort(key=lambda l, d=first: l.extent != 1 and not set(l.root.dims) <= d)
+        parallel = blocked.around(self.ordered(host, parallel, tile))
+        for dims in (self.fed_dims(group), used):
+            parallel = blocked.outermost(parallel, dims)
         window, reductions = self.window(host, reductions, tile)
         writer.reorder([*parallel, *reductions, *window, *inner])
         self.unroll_all(window, inner, tile)

@@ -17,6 +17,7 @@ from ..primitives.prefetch import prefetch
 from ..primitives.split import split
 from ..primitives.unroll import unroll
 from ..primitives.vectorize import vectorize
+from .blocked import Blocked
 from .choices import Choices
 from .grouping import Group
 from .tile_costs import Tile, unrolled_window
@@ -267,17 +268,13 @@ class Shaping:
         )
         return [by_dims[dims] for dims in order]
 
-    def blocks_of_loop(
-        self, stage: Stage, loops: list[Loop], tile: Tile
-    ) -> tuple[Loop, Loop] | None:
-        """A loop in blocks, each of which stays in a cache while the others read all of theirs:
-        (over blocks, in a block). None where whole loops move no more.
-        """
+    def blocked(self, stage: Stage, loops: list[Loop], tile: Tile) -> Blocked:
+        """These loops, one of them in blocks where that moves less data than whole loops do."""
         around = [l for l in loops if not l.is_reduction]
         if not self.takes_blocks or self.nested.get(stage):
-            return None
+            return Blocked(loops)
         if not all(isinstance(l.extent, int) for l in around):
-            return None
+            return Blocked(loops)
         traffic, chunks = self._traffic(stage, around, tile)
         groups = [l.dims for l in around]
         block = self.choices.choose(
@@ -286,10 +283,11 @@ class Shaping:
             lambda: traffic.other_blocks(groups, chunks),
         )
         if block is None:
-            return None
+            return Blocked(loops)
         loop = next(l for l in around if l.dims == block.dims)
         names = (f"{loop.name}b", f"{loop.name}r")
-        return self.writer.put(split, loop, block.size, names=names)
+        over, inside = self.writer.put(split, loop, block.size, names=names)
+        return Blocked([inside if l is loop else l for l in loops], over)
 
     def _traffic(self, stage: Stage, loops: list[Loop], tile: Tile) -> tuple[Traffic, int]:
         """The costs of orders of these loops, and how many iterations the first is to have."""
