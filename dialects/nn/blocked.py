@@ -72,7 +72,7 @@ class BlockedConv(BlockedConvOp, name="nn.blocked_conv"):
     )
     example = (
         "%y = nn.blocked_conv %x, %w {strides = array<i64: 2, 2>} : "
-        "(tensor<1x2x9x9x16xf32>, tensor<4x2x3x3x16x8xf32>) -> tensor<1x4x4x4x8xf32>"
+        "(tensor<1x2x5x5x8xf32>, tensor<2x2x3x3x8x4xf32>) -> tensor<1x2x2x2x4xf32>"
     )
 
 
@@ -95,7 +95,7 @@ class BlockedPaddedConv(BlockedConvOp, name="nn.blocked_padded_conv"):
     example = (
         "%y = nn.blocked_padded_conv %x, %w {dilations = array<i64: 6, 6>, "
         "pads = array<i64: 6, 6, 6, 6>} : "
-        "(tensor<1x2x9x9x16xf32>, tensor<4x2x3x3x16x8xf32>) -> tensor<1x4x9x9x8xf32>"
+        "(tensor<1x2x7x7x8xf32>, tensor<2x2x3x3x8x4xf32>) -> tensor<1x2x7x7x4xf32>"
     )
 
     @classmethod
@@ -137,7 +137,7 @@ class BlockedDepthwiseConv(BlockedConvOp, name="nn.blocked_depthwise_conv"):
     body = "out[n, mo, p.., mi] += x[n, mo, p..*strides + k..*dilations, mi] * weight[mo, k.., mi]"
     example = (
         "%y = nn.blocked_depthwise_conv %x, %w : "
-        "(tensor<1x2x9x9x16xf32>, tensor<2x3x3x16xf32>) -> tensor<1x2x7x7x16xf32>"
+        "(tensor<1x2x5x5x8xf32>, tensor<2x3x3x8xf32>) -> tensor<1x2x3x3x8xf32>"
     )
 
 
@@ -158,7 +158,7 @@ class BlockedGroupedConv(BlockedConvOp, name="nn.blocked_grouped_conv"):
     )
     example = (
         "%y = nn.blocked_grouped_conv %x, %w : "
-        "(tensor<1x4x1x9x9x16xf32>, tensor<4x2x1x3x3x16x8xf32>) -> tensor<1x4x2x7x7x8xf32>"
+        "(tensor<1x4x1x5x5x8xf32>, tensor<4x2x1x3x3x8x4xf32>) -> tensor<1x4x2x3x3x4xf32>"
     )
 
 
@@ -178,7 +178,7 @@ class BlockedNarrowConv(BlockedConvOp, name="nn.blocked_narrow_conv"):
     )
     example = (
         "%y = nn.blocked_narrow_conv %x, %w : "
-        "(tensor<1x2x4x9x9x16xf32>, tensor<2x4x4x3x3x16xf32>) -> tensor<1x2x4x7x7x16xf32>"
+        "(tensor<1x2x4x5x5x8xf32>, tensor<2x4x4x3x3x8xf32>) -> tensor<1x2x4x3x3x8xf32>"
     )
 
 
@@ -219,5 +219,5 @@ class BlockedMatmul(ProductOp, name="nn.blocked_matmul"):
     body = "out[b, no, m.., ni] += lhs[b, ko, m.., ki] * rhs[b, no, ko, ki, ni]"
     example = (
         "%c = nn.blocked_matmul %a, %b : "
-        "(tensor<4x2x5x6x8xf32>, tensor<4x3x2x8x16xf32>) -> tensor<4x3x5x6x16xf32>"
+        "(tensor<2x2x3x2x4xf32>, tensor<2x3x2x4x8xf32>) -> tensor<2x3x3x2x8xf32>"
     )

@@ -199,7 +199,7 @@ class WinogradWeight(WinogradOp, name="nn.winograd_weight", traits=(Total,)):
         divisors = self.transforms.divisors
         return [[1 / (a * b) for b in divisors] for a in divisors]
 
-    example = "%u = nn.winograd_weight %w : (tensor<4x2x3x3x16x8xf32>) -> tensor<36x4x2x16x8xf32>"
+    example = "%u = nn.winograd_weight %w : (tensor<2x1x3x3x8x4xf32>) -> tensor<36x2x1x8x4xf32>"
 
     @classmethod
     def infer(cls, types, attrs):
@@ -234,7 +234,7 @@ class WinogradInput(WinogradOp, name="nn.winograd_input"):
 
     fusion = Fusion.REDUCTION
     prologue = (Fusion.PADDING,)
-    example = "%v = nn.winograd_input %x : (tensor<1x2x10x14x16xf32>) -> tensor<36x2x1x2x3x16xf32>"
+    example = "%v = nn.winograd_input %x : (tensor<1x2x6x10x8xf32>) -> tensor<36x2x1x1x2x8xf32>"
 
     @classmethod
     def infer(cls, types, attrs):
@@ -271,7 +271,7 @@ class WinogradOutput(WinogradOp, name="nn.winograd_output"):
     fusion = Fusion.PRODUCT
     algorithm = (WinogradInput, BlockedMatmul)
     has_whole_tiles = True
-    example = "%y = nn.winograd_output %x : (tensor<36x2x1x2x3x16xf32>) -> tensor<1x2x8x12x16xf32>"
+    example = "%y = nn.winograd_output %x : (tensor<36x2x1x1x2x8xf32>) -> tensor<1x2x4x8x8xf32>"
 
     @classmethod
     def infer(cls, types, attrs):
