@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 from .diagnostics.recorder import Recorder
 from .processor import pretend, typical
@@ -27,6 +28,11 @@ IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
 # the same examples each time: what new ones find has nothing to do with the change it judges.
 settings.register_profile("nnc", deadline=None, max_examples=50, derandomize=IN_CI)
 settings.load_profile("nnc")
+
+# Hypothesis reads all modules of a project for constants to try, and sorts out for each range of
+# numbers which of them lie in it: of 1,400 modules that takes ten times as long as the tests. What
+# is of interest here, strategies name. It has no option for this.
+vars(providers)["is_local_module_file"] = lambda path: False
 
 # A shell that starts the tests in the background makes them, and what they start, deaf to Ctrl-C.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
