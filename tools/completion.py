@@ -10,8 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..artifacts.bindings import LANGUAGES
+from ..artifacts.options import chosen_languages
 from ..targets.base import target_names
 from .flags import FlagGroup
+from .shared_options import target_argument, targets_argument
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -75,9 +77,9 @@ def command_from_parser(name: str, parser: argparse.ArgumentParser) -> Command:
                 command.subcommands[sub] = helps.get(sub, ""), made
         elif action.option_strings:
             values = tuple(str(choice) for choice in action.choices or ())
-            if getattr(action.type, "__name__", "") in ("target_argument", "targets_argument"):
+            if action.type in (target_argument, targets_argument):
                 values = tuple(target_names())
-            several = getattr(action.type, "__name__", "") == "bindings_argument"
+            several = action.type is chosen_languages
             if several:
                 values = (*LANGUAGES, "all")
             takes = action.nargs != 0

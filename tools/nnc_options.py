@@ -10,12 +10,18 @@ from ..artifacts.bindings import LANGUAGES
 from ..artifacts.options import FORMS, PLACES, chosen_languages
 from ..ir.diagnostics import NncError
 from ..numerics.options import add_arguments as add_numerics
-from ..targets.base import HOST
-from ..targets.base import target as find_target
 from .command import OPS_HELP
 from .package_options import add_package
 from .remote_options import add_remote
 from .serve_options import add_serve
+from .shared_options import (
+    add_fallback,
+    add_inputs,
+    add_tuned,
+    target_argument,
+    targets_argument,
+)
+from .tuning_options import add_calibrate, add_fleet, add_try, add_tune, add_worker
 
 DESCRIPTION = (
     "Compile neural networks: models of any framework in, native code out, readable IR in between."
@@ -125,13 +131,13 @@ def _add_compile(sub: argparse.ArgumentParser) -> None:
         "--bindings",
         default=(),
         metavar="LANGUAGE,..",
-        type=bindings_argument,
+        type=chosen_languages,
         help="write a folder with a library and what it takes to call it from "
         f"{', '.join(LANGUAGES)} or all: sources, build files, an example",
     )
     sub.add_argument("--static", action="store_true", help="a static library, .a")
-    _add_fallback(sub)
-    _add_tuned(sub)
+    add_fallback(sub)
+    add_tuned(sub)
     sub.add_argument(
         "--prove",
         action="store_true",
@@ -152,163 +158,10 @@ def _add_compile(sub: argparse.ArgumentParser) -> None:
     add_numerics(sub)
 
 
-def _add_tuned(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument(
-        "--tuned",
-        metavar="FOLDER",
-        help="use the schedules that `nnc tune` has written there, where they fit",
-    )
-    sub.add_argument(
-        "--tuned-anywhere",
-        action="store_true",
-        help="use those of --tuned that were found on other machines too",
-    )
-
-
-def _add_tune(sub: argparse.ArgumentParser) -> None:
-    _add_inputs(sub)
-    sub.add_argument(
-        "-o", "--output", metavar="FOLDER", help="where the schedules go; the file of --export"
-    )
-    sub.add_argument(
-        "--seconds", type=float, default=60.0, help="how long to look for them (default: 60)"
-    )
-    sub.add_argument("--trials", type=int, metavar="N", help="experiments at most")
-    sub.add_argument(
-        "--precision",
-        action="store_true",
-        help="also try products in other numbers: 16-bit floats or f32, integers or f32",
-    )
-    sub.add_argument(
-        "--workers",
-        type=int,
-        metavar="N",
-        help="experiments at once (default: 1 on this machine, where several disturb each other's "
-        "times; all workers of --scheduler)",
-    )
-    _add_scheduler(sub, required=False)
-    sub.add_argument(
-        "--replay",
-        metavar="FOLDER",
-        help="search nothing: compile with the schedules of this folder, and print the digest of "
-        "the code, which is the same each time",
-    )
-    sub.add_argument(
-        "--explain",
-        metavar="FOLDER",
-        help="search nothing: say of each kernel what was found, whether that holds still, and how "
-        "its schedule differs from the default",
-    )
-    sub.add_argument(
-        "--prune",
-        metavar="FOLDER",
-        help="search nothing: remove schedules of the model's kernels that are not legal any more, "
-        "or are what the default is now; --drop says what else",
-    )
-    sub.add_argument(
-        "--drop",
-        action="append",
-        default=[],
-        choices=("machines", "versions", "kernels"),
-        help="with --prune: remove schedules of other machines, of other versions of nnc, or of "
-        "kernels that the model does not have; may be given several times",
-    )
-    sub.add_argument(
-        "--merge",
-        metavar="FROM",
-        help="no model: add the schedules of this folder, or of a file of --export, to the folder "
-        "of -o; of two for a kernel and machine the one stays that surely saves more",
-    )
-    sub.add_argument(
-        "--export",
-        metavar="FOLDER",
-        help="no model: write a folder's schedules, all measurements and this machine's numbers "
-        "into the file of -o, for --merge elsewhere",
-    )
-    sub.add_argument(
-        "--measurements",
-        metavar="FILE.csv",
-        help="no model: write all that was measured by now as a table, a column for each feature",
-    )
-
-
-def _add_try(sub: argparse.ArgumentParser) -> None:
-    _add_inputs(sub)
-    add = sub.add_argument
-    add(
-        "--schedule",
-        metavar="FILE",
-        help="the edited schedule; without it the kernel's default one is printed, and without "
-        "--kernel the names of the kernels that have one",
-    )
-    add("--kernel", metavar="NAME", help="the kernel it is for (default: the one that it names)")
-    add("--seconds", type=float, default=5.0, help="of runs in turns (default: 5)")
-    add(
-        "--json",
-        action="store_true",
-        help="what it comes to as JSON, also where it is not legal or wrong: 0 then, too",
-    )
-
-
-def _add_scheduler(sub: argparse.ArgumentParser, *, required: bool) -> None:
-    sub.add_argument(
-        "--scheduler",
-        metavar="ADDRESS",
-        required=required,
-        help="tls://HOST:PORT of a fleet's scheduler, whose workers carry out the experiments",
-    )
-    sub.add_argument(
-        "--certificates",
-        metavar="FOLDER",
-        help="the fleet's key, as `nnc fleet init FOLDER` has made it; without it only a "
-        "scheduler of this machine at tcp://127.0.0.1 is spoken to",
-    )
-
-
-def _add_worker(sub: argparse.ArgumentParser) -> None:
-    _add_scheduler(sub, required=True)
-    sub.add_argument(
-        "--target",
-        metavar="NAME",
-        type=target_argument,
-        default=HOST,
-        help="what this machine measures for (default: host, with what was calibrated here)",
-    )
-    sub.add_argument(
-        "--unconfined",
-        action="store_true",
-        help="carry out jobs of `nnc serve` even where this machine cannot confine them",
-    )
-
-
-def _add_fleet(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument(
-        "action",
-        choices=("init", "scheduler"),
-        help="init makes the key that the members of a fleet share; scheduler is where workers "
-        "and tuners meet, until Ctrl-C",
-    )
-    sub.add_argument("folder", metavar="FOLDER", help="with the key and its certificate")
-    sub.add_argument(
-        "--host", default="0.0.0.0", help="where the scheduler listens (default: everywhere)"
-    )
-    sub.add_argument("--port", type=int, default=8786, help="and at which port (default: 8786)")
-
-
-def _add_fallback(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument(
-        "--fallback",
-        choices=("cpu", "error"),
-        default="cpu",
-        help="what becomes of steps that a device cannot take: the host takes them, and they are "
-        "listed, or the compilation ends with an error (default: cpu)",
-    )
-
-
 def _add_run(sub: argparse.ArgumentParser) -> None:
-    _add_inputs(sub)
-    _add_fallback(sub)
-    _add_tuned(sub)
+    add_inputs(sub)
+    add_fallback(sub)
+    add_tuned(sub)
     sub.add_argument("--output", metavar="FILE", help="write outputs: .npy (one), .npz or .json")
     sub.add_argument(
         "--expect", metavar="FILE", help="compare the output with this .npy, .npz or .json"
@@ -317,14 +170,14 @@ def _add_run(sub: argparse.ArgumentParser) -> None:
 
 
 def _add_bench(sub: argparse.ArgumentParser) -> None:
-    _add_inputs(sub)
-    _add_fallback(sub)
-    _add_tuned(sub)
+    add_inputs(sub)
+    add_fallback(sub)
+    add_tuned(sub)
     sub.add_argument("--runs", type=int, default=20, help="timed runs of each (default: 20)")
 
 
 def _add_profile(sub: argparse.ArgumentParser) -> None:
-    _add_inputs(sub)
+    add_inputs(sub)
     sub.add_argument("--runs", type=int, default=20, help="timed runs (default: 20)")
     sub.add_argument("--all", action="store_true", help="all kernels, not just the slowest 20")
     sub.add_argument("--html", metavar="FILE", help="write a page: roofline, time line, table")
@@ -333,32 +186,6 @@ def _add_profile(sub: argparse.ArgumentParser) -> None:
 
 def _add_cache(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--clear", action="store_true", help="remove all compiled models")
-
-
-def _add_calibrate(sub: argparse.ArgumentParser) -> None:
-    add = sub.add_argument
-    add(
-        "--target",
-        metavar="NAME",
-        type=target_argument,
-        default=HOST,
-        help="whose numbers to measure (default: host, which takes them from then on; named "
-        "targets keep their own, unless NNC_CALIBRATION is all)",
-    )
-    add(
-        "--seconds",
-        type=float,
-        default=120.0,
-        help="how long to measure at most (default: 120; a quarter of it where nothing disturbs)",
-    )
-    add("--show", action="store_true", help="what is kept, beside the built-in numbers")
-    add("--forget", action="store_true", help="remove what is kept")
-    add(
-        "--force",
-        action="store_true",
-        help="keep the numbers too whose fastest runs do not agree",
-    )
-    add("-q", "--quiet", action="store_true", help="no progress messages")
 
 
 def _add_stages(sub: argparse.ArgumentParser) -> None:
@@ -399,11 +226,11 @@ def _add_explore(sub: argparse.ArgumentParser) -> None:
         action="store_false",
         help="a page without the kernels' WGSL, which times them on no GPU: half as large",
     )
-    _add_tuned(sub)
+    add_tuned(sub)
 
 
 def _add_compare(sub: argparse.ArgumentParser) -> None:
-    _add_inputs(sub)
+    add_inputs(sub)
     add = sub.add_argument
     add("--rtol", type=float, default=1e-4, help="of the largest value (default: 1e-4)")
     add("--atol", type=float, default=1e-5, help="absolute (default: 1e-5)")
@@ -440,41 +267,7 @@ def _add_compare(sub: argparse.ArgumentParser) -> None:
 
 def _add_package(sub: argparse.ArgumentParser) -> None:
     add_package(sub)
-    _add_tuned(sub)
-
-
-def target_argument(text: str) -> str:
-    """The name of a target, checked. Raises NncError."""
-    find_target(text)
-    return text
-
-
-def bindings_argument(text: str) -> tuple[str, ...]:
-    """The languages that bindings are made for. Raises NncError."""
-    return chosen_languages(text)
-
-
-def targets_argument(text: str) -> str:
-    """The names of targets between commas, checked. Raises NncError."""
-    for name in text.split(","):
-        find_target(name)
-    return text
-
-
-def _add_inputs(sub: argparse.ArgumentParser) -> None:
-    sub.add_argument(
-        "--input",
-        action="append",
-        default=[],
-        metavar="[NAME=]FILE.npy",
-        help="an input, in order or by name; .npz for a sequence, .json for values of any kind",
-    )
-    sub.add_argument("--random", action="store_true", help="random values for the other inputs")
-    sub.add_argument("--seed", type=int, default=0, help="of --random (default: 0)")
-    sub.add_argument("--threads", type=int, default=1, help="worker threads (default: 1)")
-    sub.add_argument(
-        "--no-cache", dest="cache", action="store_false", help="compile anew, and keep nothing"
-    )
+    add_tuned(sub)
 
 
 COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
@@ -490,26 +283,26 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "calibrate": (
         "Measure this machine's numbers (clock, arithmetic, caches, memory, threads, functions) "
         "and keep them: code for `host` is then scheduled by them. 1 if nothing can be kept.",
-        _add_calibrate,
+        add_calibrate,
     ),
     "tune": (
         "Find faster schedules for a model's kernels by measuring them in the model; written as "
         "text, for --tuned.",
-        _add_tune,
+        add_tune,
     ),
     "try": (
         "Try a kernel's schedule that was edited by hand: is it legal, does it compute what the "
         "default does, what does it take beside the default in the model. 1 if it is not legal or "
         "not right.",
-        _add_try,
+        add_try,
     ),
     "worker": (
         "Carry out experiments for `nnc tune --scheduler` on this machine, until Ctrl-C.",
-        _add_worker,
+        add_worker,
     ),
     "fleet": (
         "Make the key of a fleet of workers, or be its scheduler.",
-        _add_fleet,
+        add_fleet,
     ),
     "remote": (
         "Use a server of `nnc serve`: send models, order packages, take them.",

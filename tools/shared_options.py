@@ -1,0 +1,62 @@
+"""Options that several commands of nnc take."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..targets.base import target as find_target
+
+
+def target_argument(text: str) -> str:
+    """The name of a target, checked. Raises NncError."""
+    find_target(text)
+    return text
+
+
+def targets_argument(text: str) -> str:
+    """The names of targets between commas, checked. Raises NncError."""
+    for name in text.split(","):
+        find_target(name)
+    return text
+
+
+def add_inputs(sub: argparse.ArgumentParser) -> None:
+    """What commands take that run a model."""
+    sub.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="[NAME=]FILE.npy",
+        help="an input, in order or by name; .npz for a sequence, .json for values of any kind",
+    )
+    sub.add_argument("--random", action="store_true", help="random values for the other inputs")
+    sub.add_argument("--seed", type=int, default=0, help="of --random (default: 0)")
+    sub.add_argument("--threads", type=int, default=1, help="worker threads (default: 1)")
+    sub.add_argument(
+        "--no-cache", dest="cache", action="store_false", help="compile anew, and keep nothing"
+    )
+
+
+def add_fallback(sub: argparse.ArgumentParser) -> None:
+    """What becomes of steps that are not for a device."""
+    sub.add_argument(
+        "--fallback",
+        choices=("cpu", "error"),
+        default="cpu",
+        help="what becomes of steps that a device cannot take: the host takes them, and they are "
+        "listed, or the compilation ends with an error (default: cpu)",
+    )
+
+
+def add_tuned(sub: argparse.ArgumentParser) -> None:
+    """Schedules of `nnc tune` that a compilation takes."""
+    sub.add_argument(
+        "--tuned",
+        metavar="FOLDER",
+        help="use the schedules that `nnc tune` has written there, where they fit",
+    )
+    sub.add_argument(
+        "--tuned-anywhere",
+        action="store_true",
+        help="use those of --tuned that were found on other machines too",
+    )
