@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -44,15 +45,11 @@ def carry_on(
 
     Raises LostError, CancelledError, OverError.
     """
-
-    def wanted() -> bool:
-        return not cancelled()
-
+    worker = _Worker(fleet, member, lambda: not cancelled())
     try:
-        key = _begin(fleet, member, job, wanted)
+        key = _begin(worker, job)
         try:
-            found = _wait(fleet, member, key, job, progress, wanted)
-            return _outcome(fleet, member, key, found, folder, wanted)
+            return _outcome(worker, key, _wait(worker, key, job, progress), folder)
         finally:
             with suppress(Exception):  # the worker forgets it later by itself
                 fleet.call(member, 0, lambda: True, desk.end, key)
@@ -69,16 +66,31 @@ class _WrongError(Exception):
     """What a worker should not have sent."""
 
 
-def _begin(fleet: Fleet, member: Member, job: Job, wanted: Callable[[], bool]) -> str:
+@dataclass(frozen=True)
+class _Worker:
+    """A member of a fleet that carries out a job as long as that is `wanted`."""
+
+    fleet: Fleet
+    member: Member
+    wanted: Callable[[], bool]
+
+    def ask(self, function: Callable[..., Any], *arguments: Any, seconds: float = 0) -> Any:
+        """What a function of its desk gives. Raises as `Fleet.call`, also once nobody wants it."""
+        return self.fleet.call(self.member, seconds, self.wanted, function, *arguments)
+
+
+def _begin(worker: _Worker, job: Job) -> str:
+    """Send a job and its files; the key that the worker knows it by."""
     digests = {name: digest_of(path) for name, path in job.files.items()}
-    fleet.send(member, {digests[name]: path for name, path in job.files.items()}, wanted)
+    sent = {digests[name]: path for name, path in job.files.items()}
+    worker.fleet.send(worker.member, sent, worker.wanted)
     message = {
         "kind": job.kind,
         "options": json.dumps(dict(job.options)),
         "seconds": job.seconds,
         "files": {name: (digests[name], path.suffix) for name, path in job.files.items()},
     }
-    found = fleet.call(member, _BEGINNING, wanted, desk.begin, message)
+    found = worker.ask(desk.begin, message, seconds=_BEGINNING)
     if isinstance(found, Mapping) and found.get("busy"):
         raise LostError("its worker has another job")
     if not isinstance(found, Mapping) or not isinstance(found.get("id"), str):
@@ -86,18 +98,11 @@ def _begin(fleet: Fleet, member: Member, job: Job, wanted: Callable[[], bool]) -
     return found["id"]
 
 
-def _wait(
-    fleet: Fleet,
-    member: Member,
-    key: str,
-    job: Job,
-    progress: Progress,
-    wanted: Callable[[], bool],
-) -> Mapping[str, Any]:
+def _wait(worker: _Worker, key: str, job: Job, progress: Progress) -> Mapping[str, Any]:
     """What a worker says of a job that has ended."""
-    deadline = time.monotonic() + job.seconds + fleet.patience.answer
+    deadline = time.monotonic() + job.seconds + worker.fleet.patience.answer
     while time.monotonic() < deadline:
-        found = fleet.call(member, 0, wanted, desk.look, key)
+        found = worker.ask(desk.look, key)
         if not isinstance(found, Mapping):
             raise _WrongError("no answer that is known")
         if found.get("state") != "running":
@@ -108,14 +113,7 @@ def _wait(
     raise _WrongError("no result in time")
 
 
-def _outcome(
-    fleet: Fleet,
-    member: Member,
-    key: str,
-    found: Mapping[str, Any],
-    folder: Path,
-    wanted: Callable[[], bool],
-) -> Outcome:
+def _outcome(worker: _Worker, key: str, found: Mapping[str, Any], folder: Path) -> Outcome:
     """What came of a job, with its files fetched and checked."""
     state, message, listed = found.get("state"), found.get("message"), found.get("files")
     if state == "lost":
@@ -133,13 +131,14 @@ def _outcome(
     results.mkdir(exist_ok=True)
     files = {}
     for name, about in listed.items():
-        size, digest = _about(name, about)
+        expected = _about(name, about)
         files[name] = results / name
-        _fetch(fleet, member, key, name, (size, digest), files[name], wanted)
+        _fetch(worker, key, expected, files[name])
     return Outcome(state, message[:_LONGEST], files, read)
 
 
 def _about(name: Any, about: Any) -> tuple[int, str]:
+    """The size and the digest that a worker says a result has."""
     try:
         size, digest = about
     except (TypeError, ValueError):
@@ -149,21 +148,13 @@ def _about(name: Any, about: Any) -> tuple[int, str]:
     return size, str(digest)
 
 
-def _fetch(
-    fleet: Fleet,
-    member: Member,
-    key: str,
-    name: str,
-    expected: tuple[int, str],
-    path: Path,
-    wanted: Callable[[], bool],
-) -> None:
-    """Fetch a result in parts."""
+def _fetch(worker: _Worker, key: str, expected: tuple[int, str], path: Path) -> None:
+    """Fetch a result of this size and digest, which is called like the file, in parts."""
     size, digest = expected
     seen, offset = sha256(), 0
     with path.open("wb") as file:
         while offset < size:
-            part = fleet.call(member, 0, wanted, desk.part, key, name, offset)
+            part = worker.ask(desk.part, key, path.name, offset)
             if not isinstance(part, bytes) or not part or offset + len(part) > size:
                 raise _WrongError("a result of another size than it said")
             file.write(part)
