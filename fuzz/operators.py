@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from onnx import helper, numpy_helper
 
 from .graphs import ANY, BOOLS, FLOATS, INTEGERS, Graph, RejectedNodeError, Value
 
-Recipe = Callable[[Graph], None]
 PLAIN = ("float32", "float64", "float16")
 F32 = ("float32",)
 SMOOTH = (

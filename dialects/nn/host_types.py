@@ -14,7 +14,7 @@ from ...ir.constraints import AnyRankedTensor, Constraint
 from ...ir.diagnostics import NncError
 from ...ir.lazy import np
 from ...ir.numpy_types import hold_as_objects
-from ...ir.types import NoneType, TensorType, Type, UnrankedTensorType, none
+from ...ir.types import TensorType, Type, UnrankedTensorType, none
 
 
 class HostType(Type):
@@ -107,7 +107,6 @@ def is_host_type(type: Type) -> bool:
 AnyValue = AnyRankedTensor | Constraint("value of a host", is_host_type)
 AnySequence = Constraint("sequence", lambda t: isinstance(t, SequenceType))
 AnyMap = Constraint("map", lambda t: isinstance(t, MapType))
-AnyElement = AnyValue | Constraint("none", lambda t: isinstance(t, NoneType))
 Strings = Constraint("tensor of strings", is_strings)
 
 
