@@ -1,4 +1,4 @@
-"""The real service on loopback, for tests of its client; and a proxy that cuts connections."""
+"""The real service on loopback, for tests of client and pages; and a proxy that cuts connections."""
 
 import socket
 import threading
@@ -37,10 +37,11 @@ class Serving:
     names: tuple[int, ...] = ()
     """Ports that it is reached by beside its own, as through a proxy."""
     limits: Limits = field(default_factory=lambda: Limits(free_bytes=0))
+    catalogue: Catalogue = CATALOGUE
     port: int = field(default_factory=free_port)
 
     def start(self) -> "Serving":
-        self.service = Service(self.folder, catalogue=CATALOGUE, limits=self.limits)
+        self.service = Service(self.folder, catalogue=self.catalogue, limits=self.limits)
         ports = (self.port, *self.names)
         settings = WebSettings(tuple(f"http://127.0.0.1:{port}" for port in ports))
         self.app = make_app(self.service, settings)

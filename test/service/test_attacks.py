@@ -140,6 +140,7 @@ def test_every_route_asks_who_asks(belongings, service, http):
     assert everything_of(ann) == before
 
 
+@pytest.mark.parametrize("stores", ["sqlite-folder"], indirect=True)  # refused before any is asked
 @pytest.mark.parametrize(
     "forged",
     [

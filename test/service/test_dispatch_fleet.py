@@ -128,6 +128,7 @@ def test_a_cancelled_job_ends_on_the_worker(person, service, fleet):
     assert job_of(ann, order)["state"] == "cancelled"
 
 
+@pytest.mark.parametrize("stores", ["sqlite-folder"], indirect=True)  # refused before any is asked
 @pytest.mark.parametrize(
     "change",
     [

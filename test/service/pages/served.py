@@ -1,9 +1,6 @@
 """A service in this process, and a browser's visit to it as a user of its own."""
 
 import json
-import socket
-import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -13,16 +10,15 @@ from typing import Any
 
 import numpy as np
 import onnx
-import uvicorn
 from nnc.driver.checking.check import check
 from nnc.service.catalogue import Catalogue, EngineEntry, TargetEntry
-from nnc.service.limits import Limits, Quota
+from nnc.service.limits import Quota
 from nnc.service.queue import Job
 from nnc.service.service import Service
-from nnc.service.web.app import make_app
-from nnc.service.web.settings import loopback_settings
 from nnc.targets.base import asked
 from onnx import TensorProto, helper, numpy_helper
+
+from ..remote_serving import served
 
 CATALOGUE = Catalogue(
     (
@@ -74,22 +70,8 @@ class Served:
 
 @contextmanager
 def serving(folder: Path) -> Iterator[Served]:
-    service = Service(folder, catalogue=CATALOGUE, limits=Limits(free_bytes=0))
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port = listener.getsockname()[1]
-        app = make_app(service, loopback_settings(port))
-        config = uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1)
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-        thread.start()
-        while not server.started:
-            time.sleep(0.01)
-        yield Served(service, f"http://127.0.0.1:{port}")
-        app.state.streams.closing = True
-        server.should_exit = True
-        thread.join(20)
-    service.close()
+    with served(folder, catalogue=CATALOGUE) as one:
+        yield Served(one.service, f"http://127.0.0.1:{one.port}")
 
 
 class Visit:
