@@ -60,7 +60,7 @@ class Request:
 
     @property
     def allowed(self) -> float:
-        """The tolerance, or that of the precision."""
+        """The tolerance that was asked for, else that of the precision."""
         found = PRECISIONS[self.precision].tolerance
         return found if self.tolerance is None else self.tolerance
 

@@ -114,9 +114,9 @@ class TunedSchedule:
 
     @property
     def file_name(self) -> str:
-        """The name of its file: a kernel's, and what tells kernels and machines apart.
+        """The name of its file: the kernel's name, then digests of the kernel and of the machine.
 
-        A kernel that a text names may be called anything, `../x` too.
+        The name comes from a text, and may be `../x`: what is no letter of a name is replaced.
         """
         machine = sha256(self.machine.encode()).hexdigest()
         name = re.sub(r"[^\w.-]", "_", self.schedule.kernel)
@@ -141,7 +141,7 @@ class TunedSchedule:
         return f"// Written by nnc tune {self.version} (digest {digest_of(rest)})\n{rest}"
 
     def write(self, folder: Path, path: Path | None = None) -> Path:
-        """Write its file, whole, and return its path, by default `file_name` in the folder.
+        """Write it as a file, by default `file_name` in the folder, and return the path.
 
         Raises NncError.
         """

@@ -249,7 +249,7 @@ class Uploads:
         return row
 
     def _offset(self, id: str) -> int:
-        """Bytes that have arrived; all of them, where the store already has them."""
+        """How many bytes have arrived: all of them if the store has the file already."""
         try:
             return (self._folder / id).stat().st_size or self._files.blobs.size(id) or 0
         except FileNotFoundError:

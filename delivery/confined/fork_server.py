@@ -39,7 +39,7 @@ def serve(channel: socket.socket) -> None:
 
 
 def main() -> None:
-    """Serve on standard input's socket."""
+    """Answer requests that come through the socket which is this process's standard input."""
     channel = socket.socket(fileno=os.dup(0))
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)

@@ -13,7 +13,7 @@ from .limits import Ended
 from .supervisor import CANCEL
 
 Say = Callable[[str], None]
-"""Told of each line that a command writes to its standard error."""
+"""Called with each line that a command writes to its standard error."""
 
 _LOOK = 0.2
 """Seconds between two questions whether a command is to be cancelled."""

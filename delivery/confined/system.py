@@ -135,7 +135,7 @@ def drop_bounding_capabilities() -> None:
 
 
 def drop_capabilities() -> None:
-    """Leave this process, and what it starts, none of root's rights."""
+    """Take root's rights from this process and from all that it starts."""
     drop_bounding_capabilities()
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
     none = (ctypes.c_uint32 * 6)()

@@ -28,8 +28,8 @@ class Usage:
 class Tree:
     """A process and all that it has started.
 
-    `apart` where it is the first of a namespace, whose other processes end with it. Else its
-    descendants are found by their parents; orphans have to become this process's own children.
+    With `apart` it is the first process of a namespace, and all others there end with it. Without,
+    its descendants are found by their parents; this process has to become the parent of orphans.
     """
 
     def __init__(self, first: int, *, apart: bool) -> None:

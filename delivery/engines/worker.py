@@ -42,7 +42,7 @@ Run = Callable[[], Sequence[Any]]
 
 
 _FOREIGN = 2
-"""What NumPy says of element types of other packages, as bfloat16's."""
+"""`dtype.isbuiltin` of element types that other packages add to NumPy, such as bfloat16."""
 
 
 @dataclass

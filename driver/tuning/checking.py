@@ -150,9 +150,9 @@ class _Bounds:
 
 
 def beyond(want: np.ndarray, got: np.ndarray, bound: Bound) -> str:
-    """How an array differs from another one beyond a bound; empty where it does not.
+    """What is wrong with an array, beside the wanted one; empty where it is within the bound.
 
-    Errors of floats are told in parts of the largest one.
+    Units: errors of floats are parts of the largest wanted value.
     """
     if want.dtype.kind in "biu":
         apart = np.abs(want.astype(np.float64) - got.astype(np.float64))

@@ -11,7 +11,7 @@ from .experiments import Experiments, LostError
 from .worker import Answer, Request
 
 TRIES = 3
-"""How often an experiment is carried out whose process or worker is lost each time."""
+"""How often an experiment is tried if its process or worker is lost each time."""
 
 
 class Crew(Protocol):

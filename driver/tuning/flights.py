@@ -13,7 +13,7 @@ from typing import Any
 from .ratio import Ratio
 
 Measure = Callable[[Mapping[str, Any]], Mapping[str, Ratio]]
-"""Ratios to the default, of one candidate each of some kernels.
+"""Measures candidates, one for each of some kernels, as parts of the default's time.
 
 Raises ExperimentError, and OverError where no experiment can be made any more.
 """

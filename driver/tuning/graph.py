@@ -45,8 +45,8 @@ PRECISION = ("precision", "integers")
 PATIENCE = 12
 """Candidates without a gain after which the graph is left as it is."""
 _UNSURE = 0.25
-"""How far times may be from what is expected: candidates within it come first, by what they take
-part in."""
+"""The part of a kernel's time by which the cost model may be wrong about it: a candidate promises
+that much more, so those that change much of the model's time come first."""
 _PART = 1 / 3
 """Of the time and of the trials of tuning, what choices on the graph may take."""
 _MEASURED, _CONFIRMED = 1.0, 8.0

@@ -38,7 +38,7 @@ _ABSOLUTE = ("kernel.", "machine.", "ops.", "inner.trips", "tile.along", "tile.a
 what is wrong with a schedule: they are kept with the measurements, and not learned from."""
 
 Fit = Callable[["NDArray", "NDArray", "NDArray"], Callable[["NDArray"], "NDArray"]]
-"""From rows of features, targets and weights, what predicts the targets of rows."""
+"""Learns from rows of features, each with a target and a weight; gives what predicts targets."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Learned:
             self.learn()
 
     def learn(self) -> None:
-        """Learn from all measurements, and find out whether that is to be used."""
+        """Learn from all measurements; use that if it ranks better than the cost model does."""
         newest = self.measurements[-MOST:]
         if self._fit is None or len(rankings(newest)) < LEAST_KERNELS:
             return

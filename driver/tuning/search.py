@@ -178,7 +178,7 @@ class Search:
         return self._seconds - (self._clock() - self._started)
 
     def _start_some(self) -> str:
-        """Start as many experiments as there are slots for; why the search is over, if it is."""
+        """Start an experiment for each free slot. Returns why the search is over, if it is."""
         while len(self._flights.open) < self._slots():
             if reason := self._over(self._left()):
                 return reason

@@ -61,7 +61,7 @@ class Beside:
         return Beside(default, edited, Ratio.of(pairs), len(pairs))
 
     def as_json(self) -> dict[str, Any]:
-        """The same for a program. Units: microseconds."""
+        """These times as JSON. Units: microseconds; ratios are parts of the default's time."""
         return {
             "default_us": self.default,
             "edited_us": self.edited,
@@ -74,7 +74,7 @@ class Beside:
 
 @dataclass(frozen=True)
 class Fault:
-    """Why a schedule is not legal or not right; the line and column of its text, from 1, or 0."""
+    """Why a schedule is not legal or not right, and where in its text: 0 where that is unknown."""
 
     message: str
     line: int = 0

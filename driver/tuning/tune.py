@@ -260,7 +260,7 @@ class Prepared:
         return self._inputs
 
     def _chosen(self, module: Operation, target: str | None) -> Target:
-        """What is tuned for: what runs here, or what workers of the fleet are. Raises NncError."""
+        """The target that is tuned for: this machine's or the fleet's workers'. Raises NncError."""
         written = TARGET in module.attributes
         wanted = target_of(module, target)
         if self._fleet is None:

@@ -122,8 +122,9 @@ class Exchange:
         headers: Mapping[str, str] | None = None,
         about: str = "",
     ) -> Iterator[httpx.Response]:
-        """One try: an answer of success, of which nothing has been read. Raises RemoteError, also
-        for what goes wrong while it is read inside.
+        """Send a request once; its successful answer, whose body the block has yet to read.
+
+        Raises RemoteError, also where the connection breaks while the block reads.
         """
         address = self.url + route.address(*identifiers)
         try:

@@ -107,7 +107,7 @@ def one_line(text: str) -> str:
 
 
 def refusal(url: str, response: httpx.Response, body: bytes, about: str) -> RemoteError:
-    """An answer that is no success; `about` says what was asked for, as `model 'x1'`."""
+    """The error for an answer that is no success; `about` is what was asked for: `model 'x1'`."""
     status = response.status_code
     said = _error_line(body)
     if 300 <= status < 400:

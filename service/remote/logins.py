@@ -102,7 +102,7 @@ def forget(url: str | None) -> str:
 
 
 def remember(url: str, login: Login) -> None:
-    """Keep how a server is spoken to, and that it is the one that is meant from now on."""
+    """Store how to speak to a server, which is from now on the one that commands use."""
     servers = dict(read_logins().servers)
     servers[url] = login
     write_logins(Logins(usual=url, servers=servers))

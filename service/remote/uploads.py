@@ -89,7 +89,7 @@ class _Sending:
         self._size, self._told = size, told
 
     def from_offset(self, upload: Upload) -> str:
-        """Send all that is missing; the id of what the upload became."""
+        """Send what the server lacks of the file. Returns the id of what the upload became."""
         tries, furthest = self._exchange.patience.tries(), upload.offset
         while (made := upload.made) is None:
             if upload.offset > self._size:
