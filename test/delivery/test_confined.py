@@ -278,6 +278,7 @@ time.sleep(0.3)
 """
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("then", ["", "stay()", "os.kill(os.getpid(), 9)"])
 def test_nothing_outlives_the_command(confinement, tmp_path, then):
     mark = f"left-by-{os.getpid()}-{time.time_ns()}"
@@ -288,6 +289,7 @@ def test_nothing_outlives_the_command(confinement, tmp_path, then):
     assert not alive(mark)
 
 
+@pytest.mark.thorough
 def test_cancelling_ends_the_tree(confinement, tmp_path):
     mark = f"left-by-{os.getpid()}-{time.time_ns()}"
     asked = threading.Event()
@@ -298,6 +300,7 @@ def test_cancelling_ends_the_tree(confinement, tmp_path):
     assert not alive(mark)
 
 
+@pytest.mark.thorough
 def test_killing_the_program_that_asked_ends_the_tree(tmp_path):
     """With SIGKILL, which it cannot answer."""
     mark = f"left-by-{os.getpid()}-{time.time_ns()}"
@@ -372,6 +375,7 @@ BOMBS = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", BOMBS)
 def test_limits(confinement, tmp_path, name):
     code, changed, cause = BOMBS[name]
@@ -410,6 +414,7 @@ def test_output_is_kept_up_to_its_limit_and_lines_are_told(confinement, tmp_path
     assert lines == ["x" * 100] * 2000
 
 
+@pytest.mark.thorough
 def test_many_at_once(confinement, tmp_path):
     """Each has the limit of processes for itself, also where all are one user."""
     found = {}
