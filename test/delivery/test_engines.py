@@ -58,6 +58,7 @@ def test_seconds_say_how_long_each_runs(tmp_path: Path) -> None:
     assert slow.seconds == near(1) and fast.seconds == near(1)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "options, reason",
     [
@@ -74,6 +75,7 @@ def test_a_failure_costs_its_row_only(tmp_path: Path, options: dict, reason: str
     assert not good.failure and len(good.latencies) == 6
 
 
+@pytest.mark.thorough
 def test_a_hung_engine_ends_with_all_it_started(tmp_path: Path) -> None:
     child = tmp_path / "child"
     options = {"broken": "hang", "at": 4, "child": str(child)}

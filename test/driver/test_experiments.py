@@ -380,7 +380,11 @@ def test_experiments_go_on_after_they_were_stopped(tmp_path):
     [
         ("name == 'bad' and os.abort()", r"it crashed (SIGABRT)"),
         ("name == 'bad' and sys.exit('no memory')", r"it failed (no memory)"),
-        ("import time; name == 'bad' and time.sleep(1000)", r"it took more than 10 s"),
+        pytest.param(
+            "import time; name == 'bad' and time.sleep(1000)",
+            r"it took more than 10 s",
+            marks=pytest.mark.thorough,
+        ),
     ],
 )
 def test_the_candidate_that_ends_the_process_is_known(prepared, tmp_path, check, fault):

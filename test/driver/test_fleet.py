@@ -411,6 +411,7 @@ def test_workers_that_are_killed_cost_nothing_but_time(tmp_path, key):
         fleet.close()
 
 
+@pytest.mark.thorough
 def test_a_worker_that_hangs_is_left_and_another_takes_its_experiment(tmp_path, key):
     release, said, hung = threading.Event(), [], []
 
@@ -486,6 +487,7 @@ def test_a_machine_of_the_same_name_and_another_maker_is_told_apart():
     assert own.startswith(detailed(host())) and own != detailed(host())
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "gives, message",
     [
@@ -522,6 +524,7 @@ def test_an_experiment_that_fails_is_the_candidates_fault(tmp_path, key):
     assert sorted(trial.candidate for trial in kernel.trials) == [0, 1, 3]
 
 
+@pytest.mark.thorough
 def test_where_the_scheduler_goes_in_the_middle_what_was_found_stays(tmp_path, key):
     found = []
     with fleet_here(key) as here:
@@ -575,6 +578,7 @@ def test_who_has_no_key_or_another_is_not_let_in(tmp_path, key):
                 assert b"compression" not in plain.recv(1 << 16)
 
 
+@pytest.mark.thorough
 def test_workers_that_cannot_be_used_are_named(tmp_path, key):
     """One is of another program, one has another nnc, one is for another target."""
 
