@@ -17,6 +17,7 @@ BLOCKS = """%mb, %mm1 = schedule.order %mo, %no in blocks of 3
 """
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("axes", ["zyx", "yyx", "xxx"])
 @pytest.mark.parametrize("extents", [(9 * 2, 4 * 8, 4), (7 * 2 + 1, 20, 5), (3, 7, 4)], ids=str)
 def test_products(extents, axes):
@@ -26,6 +27,7 @@ def test_products(extents, axes):
     check(product(m, n, k, BLOCKS.format(*axes), (2, 8, 4)), [x, w], x @ w, threads=4)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("m", [1, 6, 15])
 def test_open_extents(m):
     x, w = arrays((m, 4), (4, 16))

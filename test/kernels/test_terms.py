@@ -144,6 +144,7 @@ def slowed(machine, factors: dict[str, float]):
     return replace(machine, **found)
 
 
+@pytest.mark.sampled(4)  # no multiple of the machines, so that each has its turn
 @pytest.mark.parametrize("at, target_name", list(enumerate(MACHINES)))
 @pytest.mark.parametrize("kernel", OTHERWISE)
 def test_the_one_resource_that_is_slowed_is_named(kernel: str, at: int, target_name: str):

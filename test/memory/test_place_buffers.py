@@ -74,6 +74,7 @@ def inputs_of_plain() -> list[np.ndarray]:
     return [rng.standard_normal(shape, np.float32) for shape in ((6, 5), (5, 7))]
 
 
+@pytest.mark.sampled(3)  # what comes after `launches` is interpreted thread by thread
 @pytest.mark.parametrize("stage", STAGES)
 def test_each_stage_computes_the_same(stage):
     inputs = inputs_of_plain()
@@ -119,7 +120,7 @@ func.func @main(%x: tensor<4x8xf32>) -> tensor<2x?xi64> {
     assert "values decide how much there is to do" in steps[0]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["quantized", "lstm", "cnn"])
 def test_networks(name):
     model = small_cnn() if name == "cnn" else NETWORKS[name]()
