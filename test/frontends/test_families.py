@@ -28,6 +28,8 @@ from nnc.ir.types import TensorType
 from nnc.ir.values import Value
 from nnc.numerics.interpreter import Interpreter
 
+from .sources import parsed
+
 ROOT = Path(frontends.__file__).parent
 FAMILIES = {
     "normalization.py": "BatchNorm InstanceNorm GroupNorm LayerNorm RmsNorm Lrn",
@@ -65,7 +67,7 @@ def reduces(call: ast.Call) -> bool:
 def test_no_format_builds_an_op_of_a_family():
     found = []
     for path in FILES:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if not isinstance(node, ast.Call):
                 continue
             owners = [OWNER[op] for op in ops_of(node.func) if op in OWNER]
@@ -98,7 +100,7 @@ def test_no_format_builds_the_cell_of_a_recurrence():
     found = []
     for path in FILES:
         name = path.relative_to(ROOT).as_posix()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.FunctionDef) and name != FIXED_POINT and builds_a_cell(node):
                 found.append(f"{name}:{node.lineno} {node.name}: common/recurrent.py has it")
     assert not found, "\n".join(found)

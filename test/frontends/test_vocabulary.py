@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 from nnc.frontends.common import vocabulary
+
+from .sources import parsed
 
 ROOT = Path(vocabulary.__file__).parents[1]
 FILES = [
@@ -23,7 +24,7 @@ def test_an_import_means_what_it_says(path: Path) -> None:
     """A name imported from elsewhere is not one that the vocabulary, later in order, replaces."""
     package = "nnc.frontends." + ".".join(path.relative_to(ROOT).parent.parts)
     module = import_module(f"{package}.{path.stem}")
-    for node in _tree(path).body:
+    for node in parsed(path).body:
         if not isinstance(node, ast.ImportFrom) or node.module == "__future__":
             continue
         source = import_module("." * node.level + (node.module or ""), package)
@@ -36,7 +37,7 @@ def test_an_import_means_what_it_says(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_converter_that_hides_a_word_is_not_used_for_it(path: Path) -> None:
     """Where a converter is called like a word, the file does without the word."""
-    tree = _tree(path)
+    tree = parsed(path)
     converters = {
         node.name
         for node in tree.body
@@ -52,11 +53,6 @@ def test_a_converter_that_hides_a_word_is_not_used_for_it(path: Path) -> None:
     assert not converters & used
 
 
-@cache
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
 def _defined(path: Path) -> set[str]:
     """Functions of a file, which may be called like what it imports under another name."""
-    return {node.name for node in _tree(path).body if isinstance(node, ast.FunctionDef)}
+    return {node.name for node in parsed(path).body if isinstance(node, ast.FunctionDef)}
