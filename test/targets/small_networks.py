@@ -56,11 +56,11 @@ def mobilenet_v2() -> onnx.ModelProto:
 
 
 def resnet18() -> onnx.ModelProto:
-    """Eight blocks of two convolutions around a shortcut."""
+    """Blocks of two convolutions around a shortcut: one of each kind of its eight."""
     g = GraphMaker(6)
     x = g.op("Relu", convolution(g, "x", 3, 8, 7, strides=[2, 2]))
     x, channels = g.op("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4), 8
-    for cout, stride in ((8, 1), (8, 1), (16, 2), (16, 1), (32, 2), (32, 1), (64, 2), (64, 1)):
+    for cout, stride in ((8, 1), (16, 2), (16, 1), (32, 2), (64, 2)):
         y = g.op("Relu", convolution(g, x, channels, cout, 3, strides=[stride] * 2))
         y = convolution(g, y, cout, cout, 3)
         if stride == 2:

@@ -18,7 +18,7 @@ from nnc.targets.linker import find_toolchain
 from nnc.tools.nnc import main
 
 from ..artifacts.test_artifacts import symbols
-from ..models.small_models import small_cnn
+from ..models.small_models import tiny_cnn
 from ..models.test_small_models import assert_close, expected, inputs_of, wide_cnn
 from .emulated import PROGRAM_FLAGS, TOLERANCES, require_emulator, sampled
 from .small_networks import NETWORKS
@@ -192,7 +192,7 @@ def test_weights_beside(name: str, monkeypatch: pytest.MonkeyPatch):
     """As models above 1 GiB have them: the file is mapped."""
     require_emulator(name)
     monkeypatch.setattr("nnc.targets.llvm.library._INSIDE_LIMIT", 0)
-    model = small_cnn()
+    model = tiny_cnn()
     inputs = inputs_of(model)
     assert_close(nnc.compile(model, target=name)(**inputs), expected(model, inputs))
 

@@ -134,7 +134,7 @@ def test_movement(name):
 def remainders(element):
     """Functions on rows and columns that are no multiple of a vector: smaller vectors finish them."""
     functions = []
-    for rows, columns in ((1, 3), (2, 5), (3, 7), (5, 9), (6, 13), (7, 31), (19, 18)):
+    for rows, columns in ((1, 3), (3, 7), (6, 13), (7, 31), (19, 18)):
         x = f"tensor<{rows}x{columns}x{element}>"
         turned, row = f"tensor<{columns}x{rows}x{element}>", f"tensor<{rows}x{element}>"
         square = f"tensor<{rows}x{rows}x{element}>"

@@ -22,7 +22,7 @@ from ..conftest import skip_unless_ci
 from ..lowering.test_nn_to_linalg import example_of
 from ..lowering.test_nn_to_linalg_cases import CONVOLUTIONS, MOVEMENT, one_op
 from .emulated import require_opencl
-from .test_c import NETWORKS, inputs_for, outputs
+from .test_c import NETWORKS, network, outputs
 from .test_emulated_operators import GROUPS, check_together, together, truth_values
 
 pytestmark = pytest.mark.emulated
@@ -64,26 +64,25 @@ def test_truth_values():
     check_together(truth_values(), "opencl")
 
 
-@pytest.mark.parametrize("name", NETWORKS)
-def test_networks(name):
-    check_network(name, "opencl")
+def by_turns():
+    """Every network on every device; by default on one, and the devices take turns."""
+    devices = ["opencl", "opencl-mali", "opencl-intel", "opencl-cpu"]
+    for at, target in enumerate(devices):
+        for number, name in enumerate(NETWORKS):
+            rare = number % len(devices) != at
+            yield pytest.param(name, target, marks=[pytest.mark.thorough] * rare)
 
 
-@pytest.mark.sampled(10)  # no multiple of the devices, so that each has its turn
-@pytest.mark.parametrize("target", ["opencl-mali", "opencl-intel", "opencl-cpu"])
-@pytest.mark.parametrize("name", sorted(NETWORKS, reverse=True))
-def test_networks_of_other_devices(name, target):
+@pytest.mark.parametrize(("name", "target"), list(by_turns()))
+def test_networks(name, target):
     check_network(name, target)
 
 
 def check_network(name: str, target: str) -> None:
     """Check that a network gives on a device what it gives here."""
-    model = NETWORKS[name]()
-    inputs = inputs_for(model)
+    model, inputs, here = network(name)
     tolerance = 4e-3 if name == "half" else 1e-5
-    for got, want in zip(
-        outputs(model, inputs, target), outputs(model, inputs, "host"), strict=True
-    ):
+    for got, want in zip(outputs(model, inputs, target), here, strict=True):
         assert (got.shape, got.dtype) == (want.shape, want.dtype)
         np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
 
@@ -261,9 +260,7 @@ class Tensor(ctypes.Structure):
 @pytest.mark.parametrize("weights", ["inside", "beside"])
 def test_a_library(weights, tmp_path):
     """Contexts come and go, several at once; each call gives what the host gives."""
-    model = NETWORKS["squeezenet"]()
-    (x,) = inputs_for(model)
-    (want,) = outputs(model, [x], "host")
+    model, (x,), (want,) = network("squeezenet")
     path = tmp_path / "model.so"
     write_artifact(
         run_stages(load_module(model), target="opencl"), path, ArtifactOptions(weights=weights)

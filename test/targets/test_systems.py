@@ -24,7 +24,7 @@ from nnc.tools.nnc import main
 
 from ..conftest import skip_unless_ci
 from ..driver.test_prepared_weights import convolutions
-from ..models.small_models import small_cnn
+from ..models.small_models import tiny_cnn
 from ..models.test_small_models import assert_close, wide_cnn
 from ..processor import runnable
 from .emulated import PROGRAM_FLAGS, TOLERANCES, require_emulator
@@ -298,7 +298,7 @@ def test_a_program_in_c_with_a_file_of_weights(tmp_path: Path):
 @pytest.mark.emulated
 def test_a_static_library_for_windows(tmp_path: Path):
     name = windows()
-    model = small_cnn()
+    model = tiny_cnn()
     onnx.save(model, tmp_path / "model.onnx")
     arguments = ["-q", "--target", name, "--static", "-o", str(tmp_path / "model.a")]
     assert main(["compile", str(tmp_path / "model.onnx"), *arguments]) == 0
@@ -326,7 +326,7 @@ def test_levels_in_one_dll(tmp_path: Path):
     """The code is chosen there too; the environment may hold it back."""
     names = [f"{name}-windows" for name in runnable("x86-64", "x86-64-v3")]
     require_emulator(names[0])
-    onnx.save(small_cnn(), tmp_path / "model.onnx")
+    onnx.save(tiny_cnn(), tmp_path / "model.onnx")
     options = ["-q", "--target", ",".join(names), "-o", str(tmp_path / "model.dll")]
     assert main(["compile", str(tmp_path / "model.onnx"), *options]) == 0
     (tmp_path / "main.c").write_text(
