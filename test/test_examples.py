@@ -12,7 +12,7 @@ EXAMPLES = sorted(
 )
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("path", EXAMPLES, ids=[p.name for p in EXAMPLES])
 def test_example(path: Path, tmp_path: Path) -> None:
     command = [sys.executable, str(path)] if path.suffix == ".py" else ["sh", str(path)]

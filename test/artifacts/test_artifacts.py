@@ -17,7 +17,7 @@ from nnc.targets import linker
 from nnc.targets.llvm.elf import data_object
 from nnc.tools import nnc as nnc_tool
 
-from ..models.small_models import small_cnn
+from ..models.small_models import tiny_cnn
 from ..processor import runnable
 
 MAIN = r"""
@@ -108,7 +108,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory):
     """A folder with the model compiled in every way, its input and what nnc gives for it."""
     folder = tmp_path_factory.mktemp("artifacts")
     model = folder / "model.onnx"
-    onnx.save(small_cnn(), model)
+    onnx.save(tiny_cnn(), model)
     assert compile_to(model, "-o", str(folder / "inside.so")) == 0
     assert compile_to(model, "--weights", "beside", "-o", str(folder / "beside.so")) == 0
     assert compile_to(model, "-o", str(folder / "model.o")) == 0

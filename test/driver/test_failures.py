@@ -583,6 +583,7 @@ int main(void) {
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("targets", [["host"], runnable("x86-64", "x86-64-v2")])
 def test_library_says_what_failed_and_leaks_nothing(targets: list[str], tmp_path: Path):
     """For one target as for several levels."""

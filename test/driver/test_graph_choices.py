@@ -109,6 +109,7 @@ def decisions_of(path, told=None):
 # -- every alternative computes what ONNX Runtime does -----------------------------------------
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", MODELS)
 def test_all_alternatives_compute_the_same(name, tmp_path):
     make, tolerance = MODELS[name]

@@ -216,6 +216,7 @@ def test_where_nothing_was_learned_the_first_are_all_of_the_models():
     assert len({one.text for one in found}) == len(found) == FIRST + 2
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", ["1", "2"])
 def test_two_decisions_that_are_good_together_are_found(seed):
     """Made-up times: two decisions save a tenth each; none of the first candidates has both."""

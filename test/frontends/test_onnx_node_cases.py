@@ -10,7 +10,7 @@ from nnc.numerics.interpreter import Interpreter
 from .onnx_cases import FORMS, arrays, cases, compare
 from .onnx_not_covered import TABLES, reason_not_covered
 
-SHARDS = 4
+SHARDS = 8
 LEAST_COVERED = {"as it is": 2006, "open": 1975, "known": 2004}
 
 

@@ -43,6 +43,15 @@ class GraphMaker:
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)
 
 
+def tiny_cnn() -> onnx.ModelProto:
+    """A convolution, pooling and a product: for tests to which it is all the same what they compile."""
+    g = GraphMaker()
+    x = g.op("Relu", g.op("Conv", "x", g.weight(8, 3, 3, 3), pads=[1] * 4, strides=[2, 2]))
+    x = g.op("Flatten", g.op("GlobalAveragePool", x))
+    x = g.op("Gemm", x, g.weight(10, 8), g.weight(10, scale=0.1), transB=1)
+    return g.model({"x": (1, 3, 35, 37)}, g.op("Softmax", x, axis=-1))
+
+
 def small_cnn() -> onnx.ModelProto:
     """Convolution, batch norm, residual addition, strided and depthwise layers, pooling, Gemm."""
     g = GraphMaker()

@@ -24,9 +24,7 @@ CASES = [
     "vgg19",
     "zfnet512",
 ]
-SMALL = ["shufflenet", "squeezenet"]
-
-
+SMALL = ["squeezenet"]
 THOROUGH = [pytest.param(name, marks=pytest.mark.thorough) for name in CASES if name not in SMALL]
 
 
