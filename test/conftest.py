@@ -20,6 +20,7 @@ from hypothesis.internal.conjecture import providers
 
 from .diagnostics.recorder import Recorder
 from .processor import pretend, typical
+from .selection import is_selectable
 from .skips import is_allowed
 
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
@@ -131,6 +132,17 @@ def export_model(
         return path
 
     return export
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files and folders of which `-m` selects no test, unless the command names files."""
+    if any(".py" in one for one in config.args):
+        return None
+    is_folder = collection_path.is_dir()
+    if not is_folder and not collection_path.match("test_*.py"):
+        return None
+    files = collection_path.rglob("test_*.py") if is_folder else [collection_path]
+    return None if any(is_selectable(one, config.option.markexpr) for one in files) else True
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -14,7 +14,7 @@ def run_pytest(tmp_path: Path, *sources: str, **environment: str) -> str:
     (tmp_path / "test" / "diagnostics").mkdir(parents=True)
     for file in ("recorder.py", "sites.py"):
         shutil.copy(HERE / "diagnostics" / file, tmp_path / "test" / "diagnostics")
-    for file in ("conftest.py", "processor.py", "skips.py"):
+    for file in ("conftest.py", "processor.py", "selection.py", "skips.py"):
         shutil.copy(HERE / file, tmp_path / "test")
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = mlir_opt: needs mlir-opt\n")
     for number, source in enumerate(sources):

@@ -1,0 +1,52 @@
+"""Files that `-m` cannot select are not imported, and all others are."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from .selection import FORMATS, GROUPS, is_selectable
+
+HERE = Path(__file__).parent
+DEFAULT = (
+    "not thorough and not slow and not emulated and not bindings and not formats and not service"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expression", "selectable"),
+    [
+        ("def test_a(): pass", DEFAULT, True),
+        ("def test_a(): pass", "", True),
+        ("def test_a(): pass", "emulated and not thorough", False),
+        ("def test_a(): pass", "thorough and not slow", False),
+        ("@pytest.mark.sampled(3)\ndef test_a(): pass", "thorough and not slow", True),
+        ("def test_a(): pass", "hypothesis or mlir_opt", True),
+        ("def test_a(): pass", "emulated and (", True),
+        ("@pytest.mark.emulated\ndef test_a(): pass", DEFAULT, True),
+        ("@pytest.mark.emulated\ndef test_a(): pass", "emulated and not thorough", True),
+        ("@pytest.mark.emulated\ndef test_a(): pass", "slow and not emulated", False),
+        ("\npytestmark = pytest.mark.emulated\n", DEFAULT, False),
+        ("\npytestmark = pytest.mark.emulated\n", "emulated and not thorough", True),
+        ("\npytestmark = pytest.mark.slow\n@pytest.mark.emulated", "slow and not emulated", True),
+    ],
+)
+def test_files(tmp_path: Path, text: str, expression: str, selectable: bool) -> None:
+    path = tmp_path / "test_it.py"
+    path.write_text(text)
+    assert is_selectable(path, expression) is selectable
+
+
+def test_files_of_formats() -> None:
+    path = FORMATS / "ncnn" / "test_ncnn.py"
+    assert not is_selectable(path, DEFAULT)
+    assert is_selectable(path, "formats and not slow")
+    assert not is_selectable(FORMATS / "test_families.py", "formats and not slow")
+
+
+def test_marks_stand_in_the_files_that_have_them() -> None:
+    """A mark that a helper gives would not be seen."""
+    marks = re.compile(rf"mark\.({'|'.join(GROUPS)})\b")
+    helpers = [path for path in HERE.rglob("*.py") if not path.name.startswith("test_")]
+    found = [path.name for path in helpers if marks.search(path.read_text(encoding="utf-8"))]
+    assert sorted(found) == ["conftest.py", "small_networks.py"]
