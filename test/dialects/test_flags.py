@@ -17,7 +17,7 @@ FLAGS = {
 WITH_FLAGS = [cls for cls in ops_of("arith", "math") if FLAGS.keys() & cls.definition.attributes]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(3)
 @pytest.mark.mlir_opt
 @pytest.mark.parametrize("cls", WITH_FLAGS, ids=lambda cls: cls.name)
 def test_flags(cls, mlir_opt):

@@ -15,7 +15,7 @@ PARTS = [
 ]
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(23)
 @pytest.mark.mlir_opt
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("part", PARTS)
@@ -41,6 +41,7 @@ REJECTED = [
 ]
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.mlir_opt
 @pytest.mark.parametrize("part", REJECTED)
 def test_both_reject(part: str, mlir_opt: str) -> None:

@@ -74,6 +74,7 @@ BODIES = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("op", BODIES)
 @pytest.mark.parametrize("rows", [0, 5])
 def test_reductions(op, rows):

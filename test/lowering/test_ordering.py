@@ -32,6 +32,7 @@ def test_sort_rows_with_nan():
     compare(one_op(f"nn.sort_rows %x : ({argument}) -> tensor<4xi64>", f"%x: {argument}"), [x])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("threshold", [0.0, 0.3, 0.9])
 @pytest.mark.parametrize("extents", ["2x3x20", "?x3x?"])
 def test_suppress(threshold, extents):

@@ -93,7 +93,7 @@ def test_chosen_schedule(name, machine):
     check(again, kernel)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("name", KERNELS)
 def test_chosen_schedule_as_machine_code(name):
     """The machine code of this processor, with all that LLVM makes of masks and gathers."""

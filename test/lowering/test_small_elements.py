@@ -96,6 +96,7 @@ def check(found: np.ndarray, wanted: np.ndarray) -> None:
     np.testing.assert_array_equal(found.view(bits), wanted.view(bits))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("saturate", [True, False])
 @pytest.mark.parametrize("kind", FLOATS)
 def test_floats_become_small_ones(kind, saturate):
@@ -123,6 +124,7 @@ def test_doubles_are_rounded_once(kind):
         np.testing.assert_array_equal(found.view(np.uint8), wanted)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("target", ["f16", "f32", "f64", "bf16"])
 @pytest.mark.parametrize("kind", [*FLOATS, "f8E8M0FNU"])
 def test_small_floats_become_floats(kind, target):
@@ -179,6 +181,7 @@ def test_what_no_power_of_two_is_near(rules, wanted):
             np.testing.assert_array_equal(found.view(np.uint8), wanted)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", INTEGERS)
 def test_integers_lose_their_high_bits(kind):
     sources = [BYTES, BYTES.view(np.int8), np.arange(-40000, 40000, 7, dtype=np.int32)]

@@ -35,7 +35,7 @@ def numbers(*shape: int) -> np.ndarray:
     return np.random.default_rng(sum(shape)).standard_normal(shape).astype(np.float32)
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(23)
 @MACHINES
 @pytest.mark.parametrize("stride", [2, 3, 4, 5, 8, 9])
 @pytest.mark.parametrize("window", [1, 2, 3, 5])
@@ -81,7 +81,7 @@ def test_softmax_of_short_rows(columns: int, machine: str):
     np.testing.assert_allclose(compiled("Softmax", machine, x, axis=-1), expected, atol=1e-6)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(17)
 @MACHINES
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.uint8])
@@ -122,7 +122,7 @@ def test_cumsum(reverse: int, axis: int, machine: str):
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(17)
 @pytest.mark.parametrize("largest", [0, 1])
 @pytest.mark.parametrize("k", [0, 1, 2, 30, 99, 100])
 @pytest.mark.parametrize("kinds", [3, 1000])
@@ -155,7 +155,7 @@ def test_operands_repeated_for_far_rows(shape, other, machine: str):
     np.testing.assert_array_equal(compiled("Mul", machine, x, y), x * y)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(11)
 @MACHINES
 @pytest.mark.parametrize("block", [2, 3, 4, 5, 8])
 @pytest.mark.parametrize("width", [1, 7, 16, 21])
@@ -190,7 +190,7 @@ def test_nearest_takes_every_other(scales: tuple[float, float]):
     np.testing.assert_array_equal(found, x[:, :, rows][..., columns])
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(11)
 @MACHINES
 @pytest.mark.parametrize("mode", ["reflect", "edge", "wrap"])
 @pytest.mark.parametrize("pads", [(1, 2, 3, 0), (0, 3, 0, 2), (2, 0, 1, 0), (0, -1, 2, 4)])
@@ -234,7 +234,7 @@ def test_large_windows(kernel, strides, pads, dilations, machine: str):
     np.testing.assert_array_equal(found, taken.max((-1, -2)))
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(23)
 @MACHINES
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.uint8, np.int64])
 @pytest.mark.parametrize("columns", [1, 7, 16, 61])

@@ -68,7 +68,7 @@ def test_there_are_cases() -> None:
     assert len(CASES) > 30
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize(
     "path, steps",
     [

@@ -76,6 +76,7 @@ def test_lanes_and_subgroups_count_along_x_first():
     np.testing.assert_array_equal(out.reshape(-1), numbers // 32 * 100 + numbers % 32)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("width", [8, 32])
 @pytest.mark.parametrize(
     ("mode", "source"),

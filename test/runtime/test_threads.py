@@ -114,6 +114,7 @@ def tripled(x):
     return y
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("threads", [1, 2, 3, 8])
 @pytest.mark.parametrize("n", [1, 2, 7, 20, 1001])
 def test_every_index_is_done_once(n, threads):

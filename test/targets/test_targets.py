@@ -304,6 +304,7 @@ def test_a_bandwidth_that_is_none(monkeypatch, given):
         memory_bandwidth(target("x86-64-v4").machine, None)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["x86-64", "x86-64-v3", "x86-64-v4", "aarch64"])
 @pytest.mark.parametrize(("rows", "columns"), [(6, 5), (2, 3), (8, 8)])
 def test_moving_bf16_calls_no_function_of_a_compiler(name: str, rows: int, columns: int) -> None:
@@ -319,6 +320,7 @@ def test_moving_bf16_calls_no_function_of_a_compiler(name: str, rows: int, colum
     assert not calls_a_rounding(module, name)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["x86-64", "x86-64-v3", "x86-64-v4", "aarch64"])
 @pytest.mark.parametrize("depth", ["?", "12"])
 @pytest.mark.parametrize("rows", ["2", "?"])

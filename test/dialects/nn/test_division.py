@@ -33,7 +33,7 @@ def numbers(dtype, count):
     return np.resize(a, count), np.resize(b, count)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("op", OPS)
 @pytest.mark.parametrize("element", ELEMENTS)
 @pytest.mark.parametrize("form", ["known", "open", "scalar", "constant"])

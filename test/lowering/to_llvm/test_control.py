@@ -213,6 +213,7 @@ func.func @f(%x: i64, %n: index) -> i64 {{
 }}"""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("opt_level", [0, 2])
 @pytest.mark.parametrize("name", CASES)
 def test_control_flow(name, opt_level):

@@ -236,6 +236,7 @@ LIBM = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", FLOATS)
 @pytest.mark.parametrize("name", EXACT)
 def test_exact_math(name, kind):
@@ -272,12 +273,14 @@ def test_fma(kind):
     run("%r = math.fma %x, %y, %z : {T}", (kind,) * 3, kind, (a[:32], b[:32], c[:32]), exact=False)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", FLOATS)
 @pytest.mark.parametrize("name", ["isnan", "isinf", "isfinite", "isnormal"])
 def test_classes(name, kind):
     run(f"%r = math.{name} %x : {{T}}", (kind,), "i1", [samples(kind, 32)])
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", ["i8", "i32", "i64"])
 @pytest.mark.parametrize("name", ["absi", "ctlz", "cttz", "ctpop"])
 def test_integer_math(name, kind):
@@ -291,7 +294,7 @@ def test_ipowi(kind):
     run("%r = math.ipowi %x, %y : {T}", (kind, kind), kind, (a[kept], b[kept]))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("vector", [False, True])
 @pytest.mark.parametrize("kind", FLOATS)
 @pytest.mark.parametrize("name", ["maximumf", "minimumf"])
