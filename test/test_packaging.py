@@ -85,6 +85,7 @@ def test_plain_install(tmp_path: Path) -> None:
     assert not missing
 
 
+@pytest.mark.thorough
 def test_it_starts_without_docstrings():
     """`python -OO` takes them away, which declarations ask for otherwise."""
     code = "from nnc.tools.nn_opt import main; main(['--lower-all', 'examples/in.mlir'])"

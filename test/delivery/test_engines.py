@@ -47,6 +47,7 @@ def test_figures_are_those_of_the_clock(tmp_path: Path) -> None:
     assert not a.failure and not b.failure
 
 
+@pytest.mark.thorough
 def test_seconds_say_how_long_each_runs(tmp_path: Path) -> None:
     jobs = {
         "slow": fake_job(tmp_path, "slow", times=[0.1]),

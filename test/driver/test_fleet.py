@@ -378,6 +378,7 @@ def test_four_workers_experiment_at_once(tmp_path, key):
         fleet.close()
 
 
+@pytest.mark.thorough
 def test_workers_that_are_killed_cost_nothing_but_time(tmp_path, key):
     """Workers die in their experiments and others join, again and again."""
     choose, lock, deaths = random.Random(1), threading.Lock(), []
@@ -440,6 +441,7 @@ def test_a_worker_that_hangs_is_left_and_another_takes_its_experiment(tmp_path, 
         fleet.close()
 
 
+@pytest.mark.thorough
 def test_what_was_measured_on_another_processor_is_filed_under_its_own(tmp_path, key):
     """One of two workers says that it has this processor, and its experiments have another."""
     folder, said, asked = tmp_path / "tuned", [], []
@@ -595,6 +597,7 @@ def test_workers_that_cannot_be_used_are_named(tmp_path, key):
         fleet.close()
 
 
+@pytest.mark.thorough
 def test_a_worker_with_another_nnc_is_not_used(tmp_path, key, monkeypatch):
     from nnc.driver.tuning import fleet
 

@@ -50,6 +50,7 @@ def stages_of(model: str) -> dict[str, str]:
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.mlir_opt
 @pytest.mark.parametrize("model", MODELS)
 def test_stages_are_mlir_opts_text(model: str, mlir_opt: str) -> None:

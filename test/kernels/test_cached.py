@@ -54,7 +54,7 @@ def test_products(name, extents):
     check(product(m, n, k, VARIANTS[name]), [x, w], x @ w, threads=4)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("name", VARIANTS)
 @pytest.mark.parametrize("extents", [(12, 16, 8), (7, 9, 3), (1, 17, 13)], ids=str)
 def test_products_of_open_extents(name, extents):

@@ -74,7 +74,7 @@ def check(module, subject, inputs, threads=None):
             np.testing.assert_array_equal(new, old)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("cls", OPS, ids=lambda cls: cls.name)
 def test_example(cls):
     """Every op on one of the devices: results, and the proof of each kernel."""

@@ -27,7 +27,7 @@ def test_products(extents, axes):
     check(product(m, n, k, BLOCKS.format(*axes), (2, 8, 4)), [x, w], x @ w, threads=4)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("m", [1, 6, 15])
 def test_open_extents(m):
     x, w = arrays((m, 4), (4, 16))

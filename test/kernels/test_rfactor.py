@@ -48,7 +48,7 @@ def test_products(extents, cached):
     check(split_product(m, n, k, 8, cached), [x, w], x @ w, threads=4)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("k", [1, 8, 9, 20])
 def test_open_extents(k):
     """As many parts as there are is known only when it runs."""

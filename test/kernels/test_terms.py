@@ -73,6 +73,7 @@ SLOWED = [
 """A kernel, the resource that is slow, and which numbers of the machine say so."""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name, resource, numbers", SLOWED)
 def test_the_resource_that_is_slow_bounds(name: str, resource: str, numbers: dict[str, float]):
     machine = replace(AVX512, **numbers)
@@ -144,7 +145,7 @@ def slowed(machine, factors: dict[str, float]):
     return replace(machine, **found)
 
 
-@pytest.mark.sampled(4)  # no multiple of the machines, so that each has its turn
+@pytest.mark.sampled(7)  # no multiple of the machines, so that each has its turn
 @pytest.mark.parametrize("at, target_name", list(enumerate(MACHINES)))
 @pytest.mark.parametrize("kernel", OTHERWISE)
 def test_the_one_resource_that_is_slowed_is_named(kernel: str, at: int, target_name: str):

@@ -119,6 +119,7 @@ def check(compiled: nnc.Model, session: onnxruntime.InferenceSession, inputs: di
     np.testing.assert_allclose(got, want, atol=1e-4 * np.abs(want).max(), rtol=0)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("make", [encoder, decoder])
 def test_a_layer_of_any_batch_and_length(make: Callable[[], onnx.ModelProto]) -> None:
     model = make()

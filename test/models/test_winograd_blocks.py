@@ -80,6 +80,7 @@ def test_blocks_of_tile_rows(shape, filters, stride, residual, blocked, threads)
     assert np.abs(found - expected).max() < 1e-5 * np.abs(expected).max()
 
 
+@pytest.mark.thorough
 def test_any_number_of_images():
     model = convolutions(("N", 32, 160, 160), 32, 1, True)
     assert blocked_kernels(model) == 2

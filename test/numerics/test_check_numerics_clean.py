@@ -153,7 +153,7 @@ def test_loops_without_end_are_left_out() -> None:
         %z = arith.addf %y, %y : f32
         cf.br ^loop(%z : f32)
       }"""
-    check = CheckNumerics(NumericsOptions(max_steps=100, seconds=0.5))
+    check = CheckNumerics(NumericsOptions(samples=1, max_steps=100, seconds=0.5))
     PassManager(pipeline("builtin.module(cse)"), instrumentations=[check]).run(parse_module(text))
     assert check.compared == 0
     assert "did not end within 0.5 s" in check.notes[0]

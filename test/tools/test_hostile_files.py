@@ -107,6 +107,7 @@ def test_a_name_beyond_the_encoding_of_the_output(tmp_path: Path, monkeypatch):
     assert output.getvalue().startswith(b"gr\\xf6\\xdfe \\u5927: float32[4]")
 
 
+@pytest.mark.thorough
 def test_a_long_line_is_shown_in_part(tmp_path: Path):
     text = "func.func @f() { %0 = " + "arith.constant 1 : i32 " * 100_000
     (tmp_path / "m.mlir").write_text(text)

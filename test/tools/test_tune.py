@@ -166,6 +166,7 @@ def test_explain_says_what_does_not_hold_any_more(place):
     assert "the default has changed since it was compared with it" in said
 
 
+@pytest.mark.thorough
 def test_replay_is_the_same_in_any_process(place):
     """Bit for bit, whatever the order of sets and the hashes of strings are in a process."""
     found = []

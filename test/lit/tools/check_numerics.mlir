@@ -1,7 +1,7 @@
 // --check-numerics is silent where every pass keeps what functions compute, on every level.
-// RUN: nn-opt --check-numerics --lower-all %s | filecheck %s
+// RUN: nn-opt --check-numerics=samples=2 --lower-all %s | filecheck %s
 // RUN: nn-opt --check-numerics=seed=7,samples=2,exact --canonicalize --cse %s | filecheck %s --check-prefix=GRAPH
-// RUN: nn-opt --lower-all %s | nn-opt --check-numerics --canonicalize --cse | filecheck %s
+// RUN: nn-opt --lower-all %s | nn-opt --check-numerics=samples=2 --canonicalize --cse | filecheck %s
 // RUN: not nn-opt --check-numerics=sample=3 --cse %s 2>&1 | filecheck %s --check-prefix=OPTION
 
 // CHECK: llvm.func @nnc_run
