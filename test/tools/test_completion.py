@@ -81,6 +81,8 @@ def in_bash(tool: str, words: list[str], folder: Path) -> list[str]:
             ["cortex-a7", "cortex-a72", "cortex-a76"],
         ),
         ("nnc", ["import", "--runs"], []),
+        ("nnc", ["package", "--bindings", "py"], ["python"]),
+        ("nnc", ["compile", "--bindings", "c,py"], ["c,python"]),
         ("nnc", ["remote", "log"], ["log", "login", "logout"]),
         ("nnc", ["remote", "order", "--wa"], ["--wait"]),
         ("nnc", ["run", "--target", "avx2", "remote", "lo"], []),
