@@ -39,6 +39,24 @@ def add_package(sub: argparse.ArgumentParser) -> None:
         help="f32: the model as it is; the others: an ONNX model of f32 in these numbers, int8 "
         "with the inputs' ranges (default: f32)",
     )
+    _add_measuring(sub)
+    add(
+        "--bindings",
+        metavar="LANGUAGE,..",
+        type=chosen_languages,
+        help=f"{', '.join(LANGUAGES)} or all (default: c,python where the target has them)",
+    )
+    add("--prefix", help="the start of the names in C (default: the model's file name)")
+    add(
+        "--progress-json",
+        action="store_true",
+        help="progress as lines of JSON on standard error: step, done (0 to 1), text",
+    )
+
+
+def _add_measuring(sub: argparse.ArgumentParser) -> None:
+    """How engines are measured, and which outputs are good enough."""
+    add = sub.add_argument
     add("--threads", type=int, nargs="+", default=[1], help="one or several numbers (default: 1)")
     add(
         "--tune",
@@ -73,16 +91,4 @@ def add_package(sub: argparse.ArgumentParser) -> None:
         metavar="PART",
         help="how far outputs may be from the original's, relative to the largest value "
         f"(default: {', '.join(f'{name} {one.tolerance:g}' for name, one in PRECISIONS.items())})",
-    )
-    add(
-        "--bindings",
-        metavar="LANGUAGE,..",
-        type=chosen_languages,
-        help=f"{', '.join(LANGUAGES)} or all (default: c,python where the target has them)",
-    )
-    add("--prefix", help="the start of the names in C (default: the model's file name)")
-    add(
-        "--progress-json",
-        action="store_true",
-        help="progress as lines of JSON on standard error: step, done (0 to 1), text",
     )
