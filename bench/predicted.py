@@ -120,7 +120,7 @@ HEAD = """\
 |---|---|---|---|---|---|"""
 
 
-def picture(points: Sequence[Point], title: str, path: Path) -> None:
+def picture(points: Sequence[Point], path: Path) -> None:
     """Expected over measured times of all kernels, a colour for each bound. Raises NncError."""
     try:
         import matplotlib.pyplot as plt
@@ -141,10 +141,14 @@ def picture(points: Sequence[Point], title: str, path: Path) -> None:
     axes.set_aspect("equal")
     axes.set_xlabel("measured, us of a call")
     axes.set_ylabel("expected, us of a call")
-    axes.set_title(title)
+    every = Agreement(points)
+    axes.set_title(
+        f"{len(points)} kernels: rank correlation {every.ranks:.2f}, median error {every.error:.0%}"
+    )
     axes.legend(title="bound by")
     figure.tight_layout()
     figure.savefig(path)
+    plt.close(figure)
 
 
 def write_rows(points: Sequence[Point], path: Path) -> None:
@@ -186,15 +190,14 @@ def main() -> None:
         if points:
             print(Agreement(points).row(path.stem), flush=True)
         found += points
-        if given.csv:
+        # After each model, so that what was measured is there when it takes too long.
+        if found and given.csv:
             write_rows(found, given.csv)
+        if found and given.output:
+            picture(found, given.output)
     if not found:
         raise NncError("no kernel was measured")
-    every = Agreement(found)
-    print(every.row("all"))
-    if given.output:
-        title = f"{len(found)} kernels: rank correlation {every.ranks:.2f}, error {every.error:.0%}"
-        picture(found, title, given.output)
+    print(Agreement(found).row("all"))
 
 
 if __name__ == "__main__":
