@@ -44,6 +44,7 @@ from nnc.runtime.executable import Executable
 from nnc.targets.processor import processor_of
 
 from .command import model_file, run
+from .ranking import rank_correlation
 
 _SECONDS = 1.0
 """How long a model and the default run in turns, at least five times each."""
@@ -71,16 +72,7 @@ class Kernel:
     @property
     def ranks(self) -> float:
         """The rank correlation of what was expected with what was measured; NaN of few."""
-        if len(self.times) < 3:
-            return float("nan")
-        expected, measured = (_ranks(x) for x in ([v.cycles for v in self.variants], self.times))
-        return float(np.corrcoef(expected, measured)[0, 1])
-
-
-def _ranks(values: Sequence[float]) -> np.ndarray:
-    found = np.empty(len(values))
-    found[np.argsort(values, kind="stable")] = np.arange(len(values))
-    return found
+        return rank_correlation([v.cycles for v in self.variants], self.times)
 
 
 class Model:

@@ -45,6 +45,7 @@ PASS_MODULES: dict[str, str] = {
     "prove-kernels": "..kernels.proof.prove_kernels",
     "prepare-weights": "..passes.nn.prepare_weights",
     "recognize-composites": "..passes.nn.recognize",
+    "repeat-constants": "..passes.nn.repeat_constants",
     "sample-ranges": "..numerics.sample_ranges",
     "sink-transposes": "..passes.nn.sink_transposes",
     "sink-views": "..passes.nn.sink_views",

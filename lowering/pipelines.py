@@ -29,6 +29,7 @@ GRAPH_STAGES: tuple[Stage, ...] = (
         ("keep-packed", "before packed integers are folded to floats"),
         ("use-integers", "before weights of integers are folded to floats"),
         ("fold-constants", "shape arithmetic becomes static here"),
+        ("repeat-constants", "weights of loops, whose layout is chosen where they are used"),
         ("infer-shapes", "what is static makes other types static"),
         ("simplify-shapes", "what is not static may still be equal"),
         ("canonicalize", "the static forms of what was dynamic"),

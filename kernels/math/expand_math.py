@@ -72,6 +72,8 @@ def expand(op: Operation, rewriter: Rewriter, formula: Formula, fused: bool, has
     operands = [Float(code, _extended(v, code)) for v in op.operands]
     if isinstance(op, math.Exp):
         formula = lambda x: exponential.exp(x, gradual=not tail_is_lost(op))  # noqa: E731
+    if isinstance(op, math.Erf) and is_beside_one(op):
+        formula = error_function.erf_beside_one
     if isinstance(op, PERIODIC) and element_type(op.results[0].type) is not f16:
         results = unless_far(op, operands[0], formula)
     else:
@@ -105,15 +107,27 @@ def tail_is_lost(op: math.Exp) -> bool:
     """
     if element_type(op.result.type) is f16 or op.properties["fastmath"].allows("afn"):  # type: ignore[attr-defined]
         return True
-    return op.result.has_uses and all(
-        isinstance(user, arith.AddF) and any(map(_is_large, user.operands))
-        for user in op.result.users
+    return _is_added_to(op, 2.0**-64)
+
+
+def is_beside_one(op: math.Erf) -> bool:
+    """Whether what is far below 1 of the result is lost in sums, as in GELU's 1 + erf(x)."""
+    return _is_added_to(op, 1.0)
+
+
+def _is_added_to(op: Operation, least: float) -> bool:
+    """Whether all that is done with a result is to add it to constants of this size or more."""
+    (result,) = op.results
+    return result.has_uses and all(
+        isinstance(user, arith.AddF) and any(_size(v) >= least for v in user.operands)
+        for user in result.users
     )
 
 
-def _is_large(value: Value) -> bool:
+def _size(value: Value) -> float:
+    """The size of a constant; 0 of anything else."""
     number = constant_number(value)
-    return number is not None and abs(number) > 2.0**-64
+    return 0.0 if number is None else abs(number)
 
 
 def unless_far(op: Operation, x: Float, formula: Formula) -> list[Value]:

@@ -164,6 +164,11 @@ def erfc_log2(x: Number) -> Number:
     return -mp.log(mp.erfc(x), 2)
 
 
+def erfc_log2_rest(x: Number) -> Number:
+    """-log2(erfc(x)) / x"""
+    return erfc_log2(x) / x
+
+
 def log2_of_s(s: Number) -> Number:
     """log2((1 + s) / (1 - s)) / s"""
     return 2 * mp.atanh(s) / (mp.ln2 * s)
@@ -207,6 +212,9 @@ TABLES = {
     ),
     "error_function.ERFC_LOG2": Table(
         erfc_log2, 0.85, 3.925, range(7), weight=lambda x: mp.erfc(x) * mp.ln2 / mp.erf(x)
+    ),
+    "error_function.WHOLE": Table(
+        erfc_log2_rest, TINY, 3.925, range(8), weight=lambda x: x * mp.erfc(x) * mp.ln2
     ),
     "power.LOG2": Table(
         log2_of_s, TINY, WIDE_S, _even(5), weight=lambda s: 1 / log2_of_s(s), bits=53

@@ -12,6 +12,7 @@ from ..model.stages import Stage, expected
 from ..primitives.accumulate import accumulate
 from ..primitives.cache import cache
 from ..primitives.fuse import fuse
+from ..primitives.prefetch import prefetch
 from ..primitives.split import split
 from ..primitives.unroll import unroll
 from ..primitives.vectorize import vectorize
@@ -213,7 +214,8 @@ class Heuristics(Shaping):
         chains = prod(extents[d] for d in (*stream.readers, stream.lane_dim)) // lanes
         wanted = 2 * self.machine.fma_latency * self.machine.full_width_units
         most = (self.machine.vector_registers - 2 * self.costs.tiles.streaming_registers) // chains
-        apart = self.rows_together(host, max(1, min(ceil(wanted / chains), most)))
+        most = max(1, min(ceil(wanted / chains), most))
+        apart = self.rows_together(host, self.even_rows(extents[stream.row_dim], chains, most))
         taken = (stream.row_dim, stream.lane_dim)
         rest = [l for d, l in roots.items() if d not in taken]
         readers = [l for l in rest if l.dims[0] in stream.readers and l.extent != 1]
@@ -231,8 +233,23 @@ class Heuristics(Shaping):
         writer.put(vectorize, vector)
         writer.put(accumulate, rows)
         self.parallelize(parallel, max(prod(extents) / lanes, stream.cycles(self.machine)))
+        self.ask_ahead(host, stream)
         self.join(group, parallel)
         self.feed(group, parallel, Tile(stream.lane_dim, lanes))
+
+    def even_rows(self, rows: int, chains: int, most: int) -> int:
+        """How many rows accumulate apart: as many as leave no remainder, if no unit then waits."""
+        least = self.machine.fma_latency * self.machine.full_width_units
+        even = (n for n in range(most, 0, -1) if rows % n == 0 and n * chains >= least)
+        return next(even, most)
+
+    def ask_ahead(self, host: Stage, stream: Stream) -> None:
+        """Ask for a matrix that the second cache does not hold, before its blocks are read."""
+        costs, machine = self.costs.loops, self.machine
+        far = stream.size > costs.cache_filled * machine.l2_bytes
+        if self.choices.either(f"prefetch {host.index}", far and bool(costs.prefetch_passes)):
+            ahead = costs.prefetch_bytes // widest_element(host)
+            self.writer.put(prefetch, stream.number, host, ahead)
 
     def rows_together(self, stage: Stage, count: int) -> int:
         """How many rows of a matrix are read in one step: so many, or some other number."""

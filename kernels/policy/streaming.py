@@ -22,6 +22,8 @@ class Stream:
     """Whether rows are short, as in a packed matrix, whose blocks follow one another."""
     size: int
     """Units: bytes."""
+    number: int
+    """Which of the stage's inputs it is."""
 
     def cycles(self, machine: Processor) -> float:
         """The cycles of reading the matrix from the cache that holds it between two calls."""
@@ -65,5 +67,5 @@ def stream_of(stage: Stage, machine: Processor) -> Stream | None:
         far = size > (machine.l1_bytes if narrow else machine.l2_bytes)
         few = prod(sizes[d] for d in readers) <= costs.stream_readers
         if few and far and sizes[row] >= 2 * costs.stream_rows:
-            return Stream(lane, row, readers, narrow, size)
+            return Stream(lane, row, readers, narrow, size, access.number)
     return None

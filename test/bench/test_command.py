@@ -10,7 +10,9 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("name", ["compare", "disturbed", "instructions", "mca", "targets", "web"])
+@pytest.mark.parametrize(
+    "name", ["compare", "disturbed", "instructions", "mca", "predicted", "targets", "web"]
+)
 def test_a_missing_file(name: str, tmp_path: Path):
     missing = tmp_path / "missing.onnx"
     command = [sys.executable, "-m", f"bench.{name}", str(missing)]

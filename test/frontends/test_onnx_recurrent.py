@@ -4,6 +4,7 @@ import nnc
 import numpy as np
 import onnxruntime
 import pytest
+from nnc.driver.compile import run_stages
 from nnc.frontends.onnx import import_model
 from nnc.ir.diagnostics import NncError
 
@@ -75,6 +76,24 @@ def check(model, x):
     expected = session.run(None, {"x": x})
     for found, wanted in zip(run(model, x), expected, strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(("op_type", "gates"), [("LSTM", 4), ("GRU", 3)])
+def test_weights_of_loops_are_packed(op_type, gates, monkeypatch):
+    """In blocks of columns, as those outside of loops are; compiled, against onnxruntime."""
+    for name, size in {"T": 40, "B": 1, "H": 32}.items():
+        monkeypatch.setitem(globals(), name, size)
+    late = {"linear_before_reset": 1} if op_type == "GRU" else {}
+    model, x = recurrent(op_type, direction="bidirectional", initial=True, **late)
+    module = run_stages(import_model(model), target="x86-64-v3", last="simplify-graph")
+    text = str(module)
+    assert text.count("nn.call_while") == 2
+    assert text.count("nn.packed_matmul") == 4  # of the inputs and of the states
+    assert f"tensor<32x{gates * 32}xf32>" not in text
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    found = nnc.compile(model).run({"x": x})
+    for own, wanted in zip(found.values(), session.run(None, {"x": x}), strict=True):
+        np.testing.assert_allclose(own, wanted, rtol=1e-4, atol=1e-5)
 
 
 def test_reset_after_the_product():

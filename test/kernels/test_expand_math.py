@@ -268,11 +268,12 @@ def test_constant_powers_of_f64_and_other_exponents():
     assert "arith.extf" in power_by_constant(np.float32([2, 3]), 2.5)[1]
 
 
-def sigmoid(x, addend):
+def added_to(op_class, x, addend):
+    """A function plus a constant, and how many operations that takes."""
     type = VectorType((x.size,), f32)
     block = Block([type])
     constant = arith.Constant.of(addend, type)
-    op = math.Exp(block.args[0])
+    op = op_class(block.args[0])
     total = arith.AddF(constant, op.result)
     for one in (constant, op, total, func.Return([total.result])):
         block.append(one)
@@ -285,10 +286,23 @@ def sigmoid(x, addend):
 
 def test_exp_plus_one_needs_no_denormals():
     x = np.concatenate([all_exponents(64), np.linspace(-105, 90, 10001).astype(np.float32)])
-    found, short = sigmoid(x, 1.0)
+    found, short = added_to(math.Exp, x, 1.0)
     with np.errstate(all="ignore"):
         check("exp(x) + 1", found, np.exp(x.astype(np.float64)) + 1, (x,), 1.5)
-    assert short < sigmoid(x, 0.0)[1]
+    assert short < added_to(math.Exp, x, 0.0)[1]
+
+
+@pytest.mark.parametrize("addend", [1.0, -1.0, 3.0])
+def test_erf_beside_one_is_one_polynomial(addend):
+    x = np.concatenate([all_exponents(64), np.linspace(-5, 5, 20001).astype(np.float32)])
+    x = x[~np.isnan(x)]
+    found, short = added_to(math.Erf, x, addend)
+    wanted = elementwise(python_math.erf)(x.astype(np.float64)) + addend
+    # What the sum is rounded by, half an ulp of 4 at most, and 0.7 ulp of 1 of the function.
+    most = np.spacing(np.maximum(np.abs(wanted), 0.5).astype(np.float32)) / 2 + 0.7 * 2**-23
+    assert (np.abs(found - wanted) <= most).all()
+    assert short < added_to(math.Erf, x, 0.25)[1] - 5
+    assert np.isnan(added_to(math.Erf, np.float32([np.nan]), addend)[0]).all()
 
 
 def test_tensors_and_f64_and_marked_ops_stay():
@@ -333,6 +347,7 @@ POLYNOMIALS = {
     "trigonometric.ATAN": 0.141,
     "error_function.ERF": 0.06,
     "error_function.ERFC_LOG2": 0.02,
+    "error_function.WHOLE": 0.14,
     "power.LOG2": 2**-14,
     "power.EXP2": 2**-11,
     "power.ERFC": 2**-5,

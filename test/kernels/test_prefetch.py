@@ -2,9 +2,11 @@
 
 from math import ceil
 
+import nnc
 import numpy as np
 import pytest
-from nnc.dialects import memref
+from nnc.dialects import memref, scf
+from nnc.driver.compile import mark_entry, run_stages
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
 from nnc.kernels.apply_schedules import ApplySchedules
@@ -86,3 +88,32 @@ def test_tiles_share_asking_for_the_next_panel(monkeypatch, rows, steps, expecte
         start = (one + 1) * panel
         assert {at // LINE for at in found} >= set(range(start // LINE, (start + panel) // LINE))
         assert start <= min(found) and max(found) < start + panel * 1.5 + LINE
+
+
+ROW = """
+func.func @main(%x: tensor<1x{rows}xf32>, %w: tensor<{blocks}x{rows}x32xf32>) -> tensor<1x{blocks}x32xf32> {{
+  %0 = nn.packed_matmul %x, %w
+    : (tensor<1x{rows}xf32>, tensor<{blocks}x{rows}x32xf32>) -> tensor<1x{blocks}x32xf32>
+  return %0 : tensor<1x{blocks}x32xf32>
+}}
+"""  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["x86-64-v3", "x86-64-v4"])
+@pytest.mark.parametrize(
+    ("rows", "blocks", "is_asked"), [(256, 64, True), (255, 64, True), (256, 4, False)]
+)
+def test_matrices_beyond_the_second_cache_are_asked_for_by_lines(target, rows, blocks, is_asked):
+    """2 MB of 512 kB or 1 MB, in rows of 128 bytes: two lines, of two vectors or one each."""
+    module = nnc.parse(ROW.format(rows=rows, blocks=blocks))
+    mark_entry(module)
+    run_stages(module, target=target, last="vectors")
+    (loop,) = [
+        op for op in module.walk() if isinstance(op, scf.For) and op.results
+    ]  # fmt: skip
+    lanes = 16 if target.endswith("4") else 8
+    sums = len(loop.results)  # a vector of results for each row that accumulates apart
+    together = sums * lanes // 32
+    assert rows % together == 0
+    asked = sum(isinstance(op, memref.Prefetch) for op in loop.walk())
+    assert asked == (2 * together if is_asked else 0)

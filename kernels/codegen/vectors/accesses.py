@@ -34,6 +34,8 @@ class Access:
     """How many elements of each dimension are accessed (None: all); None if all are."""
     loaded: dict[tuple, Value] = field(default_factory=dict)
     """The pieces that were read, by the keys of their addresses: several may be the same."""
+    asked: set[int] = field(default_factory=set)
+    """The lines that were asked for ahead, counted from `start`."""
     strides: tuple[Size, ...] = field(init=False)
     """By dimension of the vector."""
 
@@ -47,6 +49,16 @@ class Access:
     @property
     def lane_stride(self) -> Size:
         return self.strides[-1] if self.strides else 0
+
+    def is_new_line(self, address: Address, line_bytes: int) -> bool:
+        """Whether no piece before this one lies in its line, whose number is then kept."""
+        width = getattr(self.element_type, "byte_width", None)
+        if not isinstance(address.constant, int) or width is None:
+            return True
+        line = address.constant * width // line_bytes
+        is_new = line not in self.asked
+        self.asked.add(line)
+        return is_new
 
     def at(self, copies: tuple[int, ...], part: Part, count: int | Value | None) -> Address:
         """The address of one piece; `count` of its lanes count, all if None."""

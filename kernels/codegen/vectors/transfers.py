@@ -167,7 +167,7 @@ def _read(e: Expansion, op: vector.TransferRead, value: Value, copies: Copies, p
             access.loaded[one.key] = piece
         return access.loaded[address.key]
     access.loaded[address.key] = found = read(e.code, address, padding)
-    if access.ahead:
+    if access.ahead and access.is_new_line(address, e.machine.line_bytes):
         prefetch(e.code, address)
     return found
 

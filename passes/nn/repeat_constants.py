@@ -1,0 +1,105 @@
+"""Constants that branches and loops are given from outside stand inside of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...dialects import nn
+from ...dialects.builtin import ModuleOp
+from ...dialects.func import FuncOp
+from ...ir.builder import Builder
+from ...ir.core import Operation
+from ...ir.passes import Pass, PassContext
+from ...ir.types import FunctionType
+from ..dead_code import symbol_references
+
+
+@dataclass(frozen=True)
+class RepeatConstants(
+    Pass,
+    name="repeat-constants",
+    anchor="builtin.module",
+    statistics={"arguments": "Number of arguments that became constants"},
+):
+    """Repeat a constant in the functions of branches and loops that it is an argument of.
+
+    %w = nn.constant ..                        func.func private @main_do_0(%x: ..) {
+    nn.call_while @main_while_0,          ->     %w = nn.constant ..
+      @main_do_0(%x, %w) {carried = 1 ..}        %0 = nn.matmul %x, %w ..
+
+    So layouts are chosen for it there: the weights of a recurrent network are packed, and not read
+    in rows at each step. What a loop carries changes, and stays an argument.
+    """
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        """Callers stand before what they call, so that a constant reaches regions in regions."""
+        assert isinstance(op, ModuleOp)
+        functions = {f.sym_name: f for f in op.body_block if isinstance(f, FuncOp)}
+        mentions = Counter(symbol_references(op))
+        for function in functions.values():
+            for call in [c for c in function.walk() if isinstance(c, nn.CallIf | nn.CallWhile)]:
+                names = _callees(call)
+                if all(n in functions and mentions[n] == names.count(n) for n in names):
+                    callees = [functions[n] for n in dict.fromkeys(names)]
+                    context.statistic("arguments", _repeat(call, callees))
+
+
+def _callees(call: nn.CallIf | nn.CallWhile) -> list[str]:
+    if isinstance(call, nn.CallIf):
+        return [call.then, call.otherwise]
+    return [call.before, call.after]
+
+
+def _repeat(call: nn.CallIf | nn.CallWhile, callees: Sequence[FuncOp]) -> int:
+    """Repeat the constants among a call's arguments in all that it may call; how many there were.
+
+    A constant whose type says more than the functions know stays an argument.
+    """
+    first = call.carried if isinstance(call, nn.CallWhile) else 0
+    constants = {
+        i: constant
+        for i, value in enumerate(call.args)
+        if i >= first
+        and (constant := value.defined_by(nn.Constant)) is not None
+        and all(f.function_type.inputs[i] == value.type for f in callees)
+    }
+    if not constants:
+        return 0
+    for function in callees:
+        _make_constant(function, constants)
+    kept = [value for i, value in enumerate(call.args) if i not in constants]
+    if isinstance(call, nn.CallIf):
+        made: Operation = nn.CallIf(
+            call.condition, call.then, call.otherwise, kept, outs=call.result_types
+        )
+    else:
+        made = nn.CallWhile(
+            call.before, call.after, kept, call.count, call.carried, outs=call.result_types
+        )
+    made.loc = call.loc
+    Builder.before_op(call).insert(made)
+    for old, new in zip(call.results, made.results, strict=True):
+        new.name_hint = old.name_hint
+        old.replace_all_uses_with(new)
+    call.erase()
+    return len(constants)
+
+
+def _make_constant(function: FuncOp, constants: dict[int, nn.Constant]) -> None:
+    """Let these arguments of a function be the constants, of which it has copies of its own."""
+    block = function.body.block
+    for i, constant in constants.items():
+        argument = block.args[i]
+        if argument.has_uses:
+            copy = constant.clone()
+            copy.result.name_hint = argument.name_hint
+            block.prepend(copy)
+            argument.replace_all_uses_with(copy.result)
+    block.args[:] = [argument for i, argument in enumerate(block.args) if i not in constants]
+    for i, argument in enumerate(block.args):
+        argument.index = i
+    type = function.function_type
+    inputs = tuple(t for i, t in enumerate(type.inputs) if i not in constants)
+    function.function_type = FunctionType(inputs, type.results)
