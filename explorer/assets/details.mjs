@@ -169,7 +169,7 @@ export class Details {
     results.replaceChildren(this.results(kernels));
     const about = onGpu
       ? "Launches the kernel's WGSL on the GPU, batch after batch, with random data, and waits until the GPU has done each batch."
-      : "Runs the kernel's WebAssembly in this page, on one thread, with random data; its weights are walked through as in a run of the whole model.";
+      : "Runs the model's WebAssembly in this page, on one thread, with random data, from the kernels that come before this one to it, and reads the clock around it.";
     return el("section", { class: "measuring" }, el("p", {}, of === app.compilation ? about : `These kernels of '${of.target}' came from the same nodes. ${about}`), start, results);
   }
 
@@ -180,9 +180,11 @@ export class Details {
       const time = times.get(kernel);
       const least = limits && leastTime(limits, kernel);
       const fault = this.app.meter.obstacle(kernel);
-      return [kernel.kernel, time?.median ? duration(time.median) : time?.state ?? (fault || "not measured"), time?.median ? `${duration(time.low)} to ${duration(time.high)}` : "", least ? `${duration(least.microseconds)} by ${least.by}` : "", least && time?.median ? percent(least.microseconds / time.median) : "", time?.median && kernel.operations ? `${amount(kernel.operations / time.median / 1e-6)}/s` : ""];
+      return [kernel.kernel, time?.median ? duration(time.median) : time?.state ?? (fault || "not measured"), time?.median ? `${duration(time.low)} to ${duration(time.high)}${time.alone ? ", called alone" : ""}` : "", least ? `${duration(least.microseconds)} by ${least.by}` : "", least && time?.median ? percent(least.microseconds / time.median) : "", time?.median && kernel.operations ? `${amount(kernel.operations / time.median / 1e-6)}/s` : ""];
     });
+    const alone = kernels.some((kernel) => times.get(kernel)?.alone) && this.app.meter.engineOf(kernels[0].of) === "wasm";
     const made = [table("Times on this machine", ["Kernel", "#Median", "#Spread", "#Least here", "#Of it", "#Operations"], rows)];
+    if (alone) made.push(el("p", { class: "weak" }, "Called alone, over and over, is what this browser's clock cannot tell in a run: its data is nearer than there."));
     if (limits) {
       const measured = kernels.filter((one) => times.get(one)?.median).map((kernel) => ({ kernel, microseconds: times.get(kernel).median }));
       made.push(el("p", { class: "weak" }, `${limits.launch === undefined ? "This machine, one thread" : `This machine's GPU: ${duration(limits.launch)} for a launch`}: ${limits.gflops.toFixed(1)} billion operations a second; reads ${limits.levels.map(([, speed, name]) => `${speed.toFixed(0)} GB/s from the ${name}`).join(", ")}. Point: measured; circle: expected of the target's machine.`));
