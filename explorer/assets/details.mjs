@@ -111,10 +111,36 @@ export class Details {
     this.code = new Code({ texts, kernel, stages: this.pick && !columns.includes(this.pick.stage) ? [this.pick.stage, ...columns.slice(1)] : columns, nodesOf: (lines) => this.nodesOf(lines), openNode: (id) => app.openNode(id), openKernel: (name) => this.openNamed(name) });
     this.body.replaceChildren(this.code.element);
     if (this.pick) this.code.pick(this.pick.stage, [this.pick.line]);
-    else if (this.node !== null) this.code.pick(0, app.compilation.graph.nodes[this.node].lines);
+    else if (this.node !== null) {
+      this.origin = tab === "stages" || !kernel ? this.node : this.originOf(texts, columns.at(-1));
+      this.code.pick(0, app.compilation.graph.nodes[this.origin].lines);
+    }
   }
 
+  /**
+   * The node that the kernel's text came from: equal kernels have one text, made of the nodes of the
+   * first call. Of another call's node that is the one of its kind, and the node itself where none is.
+   */
+  originOf(texts, stage) {
+    const { node, kernel, app: { compilation: { graph } } } = this;
+    const ranges = texts.stages[stage].ofKernel(kernel.kernel);
+    const isFirst = (id) => {
+      const links = texts.linked(0, graph.nodes[id].lines)[stage];
+      return ranges.some(([start, end]) => [...links].some((line) => start <= line && line < end));
+    };
+    if (isFirst(node)) return node;
+    const alike = kernel.nodes.filter((id) => graph.nodes[id].kind === graph.nodes[node].kind);
+    const first = alike.filter(isFirst);
+    return first[alike.indexOf(node) % first.length] ?? node;
+  }
+
+  // Of equal kernels' nodes the one that is looked at stands for the one that the text came from.
   nodesOf(lines) {
+    const { graph } = this.app.compilation;
+    return this.firstNodesOf(lines).map((one) => (this.node !== null && one.id === this.origin ? graph.nodes[this.node] : one));
+  }
+
+  firstNodesOf(lines) {
     const { compilation } = this.app;
     if (compilation.parts.length > 1) return [];
     this.byLine ??= new Map();

@@ -1,5 +1,7 @@
 """What `bench.explore --beside` says of times in a page and in runs."""
 
+from itertools import pairwise
+
 import pytest
 
 from bench.explore import beside
@@ -45,7 +47,7 @@ def test_a_time_is_the_mean_of_runs_that_nothing_came_between() -> None:
 def test_kernels_shorter_than_a_step_of_the_clock(true: float) -> None:
     """A clock of 5 us says 0 or 5, 5 or 10: no median of that is near, means are."""
     readings = [5000 * (i * true // 5000) for i in range(400)]
-    took = [end - start for start, end in zip(readings, readings[1:], strict=False)]
+    took = [end - start for start, end in pairwise(readings)]
     assert set(took) == {5000 * (true // 5000), 5000 * (true // 5000 + 1)}
     found = times_of_runs([[[0.0, each], []] for each in took], (["k"], []))["k"]
     assert found.median == pytest.approx(true / 1e3, rel=0.1)
