@@ -92,7 +92,7 @@ def test_the_editor_has_no_serious_findings(page, answers: list[Any]) -> None:
     page.get_by_role("button", name="Line 2").click()
     page.keyboard.type("  // another one")
     page.keyboard.press("Control+Enter")
-    page.get_by_text("right, faster").wait_for()
+    page.get_by_role("cell", name="right, faster").wait_for()
     assert page.get_by_text("2 attempts").is_visible()
     assert serious(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
