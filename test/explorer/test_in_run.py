@@ -11,9 +11,11 @@ from nnc.driver.compile import load_module
 from nnc.explorer import page
 from nnc.explorer.calls import KernelCall
 from nnc.explorer.compilation import Part, compile_traced
+from nnc.explorer.explore import Source, explore
 from nnc.explorer.trials import trial_of
 
 from ..targets.emulated import require_emulator
+from .test_page import in_chromium
 
 MODEL = """
 func.func @main(%x: tensor<8x16xf32>, %y: tensor<16x16xf32>) -> tensor<8x16xf32> {
@@ -170,3 +172,32 @@ def test_only_as_many_calls_as_fill_the_caches_come_before_and_weights_share_mem
     times = dict(found["times"])
     assert times == {"other": pytest.approx(1000.1), "last": pytest.approx(2000.1)}
     assert found["first"]["time"] == pytest.approx(2000.1)
+
+
+LONGER = """
+func.func @main(%x: tensor<256x256xf32>, %y: tensor<256x256xf32>) -> tensor<1x4xf32> {
+  %a = nn.matmul %x, %y : (tensor<256x256xf32>, tensor<256x256xf32>) -> tensor<256x256xf32>
+  %b = nn.slice %a {starts = array<i64: 3, 5>, steps = array<i64: 1, 2>} : (tensor<256x256xf32>) -> tensor<1x4xf32>
+  %c = nn.exp %b : (tensor<1x4xf32>) -> tensor<1x4xf32>
+  return %c : tensor<1x4xf32>
+}
+"""
+
+
+@pytest.mark.emulated
+def test_in_chromium_what_its_clock_cannot_tell_is_called_alone(tmp_path: Path) -> None:
+    require_emulator("wasm32-simd")
+    (tmp_path / "model.mlir").write_text(LONGER)
+    source = Source("model", lambda: load_module(tmp_path / "model.mlir"))
+    text = explore([source], ["wasm32-simd"], on_gpu=False)
+    script = """
+      await explorer.measure(explorer.compilation.kernels);
+      await say({ times: explorer.compilation.kernels.map((one) => [one.kernel, explorer.times.get(one)]) });
+    """
+    found = dict(in_chromium(text, script, tmp_path)["times"])
+    (long,) = (time for name, time in found.items() if name.startswith("matmul"))
+    (short,) = (time for name, time in found.items() if not name.startswith("matmul"))
+    assert "alone" not in long and short["alone"]
+    for time in (long, short):
+        assert 0 < time["low"] <= time["median"] <= time["high"]
+    assert long["median"] > 10 * short["median"]
