@@ -84,13 +84,12 @@ def model(
 def resnet_like() -> onnx.ModelProto:
     """A residual block behind a stem, then a mean and a product."""
     node = helper.make_node
-    same = {"pads": [1, 1, 1, 1]}
     nodes = [
-        node("Conv", ["x", "stem"], ["a"], "/stem/Conv", **same),
+        node("Conv", ["x", "stem"], ["a"], "/stem/Conv", pads=[1, 1, 1, 1]),
         node("Relu", ["a"], ["b"], "/stem/Relu"),
-        node("Conv", ["b", "w1"], ["c"], "/layer1/conv1/Conv", **same),
+        node("Conv", ["b", "w1"], ["c"], "/layer1/conv1/Conv", pads=[1, 1, 1, 1]),
         node("Relu", ["c"], ["d"], "/layer1/Relu"),
-        node("Conv", ["d", "w2"], ["e"], "/layer1/conv2/Conv", **same),
+        node("Conv", ["d", "w2"], ["e"], "/layer1/conv2/Conv", pads=[1, 1, 1, 1]),
         node("Add", ["e", "b"], ["f"], "/layer1/Add"),
         node("Relu", ["f"], ["g"], "/layer1/Relu_1"),
         node("GlobalAveragePool", ["g"], ["h"], "/pool/GlobalAveragePool"),
