@@ -4,7 +4,7 @@
 const BEFORE = 64 << 20; // bytes of arguments of the calls before one: more than caches hold
 const RING = 256 << 20; // bytes of weights at most; further calls take the same ones again
 const DATA = { f32: Float32Array, f64: Float64Array, f16: Uint16Array, bf16: Uint16Array, bytes: Uint8Array, zeros: Uint8Array };
-const SMALL = 1e-6, LARGE = 1e6; // what numbers have to be between
+const SMALL = 1e-20; // arithmetic may be slow with numbers of less than 1e-38, which these make
 const SAMPLES = 8; // elements of a buffer that are looked at
 const WARM_RUNS = 600, LONGEST_WARM_RUNS = 4000; // milliseconds until the engine's code is its best
 const BLOCKS = 9;
@@ -57,12 +57,12 @@ export function fill(buffer, address, bytes, kind, scale = 1) {
   for (let i = first; i < all.length; i += first) all.copyWithin(i, 0, Math.min(first, all.length - i));
 }
 
-// Whether a number is one that arithmetic is slow or senseless with.
+// Whether a number is so small that arithmetic with it may be slow; infinities and NaN are not.
 function isStray(value, kind) {
   if (kind === "bytes" || value === 0) return false;
-  if (kind === "f16") return (value & 0x7c00) === 0x7c00 || (value & 0x7c00) === 0;
-  if (kind === "bf16") return (value & 0x7f80) > 0x4a00 || (value & 0x7f80) < 0x3580;
-  return !(Math.abs(value) < LARGE && Math.abs(value) > SMALL);
+  if (kind === "f16") return (value & 0x7c00) === 0 && (value & 0x3ff) !== 0;
+  if (kind === "bf16") return (value & 0x7f80) < 0x1e00 && (value & 0x7fff) !== 0;
+  return Math.abs(value) < SMALL;
 }
 
 /** Memory for calls as the model has it: activations where its plan puts them, weights one behind the other. */
@@ -122,8 +122,8 @@ class Step {
   }
 
   /**
-   * Puts random data in the place of what is no sensible number any more behind the call: the weights
-   * are random, and so results grow or shrink from kernel to kernel.
+   * Puts random data in the place of numbers that have become too small: the weights are random, and so
+   * results grow or shrink from kernel to kernel.
    */
   mend() {
     for (const one of this.activations) if (one.kind !== "zeros") this.renew(one);
