@@ -6,11 +6,11 @@ const RING = 256 << 20; // bytes of weights at most; further calls take the same
 const DATA = { f32: Float32Array, f64: Float64Array, f16: Uint16Array, bf16: Uint16Array, bytes: Uint8Array, zeros: Uint8Array };
 const SMALL = 1e-20; // arithmetic may be slow with numbers of less than 1e-38, which these make
 const SAMPLES = 8; // elements of a buffer that are looked at
-const WARM_RUNS = 600, LONGEST_WARM_RUNS = 4000; // milliseconds until the engine's code is its best
+const WARM_RUNS = 1000, LONGEST_WARM_RUNS = 4000; // milliseconds until the engine's code is its best
 const BLOCKS = 9;
 const EXACT = 0.02, INEXACT = 0.08; // parts of a time that the clock's steps may hide: enough, and too much
 const SHORTEST = 5e-4; // milliseconds: the clock itself takes about a tenth of it
-const ENOUGH = 1000; // milliseconds of runs at least
+const ENOUGH = 0.5; // the part of the time that runs take at least: machines are faster and slower by turns
 const TURN = 2; // milliseconds that a sample takes at least: short models run several times
 const BREATH = 40; // milliseconds between two times that the page may draw
 
@@ -191,7 +191,7 @@ class Runs {
       found.push(one);
       for (const [kernel, time] of one) sums.set(kernel, sums.get(kernel) + time);
       const spent = performance.now() - began;
-      const isEnough = spent > ENOUGH && found.length >= BLOCKS && [...sums.keys()].every((kernel) => hidden(kernel) < EXACT);
+      const isEnough = spent > 1e3 * ENOUGH * seconds && found.length >= BLOCKS && [...sums.keys()].every((kernel) => hidden(kernel) < EXACT);
       if (isEnough || (spent > 1e3 * seconds && found.length >= 3)) break;
       if (found.length % 16 === 0) await pause();
     }
@@ -220,8 +220,8 @@ function blocks(samples, step) {
  * browser's clock tells it to { median, low, high, calls }, in microseconds of a call.
  *
  * `calls` are the model's in order, { kernel, places }, `code` has its kernels by name, `take` gives
- * memory, and `buffer` is what that is now; it goes on for `seconds` where a kernel is short beside the
- * steps of the clock.
+ * memory, and `buffer` is what that is now; it goes on for half of `seconds`, and for all of them where a
+ * kernel is short beside the steps of the clock.
  */
 export async function timesInRun({ calls, wanted, code, take, buffer, seconds }) {
   const near = neighbourhood(calls, wanted);

@@ -118,7 +118,7 @@ def test_a_kernel_is_timed_between_those_before_and_after_it() -> None:
             note("c", [x, index, out]);
             const indices = new Int32Array(buffer, index, 64);
             seen.indices += indices.some((one) => one !== 0);
-            seen.stray += floats(x).some((one) => one !== -Infinity);
+            seen.stray += seen.order.length > 3 && floats(x).some((one) => one !== -Infinity);
             indices.fill(1e9); now += 1;
           },
         };
