@@ -208,7 +208,7 @@ export class Details {
       const fault = this.app.meter.obstacle(kernel);
       return [kernel.kernel, time?.median ? duration(time.median) : time?.state ?? (fault || "not measured"), time?.median ? `${duration(time.low)} to ${duration(time.high)}${time.alone ? ", called alone" : ""}` : "", least ? `${duration(least.microseconds)} by ${least.by}` : "", least && time?.median ? percent(least.microseconds / time.median) : "", time?.median && kernel.operations ? `${amount(kernel.operations / time.median / 1e-6)}/s` : ""];
     });
-    const alone = kernels.some((kernel) => times.get(kernel)?.alone) && this.app.meter.engineOf(kernels[0].of) === "wasm";
+    const alone = kernels.some((kernel) => times.get(kernel)?.alone);
     const made = [table("Times on this machine", ["Kernel", "#Median", "#Spread", "#Least here", "#Of it", "#Operations"], rows)];
     if (alone) made.push(el("p", { class: "weak" }, "Called alone, over and over, is what this browser's clock cannot tell in a run: its data is nearer than there."));
     if (limits) {
