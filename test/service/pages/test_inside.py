@@ -68,7 +68,7 @@ def page(request, chromium, sent: ServedPage, answers: list[Any]) -> Iterator[An
 
     shown.route(f"{ORIGIN}/**", answer)
     shown.goto(f"{ORIGIN}/")
-    shown.wait_for_function("globalThis.explorer")
+    shown.get_by_role("heading", level=1).wait_for()
     yield shown
     context.close()
     assert faults == []
