@@ -5,11 +5,12 @@
     python -m bench.explore mobilenet_v2.onnx --gpu
 
 Makes the page, opens it in headless Chromium, and times all kernels there. With `--beside` the
-whole model runs in the same browser too, before and after, with a clock around each of its kernels:
-the table then has what a kernel takes in the page and in the run, and marks those that are more
-than 20 % apart. Where the two runs of the model are further apart than that, the machine is
-disturbed, and the table says nothing. With `--gpu` the kernels' WGSL is timed, by Chromium's WebGPU
-for processors; `--adapter default` takes the machine's GPU.
+whole model runs in the same browser too, with a clock around each of its kernels, in turns with the
+page: the table then has what a kernel takes in the page and in the run, and marks those that are
+more than 20 % apart. Where the runs of the model are as far apart from each other, the machine is
+disturbed, and the difference says nothing. `--file` takes the clock of a page that was opened as a
+file, whose steps are 20 times as long. With `--gpu` the kernels' WGSL is timed, by Chromium's
+WebGPU for processors; `--adapter default` takes the machine's GPU.
 """
 
 from __future__ import annotations
@@ -22,14 +23,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from nnc.explorer.trials import ENGINE, GPU_ENGINE
 from nnc.tools.nnc import main as nnc
 
-from .browser import GPU_FLAGS, find_chromium, serving, showing
-from .web.in_run import WholeModel
+from .browser import GPU_FLAGS, ISOLATED, find_chromium, serving, showing
+from .web.in_run import InRun, WholeModel
 
 _SCRIPT = """
 const say = (body) => fetch("/", { method: "POST", body: JSON.stringify(body) });
@@ -50,6 +53,8 @@ try {
 """
 APART = 0.2
 """From which part on two times of a kernel differ."""
+SHORT = 50.0
+"""Microseconds of a kernel in a run below which it is counted apart: beside the clock's steps."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -60,6 +65,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=20.0, help="to wait for the times")
     parser.add_argument("--beside", action="store_true", help="kernels in a run of the model, too")
     parser.add_argument("--seconds", type=float, default=10.0, help="of runs, with --beside")
+    parser.add_argument("--turns", type=int, default=3, help="of page and runs, with --beside")
+    parser.add_argument("--file", action="store_true", help="with the clock of a page in a file")
     parser.add_argument("--gpu", action="store_true", help="time the WGSL of kernels")
     parser.add_argument("--adapter", choices=["swiftshader", "default"], default="swiftshader")
     args = parser.parse_args(arguments)
@@ -85,15 +92,18 @@ def _measure(args: argparse.Namespace, folder: Path) -> int:
     if nnc(["explore", args.model, "-o", str(page), "-q", *shapes, *gpu]):
         return 1
     print(f"made in {time.perf_counter() - started:.1f} s, {page.stat().st_size / 1e6:.2f} MB")
-    whole = None
-    if args.beside:
-        given = {n: [int(d) for d in s.split(",")] for n, _, s in map(_parted, args.shape)}
-        whole = WholeModel(args.model, given, ENGINE, folder / "whole", args.seconds)
-    before = whole.times() if whole is not None else {}
-    found = _in_page(page, args)
-    after = whole.times() if whole is not None else {}
-    _tell(found)
-    for line in beside(found["rows"], before, after) if whole is not None else ():
+    text = page.read_text(encoding="utf-8")
+    if not args.beside:
+        _tell(_in_page(text, page, args))
+        return 0
+    given = {n: [int(d) for d in s.split(",")] for n, _, s in map(_parted, args.shape)}
+    whole = WholeModel(args.model, given, ENGINE, folder / "whole", args.seconds)
+    pages, runs = [], [whole.times()]
+    for _ in range(args.turns):
+        pages.append(_in_page(text, page, args))
+        runs.append(whole.times())
+    _tell(pages[-1])
+    for line in beside([found["rows"] for found in pages], runs):
         print(line)
     return 0
 
@@ -102,14 +112,14 @@ def _parted(shape: str) -> tuple[str, str, str]:
     return shape.rpartition("=")
 
 
-def _in_page(page: Path, args: argparse.Namespace) -> dict[str, Any]:
-    """What the page finds. Raises RuntimeError."""
+def _in_page(text: str, page: Path, args: argparse.Namespace) -> dict[str, Any]:
+    """What a page of this text finds, in this file. Raises RuntimeError."""
     engine = GPU_ENGINE if args.gpu else ENGINE
     flags = GPU_FLAGS if args.gpu and args.adapter == "swiftshader" else ()
     script = _SCRIPT.replace("ENGINE", json.dumps(engine))
-    page.write_text(with_script(page.read_text(encoding="utf-8"), script), encoding="utf-8")
+    page.write_text(with_script(text, script), encoding="utf-8")
     with (
-        serving({"site": page.parent}) as server,
+        serving({"site": page.parent}, {} if args.file else ISOLATED) as server,
         showing(f"{server.address}/site/page.html", *flags),
     ):
         found = server.posted(60 * args.minutes)
@@ -137,7 +147,7 @@ def _tell(found: dict[str, Any]) -> None:
     print(f"at most {limits['gflops']:.1f} billion operations a second, {read}")
     rows = [(name, calls, one) for name, calls, one in found["rows"] if "median" in one]
     for name, calls, one in sorted(rows, key=lambda row: -row[1] * row[2]["median"]):
-        spread = f"{one['low']:.1f} to {one['high']:.1f}"
+        spread = f"{one['low']:.1f} to {one['high']:.1f}{', alone' if one.get('alone') else ''}"
         print(
             f"{calls * one['median']:12.1f} us  {calls:3} x {one['median']:.1f} ({spread})  {name}"
         )
@@ -148,34 +158,93 @@ def _tell(found: dict[str, Any]) -> None:
 
 
 def beside(
-    rows: Sequence[tuple[str, int, Mapping[str, Any]]],
-    before: Mapping[str, float],
-    after: Mapping[str, float],
+    pages: Sequence[Sequence[tuple[str, int, Mapping[str, Any]]]],
+    runs: Sequence[Mapping[str, InRun]],
 ) -> Iterator[str]:
-    """A table of what kernels take in the page and in runs of the model before and after.
+    """A table of what kernels take in pages and in runs of the model, which took turns.
 
-    The fastest batch of the page and the fastest quarter of the runs, which others disturb least.
+    Both by their fastest blocks, which others disturb least, and by the medians.
     """
+    kernels = [_beside(name, pages, runs) for name, *_ in pages[0]]
+    listed = sorted((one for one in kernels if one is not None), key=lambda one: -one.run)
     yield ""
-    yield f"{'page, us':>12}{'run, us':>12}{'page/run':>10}{'after/before':>14}  kernel"
-    sums, apart, disturbed, listed = [0.0, 0.0], 0, 0, []
-    for name, calls, one in rows:
-        if "low" not in one or name not in before or name not in after:
-            continue
-        page, run = calls * one["low"], (before[name] + after[name]) / 2
-        sums[0] += page
-        sums[1] += run
-        listed.append((page, run, after[name] / max(before[name], 1e-9), name))
-    for page, run, again, name in sorted(listed, key=lambda row: -row[1]):
-        ratio = page / max(run, 1e-9)
-        is_disturbed = not 1 / (1 + APART) < again < 1 + APART
-        is_apart = not 1 / (1 + APART) < ratio < 1 + APART and not is_disturbed
-        apart, disturbed = apart + is_apart, disturbed + is_disturbed
-        mark = "  <- apart" if is_apart else "  (disturbed)" if is_disturbed else ""
-        yield f"{page:12.1f}{run:12.1f}{ratio:10.2f}{again:14.2f}  {name}{mark}"
+    heads = ("page, us", "run, us", "page/run", "by medians", "runs differ")
+    yield "".join(f"{head:>13}" for head in heads) + "  kernel"
+    for one in listed:
+        mark = "  (disturbed)" if one.is_disturbed else "  <- apart" if one.is_apart else ""
+        ratios = "".join(f"{ratio:13.2f}" for ratio in (one.ratio, one.of_medians, one.again))
+        yield f"{one.page:13.1f}{one.run:13.1f}{ratios}  {one.name}{mark}"
+    page, run = sum(one.page for one in listed), sum(one.run for one in listed)
+    medians = [sum(each[i] for each in (one.medians for one in listed)) for i in range(2)]
     yield (
-        f"{sums[0]:12.1f}{sums[1]:12.1f}{sums[0] / max(sums[1], 1e-9):10.2f}{'':14}  "
-        f"all {len(listed)} kernels; {apart} apart, {disturbed} disturbed"
+        f"{page:13.1f}{run:13.1f}{page / max(run, 1e-9):13.2f}"
+        f"{medians[0] / max(medians[1], 1e-9):13.2f}{'':13}  all {len(listed)} kernels"
+    )
+    yield _counted([one for one in listed if one.run >= SHORT], f"from {SHORT:.0f} us on")
+    yield _counted([one for one in listed if one.run < SHORT], "shorter")
+
+
+@dataclass(frozen=True)
+class _Beside:
+    """Microseconds of all calls of a kernel: in pages and in runs, the fastest, and the medians;
+    how much the fastest blocks of the runs differ.
+    """
+
+    name: str
+    page: float
+    run: float
+    medians: tuple[float, float]
+    again: float
+
+    @property
+    def ratio(self) -> float:
+        return self.page / max(self.run, 1e-9)
+
+    @property
+    def of_medians(self) -> float:
+        return self.medians[0] / max(self.medians[1], 1e-9)
+
+    @property
+    def is_disturbed(self) -> bool:
+        return _differ(self.ratio) and _differ(self.again)
+
+    @property
+    def is_apart(self) -> bool:
+        return _differ(self.ratio) and not _differ(self.again)
+
+
+def _differ(ratio: float) -> bool:
+    return not 1 / (1 + APART) < ratio < 1 + APART
+
+
+def _beside(
+    name: str,
+    pages: Sequence[Sequence[tuple[str, int, Mapping[str, Any]]]],
+    runs: Sequence[Mapping[str, InRun]],
+) -> _Beside | None:
+    """What is known of a kernel; None where it was not timed everywhere."""
+    rows = [(calls, one) for rows in pages for other, calls, one in rows if other == name]
+    if not all("low" in one for _, one in rows) or not all(name in run for run in runs):
+        return None
+    lows = [run[name].low for run in runs]
+    return _Beside(
+        name,
+        min(calls * one["low"] for calls, one in rows),
+        min(lows),
+        (
+            median(calls * one["median"] for calls, one in rows),
+            median(run[name].median for run in runs),
+        ),
+        max(lows) / max(min(lows), 1e-9),
+    )
+
+
+def _counted(mine: Sequence[_Beside], which: str) -> str:
+    """A line on how many kernels are apart."""
+    return (
+        f"{len(mine)} kernels {which}: {sum(one.is_apart for one in mine)} apart, "
+        f"{sum(one.is_disturbed for one in mine)} disturbed; by medians "
+        f"{sum(_differ(one.of_medians) for one in mine)} apart"
     )
 
 

@@ -48,9 +48,8 @@ def _bytes(type: MemRefType) -> int | None:
     found = type.strides_and_offset()
     if found is None or found[1] is None or None in found[0]:
         return None
-    strides, offset = found
-    steps = zip(type.shape, strides, strict=True)
-    last = offset + sum((extent - 1) * stride for extent, stride in steps)  # type: ignore[operator]
+    steps = zip(type.shape, found[0], strict=True)
+    last = sum((extent - 1) * stride for extent, stride in steps)  # type: ignore[operator]
     return (last + 1) * type.element_type.byte_width if all(type.shape) else 0
 
 

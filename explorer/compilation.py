@@ -18,6 +18,7 @@ from ..memory.device_note import calls_of_kernels
 from ..targets.attribute import attach, target_of
 from ..targets.base import Listing, Target
 from .buffers import Argument, arguments_of
+from .calls import KernelCall, calls_in_order
 from .graph import Graph, graph_of
 from .tracing import StageText, Trace, without_marks
 
@@ -40,6 +41,8 @@ class Part:
 
     stages: list[StageText]
     kernels: dict[str, Kernel] = field(default_factory=dict)
+    calls: list[KernelCall] = field(default_factory=list)
+    """In the order of a run."""
     listing: Listing | None = None
     module: Operation | None = None
     """Behind the last stage."""
@@ -101,8 +104,9 @@ def _part(
     def look(stage: str, at: Operation) -> None:
         if stage == "schedule":
             part.kernels = {op.sym_name: Kernel(kernel_cost(op), None) for op in kernels_in(at)}
-        if part.kernels:
+        if part.kernels and kernels_in(at):
             _note_arguments(part.kernels, at)
+            part.calls = calls_in_order(at)
         trace.add(stage, at)
 
     walk.run(module, progress, look, tuned)

@@ -17,6 +17,7 @@ from ..driver.explaining.words import WORDS
 from ..lowering.pipelines import stages_of
 from ..targets.base import Listing
 from ..targets.machine import Machine
+from .calls import KernelCall
 from .compilation import Compilation, Kernel, Part, nodes_by_calls
 from .graph import Graph
 from .scopes import scopes_in
@@ -109,10 +110,11 @@ class Content:
         code = None if part.listing is None else _listing(part.listing, part.stages[-1])
         text = self._chunk(_json({"stages": stages, "code": code}))
         if trial is None:
-            return {"text": text, "trial": None, "device": None}
+            return {"text": text, "trial": None, "device": None, "calls": []}
         device = trial.made.device
         return {
             "text": text,
+            "calls": [_call_row(one) for one in part.calls],
             "trial": self._chunk(trial.made.code),
             "device": None if device is None else self._chunk(_json(device)),
         }
@@ -172,6 +174,10 @@ def _kernel(
         for choice in found["choices"]
     ]
     return found
+
+
+def _call_row(call: KernelCall) -> list[Any]:
+    return [call.kernel, *(number for at in call.places for number in (at.block, at.offset))]
 
 
 def _row(argument: Any) -> Iterable[Any]:

@@ -18,8 +18,8 @@ from .content import Content
 
 ASSETS = Path(__file__).parent / "assets"
 SCRIPTS = (
-    *("dom", "data", "diff", "layout", "graph", "outline", "code", "gpu", "measure", "roofline"),
-    *("reasons", "edit", "details", "tables", "main"),
+    *("dom", "data", "diff", "layout", "graph", "outline", "code", "gpu", "in_run", "measure"),
+    *("roofline", "reasons", "edit", "details", "tables", "main"),
 )
 """Modules in the order in which they stand in the page: each imports from those before alone."""
 

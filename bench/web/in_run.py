@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,11 @@ _ARRAYS = {
     "uint8": "Uint8Array",
     "bool": "Uint8Array",
 }
-_FASTEST = 0.25
-"""The part of the runs that counts, the fastest of each kernel: others disturb the rest. A
-browser's clock is coarse, so that only a mean says what lies between its steps."""
+_BLOCKS = 9
+"""Of runs that follow each other. A browser's clock is coarse, so that only means say what lies
+between its steps."""
+_STEP = 5_000
+"""Nanoseconds of a step of that clock, in a page that is isolated from others."""
 _PAGE = """<!doctype html><meta charset="utf-8"><script type="module">
 const post = (body) => fetch("/", { method: "POST", body: JSON.stringify(body) });
 try {
@@ -105,8 +108,8 @@ class WholeModel:
         page = _PAGE.replace("const post", head + "const post", 1)
         (self._folder / "page.html").write_text(page)
 
-    def times(self, patience: float = 600.0) -> dict[str, float]:
-        """Microseconds that all calls of each kernel take in a run. Raises RuntimeError."""
+    def times(self, patience: float = 600.0) -> dict[str, InRun]:
+        """What all calls of each kernel take in a run. Raises RuntimeError."""
         with (
             serving({"site": self._folder}) as server,
             showing(f"{server.address}/site/page.html"),
@@ -114,13 +117,27 @@ class WholeModel:
             found = server.posted(patience)
         if "failure" in found:
             raise RuntimeError(found["failure"])
-        return mean_times(found["runs"], self._names)
+        return times_of_runs(found["runs"], self._names)
 
 
-def mean_times(
+@dataclass(frozen=True)
+class InRun:
+    """Microseconds of all calls of a kernel in a run: the mean of the fastest block of runs, and
+    the median of those of all blocks.
+    """
+
+    low: float
+    median: float
+
+
+def times_of_runs(
     runs: Sequence[Sequence[Sequence[float]]], names: tuple[list[str], list[str]]
-) -> dict[str, float]:
-    """Means over the fastest runs, in microseconds, from stamps in nanoseconds."""
+) -> dict[str, InRun]:
+    """The times of kernels, from stamps in nanoseconds.
+
+    As in the page, runs in which something else had the processor are left out: those that take
+    half as long again as the median, and two steps of the clock.
+    """
     each: dict[str, list[float]] = {}
     for stamps, inner in runs:
         outputs: dict[str, Any] = {TIMES: np.array(stamps)}
@@ -128,9 +145,11 @@ def mean_times(
             outputs[INNER] = np.reshape(inner, (-1, 2))
         for name, took in kernel_times(outputs, names).items():
             each.setdefault(name, []).append(took)
-    return {name: _fastest(samples) / 1e3 for name, samples in each.items()}
+    return {name: _of_blocks(np.array(samples)) for name, samples in each.items()}
 
 
-def _fastest(samples: Sequence[float]) -> float:
-    count = max(1, int(_FASTEST * len(samples)))
-    return float(np.mean(sorted(samples)[:count]))
+def _of_blocks(samples: np.ndarray) -> InRun:
+    kept = samples[samples <= 1.5 * np.median(samples) + 2 * _STEP]
+    blocks = np.array_split(kept, min(_BLOCKS, len(kept)))
+    means = [float(block.mean()) / 1e3 for block in blocks]
+    return InRun(min(means), float(np.median(means)))

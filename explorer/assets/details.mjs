@@ -111,10 +111,36 @@ export class Details {
     this.code = new Code({ texts, kernel, stages: this.pick && !columns.includes(this.pick.stage) ? [this.pick.stage, ...columns.slice(1)] : columns, nodesOf: (lines) => this.nodesOf(lines), openNode: (id) => app.openNode(id), openKernel: (name) => this.openNamed(name) });
     this.body.replaceChildren(this.code.element);
     if (this.pick) this.code.pick(this.pick.stage, [this.pick.line]);
-    else if (this.node !== null) this.code.pick(0, app.compilation.graph.nodes[this.node].lines);
+    else if (this.node !== null) {
+      this.origin = tab === "stages" || !kernel ? this.node : this.originOf(texts, columns.at(-1));
+      this.code.pick(0, app.compilation.graph.nodes[this.origin].lines);
+    }
   }
 
+  /**
+   * The node that the kernel's text came from: equal kernels have one text, made of the nodes of the
+   * first call. Of another call's node that is the one of its kind, and the node itself where none is.
+   */
+  originOf(texts, stage) {
+    const { node, kernel, app: { compilation: { graph } } } = this;
+    const ranges = texts.stages[stage].ofKernel(kernel.kernel);
+    const isFirst = (id) => {
+      const links = texts.linked(0, graph.nodes[id].lines)[stage];
+      return ranges.some(([start, end]) => [...links].some((line) => start <= line && line < end));
+    };
+    if (isFirst(node)) return node;
+    const alike = kernel.nodes.filter((id) => graph.nodes[id].kind === graph.nodes[node].kind);
+    const first = alike.filter(isFirst);
+    return first[alike.indexOf(node) % first.length] ?? node;
+  }
+
+  // Of equal kernels' nodes the one that is looked at stands for the one that the text came from.
   nodesOf(lines) {
+    const { graph } = this.app.compilation;
+    return this.firstNodesOf(lines).map((one) => (this.node !== null && one.id === this.origin ? graph.nodes[this.node] : one));
+  }
+
+  firstNodesOf(lines) {
     const { compilation } = this.app;
     if (compilation.parts.length > 1) return [];
     this.byLine ??= new Map();
@@ -169,7 +195,7 @@ export class Details {
     results.replaceChildren(this.results(kernels));
     const about = onGpu
       ? "Launches the kernel's WGSL on the GPU, batch after batch, with random data, and waits until the GPU has done each batch."
-      : "Runs the kernel's WebAssembly in this page, on one thread, with random data; its weights are walked through as in a run of the whole model.";
+      : "Runs the model's WebAssembly in this page, on one thread, with random data, from the kernels that come before this one to it, and reads the clock around it.";
     return el("section", { class: "measuring" }, el("p", {}, of === app.compilation ? about : `These kernels of '${of.target}' came from the same nodes. ${about}`), start, results);
   }
 
@@ -180,9 +206,11 @@ export class Details {
       const time = times.get(kernel);
       const least = limits && leastTime(limits, kernel);
       const fault = this.app.meter.obstacle(kernel);
-      return [kernel.kernel, time?.median ? duration(time.median) : time?.state ?? (fault || "not measured"), time?.median ? `${duration(time.low)} to ${duration(time.high)}` : "", least ? `${duration(least.microseconds)} by ${least.by}` : "", least && time?.median ? percent(least.microseconds / time.median) : "", time?.median && kernel.operations ? `${amount(kernel.operations / time.median / 1e-6)}/s` : ""];
+      return [kernel.kernel, time?.median ? duration(time.median) : time?.state ?? (fault || "not measured"), time?.median ? `${duration(time.low)} to ${duration(time.high)}${time.alone ? ", called alone" : ""}` : "", least ? `${duration(least.microseconds)} by ${least.by}` : "", least && time?.median ? percent(least.microseconds / time.median) : "", time?.median && kernel.operations ? `${amount(kernel.operations / time.median / 1e-6)}/s` : ""];
     });
+    const alone = kernels.some((kernel) => times.get(kernel)?.alone);
     const made = [table("Times on this machine", ["Kernel", "#Median", "#Spread", "#Least here", "#Of it", "#Operations"], rows)];
+    if (alone) made.push(el("p", { class: "weak" }, "Called alone, over and over, is what this browser's clock cannot tell in a run: its data is nearer than there."));
     if (limits) {
       const measured = kernels.filter((one) => times.get(one)?.median).map((kernel) => ({ kernel, microseconds: times.get(kernel).median }));
       made.push(el("p", { class: "weak" }, `${limits.launch === undefined ? "This machine, one thread" : `This machine's GPU: ${duration(limits.launch)} for a launch`}: ${limits.gflops.toFixed(1)} billion operations a second; reads ${limits.levels.map(([, speed, name]) => `${speed.toFixed(0)} GB/s from the ${name}`).join(", ")}. Point: measured; circle: expected of the target's machine.`));

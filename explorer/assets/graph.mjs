@@ -35,6 +35,7 @@ export class GraphView {
     this.widths = new Map();
     this.open = this.atFirst();
     this.selected = -1;
+    this.target = -1; // what is to be seen: the selected node, or the first of those that are related
     this.related = new Set();
     this.focused = undefined;
     this.colouring = "kind";
@@ -101,9 +102,9 @@ export class GraphView {
     this.canvas.height = h * ratio;
     if (!this.started) {
       this.started = true;
-      if (this.selected >= 0) this.reveal(this.selected);
+      if (this.target >= 0) this.reveal(this.target);
       else this.fit(0.75);
-    } else if (this.selected >= 0 && !this.isSeen(this.boxOf.get(this.selected) ?? { x: NaN })) this.reveal(this.selected);
+    } else this.showTarget();
     this.paint(); // at once: a canvas of another size is empty
   }
 
@@ -174,11 +175,14 @@ export class GraphView {
     this.selected = node;
     this.related = new Set(related);
     this.focused = node >= 0 ? node : this.focused;
-    if (node >= 0 && this.started) {
-      const box = this.boxOf.get(node);
-      if (!box || !this.isSeen(box)) this.reveal(node);
-    }
+    this.target = node >= 0 ? node : related[0] ?? -1;
+    if (this.started) this.showTarget();
     this.draw();
+  }
+
+  showTarget() {
+    const box = this.boxOf.get(this.target);
+    if (this.target >= 0 && (!box || !this.isSeen(box))) this.reveal(this.target);
   }
 
   isSeen({ x, y, w, h }) {

@@ -240,12 +240,10 @@ class App {
       kernels.forEach((one) => fault(one, error));
       kernels = [];
     }
-    for (const kernel of kernels) {
-      this.times.set(kernel, { state: "measuring" });
+    await this.meter.times(kernels, (kernel, time) => {
+      this.times.set(kernel, time);
       this.changed();
-      await this.meter.time(kernel).then((time) => this.times.set(kernel, time), (error) => fault(kernel, error));
-      this.changed();
-    }
+    }).catch((error) => kernels.forEach((one) => fault(one, error)));
     this.busy = false;
     this.changed();
     announce(`${plural(kernels.length, "kernel")} measured`);

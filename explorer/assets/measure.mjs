@@ -1,6 +1,7 @@
 // Times kernels on the machine that shows the page, and finds what that machine can do at most.
 
 import { chunk, chunkOf } from "./data.mjs";
+import { fill, pause, timesInRun } from "./in_run.mjs";
 import { gpuLimits, openKernels } from "./gpu.mjs";
 import { mathematics } from "../../targets/wasm/mathematics.mjs";
 
@@ -11,11 +12,10 @@ const MOST_COPIES = 64;
 const BATCH = 25; // milliseconds
 const BATCHES = 9;
 const WARM = 60, LONGEST_WARM = 600; // milliseconds until the engine's code is its best
+const LONGEST = 3, LONGEST_OF_ALL = 10; // seconds of runs for one kernel, and for several at once
 const LEVELS = [[32 << 10, 16 << 10], [512 << 10, 256 << 10], [8 << 20, 4 << 20], [Infinity, 64 << 20]];
 const KINDS = ["first cache", "second cache", "third cache", "memory"];
 const STEP = 32; // elements that the reading loop loads at once
-
-const pause = () => new Promise((resolve) => setTimeout(resolve, 0));
 
 // A module with its memory; of kernels on a GPU, also the device that they are launched on.
 async function instance(number, about = null) {
@@ -33,15 +33,18 @@ function allocate({ code }, bytes) {
   return address;
 }
 
-// Random data that is as fast or slow as a model's: no denormals, no index but 0.
-function fill({ memory }, address, bytes, kind) {
-  const buffer = memory.buffer;
-  if (kind === "f32") new Float32Array(buffer, address, bytes >> 2).forEach((_, i, all) => (all[i] = 2 * Math.random() - 1));
-  else if (kind === "f64") new Float64Array(buffer, address, bytes >> 3).forEach((_, i, all) => (all[i] = 2 * Math.random() - 1));
-  else if (kind === "f16") new Uint16Array(buffer, address, bytes >> 1).forEach((_, i, all) => (all[i] = 0x3400 + 0x7ff * Math.random()));
-  else if (kind === "bf16") new Uint16Array(buffer, address, bytes >> 1).forEach((_, i, all) => (all[i] = 0x3e80 + 0xff * Math.random()));
-  else if (kind === "bytes") new Uint8Array(buffer, address, bytes).forEach((_, i, all) => (all[i] = 128 * Math.random()));
-  else new Uint8Array(buffer, address, bytes).fill(0);
+// What `act(take)` finds with memory that `take` gives, which is given back behind it.
+async function withMemory(made, act) {
+  const blocks = [];
+  const take = (bytes) => {
+    blocks.push(allocate(made, bytes));
+    return blocks.at(-1);
+  };
+  try {
+    return await act(take);
+  } finally {
+    blocks.forEach((address) => made.code.nnc_free(address));
+  }
 }
 
 /**
@@ -138,28 +141,48 @@ export class Meter {
   }
 
   /**
-   * What a call of a kernel takes here on one thread: { median, low, high } in microseconds. Its
-   * weights are as many copies as there are of the whole model's, since a run of that finds them as
-   * far away.
+   * What calls of kernels of one compilation take here: `tell(kernel, time)` hears the { median, low,
+   * high } in microseconds of each, or a { state }. WebAssembly is timed in runs of the model. `alone`
+   * is set in the times of kernels that are too short for that: they are called over and over.
    */
-  time(kernel) {
+  times(kernels, tell) {
     return this.alone(async () => {
-      const { trial, device } = kernel.of.parts[kernel.part];
-      if (!this.instances.has(trial)) this.instances.set(trial, await instance(trial, device));
-      const made = this.instances.get(trial);
-      if (made.device) return this.timeOnDevice(made, kernel);
-      const blocks = [];
-      const take = (bytes) => {
-        blocks.push(allocate(made, bytes));
-        return blocks.at(-1);
-      };
-      const copy = (to, from, bytes) => new Uint8Array(made.memory.buffer).copyWithin(to, from, from + bytes);
-      try {
-        return await timed(this.call(made, kernel, take, (address, bytes, kind) => fill(made, address, bytes, kind), copy));
-      } finally {
-        blocks.forEach((address) => made.code.nnc_free(address));
-      }
+      for (const part of new Set(kernels.map((one) => one.part))) await this.timesOfPart(kernels.filter((one) => one.part === part), tell);
     });
+  }
+
+  async timesOfPart(kernels, tell) {
+    const [{ of, part }] = kernels;
+    const { trial, device } = of.parts[part];
+    if (!this.instances.has(trial)) this.instances.set(trial, await instance(trial, device));
+    const made = this.instances.get(trial);
+    kernels.forEach((one) => tell(one, { state: "measuring" }));
+    const inRun = made.device ? new Map() : await this.timesInRun(made, of, part, kernels).catch(() => new Map());
+    inRun.forEach((time, kernel) => tell(kernel, time));
+    for (const kernel of kernels) {
+      if (inRun.has(kernel)) continue;
+      const time = made.device ? this.timeOnDevice(made, kernel) : this.timeAlone(made, kernel);
+      await time.then((found) => tell(kernel, found), (error) => tell(kernel, { state: `failed: ${error.message}` }));
+    }
+  }
+
+  /** The times of those kernels of a part that are long enough, see in_run.mjs. */
+  timesInRun(made, of, part, kernels) {
+    const named = new Map(of.kernels.filter((one) => one.part === part && !this.obstacle(one)).map((one) => [one.kernel, one]));
+    const calls = of.parts[part].calls.flatMap(([name, ...numbers]) => {
+      if (!named.has(name)) return [];
+      return [{ kernel: named.get(name), places: Array.from({ length: numbers.length / 2 }, (_, i) => numbers.slice(2 * i, 2 * i + 2)) }];
+    });
+    const seconds = kernels.length > 1 ? LONGEST_OF_ALL : LONGEST;
+    return withMemory(made, (take) => timesInRun({ calls, wanted: new Set(kernels), code: made.code, take, buffer: () => made.memory.buffer, seconds }));
+  }
+
+  // By batches of calls. The weights are as many copies as there are of the whole model's, since a
+  // run of that finds them as far away.
+  timeAlone(made, kernel) {
+    const copy = (to, from, bytes) => new Uint8Array(made.memory.buffer).copyWithin(to, from, from + bytes);
+    const fillHere = (address, bytes, kind) => fill(made.memory.buffer, address, bytes, kind);
+    return withMemory(made, async (take) => ({ ...(await timed(this.call(made, kernel, take, fillHere, copy))), alone: true }));
   }
 
   // By when the queue has done a batch: launches alone tell nothing.
@@ -167,7 +190,7 @@ export class Meter {
     const { device, imports: { nnc_device_take: take, nnc_device_copy: copy } } = made;
     const fillThere = (address, bytes, kind) => {
       const here = allocate(made, bytes);
-      fill(made, here, bytes, kind);
+      fill(made.memory.buffer, here, bytes, kind);
       copy(address, here, bytes, 0);
       made.code.nnc_free(here);
     };

@@ -1,0 +1,81 @@
+"""The calls of kernels in the order of a run, and where in memory each finds its buffers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..dialects import memref
+from ..dialects.memref.aliasing import ViewLike
+from ..ir.core import Operation, Value
+from ..ir.rewriting import constant_int
+from ..ir.types import MemRefType
+from ..memory.device_note import calls_of_kernels
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a buffer is: so many bytes into one of the model's blocks of memory, such as the arena,
+    the weights, an input or an output, by the number of the block.
+    """
+
+    block: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class KernelCall:
+    """A call of a kernel, with a place for each of its arguments."""
+
+    kernel: str
+    places: tuple[Place, ...]
+
+
+def calls_in_order(module: Operation) -> list[KernelCall]:
+    """The calls of kernels of buffers alone, as the text of a planned module has them.
+
+    A call in a loop or a branch is there once. What starts at a byte that only a run tells is a
+    block of its own.
+    """
+    blocks: dict[Value | str, int] = {}
+
+    def place(value: Value) -> Place:
+        key, offset = _block_of(value)
+        return Place(blocks.setdefault(key, len(blocks)), offset)
+
+    return [
+        KernelCall(call.callee, tuple(map(place, call.operands)))
+        for call in calls_of_kernels(module)
+        if all(isinstance(value.type, MemRefType) for value in call.operands)
+    ]
+
+
+def _block_of(value: Value) -> tuple[Value | str, int]:
+    """What a chain of views starts from, and how many bytes into it the first element is."""
+    offset = 0
+    while (op := value.defining_op) is not None and op.has_trait(ViewLike):
+        source = op.operands[op.results.index(value)]
+        step = _bytes_between(op, source, value)
+        if step is None:
+            break
+        value, offset = source, offset + step
+    if isinstance(op, memref.GetGlobal):
+        return op.symbol, offset
+    return value, offset
+
+
+def _bytes_between(view: Operation, source: Value, value: Value) -> int | None:
+    """From the first element of a view's source to that of the view; None where a run tells."""
+    if isinstance(view, memref.View):
+        return constant_int(view.byte_shift)
+    start, end = _offset(source), _offset(value)
+    return None if start is None or end is None else end - start
+
+
+def _offset(value: Value) -> int | None:
+    """Bytes from where a buffer's layout counts to its first element."""
+    if not isinstance(value.type, MemRefType):
+        return None
+    found = value.type.strides_and_offset()
+    if found is None or found[1] is None:
+        return None
+    return found[1] * value.type.element_type.byte_width
