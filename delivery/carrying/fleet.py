@@ -76,7 +76,7 @@ def _begin(fleet: Fleet, member: Member, job: Job, wanted: Callable[[], bool]) -
         "kind": job.kind,
         "options": json.dumps(dict(job.options)),
         "seconds": job.seconds,
-        "files": {name: (digests[name], path.suffix) for name, path in job.files.items()},
+        "files": {name: (digests[name], path.name) for name, path in job.files.items()},
     }
     found = fleet.call(member, _BEGINNING, wanted, desk.begin, message)
     if isinstance(found, Mapping) and found.get("busy"):
