@@ -31,7 +31,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -51,6 +51,7 @@ _ENDING = 30.0
 _USERS = ("ann", "bob")
 _DEFECTS = ("Traceback", "internal error", "SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE")
 """What the answers about no model say: a command that broke instead of refusing."""
+_SLOWEST = 10
 _SPENT = re.compile(r"^\[.* ([\d.]+) s of processor time", re.MULTILINE)
 """What a job's log says of each of its commands."""
 
@@ -66,6 +67,8 @@ class Found:
     states: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
     longest: float = 0.0
+    slowest: list[tuple[float, str, str]] = field(default_factory=list)
+    """Jobs that took the most processor time, with their names and what became of them."""
     spent: float = 0.0
     """Processor time of the commands of all jobs."""
     memory: int = 0
@@ -79,12 +82,17 @@ class Found:
         for name in ("uploads", "states", "errors", "spent", "processes", "seconds", "complaints"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.longest = max(self.longest, other.longest)
+        self.slowest = sorted([*self.slowest, *other.slowest], reverse=True)[:_SLOWEST]
         self.memory = max(self.memory, other.memory)
 
+    def as_json(self) -> dict[str, Any]:
+        """All of it, as `read` takes it."""
+        return vars(self)
+
     @staticmethod
-    def read(text: str) -> Found:
-        """What `json.dumps(asdict(found))` has written."""
-        found = Found(**json.loads(text))
+    def read(kept: dict[str, Any]) -> Found:
+        """What `as_json` gave."""
+        found = Found(**kept)
         found.states, found.errors = Counter(found.states), Counter(found.errors)
         return found
 
@@ -279,7 +287,9 @@ def _check(people: list[_Person], canary: str, found: Found) -> None:
             found.errors[error.replace(person.mark, "")[:60]] += 1
             took = (about["ended"] or 0) - (about["started"] or 0)
             found.longest = max(found.longest, took)
-            found.spent += sum(map(float, _SPENT.findall(log)))
+            spent = sum(map(float, _SPENT.findall(log)))
+            found.spent += spent
+            found.slowest.append((spent, listed["name"], error or about["state"]))
             if about["state"] not in ("done", "failed"):
                 complain(f"a job that is {about['state']}")
             if took > LOOK_SECONDS * 2 + PAGE_SECONDS + _ENDING:
@@ -288,6 +298,7 @@ def _check(people: list[_Person], canary: str, found: Found) -> None:
                 complain("somebody else's file in an answer")
             if any(one in text for text in (error, log) for one in _DEFECTS):
                 complain(error[:200] or log[-400:])
+    found.slowest = sorted(found.slowest, reverse=True)[:_SLOWEST]
 
 
 @dataclass(frozen=True)
@@ -331,13 +342,13 @@ def main() -> int:
         kept = json.loads(args.record.read_text())
         if kept["of"] != key:
             sys.exit(f"error: {args.record} is of --seed, --first {kept['of']}, not {key}")
-        found = Found.read(json.dumps(kept["found"]))
+        found = Found.read(kept["found"])
     while (left := args.uploads - found.uploads) > 0:
         with tempfile.TemporaryDirectory(prefix="nnc-hostile-") as folder:
             number, count = args.first + found.uploads, min(left, args.batch)
             found.add(run_hostile(count, Path(folder), number, args.seed))
         if args.record:
-            args.record.write_text(json.dumps({"of": key, "found": asdict(found)}, indent=1))
+            args.record.write_text(json.dumps({"of": key, "found": found.as_json()}, indent=1))
         print(f"{found.uploads} uploads in {found.seconds:.0f} s", file=sys.stderr, flush=True)
     print(f"{found.uploads} uploads in {found.seconds:.0f} s: {dict(found.states)}")
     each = found.spent / max(1, found.uploads)
@@ -346,6 +357,8 @@ def main() -> int:
     print(f"{found.processes} looks at processes of jobs")
     for error, count in found.errors.most_common(20):
         print(f"{count:6} {error}")
+    for spent, name, became in found.slowest:
+        print(f"{spent:6.1f} s of processor time: {name!r}: {became[:80]}")
     for complaint in found.complaints:
         print(f"COMPLAINT: {complaint}")
     return 1 if found.complaints else 0

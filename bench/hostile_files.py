@@ -15,11 +15,13 @@ from .hostile_models import Models
 _ROOT = Path(__file__).resolve().parent.parent
 _LARGEST = 200_000
 """Bytes of a valid file that is broken."""
+_MOST = 20
+"""Files of a format, the smallest: what is still valid afterwards is compiled for its page."""
 _SUFFIXES = (
     ".onnx", ".pb", ".tflite", ".gguf", ".cfg", ".prototxt", ".caffemodel", ".keras", ".h5", ".pt2",
     ".json", ".param", ".mlmodel", ".txt", ".ubj", ".pdmodel", ".mlir", ".zip",
 )  # fmt: skip
-_CRAFTED, _CUT = 0.3, 0.15
+_CRAFTED, _CUT = 0.4, 0.2
 """Of all uploads, those that are made to do harm, and those that end too early."""
 
 
@@ -35,7 +37,10 @@ def seeds() -> dict[str, list[Upload]]:
     for path in (path for folder in folders for path in sorted(folder.rglob("*"))):
         if path.suffix in _SUFFIXES and path.is_file() and path.stat().st_size <= _LARGEST:
             found.setdefault(path.suffix, []).append((path.name, path.read_bytes()))
-    return found
+    return {
+        suffix: sorted(some, key=lambda one: len(one[1]))[: max(3, min(_MOST, len(some) // 2))]
+        for suffix, some in found.items()
+    }
 
 
 class Hostile:
@@ -54,7 +59,7 @@ class Hostile:
         )
 
     def upload(self, number: int) -> Upload:
-        """Seven of ten are broken or cut, each format as often as others, the rest made to harm."""
+        """Six of ten are broken or cut, each format as often as others, the rest made to harm."""
         choice = random.Random(f"{self._seed} {number}")
         way = choice.random()
         if way < _CRAFTED:

@@ -102,7 +102,7 @@ def test_commands_and_reports_have_the_name_that_the_user_gave(
         and made["command"] in (home / "README.md").read_text()
     )
     subprocess.run([sys.executable, "-m", "nnc.tools.nnc", *words[1:]], cwd=home, check=True)
-    assert (home / words[words.index("-o") + 1]).read_bytes() == before
+    assert (home / made["file"]).read_bytes() == before
 
 
 def test_a_model_of_which_some_is_not_supported_has_no_page(person, service, confinement):
