@@ -23,6 +23,8 @@ _SUFFIXES = (
 )  # fmt: skip
 _CRAFTED, _CUT = 0.4, 0.2
 """Of all uploads, those that are made to do harm, and those that end too early."""
+_CHANGES = (1, 3, 9)
+"""Of one file; after one of them it is often valid still."""
 
 
 def seeds() -> dict[str, list[Upload]]:
@@ -67,7 +69,9 @@ class Hostile:
         name, data = choice.choice(self._seeds[choice.choice(sorted(self._seeds))])
         if way < _CRAFTED + _CUT:
             return name, data[: choice.randrange(len(data) + 1)] or b"\0"
-        return name, broken(data, choice) or b"\0"
+        for _ in range(choice.choice(_CHANGES)):
+            data = broken(data, choice) or b"\0"
+        return name, data
 
 
 def spread(folder: Path, text: str) -> list[Path]:

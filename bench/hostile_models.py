@@ -16,6 +16,8 @@ from onnx import GraphProto, TensorProto, helper, numpy_helper
 from .hostile_archives import Upload
 
 _FLOAT = TensorProto.FLOAT
+_SMALL = 4000
+"""Bytes of a file under another's name: many are valid, and are compiled for their pages."""
 
 
 class Models:
@@ -221,7 +223,8 @@ class Models:
             "package.zip", "explore.html", ".cache", "x.onnx.onnx",
             "'; DROP TABLE models; --.onnx", "%s%n.pb",
         ]  # fmt: skip
-        return choice.choice(names), choice.choice(self._seeds)[1]
+        small = [data for _, data in self._seeds if len(data) <= _SMALL]
+        return choice.choice(names), choice.choice(small)
 
 
 def private(mark: str) -> bytes:
