@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from fuzz.broken import broken
@@ -69,8 +70,9 @@ class Hostile:
         name, data = choice.choice(self._seeds[choice.choice(sorted(self._seeds))])
         if way < _CRAFTED + _CUT:
             return name, data[: choice.randrange(len(data) + 1)] or b"\0"
-        for _ in range(choice.choice(_CHANGES)):
-            data = broken(data, choice) or b"\0"
+        with suppress(Exception):  # what is no archive any more cannot be changed as one
+            for _ in range(choice.choice(_CHANGES)):
+                data = broken(data, choice) or b"\0"
         return name, data
 
 
