@@ -1,18 +1,24 @@
 """`nnc serve` among uploads that are broken or mean ill.
 
     python -m bench.hostile --uploads 10000
+    python -m bench.hostile --uploads 10000 --seed monday --record hostile.json
 
 It starts the server as a process, sends the uploads (bench/hostile_files.py) as two users, and
 waits until all were looked at. It prints what became of them, and exits with 1 where the server
-ended or answered by a defect, needed more than 500 MB, where a file of somebody else's appears in
-an answer, a job took longer than its limits, a process of a job had a network or was left over, or
-something connected to a port that only these uploads know.
+ended or answered by a defect, needed more than 500 MB, where a file of somebody else's, or another
+user's, appears in an answer, a job took longer than its limits, a process of a job had a network or
+was left over, or something connected to a port that only these uploads know.
+
+The uploads are the same for the same seed. They are sent in batches, each to a new server; with
+`--record`, what was found is kept after each, and the same command goes on where it was ended.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import re
 import secrets
 import signal
 import socket
@@ -26,7 +32,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import httpx
@@ -36,26 +42,59 @@ from nnc.service.limits import Quota
 from nnc.service.service import Service
 
 from .hostile_files import Hostile, spread
+from .hostile_models import private
 from .stores import free_port
 
 _MOST_MEMORY = 500_000_000
 _ENDING = 30.0
 """Seconds that a job may take beyond its limits, to end and to be committed on a busy machine."""
 _USERS = ("ann", "bob")
+_DEFECTS = ("Traceback", "internal error", "SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE")
+"""What the answers about no model say: a command that broke instead of refusing."""
+_SLOWEST = 10
+_SPENT = re.compile(r"^\[.* ([\d.]+) s of processor time", re.MULTILINE)
+"""What a job's log says of each of its commands."""
 
 
 @dataclass
 class Found:
-    """What became of the uploads; without complaints all is as it should be."""
+    """What became of the uploads; without complaints all is as it should be.
 
+    Units: seconds, bytes.
+    """
+
+    uploads: int = 0
     states: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
     longest: float = 0.0
+    slowest: list[tuple[float, str, str]] = field(default_factory=list)
+    """Jobs that took the most processor time, with their names and what became of them."""
+    spent: float = 0.0
+    """Processor time of the commands of all jobs."""
     memory: int = 0
     processes: int = 0
     """Processes of jobs that were looked at while they ran."""
     seconds: float = 0.0
     complaints: list[str] = field(default_factory=list)
+
+    def add(self, other: Found) -> None:
+        """Count what was found elsewhere, too."""
+        for name in ("uploads", "states", "errors", "spent", "processes", "seconds", "complaints"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.longest = max(self.longest, other.longest)
+        self.slowest = sorted([*self.slowest, *other.slowest], reverse=True)[:_SLOWEST]
+        self.memory = max(self.memory, other.memory)
+
+    def as_json(self) -> dict[str, Any]:
+        """All of it, as `read` takes it."""
+        return vars(self)
+
+    @staticmethod
+    def read(kept: dict[str, Any]) -> Found:
+        """What `as_json` gave."""
+        found = Found(**kept)
+        found.states, found.errors = Counter(found.states), Counter(found.errors)
+        return found
 
 
 class _Guard(threading.Thread):
@@ -101,21 +140,20 @@ class _Guard(threading.Thread):
 
 def descendants(pid: int) -> Iterator[int]:
     """All processes that a process has started, and those that these have."""
-    parents: dict[int, list[int]] = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError, ValueError, IndexError):
-            fields = path.read_text(errors="replace").rpartition(")")[2].split()
-            parents.setdefault(int(fields[1]), []).append(int(path.parent.name))
     waiting = [pid]
     while waiting:
-        children = parents.get(waiting.pop(), [])
-        yield from children
-        waiting += children
+        for path in Path(f"/proc/{waiting.pop()}/task").glob("*/children"):
+            with suppress(OSError):
+                children = [int(one) for one in path.read_text().split()]
+                yield from children
+                waiting += children
 
 
-def run_hostile(uploads: int, folder: Path, first: int = 0, clients: int = 4) -> Found:
+def run_hostile(
+    uploads: int, folder: Path, first: int = 0, seed: str = "hostile", clients: int = 4
+) -> Found:
     """Send so many uploads to a new server, and say what was found."""
-    found, started = Found(), time.monotonic()
+    found, started = Found(uploads=uploads), time.monotonic()
     home = folder / "service"
     service = Service(home, catalogue=Catalogue((), ()))
     quota = Quota(bytes=1 << 40, jobs=1 << 30)
@@ -128,6 +166,7 @@ def run_hostile(uploads: int, folder: Path, first: int = 0, clients: int = 4) ->
     paths = [*spread(folder, canary), home / "service.sqlite"]
     port = free_port()
     command = [sys.executable, "-m", "nnc.tools.nnc", "serve", str(home), "--port", str(port)]
+    command += ["--looks", str(max(2, os.cpu_count() or 1))]
     with (folder / "server.log").open("wb") as log:
         server = subprocess.Popen(command, stdout=log, stderr=log)
     guard = _Guard(server.pid, found)
@@ -135,21 +174,25 @@ def run_hostile(uploads: int, folder: Path, first: int = 0, clients: int = 4) ->
         people = [_Person(port, tokens[name]) for name in _USERS]
         people[0].wait_until_up(server)
         guard.start()
-        hostile = Hostile(paths, guard.listener.getsockname())
+        hostile = Hostile(paths, guard.listener.getsockname(), seed)
+        for person in people:
+            person.upload("private.onnx", private(person.mark))
+
+        def send(number: int) -> str:
+            return people[number % 2].upload(*hostile.upload(number))
+
         with ThreadPoolExecutor(clients) as pool:
-            sent = [
-                pool.submit(people[n % 2].upload, *hostile.upload(first + n))
-                for n in range(uploads)
-            ]
-            for future in sent:
-                if trouble := future.result():
+            for trouble in pool.map(send, range(first, first + uploads)):
+                if trouble:
                     found.complaints.append(trouble)
-        _wait(people, server, found)
+        people[0].wait_until_done(server, found)
         _check(people, canary, found)
         found.memory = _peak(server.pid)
         if found.memory > _MOST_MEMORY:
             found.complaints.append(f"the server needed {found.memory / 1e6:.0f} MB")
         _check_left(server.pid, found)
+        if "Traceback" in (said := (folder / "server.log").read_text(errors="replace")):
+            found.complaints.append(f"the server said {said[-2000:]!r}")
     finally:
         guard.stop()
         server.send_signal(signal.SIGTERM)
@@ -166,12 +209,13 @@ def run_hostile(uploads: int, folder: Path, first: int = 0, clients: int = 4) ->
 
 
 class _Person:
-    """A user of the REST interface."""
+    """A user of the REST interface, with a `mark` in the names of all that is this user's."""
 
     def __init__(self, port: int, token: str) -> None:
         headers = {"Authorization": f"Bearer {token}"}
         self._url = f"http://127.0.0.1:{port}"
         self._http = httpx.Client(base_url=f"{self._url}/api/v1", headers=headers, timeout=120)
+        self.mark = secrets.token_hex(8)
 
     def wait_until_up(self, server: subprocess.Popen[bytes]) -> None:
         """Raises RuntimeError where it does not start."""
@@ -184,16 +228,35 @@ class _Person:
             time.sleep(0.1)
         raise RuntimeError("the server did not start")
 
+    def wait_until_done(self, server: subprocess.Popen[bytes], found: Found) -> None:
+        """Wait until no job waits or runs, or the server has ended."""
+        shown = time.monotonic()
+        while server.poll() is None:
+            lines = httpx.get(f"{self._url}/metrics").text.splitlines()
+            counts = [line for line in lines if re.match(r'nnc_jobs.*"(queued|running)"', line)]
+            left = sum(float(line.rpartition(" ")[2]) for line in counts)
+            if not left:
+                return
+            if time.monotonic() - shown > 30:
+                shown = time.monotonic()
+                print(f"{left:.0f} are waiting", file=sys.stderr, flush=True)
+            time.sleep(min(5.0, 0.2 + left / 200))
+        found.complaints.append(f"the server ended with {server.returncode}")
+
     def upload(self, name: str, content: bytes) -> str:
-        """Send a file; what was wrong with the answers, or nothing."""
-        answer = self._http.post("/uploads", json={"name": name, "bytes": len(content)})
+        """Send a file, whose name gets this user's mark; what was wrong with the answers, or
+        nothing.
+        """
+        path = PurePath(name)
+        called = f"{path.stem[:160]}.{self.mark}{path.suffix}" if path.name == name else name
+        answer = self._http.post("/uploads", json={"name": called, "bytes": len(content)})
         if answer.status_code == 422 or answer.status_code == 400:
             return ""  # a name that is none
         if answer.status_code != 201:
             return f"upload of {name!r}: {answer.status_code} {answer.text}"
         headers = {"Upload-Offset": "0", "Content-Type": "application/octet-stream"}
-        path = f"/uploads/{answer.json()['id']}"
-        answer = self._http.patch(path, headers=headers, content=content)
+        where = f"/uploads/{answer.json()['id']}"
+        answer = self._http.patch(where, headers=headers, content=content)
         return "" if answer.is_success else f"{name!r}: {answer.status_code} {answer.text}"
 
     def get(self, path: str) -> httpx.Response:
@@ -205,41 +268,48 @@ class _Person:
         return self.get("/models").json()
 
 
-def _wait(people: list[_Person], server: subprocess.Popen[bytes], found: Found) -> None:
-    """Wait until all models were looked at, or the server has ended."""
-    shown = time.monotonic()
-    while server.poll() is None:
-        left = sum(one["state"] == "looking" for each in people for one in each.models())
-        if not left:
-            return
-        if time.monotonic() - shown > 30:
-            shown = time.monotonic()
-            print(f"{left} are waiting", file=sys.stderr, flush=True)
-        time.sleep(min(5.0, 0.2 + left / 200))
-    found.complaints.append(f"the server ended with {server.returncode}")
-
-
 def _check(people: list[_Person], canary: str, found: Found) -> None:
     """Look at every answer about every model."""
     for person in people:
+        others = [other.mark for other in people if other is not person]
+        secret = [canary, "root:x:0:0", *others]
         for listed in person.models():
+            complain = _Complaints(found, listed["name"])
             model = person.get(f"/models/{listed['id']}")
             job = person.get(f"/jobs/{listed['look_job']}")
-            texts = [model.text, job.text, person.get(f"/jobs/{listed['look_job']}/log").text]
+            log = person.get(f"/jobs/{listed['look_job']}/log").text
+            texts = [model.text, job.text, log]
             if listed["pages"]["explore"]:
                 texts.append(person.get(f"/models/{listed['id']}/explore").text)
             about = job.json()
             found.states[about["state"]] += 1
             error = about["error"] or ""
-            found.errors[error[:60]] += 1
+            found.errors[error.replace(person.mark, "")[:60]] += 1
             took = (about["ended"] or 0) - (about["started"] or 0)
             found.longest = max(found.longest, took)
+            spent = sum(map(float, _SPENT.findall(log)))
+            found.spent += spent
+            found.slowest.append((spent, listed["name"], error or about["state"]))
+            if about["state"] not in ("done", "failed"):
+                complain(f"a job that is {about['state']}")
             if took > LOOK_SECONDS * 2 + PAGE_SECONDS + _ENDING:
-                found.complaints.append(f"{listed['name']!r}: a job of {took:.0f} s")
-            if any(canary in text or "root:x:0:0" in text for text in texts):
-                found.complaints.append(f"{listed['name']!r}: somebody else's file in an answer")
-            if "Traceback" in error or "internal error" in error:
-                found.complaints.append(f"{listed['name']!r}: {error[:200]}")
+                complain(f"a job of {took:.0f} s")
+            if any(one in text for text in texts for one in secret):
+                complain("somebody else's file in an answer")
+            if any(one in text for text in (error, log) for one in _DEFECTS):
+                complain(error[:200] or log[-400:])
+    found.slowest = sorted(found.slowest, reverse=True)[:_SLOWEST]
+
+
+@dataclass(frozen=True)
+class _Complaints:
+    """Complains about an upload."""
+
+    found: Found
+    name: str
+
+    def __call__(self, text: str) -> None:
+        self.found.complaints.append(f"{self.name!r}: {text}")
 
 
 def _check_left(server: int, found: Found) -> None:
@@ -258,17 +328,37 @@ def _peak(pid: int) -> int:
 
 def main() -> int:
     """Run, and print what was found."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser = argparse.ArgumentParser(prog="bench.hostile", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--uploads", type=int, default=10_000)
+    parser.add_argument("--seed", default="hostile", help="another one makes other uploads")
     parser.add_argument("--first", type=int, default=0, help="the number of the first upload")
+    parser.add_argument("--batch", type=int, default=2500, help="uploads to one server")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="keep here what was found")
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="nnc-hostile-") as folder:
-        found = run_hostile(args.uploads, Path(folder), args.first)
-    print(f"{args.uploads} uploads in {found.seconds:.0f} s: {dict(found.states)}")
+    key = f"{args.seed} {args.first}"
+    found = Found()
+    if args.record and args.record.exists():
+        kept = json.loads(args.record.read_text())
+        if kept["of"] != key:
+            sys.exit(f"error: {args.record} is of --seed, --first {kept['of']}, not {key}")
+        found = Found.read(kept["found"])
+    while (left := args.uploads - found.uploads) > 0:
+        with tempfile.TemporaryDirectory(prefix="nnc-hostile-") as folder:
+            number, count = args.first + found.uploads, min(left, args.batch)
+            found.add(run_hostile(count, Path(folder), number, args.seed))
+        if args.record:
+            args.record.write_text(json.dumps({"of": key, "found": found.as_json()}, indent=1))
+        print(f"{found.uploads} uploads in {found.seconds:.0f} s", file=sys.stderr, flush=True)
+    print(f"{found.uploads} uploads in {found.seconds:.0f} s: {dict(found.states)}")
+    each = found.spent / max(1, found.uploads)
+    print(f"{found.spent:.0f} s of processor time in commands, {each:.2f} s for an upload")
     print(f"longest job {found.longest:.1f} s; server {found.memory / 1e6:.0f} MB at most")
     print(f"{found.processes} looks at processes of jobs")
     for error, count in found.errors.most_common(20):
         print(f"{count:6} {error}")
+    for spent, name, became in found.slowest:
+        print(f"{spent:6.1f} s of processor time: {name!r}: {became[:80]}")
     for complaint in found.complaints:
         print(f"COMPLAINT: {complaint}")
     return 1 if found.complaints else 0

@@ -3,18 +3,23 @@
     python -m bench.service                     SQLite and a folder
     python -m bench.service --outside           PostgreSQL and a store of S3, on this machine
     python -m bench.service --uploads 50 --megabytes 20 --jobs 1000 --kills 3     the default
+    python -m bench.service --waiting           jobs that do nothing but wait for 30 ms
 
-It starts the server as a process, sends models as 50 clients do who resume what breaks off, orders
-1,000 packages, kills the server with SIGKILL as often as asked, and starts it again. At the end
-every model has to be there as it was sent, and every job finished once. Jobs are cheap ones here,
-carried out by a dispatcher of this file in place of the one that runs commands: what is measured is
-the service. It prints what was found, and exits with 1 where something was lost or done twice.
+It starts `nnc serve` as a process, sends models as 50 clients do who resume what breaks off, orders
+1,000 packages of a small model for targets that are not measured here, kills the server with
+SIGKILL as often as asked, and starts it again. At the end every model has to be there as it was
+sent, and every job finished once. It prints what was found, and exits with 1 where something was
+lost or done twice.
+
+With `--waiting`, jobs are carried out by a dispatcher of this file in place of the one that runs
+commands: what is measured is the service alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import random
 import signal
 import subprocess
@@ -26,16 +31,23 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import httpx
+import numpy as np
 from nnc.service.catalogue import Catalogue, EngineEntry, TargetEntry
 from nnc.service.limits import Limits, Quota
 from nnc.service.queue import Job
 from nnc.service.service import Service
+from nnc.service.storage.schema import blobs as blobs_table
+from nnc.service.storage.schema import job_files, jobs
+from nnc.service.storage.schema import models as models_table
 from nnc.service.web.server import Listening, bind, serve
 from nnc.service.web.settings import loopback_settings
+from sqlalchemy import func, select
 
 from .stores import ObjectStore, Postgres, free_port
 
@@ -44,19 +56,25 @@ _PART = 1 << 20
 """Bytes that a client sends at once."""
 _WORKERS = 4
 _LEASE = 30
-_TARGETS = 8
-"""Of an order; with eight precisions it is 64 jobs, as many as one may have."""
+_WAITING = 0.03
+"""Seconds that a job takes which only waits."""
+_TARGETS = ("metal", "metal-m2", "hls", "hls-u50", "hls-zynq7020", "cuda-sm80", "amd-gfx942",
+            "cortex-a76")  # fmt: skip
+"""Of an order: none of them is measured on the machines that this runs on."""
+_PRECISIONS = ("f32", "f16", "bf16")
 
 
 @dataclass(frozen=True)
 class Load:
-    """What is asked of the server; `job_seconds` is how long a worker takes for a job."""
+    """What is asked of the server. `job_seconds` is how long a worker waits for a job; without it,
+    jobs are carried out as `nnc serve` does.
+    """
 
     uploads: int = 50
     bytes: int = 20_000_000
     jobs: int = 1000
     kills: int = 3
-    job_seconds: float = 0.03
+    job_seconds: float | None = None
 
 
 @dataclass
@@ -70,24 +88,32 @@ class Found:
     seconds: float = 0.0
     attempts: int = 0
     """Jobs that had to be begun again."""
+    left: int = 0
+    """Files in the store that were not noted when a server was killed, which a sweep removes."""
     complaints: list[str] = field(default_factory=list)
 
 
 class Server:
     """The server's process, which can be killed and started again."""
 
-    def __init__(self, folder: Path, database: str | None, blobs: str | None, seconds: float):
+    def __init__(
+        self, folder: Path, database: str | None, blobs: str | None, seconds: float | None
+    ) -> None:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        words = ["--serve", str(folder), "--port", str(self.port), "--job-seconds", str(seconds)]
+        if seconds is None:
+            words = ["nnc.tools.nnc", "serve", str(folder)]
+        else:
+            words = ["bench.service", "--serve", str(folder), "--job-seconds", str(seconds)]
+        words += ["--port", str(self.port)]
         words += ["--database", database] if database else []
         words += ["--blobs", blobs] if blobs else []
-        self._command = [sys.executable, "-m", "bench.service", *words]
+        self._command = [sys.executable, "-m", *words]
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        self._process = subprocess.Popen(self._command, cwd=_ROOT)
+        self._process = subprocess.Popen(self._command, cwd=_ROOT, stdout=subprocess.DEVNULL)
         for _ in range(600):
             if self._process.poll() is not None:
                 raise RuntimeError(f"the server ended with {self._process.returncode}")
@@ -139,11 +165,11 @@ class Client:
                 time.sleep(0.2)
 
     def upload(self, seed: int, size: int) -> tuple[str, str]:
-        """Send a file; the id of the model, and its digest."""
-        content = random.Random(seed).randbytes(size)
+        """Send a model; its id, and its digest."""
+        content = model(seed, size)
         digest = hashlib.sha256(content).hexdigest()
         name = f"{seed}.onnx"
-        id = self._begin(name, size, digest)
+        id = self._begin(name, len(content), digest)
         offset = 0
         while True:
             part = content[offset : offset + _PART]
@@ -175,8 +201,8 @@ class Client:
     def order(self, model: str, jobs: int) -> None:
         """Order so many jobs, none twice although answers may be lost."""
         while (missing := jobs - self.jobs_ordered()) > 0:
-            targets = [f"t{at}" for at in range(min(missing, _TARGETS))]
-            precisions = [f"p{at}" for at in range(min(missing // len(targets), _TARGETS))]
+            targets = _TARGETS[:missing]
+            precisions = _PRECISIONS[: missing // len(targets)]
             try:
                 self._http.post(
                     f"/models/{model}/orders", json={"targets": targets, "precisions": precisions}
@@ -193,6 +219,20 @@ class Client:
         return sum(len(order["jobs"]) for order in self.orders())
 
 
+def model(seed: int, size: int) -> bytes:
+    """An ONNX file of about so many bytes: a product with a square matrix of random numbers."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    n = int((size / 4) ** 0.5)
+    numbers = np.frombuffer(random.Random(seed).randbytes(2 * n * n), np.int16)
+    weights = numpy_helper.from_array(numbers.reshape(n, n).astype(np.float32) / 2**15, "w")
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, n]) for name in "xy")
+    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "g", [x], [y])
+    graph.initializer.append(weights)
+    ids = [helper.make_opsetid("", 18)]
+    return helper.make_model(graph, opset_imports=ids).SerializeToString()
+
+
 def run_load(
     load: Load, folder: Path, database: str | None = None, blobs: str | None = None
 ) -> Found:
@@ -200,10 +240,11 @@ def run_load(
     service = Service(
         folder, catalogue=_catalogue(), database=database, blobs=blobs, limits=_limits()
     )
-    user = service.accounts.add("load")
+    user = service.accounts.add("load", _limits().quota)
     token = service.accounts.add_token(user, "load")[1]
     found, started = Found(), time.monotonic()
     server = Server(folder, database, blobs, load.job_seconds)
+    ends = Ends(service, found)
     try:
         server.start()
         with ThreadPoolExecutor(load.uploads + 1) as pool:
@@ -214,12 +255,12 @@ def run_load(
                 for seed in range(load.uploads)
             ]
             for kill in range(load.kills):
-                _wait_for(service, load, (kill + 1) / (load.kills + 1), found)
+                _wait_for(service, load, (kill + 1) / (load.kills + 1), ends)
                 found.peaks.append(server.end(signal.SIGKILL))
                 server.start()
             ordering.result()
             sent = [first, *(future.result() for future in sending)]
-        _wait_for(service, load, 1.0, found)
+        _wait_for(service, load, 1.0, ends)
         _check(Client(server.url, token), service, sent, load, found)
         found.peaks.append(server.end(signal.SIGTERM))
     finally:
@@ -229,16 +270,40 @@ def run_load(
     return found
 
 
-def _wait_for(service: Service, load: Load, part: float, found: Found) -> None:
+class Ends:
+    """When each job has ended: once, and then nothing of it changes any more."""
+
+    def __init__(self, service: Service, found: Found) -> None:
+        self._service, self.found = service, found
+        self._seen: dict[str, tuple[str, float]] = {}
+
+    def look(self) -> None:
+        """Complain about jobs that had ended and have ended again."""
+        query = select(jobs.c.id, jobs.c.state, jobs.c.ended).where(jobs.c.ended.is_not(None))
+        with self._service.database.read() as connection:
+            now = {row.id: (row.state, row.ended) for row in connection.execute(query)}
+        for id, before in self._seen.items():
+            if now.get(id) != before:
+                self.found.complaints.append(f"job {id} was {before}, then {now.get(id)}")
+        self._seen = now
+
+
+def _wait_for(service: Service, load: Load, part: float, ends: Ends) -> None:
     """Wait until this part of the jobs is done."""
     wanted = part * (load.jobs + load.uploads + 1)
+    shown = time.monotonic()
     while True:
         counts = service.queue.counts()
+        ends.look()
+        uploads = sum(file.stat().st_size for file in (service.folder / "uploads").iterdir())
+        line = f"{counts}, {uploads / 1e6:.0f} MB under way"
         if counts.get("done", 0) + counts.get("failed", 0) >= wanted:
-            uploads = sum(file.stat().st_size for file in (service.folder / "uploads").iterdir())
-            found.killed.append(f"{counts}, {uploads / 1e6:.0f} MB under way")
+            ends.found.killed.append(line)
             return
-        time.sleep(0.05)
+        if time.monotonic() - shown > 30:
+            shown = time.monotonic()
+            print(line, file=sys.stderr, flush=True)
+        time.sleep(0.1)
 
 
 def _check(
@@ -252,43 +317,63 @@ def _check(
         content = hashlib.sha256()
         job = client.ask("GET", f"/jobs/{models[id]['look_job']}").json()
         if models[id]["sha256"] != digest or job["state"] != "done":
-            complain(f"model {id}: {models[id]['state']}")
+            complain(f"model {id}: {models[id]['state']}, {job['error']}")
         for part in service.blobs.read(_blob_of(service, id)):
             content.update(part)
         if content.hexdigest() != digest:
             complain(f"model {id} is stored with another content")
-    jobs = [job for order in client.orders() for job in order["jobs"]]
-    if len(jobs) != load.jobs or len({job["id"] for job in jobs}) != load.jobs:
-        complain(f"{len(jobs)} jobs of {load.jobs} that were ordered")
-    ledger = (service.folder / "finished").read_text().split()
-    for job in jobs:
-        report = client.ask("GET", f"/jobs/{job['id']}").json()["report"]
-        log = client.ask("GET", f"/jobs/{job['id']}/log").text
-        if job["state"] != "done" or log != f"{job['id']} {report['attempt']}":
-            complain(f"job {job['id']}: {job['state']}, {log!r}")
-        if ledger.count(job["id"]) > 1:
-            complain(f"job {job['id']} was finished {ledger.count(job['id'])} times")
-        found.attempts += report["attempt"] - 1
+    ordered = [job for order in client.orders() for job in order["jobs"]]
+    if len(ordered) != load.jobs or len({job["id"] for job in ordered}) != load.jobs:
+        complain(f"{len(ordered)} jobs of {load.jobs} that were ordered")
+    for job in ordered:
+        if job["state"] != "done":
+            complain(f"job {job['id']}: {job['state']}, {job['error']}")
+        elif fault := _fault(client, job, load):
+            complain(f"job {job['id']}: {fault}")
+    _check_stored(service, found)
+
+
+def _fault(client: Client, job: dict[str, Any], load: Load) -> str:
+    """What is wrong with what came of a job, or nothing."""
+    at = f"/jobs/{job['id']}"
+    report = client.ask("GET", at).json()["report"]
+    if load.job_seconds is not None:
+        log = client.ask("GET", f"{at}/log").text
+        return "" if log == f"{job['id']} {report['attempt']}" else f"its log is {log!r}"
+    package = client.ask("GET", f"{at}/package")
+    with ZipFile(BytesIO(package.content)) as opened:
+        inside = json.loads(opened.read("package/report.json"))
+        named = opened.read("package/README.md").decode()
+    asked = job["options"]["target"], job["options"]["precision"]
+    if inside != report or (inside["target"]["name"], inside["precision"]) != asked:
+        return "its package is of another job"
+    return "" if inside["model"]["name"] in named else "its package is of another model"
+
+
+def _check_stored(service: Service, found: Found) -> None:
+    """Each job has each of its results once, and the store has nothing that nobody knows."""
+    of_models = select(func.count()).select_from(models_table)
     with service.database.read() as connection:
-        used = service.files.used(connection, service.accounts.find("load").id)
-    expected = 1000 + load.uploads * load.bytes
-    logs = used - expected
-    if not 0 <= logs < 40 * (load.jobs + load.uploads + 1):
-        complain(f"{used:,} bytes are said to be used where {expected:,} were sent")
+        found.attempts = int(connection.scalar(select(func.sum(jobs.c.attempt - 1))) or 0)
+        rows = connection.execute(select(blobs_table.c.id, blobs_table.c.bytes)).all()
+        files = connection.execute(select(job_files.c.job, job_files.c.name)).all()
+        expected = int(connection.scalar(of_models) or 0) + len(files)
+    if len(set(files)) != len(files) or len(rows) != expected:
+        found.complaints.append(f"{len(rows)} files are known, of {expected}")
+    if wrong := [row.id for row in rows if service.blobs.size(row.id) != row.bytes]:
+        found.complaints.append(f"{len(wrong)} files are not in the store as they are noted")
+    found.left = sum(1 for _ in service.blobs.identifiers()) - len(rows)
 
 
 def _blob_of(service: Service, model: str) -> str:
-    from nnc.service.storage.schema import models
-    from sqlalchemy import select
-
+    query = select(models_table.c.blob).where(models_table.c.id == model)
     with service.database.read() as connection:
-        return str(connection.scalar(select(models.c.blob).where(models.c.id == model)))
+        return str(connection.scalar(query))
 
 
 def _catalogue() -> Catalogue:
-    targets = [TargetEntry(f"t{at}", "a target", True) for at in range(_TARGETS)]
-    precisions = [f"p{at}" for at in range(_TARGETS)]
-    return Catalogue(targets, [EngineEntry("nnc", "this compiler", True)], precisions)
+    targets = [TargetEntry(name, "a target", True) for name in _TARGETS]
+    return Catalogue(targets, [EngineEntry("nnc", "this compiler", True)], _PRECISIONS)
 
 
 def _limits() -> Limits:
@@ -316,23 +401,21 @@ def cheap_dispatcher(service: Service, seconds: float) -> Iterator[None]:
 
 
 def _work(service: Service, name: str, seconds: float, stopping: threading.Event) -> None:
-    ledger = (service.folder / "finished").open("a", buffering=1)
-    with ledger, tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         while not stopping.is_set():
             job = service.queue.claim(name, _LEASE)
             if job is None:
                 stopping.wait(0.05)
                 continue
             stopping.wait(seconds)
-            if _finish(service, job, Path(folder)):
-                ledger.write(f"{job.id}\n")
+            _finish(service, job, Path(folder))
 
 
-def _finish(service: Service, job: Job, folder: Path) -> bool:
+def _finish(service: Service, job: Job, folder: Path) -> None:
     service.queue.progress(job, {"step": "wait", "done": 1.0, "text": "waited"})
     log = folder / "log"
     log.write_text(f"{job.id} {job.attempt}")
-    return service.queue.finish(job, "done", {"attempt": job.attempt}, {"log": log})
+    service.queue.finish(job, "done", {"attempt": job.attempt}, {"log": log})
 
 
 def _serve(args: argparse.Namespace) -> None:
@@ -345,7 +428,7 @@ def _serve(args: argparse.Namespace) -> None:
     )
     with service.alone(), bind("127.0.0.1", args.port) as listener:
         settings = loopback_settings(args.port)
-        seconds = args.job_seconds
+        seconds = args.job_seconds or _WAITING
         serve(service, settings, Listening(listener), (lambda it: cheap_dispatcher(it, seconds),))
 
 
@@ -355,16 +438,18 @@ def main() -> int:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     for name, default in (("uploads", 50), ("megabytes", 20), ("jobs", 1000), ("kills", 3)):
         parser.add_argument(f"--{name}", type=int, default=default)
-    parser.add_argument("--job-seconds", type=float, default=0.03)
+    parser.add_argument("--waiting", action="store_true", help="jobs that run no commands")
     parser.add_argument("--outside", action="store_true", help="PostgreSQL and a store of S3")
     for name in ("--serve", "--database", "--blobs"):
         parser.add_argument(name, help=argparse.SUPPRESS)  # of the server's own process
     parser.add_argument("--port", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--job-seconds", type=float, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.serve:
         _serve(args)
         return 0
-    load = Load(args.uploads, args.megabytes * 10**6, args.jobs, args.kills, args.job_seconds)
+    seconds = _WAITING if args.waiting else None
+    load = Load(args.uploads, args.megabytes * 10**6, args.jobs, args.kills, seconds)
     with ExitStack() as stack:
         database = blobs = None
         if args.outside:
@@ -375,7 +460,10 @@ def main() -> int:
     for at, line in enumerate(found.killed):
         print(f"{'killed' if at < load.kills else 'at the end'}: {line}")
     peaks = ", ".join(f"{peak / 1e6:.0f}" for peak in found.peaks)
-    print(f"largest memory of each server: {peaks} MB; {found.attempts} jobs were begun again")
+    print(
+        f"largest memory of each server: {peaks} MB; {found.attempts} jobs were begun again, "
+        f"{found.left} files are left for the sweep"
+    )
     print(f"{found.seconds:.0f} s; " + ("; ".join(found.complaints) or "nothing lost, none twice"))
     return 1 if found.complaints else 0
 

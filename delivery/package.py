@@ -26,8 +26,8 @@ from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..kernels.tuned import TunedFolder
-from ..targets.attribute import target_of
-from ..targets.base import Target
+from ..targets.attribute import TARGET, target_of
+from ..targets.base import HOST, Target
 from .engines.table import TUNED, UNTUNED, engine
 from .engines.turns import outputs_of
 from .library import Library, compile_library
@@ -237,8 +237,8 @@ class _Work:
             save_arrays(file, self.study.typed())
             study = self.study
             if self.unmeasured:
-                here = replace(self.request, target=None)
-                study = replace(study, request=here, libraries={})
+                here = replace(self.request, target=HOST)
+                study = replace(study, request=here, libraries={False: self._for(here)})
             job = study.job(engine(UNTUNED), file, max(self.request.threads))
             result = outputs_of(job, self.request.effort.limit)
         if result.outputs is None:
@@ -247,6 +247,14 @@ class _Work:
         names = result.output_names or [f"output{i}" for i in range(len(result.outputs))]
         self.outputs = dict(zip(names, result.outputs, strict=True))
         save_arrays(self.content / "outputs.npz", self.outputs)
+
+    def _for(self, here: Request) -> Library:
+        """The library for this machine, where it is not the one that is asked for."""
+        home = self.folder / "here"
+        home.mkdir()
+        module = self.module.clone()
+        module.attributes.pop(TARGET)
+        return compile_library(module, here, None, home, lambda *said: None)
 
     @property
     def recommendation(self) -> Recommendation:

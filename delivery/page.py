@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Mapping
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ def html_page(report: Mapping[str, Any]) -> str:
     style = (ASSETS / "report.css").read_text(encoding="utf-8")
     digest = b64encode(sha256(style.encode()).digest()).decode("ascii")
     return (
-        _environment(escaped=True)
+        environment(escaped=True)
         .get_template("report.html.jinja")
         .render(
             report=report, style=Markup(style), digest=Markup(digest), pictures=_pictures(report)
@@ -33,7 +34,7 @@ def html_page(report: Mapping[str, Any]) -> str:
 
 def readme(report: Mapping[str, Any], languages: list[tuple[str, str, str]]) -> str:
     """The README: what is in the package, and the command for each figure."""
-    template = _environment(escaped=False).get_template("readme.md.jinja")
+    template = environment(escaped=False).get_template("readme.md.jinja")
     return template.render(report=report, languages=languages)
 
 
@@ -66,7 +67,9 @@ def _pictures(report: Mapping[str, Any]) -> list[tuple[str, str, Markup]]:
     return found
 
 
-def _environment(escaped: bool) -> Environment:
+@cache
+def environment(escaped: bool) -> Environment:
+    """The templates, which are compiled once in a process; `escaped` for HTML."""
     made = Environment(
         loader=FileSystemLoader(ASSETS),
         autoescape=escaped,

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ..ir.diagnostics import NncError
 
 if TYPE_CHECKING:
+    import numpy as np
     import onnx
 
 
@@ -114,6 +113,7 @@ def _graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
 
 
 def _narrow(tensor: onnx.TensorProto, dtype: np.dtype) -> None:
+    import numpy as np
     from onnx import TensorProto, numpy_helper
 
     if tensor.data_type == TensorProto.FLOAT:

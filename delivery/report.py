@@ -101,7 +101,7 @@ def _row(request: Request, row: Row) -> dict[str, Any]:
         "version": result.version or row.engine.version or None,
         "threads": result.threads,
         "tuned": row.tuned,
-        "runs": len(result.latencies),
+        "runs": result.runs,
         "median_ms": _number(result.median),
         "spread_ms": _number(result.spread),
         "throughput_per_s": _number(result.throughput),

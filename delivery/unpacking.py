@@ -61,6 +61,7 @@ def unpack(archive: Path, folder: Path, most: Most | None = None) -> Path:
     """Unpack into a new folder; the path of the model in it. Raises NncError."""
     most = most or Most()
     try:
+        folder.parent.mkdir(exist_ok=True)
         folder.mkdir()
         with _entries(archive, most) as (entries, opened):
             left = most.bytes

@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, Row, and_, delete, func, insert, not_, null, select, update
 
+from ..delivery.carrying.names import INPUTS, file_name
 from ..ir.diagnostics import NncError
 from .errors import ConflictError, NotFoundError, QuotaError
 from .limits import Limits
@@ -64,7 +65,7 @@ class Job:
     kind: str
     options: Mapping[str, Any]
     model_name: str
-    """As the user calls the file; for its extension and for reports, never a path."""
+    """As the user calls the file, which is no path: see `file_name`."""
     blobs: Mapping[str, str]
     """What it reads: `model`, and `inputs` where the order has some."""
     seconds: int
@@ -189,15 +190,15 @@ class Queue:
     def fetch(self, job: Job, folder: Path) -> dict[str, Path]:
         """Write what the job reads into a folder. Raises NncError.
 
-        The files are called `model` and `inputs` with the extensions that the user's have.
+        The model is called as the user's file is, as far as `file_name` keeps that.
         """
-        suffix = Path(job.model_name).suffix
-        plain = suffix[1:].isascii() and suffix[1:].isalnum() and len(suffix) < 20
+        names = {"model": file_name(job.model_name), "inputs": INPUTS}
         found = {}
-        for name, blob in job.blobs.items():
-            extension = ".npz" if name == "inputs" else suffix if plain else ""
-            found[name] = folder / f"{name}{extension}"
-            copy_to(self._files.blobs, blob, found[name])
+        for kind, blob in job.blobs.items():
+            home = folder / kind
+            home.mkdir()
+            found[kind] = home / names[kind]
+            copy_to(self._files.blobs, blob, found[kind])
         return found
 
     def finish(

@@ -58,13 +58,26 @@ def test_every_data_file_is_installed() -> None:
     patterns = project["tool"]["setuptools"]["package-data"]["*"]
     forgotten = [
         str(file.relative_to(ROOT))
-        for folder in source_folders()
-        for file in (ROOT / folder).iterdir()
+        for top in ROOT.iterdir()
+        if top.is_dir() and is_packaged(top)
+        for file in top.rglob("*")
         if file.is_file()
+        and "__pycache__" not in file.parts
         and file.suffix not in {".py", ".pyi", ".md"}
-        and not any(fnmatchcase(file.name, pattern) for pattern in patterns)
+        and not any(covers(pattern, from_package(file)) for pattern in patterns)
     ]
     assert not forgotten, f"package-data in pyproject.toml does not cover {', '.join(forgotten)}"
+
+
+def covers(pattern: str, path: str) -> bool:
+    """Whether a pattern of setuptools means a path; a star is no folder."""
+    return pattern.count("/") == path.count("/") and fnmatchcase(path, pattern)
+
+
+def from_package(file: Path) -> str:
+    """A file's path from the package that it lies in or below, as setuptools looks for it."""
+    package = next(one for one in file.parents if (one / "__init__.py").exists())
+    return file.relative_to(package).as_posix()
 
 
 @pytest.mark.slow

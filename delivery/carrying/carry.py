@@ -8,21 +8,28 @@ from pathlib import Path
 from typing import Any
 
 from ...ir.diagnostics import NncError
+from ...targets.base import asked
 from ..confined.limits import Limits
 from ..confined.start import Confinement
 from ..unpacking import is_archive
 from .job import Job, Outcome, Progress
+from .names import file_name
 from .place import Place
 from .results import MOST_JSON, read_json
 
-PRELOAD = ("nnc.delivery.carrying.warm", "nnc.tools.nnc", "nnc.delivery.unpacking", "zipfile")
+PRELOAD = (
+    "nnc.delivery.carrying.warm",
+    "nnc.tools.nnc",
+    "nnc.delivery.unpacking",
+    "nnc.delivery.opening",
+)
 """What the fork server of a confinement is to import for these jobs."""
 
 LOOK_SECONDS, PAGE_SECONDS = 120.0, 300.0
 """How long it may take to check a model that was uploaded, and to make the page about it."""
 _PLAIN = re.compile(r"[A-Za-z0-9_.+-]+", re.ASCII)
 _POLITE = 10
-"""How much looks yield to what is measured at the same time."""
+"""How much looks, and packages without figures, yield to what is measured at the same time."""
 
 
 def carry(
@@ -52,7 +59,8 @@ def _model(place: Place) -> str:
     name = place.files["model"]
     if not is_archive(Path(name)):
         return name
-    ended = place.run("nnc.delivery.unpacking", [name, "unpacked"], seconds=LOOK_SECONDS)
+    folder = f"unpacked/{_stem(name)}"
+    ended = place.run("nnc.delivery.unpacking", [name, folder], seconds=LOOK_SECONDS)
     if not ended.good:
         raise NncError(place.fault(ended))
     found = read_json(ended.output, "the archive")
@@ -60,6 +68,11 @@ def _model(place: Place) -> str:
     if not isinstance(path, str) or not path.startswith("unpacked"):
         raise NncError("the archive: nothing was found in it")
     return path
+
+
+def _stem(archive: str) -> str:
+    """What an archive's content is called, where the whole folder is the model."""
+    return file_name(Path(archive).stem.removesuffix(".tar"))
 
 
 def _look(job: Job, place: Place, model: str) -> Outcome:
@@ -72,7 +85,10 @@ def _look(job: Job, place: Place, model: str) -> Outcome:
     found = read_json(ended.output, "the check")
     if not isinstance(found, dict):
         return Outcome("failed", "the check: no JSON that can be read")
-    found["model"] = model
+    found["model"] = Path(model).name
+    if found.get("unsupported"):
+        found["no_page"] = "it needs the whole model, of which some is not supported"
+        return Outcome("done", "", {}, found)
     place.tell("explore", 0.5, "makes the page that shows the model's inside", found=found)
     page = ["explore", model, "-o", "explore.html"]
     ended = place.run("nnc.tools.nnc", page, seconds=PAGE_SECONDS, nice=_POLITE)
@@ -96,17 +112,20 @@ def _package(job: Job, place: Place, model: str) -> Outcome:
         words += [f"--engines={','.join(map(_plain, engines))}"]
     if "inputs" in place.files:
         words += [f"--inputs={place.files['inputs']}"]
-    ended = place.run("nnc.tools.nnc", words, fresh=True)
+    measures = asked(job.target).not_timed() is None
+    nice = 0 if measures else _POLITE
+    ended = place.run("nnc.tools.nnc", words, fresh=measures, nice=nice)
     if not ended.good:
         return Outcome("failed", place.fault(ended))
     package = "package.zip"
-    ended = place.run("zipfile", ["-e", package, "opened"])
+    reports = ("package/report.json", "package/report.html")
+    ended = place.run("nnc.delivery.opening", [package, "opened", *reports])
     if not ended.good:
-        return Outcome("failed", f"the package cannot be opened: {place.fault(ended)}")
-    report = place.take("opened/package/report.json", "report.json", MOST_JSON)
+        return Outcome("failed", place.fault(ended))
+    report = place.take("opened/report.json", "report.json", MOST_JSON)
     files = {
         "package": place.take(package, "package"),
-        "report": place.take("opened/package/report.html", "report"),
+        "report": place.take("opened/report.html", "report"),
     }
     return Outcome("done", "", files, read_json(report.read_bytes(), "the report"))
 

@@ -8,7 +8,6 @@ it in parts, and ends it. One that nobody asks for is ended.
 from __future__ import annotations
 
 import json
-import re
 import secrets
 import threading
 import time
@@ -27,6 +26,7 @@ from ..confined.limits import Limits
 from ..confined.start import Confinement
 from .carry import PRELOAD, carry
 from .job import CancelledError, Job, LostError, Outcome
+from .names import file_name
 from .results import remove
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ FORGOTTEN = 90.0
 """Seconds after which a job ends that no server asks for."""
 PART = 8 << 20
 """Bytes of a result that are sent at once."""
-_SUFFIX = re.compile(r"(\.[A-Za-z0-9]{1,19})?", re.ASCII)
 _FILES = ("model", "inputs")
 _KINDS = ("package", "experiment")
 
@@ -111,11 +110,12 @@ class Desk:
         arrived = folder / "arrived"
         arrived.mkdir()
         found = {}
-        for name, (digest, suffix) in files.items():
-            if name not in _FILES or not _SUFFIX.fullmatch(suffix):
-                raise MessageError(f"no file of a job is called '{name}{suffix}'")
-            found[name] = arrived / f"{name}{suffix}"
-            self.board.copy(digest, found[name])
+        for file, (digest, name) in files.items():
+            if file not in _FILES or name != file_name(name):
+                raise MessageError(f"no file of a job is called '{name[:40]}'")
+            found[file] = arrived / file / name
+            found[file].parent.mkdir()
+            self.board.copy(digest, found[file])
         self.board.trim()
         here = find_host()
         if here is not None and here.name == self.board.target.name:

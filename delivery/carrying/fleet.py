@@ -88,7 +88,7 @@ def _begin(worker: _Worker, job: Job) -> str:
         "kind": job.kind,
         "options": json.dumps(dict(job.options)),
         "seconds": job.seconds,
-        "files": {name: (digests[name], path.suffix) for name, path in job.files.items()},
+        "files": {name: (digests[name], path.name) for name, path in job.files.items()},
     }
     found = worker.ask(desk.begin, message, seconds=_BEGINNING)
     if isinstance(found, Mapping) and found.get("busy"):

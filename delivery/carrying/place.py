@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +18,7 @@ from ..confined.limits import Ended, Limits
 from ..confined.request import JOB
 from ..confined.start import Confinement
 from .job import CancelledError, Job, LostError, Progress
+from .names import file_name
 from .results import read_json, take
 
 MOST_RESULT = 4 << 30
@@ -49,26 +51,36 @@ class Place:
         for one in (self.home, self.results):
             one.mkdir(parents=True)
         self.files: dict[str, str] = {}
-        for name, path in job.files.items():
-            self.files[name] = f"{name}{path.suffix}"
-            shutil.move(path, self.home / self.files[name])
-            os.chmod(self.home / self.files[name], 0o644)
+        for kind, path in job.files.items():
+            self.files[kind] = self._bring(kind, path)
         if "schedule" in job.options:
             self.files["schedule"] = self._write("schedule.mlir", str(job.options["schedule"]))
         self._seed()
+
+    def _bring(self, kind: str, path: Path) -> str:
+        """Move one of the job's files to a folder of its own, where no other name is in its way."""
+        name = f"{kind}/{file_name(path.name)}"
+        (self.home / kind).mkdir()
+        shutil.move(path, self.home / name)
+        os.chmod(self.home / name, 0o644)
+        return name
 
     def _write(self, name: str, text: str) -> str:
         (self.home / name).write_text(text, encoding="utf-8", errors="replace")
         return name
 
     def _seed(self) -> None:
-        """Give the job copies of tables of the language, and of how this machine was calibrated."""
-        for source, target in (
-            (self._confinement.cache / "nnc", self.home / ".cache" / "nnc"),
-            (data_home() / "calibration", self.home / ".data" / "nnc" / "calibration"),
-        ):
-            with suppress(OSError, shutil.Error):
-                shutil.copytree(source, target)
+        """Give the job the tables of the language, which it can read where they are, and a copy of
+        how this machine was calibrated.
+        """
+        with suppress(OSError):
+            cache = self.home / ".cache" / "nnc"
+            cache.mkdir(parents=True)
+            for path in (self._confinement.cache / "nnc").iterdir():
+                (cache / path.name).symlink_to(path)
+        with suppress(OSError, shutil.Error):
+            own = self.home / ".data" / "nnc" / "calibration"
+            shutil.copytree(data_home() / "calibration", own)
 
     @property
     def left(self) -> float:
@@ -94,8 +106,8 @@ class Place:
         """
         allowed = max(0.1, self.left if seconds is None else min(seconds, self.left))
         limits = replace(self._limits, seconds=allowed)
-        shown = " ".join((module.rpartition(".")[2], *arguments))
-        self._log.append(f"$ {shown}")
+        shown = shlex.join((module.rpartition(".")[2], *arguments))
+        self._log.append(f"$ {self._plain(shown)}")
         ended = self._confinement.run(
             module,
             arguments,
@@ -135,8 +147,11 @@ class Place:
         return lines[0][:_MOST_ERROR] if lines else ended.about
 
     def _plain(self, text: str) -> str:
-        """A text without the folder in which commands see the job's files."""
-        return text.replace(f"{JOB}/", "").replace(f"{self.home.resolve()}/", "")
+        """A text without the folders in which commands see the job's files."""
+        text = text.replace(f"{JOB}/", "").replace(f"{self.home.resolve()}/", "")
+        for path in self.files.values():
+            text = text.replace(path, Path(path).name)
+        return text
 
     def take(self, name: str, called: str, most: int = MOST_RESULT) -> Path:
         """A file that a command has written, now among the results. Raises NncError."""

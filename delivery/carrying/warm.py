@@ -1,31 +1,50 @@
-"""Imported by fork servers before the first request: what looking at any model needs, once."""
+"""Imported by fork servers before the first request: what most jobs need, once."""
 
 from __future__ import annotations
 
 import tempfile
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
+import onnx
+
 from ...driver.checking.check import check
+from ...driver.compile import load_module
+from ...explorer.explore import Source, explore
 from ...frontends.formats import FORMATS
 from ...targets.base import HOST, asked
+from ..page import environment
 
-_MODEL = """builtin.module {
-  func.func @model(%x: tensor<1x3x8x8xf32>, %w: tensor<8x3x3x3xf32>) -> tensor<1x8x6x6xf32> {
-    %0 = nn.conv %x, %w : (tensor<1x3x8x8xf32>, tensor<8x3x3x3xf32>) -> tensor<1x8x6x6xf32>
-    func.return %0 : tensor<1x8x6x6xf32>
-  }
+_MODEL = """
+<ir_version: 8, opset_import: ["" : 18]>
+small (float[1,3,8,8] x, float[8,3,3,3] w, float[6,4] m) => (float[1,8,6,4] y) {
+  c = Conv(x, w)
+  r = Relu(c)
+  y = MatMul(r, m)
 }
 """
+_MODULES = ("delivery.package", "delivery.writing", "driver.tuning.tune", "tools.package")
+"""What `nnc package` imports, by names in nnc: commands are above this room."""
 
 
 def warm() -> None:
-    """Check a small model, which loads all stages, and load the front ends of all formats."""
+    """Check a small model and make its page, which loads all stages, and load the front ends of all
+    formats. What fails here fails again in the command that needs it, which says so.
+    """
+    root = __name__.partition(".delivery.")[0]
     for one in FORMATS:
         _ = one.front_end
+    for name in _MODULES:
+        import_module(f"{root}.{name}")
+    for escaped, template in ((True, "report.html.jinja"), (False, "readme.md.jinja")):
+        environment(escaped).get_template(template)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "model.mlir"
-        path.write_text(_MODEL)
+        path = Path(folder) / "model.onnx"
+        onnx.save(onnx.parser.parse_model(_MODEL), path)
         check(str(path), [asked(HOST)])
+        explore([Source("model", lambda: load_module(str(path)))], [None])
 
 
-warm()
+with suppress(Exception):
+    warm()

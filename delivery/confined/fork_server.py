@@ -43,11 +43,12 @@ def main() -> None:
     channel = socket.socket(fileno=os.dup(0))
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program that asks
     for name in sys.argv[1:]:
         with suppress(ImportError):  # then the command says so
             importlib.import_module(name)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # what is imported may have run programs
+    gc.collect()
     gc.freeze()  # so that copies share memory
     channel.send(b"+")
     serve(channel)

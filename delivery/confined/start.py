@@ -116,9 +116,9 @@ class Confinement:
             if not seccomp.supported():
                 reasons.append(f"seccomp is not known here for {os.uname().machine}")
             elif mode == "landlock" and os.geteuid() == 0:
-                reasons.append("without namespaces root cannot be kept from making processes")
+                reasons.append("Landlock: not for root, who can make any number of processes")
             elif mode == "landlock" and landlock.version() < landlock.SCOPES:
-                reasons.append(f"Landlock has version {landlock.version()} of {landlock.SCOPES}")
+                reasons.append("Landlock: it needs Linux 6.12, with Landlock among its modules")
             else:
                 self.mode = mode
                 ended = self._probe()
@@ -128,8 +128,8 @@ class Confinement:
                 reasons.append(f"{mode}: {lines[-1] if lines and not ended.cause else ended.about}")
         self.mode = "none"
         raise NncError(
-            f"commands cannot be confined on this machine ({'; '.join(reasons)}); "
-            "--unconfined runs them without"
+            f"commands cannot be confined on this machine ({'; '.join(reasons)}). {_advice()}; or "
+            "run them without by --unconfined, for models that you trust"
         )
 
     def _probe(self) -> Ended:
@@ -236,3 +236,17 @@ class Confinement:
             raise OSError("the fork server did not start")
         self._channel = ours
         return ours
+
+
+def _advice() -> str:
+    """What makes it possible to confine commands here."""
+    if os.geteuid() == 0 and landlock.version() >= landlock.SCOPES:
+        return (
+            "Start the server as another user than root (`runuser -u USER -- nnc serve FOLDER`, "
+            "`docker run --user`), which needs no namespaces"
+        )
+    return (
+        "Allow namespaces (`sysctl kernel.apparmor_restrict_unprivileged_userns=0`; in a container "
+        "`--security-opt seccomp=unconfined --security-opt systempaths=unconfined`), see "
+        "docs/confinement.md"
+    )

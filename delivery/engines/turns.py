@@ -70,32 +70,44 @@ class Result:
     outputs: list[np.ndarray] | None = None
     accuracy: Accuracy | None = None
     failure: str = ""
+    _sorted: list[float] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def runs(self) -> int:
+        """How many latencies there are."""
+        return sum(map(len, self.turns))
 
     @property
     def latencies(self) -> list[float]:
         return [one for turn in self.turns for one in turn]
 
+    def ascending(self) -> list[float]:
+        """The latencies in their order; sorted once, as short runs have hundreds of thousands."""
+        if len(self._sorted) != self.runs:
+            self._sorted = sorted(self.latencies)
+        return self._sorted
+
     @property
     def median(self) -> float:
-        return statistics.median(self.latencies) if self.turns else math.nan
+        return statistics.median(self.ascending()) if self.turns else math.nan
 
     @property
     def spread(self) -> float:
         """Half the distance between the quartiles."""
-        if len(self.latencies) < 2:
+        if self.runs < 2:
             return math.nan
-        first, _, third = statistics.quantiles(self.latencies, n=4)
+        first, _, third = statistics.quantiles(self.ascending(), n=4)
         return (third - first) / 2
 
     @property
     def throughput(self) -> float:
         """Runs in a second, one after the other."""
-        return len(self.latencies) / self.seconds if self.seconds else math.nan
+        return self.runs / self.seconds if self.seconds else math.nan
 
     @property
     def energy(self) -> float | None:
         """Joules of a run."""
-        return None if self.joules is None else self.joules / max(1, len(self.latencies))
+        return None if self.joules is None else self.joules / max(1, self.runs)
 
 
 def measure(

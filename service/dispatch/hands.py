@@ -14,7 +14,8 @@ from ...delivery.confined.start import Confinement
 from ..queue import Wanted
 
 LOOKS = ("look",)
-MEASURING = ("package", "experiment")
+PACKAGES = ("package",)
+MEASURING = (*PACKAGES, "experiment")
 """Kinds of jobs that measure: one at a time on a machine, or they disturb each other's figures."""
 
 

@@ -14,12 +14,13 @@ from ...delivery.confined.start import Confinement
 from ..queue import Wanted
 from ..service import Service
 from .dispatcher import Dispatcher, Say
-from .hands import LOOKS, MEASURING, Hands, Here
+from .hands import LOOKS, MEASURING, PACKAGES, Hands, Here
 
 
 @dataclass(frozen=True)
 class Dispatching:
-    """How jobs are carried out: `looks` at once on this machine, and where else.
+    """How jobs are carried out: `looks` at once on this machine, as many packages that nothing is
+    measured for, and where else.
 
     `scheduler` with `certificates` is that of a fleet. `private` are folders, beside the service's
     own, that no job may see.
@@ -58,6 +59,13 @@ def dispatching(
             if how.scheduler is not None:
                 hands += _of_fleet(how, service, opened, say)
                 measured = Wanted(MEASURING, ["host"], others=False)
+            else:
+                timed = [one.name for one in service.catalogue.targets if one.measured]
+                untimed = Wanted(PACKAGES, timed)
+                hands += [
+                    Here(f"package-{number}", untimed, confinement, how.limits)
+                    for number in range(how.looks)
+                ]
             hands.append(Here("measure", measured, confinement, how.limits))
             yield opened.enter_context(Dispatcher(service, hands, say))
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from nnc.delivery.confined import seccomp, tree
+from nnc.delivery.confined import landlock, seccomp, start, tree
 from nnc.delivery.confined.start import Confinement
 from nnc.ir.diagnostics import NncError
 
@@ -446,3 +446,19 @@ def test_what_cannot_be_confined_is_refused(monkeypatch):
     assert "\n" not in raised.value.message
     with Confinement(unconfined=True) as made:
         assert made.mode == "none"
+
+
+@pytest.mark.parametrize(
+    ("user", "version", "advice"),
+    [
+        (0, landlock.SCOPES, "another user than root"),
+        (0, 1, "Allow namespaces"),
+        (1000, 1, "Allow namespaces"),
+    ],
+)
+def test_a_refusal_says_what_to_do(monkeypatch, user, version, advice):
+    monkeypatch.setattr(landlock, "version", lambda: version)
+    monkeypatch.setattr(start.os, "geteuid", lambda: user)
+    with pytest.raises(NncError, match=advice) as raised:
+        Confinement(modes=["landlock"])
+    assert "\n" not in raised.value.message and "--unconfined" in raised.value.message

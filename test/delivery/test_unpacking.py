@@ -7,6 +7,7 @@ import zipfile
 from contextlib import suppress
 
 import pytest
+from nnc.delivery.opening import take_out
 from nnc.delivery.unpacking import Most, unpack
 from nnc.ir.diagnostics import NncError
 
@@ -148,3 +149,29 @@ def test_every_cut_and_many_changes_of_an_archive(tmp_path):
         with suppress(NncError):
             unpack(tmp_path / "b.zip", tmp_path / f"o{number}")
     assert all(one.name[0] in "abo" for one in tmp_path.iterdir())
+
+
+def test_some_files_of_an_archive_are_taken_out(tmp_path):
+    archive = zipped(tmp_path / "a.zip", ("p/report.json", "{}"), ("p/large", "x" * 1000))
+    take_out(archive, tmp_path / "opened", ["p/report.json"])
+    assert [path.name for path in (tmp_path / "opened").iterdir()] == ["report.json"]
+    assert (tmp_path / "opened" / "report.json").read_text() == "{}"
+
+
+@pytest.mark.parametrize("change", ["missing", "cut", "none", "damaged"])
+def test_what_cannot_be_taken_out_is_one_error(tmp_path, change):
+    archive, names = zipped(tmp_path / "a.zip", ("report.json", "{}" * 99)), ["report.json"]
+    data = bytearray(archive.read_bytes())
+    match change:
+        case "missing":
+            names = ["other"]
+        case "cut":
+            archive.write_bytes(data[:20])
+        case "none":
+            archive.unlink()
+        case _:
+            data[data.index(b"PK\x01\x02") + 16] ^= 255  # its checksum
+            archive.write_bytes(data)
+    with pytest.raises(NncError, match=r"a\.zip cannot be opened") as raised:
+        take_out(archive, tmp_path / "opened", names)
+    assert "\n" not in raised.value.message

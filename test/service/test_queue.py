@@ -43,7 +43,7 @@ def test_a_job_from_queue_to_result(person, service, tmp_path):
     assert job.options == wanted
     files = service.queue.fetch(job, tmp_path)
     assert {name: (path.name, path.read_bytes()) for name, path in files.items()} == {
-        "model": ("model.onnx", b"a model"),
+        "model": ("net.v1.onnx", b"a model"),
         "inputs": ("inputs.npz", b"numbers"),
     }
     assert service.queue.progress(job, {"step": "measure", "done": 0.5, "text": "half"})
