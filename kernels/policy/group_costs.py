@@ -17,9 +17,8 @@ from ...ir.decisions import Terms
 from ...targets.groups import GroupMachine
 from ..model.plan import Loop
 from ..model.stages import Stage, expected
-from .bodies import shares
+from .bodies import shares, widest_element
 from .operands import Operand, operands
-from .tile_costs import widest_element
 
 
 @dataclass(frozen=True)
