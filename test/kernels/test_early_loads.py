@@ -9,12 +9,20 @@ import pytest
 from nnc.ir.core import Block
 from nnc.kernels.policy.variants import Variant, Variants
 from nnc.targets.base import target
+from nnc.targets.processor import Processor
 
 from .test_lines_and_runs import LARGEST, PRODUCT, kernel
 
 SPILLED = 1.2
 """How many times as long code takes at least that loads three times as many vectors at once as
 there are registers. Measured in Node 20: 1.3 (int8) to 2.3 for windows of 3 x 3."""
+
+
+def machine(name: str) -> Processor:
+    """That of a target for processors."""
+    found = target(name).machine
+    assert isinstance(found, Processor)
+    return found
 
 
 def convolution(channels: int, size: int = 56) -> Block:
@@ -54,7 +62,7 @@ def unrolls_sums(variant: Variant) -> bool:
 @pytest.mark.parametrize("channels", [1, 3])
 @pytest.mark.parametrize("name", ["wasm32", "wasm32-simd", "wasm32-relaxed-simd"])
 def test_what_does_not_fit_the_registers_stays_a_loop(name: str, channels: int):
-    variants = Variants("kernel", convolution(channels), target(name).machine)
+    variants = Variants("kernel", convolution(channels), machine(name))
     assert not unrolls_sums(variants.default), variants.default.text
     told = [variants.variant({key: 1}) for key in variants.default.asked if "window" in key]
     spilled = [one for one in told if one is not None and unrolls_sums(one)]
@@ -64,10 +72,10 @@ def test_what_does_not_fit_the_registers_stays_a_loop(name: str, channels: int):
 @pytest.mark.parametrize("size", [112, 160])
 @pytest.mark.parametrize("name", ["wasm32-simd", "x86-64-v3", "cortex-a76"])
 def test_what_fits_stands_one_after_the_other(name: str, size: int):
-    assert unrolls_sums(Variants("kernel", pooling(size), target(name).machine).default)
+    assert unrolls_sums(Variants("kernel", pooling(size), machine(name)).default)
 
 
 @pytest.mark.parametrize("channels", [1, 3])
 def test_where_loads_come_late_windows_are_unrolled(channels: int):
-    variants = Variants("kernel", convolution(channels), target("cortex-a76").machine)
+    variants = Variants("kernel", convolution(channels), machine("cortex-a76"))
     assert unrolls_sums(variants.default)
