@@ -303,7 +303,10 @@ class GroupCosts:
     group_cycles: int = 200
     """What a group takes before it reads anything: starting it, its place, its addresses."""
     barrier_cycles: int = 40
-    """What threads of a group wait for each other, once."""
+    """What threads of a group wait for each other, once; each, where they run one after the other."""
+    masked_cycles: float = 3.0
+    """For each lane of what may lie beyond an edge, where there are no masks: it is asked for, and
+    loaded or stored, by itself."""
     chunk_lines: int = 4
     """Lines of a row that a group keeps in its own memory at a time, at most."""
     buffers: int = 2

@@ -185,6 +185,9 @@ class GroupEstimate:
             "workgroup": turns * staged / machine.workgroup_bandwidth,
             "latency": waves * steps * machine.latency,
         }
+        if not machine.thread.has_masks and self._is_masked(lane_dim, sizes, threads):
+            lanes = (near + staged + self._moved(whole)) / self.bytes
+            times["masked"] = turns * lanes * self.costs.masked_cycles
         for arithmetic, moved in self._beside:
             times["arithmetic"] += arithmetic / (busy * self._rate(share))
             times["memory"] += moved / (busy * machine.memory_bandwidth)
@@ -194,11 +197,20 @@ class GroupEstimate:
         terms["latency"] += waves * machine.latency
         terms["groups"] = turns * self.costs.group_cycles
         if staging is not None:
-            terms["barriers"] = self._waited(staging, chunks, turns) / resident
+            terms["barriers"] = self._waited(share, chunks, turns) / resident
         parts = self.parts
         return GroupTile(
             lane_dim, sizes, threads, Terms(terms), bound, groups, staging, parts, rows
         )
+
+    def _is_masked(self, lane_dim: int | None, sizes: Mapping[int, int], threads: int) -> bool:
+        """Whether some of a tile's threads have lanes beyond an edge."""
+        each = dealt(sizes, threads)
+        for d, size in sizes.items():
+            unit = self.width if d == lane_dim and size >= self.width else 1
+            if self.extents[d] % size or size % each[d] or each[d] % unit:
+                return True
+        return prod(size // each[d] for d, size in sizes.items()) != threads
 
     def _inside(self, sizes: Mapping[int, int]) -> dict[int, int]:
         return {d: min(n, self.extents[d]) for d, n in sizes.items() if d in self.parallel}
@@ -331,8 +343,12 @@ class GroupEstimate:
         direct = [o for o in self.inputs if o.access.number not in numbers]
         direct = [o for o in direct if self._is_shared(o)]
         at_once = {**share.sizes, **{d: self.width for d in (self.step_dim,) if d is not None}}
+        resident = share.resident
+        if self.machine.together == 1 and share.staging is None:
+            # Threads run one after the other, each through all of its sum.
+            resident, at_once = 1, {**share.each, **{d: self.extents[d] for d in self.reductions}}
         held = sum(self._lines(o, at_once) for o in direct)
-        fits = share.resident * held <= self.machine.cache_bytes
+        fits = resident * held <= self.machine.cache_bytes
         count = max(1, share.threads // self.machine.together)
         for o in self.inputs:
             bytes = share.threads * turns * o.elements(share.each, None) * o.access.element_bytes
@@ -368,11 +384,14 @@ class GroupEstimate:
     def _chunks(self, staging: Staging | None) -> int:
         return 1 if staging is None else -(-self.extents[staging.dim] // staging.steps)
 
-    def _waited(self, staging: Staging, chunks: int, turns: int) -> float:
+    def _waited(self, share: _Share, chunks: int, turns: int) -> float:
         """Cycles in which threads of a group wait for each other, or for what all of them need."""
-        if staging.buffers > 1:
-            return turns * chunks * self.costs.barrier_cycles
-        return turns * chunks * (2 * self.costs.barrier_cycles + self.machine.latency)
+        barrier = self.costs.barrier_cycles
+        if self.machine.together == 1:  # Each thread in turn comes to it.
+            barrier *= share.threads
+        if share.staging is not None and share.staging.buffers > 1:
+            return turns * chunks * barrier
+        return turns * chunks * (2 * barrier + self.machine.latency)
 
     def _is_shared(self, operand: Operand) -> bool:
         """Whether several elements of the result need one of an operand's."""
