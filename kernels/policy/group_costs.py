@@ -185,9 +185,6 @@ class GroupEstimate:
             "workgroup": turns * staged / machine.workgroup_bandwidth,
             "latency": waves * steps * machine.latency,
         }
-        if not machine.thread.has_masks and self._is_masked(lane_dim, sizes, threads):
-            lanes = (near + staged + self._moved(whole)) / self.bytes
-            times["masked"] = turns * lanes * self.costs.masked_cycles
         for arithmetic, moved in self._beside:
             times["arithmetic"] += arithmetic / (busy * self._rate(share))
             times["memory"] += moved / (busy * machine.memory_bandwidth)
@@ -196,6 +193,9 @@ class GroupEstimate:
         terms = {name: time * (1 if name == bound else hidden) for name, time in times.items()}
         terms["latency"] += waves * machine.latency
         terms["groups"] = turns * self.costs.group_cycles
+        if not machine.thread.has_masks and self._is_masked(lane_dim, sizes, threads):
+            lanes = (near + staged + self._moved(whole)) / self.bytes
+            terms["masked"] = turns * lanes * self.costs.masked_cycles
         if staging is not None:
             terms["barriers"] = self._waited(share, chunks, turns) / resident
         parts = self.parts
