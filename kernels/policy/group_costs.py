@@ -185,6 +185,10 @@ class GroupEstimate:
             "workgroup": turns * staged / machine.workgroup_bandwidth,
             "latency": waves * steps * machine.latency,
         }
+        if not machine.thread.has_masks and lane_dim is not None:
+            # Vectors that are not full take as long.
+            filled = min(self.width, share.each.get(lane_dim, 1)) / self.width
+            times |= {name: times[name] / filled for name in ("arithmetic", "cache", "l2")}
         for arithmetic, moved in self._beside:
             times["arithmetic"] += arithmetic / (busy * self._rate(share))
             times["memory"] += moved / (busy * machine.memory_bandwidth)
@@ -194,8 +198,7 @@ class GroupEstimate:
         terms["latency"] += waves * machine.latency
         terms["groups"] = turns * self.costs.group_cycles
         if not machine.thread.has_masks and self._is_masked(lane_dim, sizes, threads):
-            lanes = (near + staged + self._moved(whole)) / self.bytes
-            terms["masked"] = turns * lanes * self.costs.masked_cycles
+            terms["masked"] = turns * self._lanes(share, lane_dim) * self.costs.masked_cycles
         if staging is not None:
             terms["barriers"] = self._waited(share, chunks, turns) / resident
         parts = self.parts
@@ -211,6 +214,13 @@ class GroupEstimate:
             if self.extents[d] % size or size % each[d] or each[d] % unit:
                 return True
         return prod(size // each[d] for d, size in sizes.items()) != threads
+
+    def _lanes(self, share: _Share, lane_dim: int | None) -> int:
+        """Lanes of vectors that the threads of a group load and store."""
+        loads = [o for o in self.inputs if lane_dim is None or o.strides[lane_dim]]
+        read = sum(o.count * o.elements(share.each, None) for o in loads)
+        written = prod(share.each.values())
+        return share.threads * (read * self._turns(share.sizes) + written)
 
     def _inside(self, sizes: Mapping[int, int]) -> dict[int, int]:
         return {d: min(n, self.extents[d]) for d, n in sizes.items() if d in self.parallel}
