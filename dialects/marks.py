@@ -51,6 +51,8 @@ SAMPLES = "nn.samples"
 RANGE = "nn.range"
 """Of an argument of a kernel: between which numbers its elements were, with these inputs."""
 
+REPLACED = "nn.replaced"
+"""Of a kernel's function that is called through a table: its row."""
 IN_PLACE = "nn.in_place"
 """Of an argument of a kernel that may be the same buffer as another argument."""
 ARENA = "nn.arena"

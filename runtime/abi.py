@@ -27,6 +27,8 @@ POOL_CREATE = "nnc_pool_create"
 POOL_DESTROY = "nnc_pool_destroy"
 POOL_SYMBOLS = (POOL_CREATE, POOL_DESTROY)
 PARALLEL_FOR = "nnc_parallel_for"
+KERNELS = "nnc_kernels"
+"""The table of kernels' addresses in programs whose kernels can be replaced."""
 POOL_COUNTS = "nnc_pool_counts"
 
 DEVICE_MAIN = "nnc_device_main"

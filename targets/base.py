@@ -117,6 +117,11 @@ class Target(ABC):
         """The code of a module behind the last stage. Raises NncError."""
 
     @property
+    def ends_in_llvm(self) -> bool:
+        """Whether what callers call is in the llvm dialect behind the last stage, not printed."""
+        return True
+
+    @property
     def caller(self) -> Target:
         """What the code is for that callers call and that launches kernels: the target itself, but
         for devices.
@@ -259,6 +264,14 @@ class Target(ABC):
 
         Raises NncError where the code does not run here or does not link.
         """
+
+    def built(self, code: bytes) -> bytes:
+        """Code in the form in which `load_built` takes the least time. Raises NncError."""
+        return code
+
+    def load_built(self, code: bytes, exports: tuple[str, ...]) -> LinkedCode:
+        """What `built` gave, linked into this process. Raises NncError."""
+        return self.load(code, exports)
 
     def load_beside(
         self, code: bytes, exports: tuple[str, ...], given: Mapping[str, int]

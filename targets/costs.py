@@ -20,6 +20,10 @@ class OperationCosts:
     """
 
     absf: int = 1
+    ceil: int = 2
+    floor: int = 2
+    roundeven: int = 2
+    trunc: int = 2
     divf: int = 5
     sqrt: int = 6
     rsqrt: int = 8
@@ -303,7 +307,10 @@ class GroupCosts:
     group_cycles: int = 200
     """What a group takes before it reads anything: starting it, its place, its addresses."""
     barrier_cycles: int = 40
-    """What threads of a group wait for each other, once."""
+    """What threads of a group wait for each other, once; of each thread where they take turns."""
+    masked_cycles: float = 3.0
+    """For each lane of what may lie beyond an edge, where there are no masks: it is asked for, and
+    loaded or stored, by itself."""
     chunk_lines: int = 4
     """Lines of a row that a group keeps in its own memory at a time, at most."""
     buffers: int = 2

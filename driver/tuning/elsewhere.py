@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import pickle
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -26,8 +26,9 @@ def patched(program: Program, kernels: Mapping[str, Kernel], threads: int) -> Pa
     assert isinstance(target, Target)
     if (model := target.replacing(program, len(kernels))) is not None:
         return PatchedEngine(model, kernels)
-    kind = PatchedProgram if target.caller is target else PatchedDevice
-    return kind(program, kernels, threads)
+    if target.caller is not target:
+        return PatchedDevice(program, kernels, threads)
+    return (PatchedProgram if target.has_clock else PatchedText)(program, kernels, threads)
 
 
 class PatchedEngine(Patched):
@@ -104,20 +105,21 @@ class Clock:
         return result
 
 
-class PatchedDevice(PatchedProgram):
-    """A program that launches kernels of a device; a candidate brings its own.
+class PatchedBeside(PatchedProgram):
+    """A program whose code has no clock: what is called through the table is timed there."""
 
-    What launches them is called through the table, and timed there, as code for devices has no
-    clock.
-    """
-
-    _code: GrowingCode  # type: ignore[assignment]
-
-    def __init__(self, program: Program, kernels: Mapping[str, Kernel], threads: int) -> None:
+    def __init__(
+        self,
+        program: Program,
+        kernels: Mapping[str, Kernel],
+        threads: int,
+        exports: Sequence[str] = (),
+    ) -> None:
         self._clocks: dict[str, Clock] = {}
-        super().__init__(program, kernels, threads, (DEVICE_ADD,))
-        self.memory = self._code
-        self._loaded: dict[bytes, LinkedCode] = {}
+        super().__init__(program, kernels, threads, exports)
+
+    def wait(self) -> None:
+        """Wait until what was begun before is done."""
 
     def times(self) -> Mapping[str, float]:
         return {name: one.nanoseconds for name, one in self._clocks.items()}
@@ -126,6 +128,46 @@ class PatchedDevice(PatchedProgram):
         for one in self._clocks.values():
             one.nanoseconds = 0.0
         return super()._call(inputs)
+
+    def use(self, candidates: Mapping[str, LinkedCode]) -> None:
+        super().use(candidates)
+        self._clocks = {}
+        for name, kernel in self._kernels.items():
+            if kernel.buffers is None:
+                continue
+            one = kernel.interface
+            address = candidates[name][CANDIDATE] if name in candidates else self._default[name]
+            count = len(kernel.buffers) + one.extra
+            self._clocks[name] = Clock(address, count, one.returns_status, self.wait)
+        self._fill(
+            {
+                **{name: one[CANDIDATE] for name, one in candidates.items()},
+                **{name: one.address for name, one in self._clocks.items()},
+            }
+        )
+
+
+class PatchedText(PatchedBeside):
+    """A program of source text; a candidate is a library that the compiler makes of its own."""
+
+    shares_pool = False
+
+    def load(self, name: str, code: bytes) -> LinkedCode:
+        return self._target.load_built(code, (CANDIDATE,))
+
+
+class PatchedDevice(PatchedBeside):
+    """A program that launches kernels of a device; a candidate brings its own."""
+
+    _code: GrowingCode  # type: ignore[assignment]
+
+    def __init__(self, program: Program, kernels: Mapping[str, Kernel], threads: int) -> None:
+        super().__init__(program, kernels, threads, (DEVICE_ADD,))
+        self.memory = self._code
+        self._loaded: dict[bytes, LinkedCode] = {}
+
+    def wait(self) -> None:
+        self._code.wait()
 
     def compiled(self, part: ModuleOp) -> bytes:
         return pickle.dumps(self._target.apart(part))
@@ -142,20 +184,3 @@ class PatchedDevice(PatchedProgram):
         needs[2] = first
         self._loaded[code] = loaded
         return loaded
-
-    def use(self, candidates: Mapping[str, LinkedCode]) -> None:
-        super().use(candidates)
-        self._clocks = {}
-        for name, kernel in self._kernels.items():
-            if kernel.buffers is None:
-                continue
-            one = kernel.interface
-            address = candidates[name][CANDIDATE] if name in candidates else self._default[name]
-            count = len(kernel.buffers) + one.extra
-            self._clocks[name] = Clock(address, count, one.returns_status, self._code.wait)
-        self._fill(
-            {
-                **{name: one[CANDIDATE] for name, one in candidates.items()},
-                **{name: one.address for name, one in self._clocks.items()},
-            }
-        )

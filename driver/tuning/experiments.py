@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import pickle
 import queue
+import re
 import shutil
 import signal
 import subprocess
@@ -249,7 +250,9 @@ class _Process:
         if status < 0:
             raise _CrashError(f"it crashed ({_signal_name(-status)})", kernel)
         lines = self._said.read_text(errors="replace").strip().splitlines()
-        raise _CrashError(f"it failed ({lines[-1] if lines else f'status {status}'})", kernel)
+        errors = [line for line in lines if re.match(r"[\w.]*Error: ", line)]
+        said = [f"status {status}", *lines[-1:], *errors[-1:]][-1]
+        raise _CrashError(f"it failed ({said})", kernel)
 
 
 def _read(pipe: IO[bytes], lines: queue.SimpleQueue[str]) -> None:

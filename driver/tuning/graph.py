@@ -47,6 +47,9 @@ PATIENCE = 12
 _UNSURE = 0.25
 """The part of a kernel's time by which the cost model may be wrong about it: a candidate promises
 that much more, so those that change much of the model's time come first."""
+_LEAST_COMPILATIONS = 6
+"""How often the model has to be compiled to find anything: by default, then with each of a few
+candidates, then with all that were faster. Each time takes longer than looking for candidates."""
 _PART = 1 / 3
 """Of the time and of the trials of tuning, what choices on the graph may take."""
 _MEASURED, _CONFIRMED = 1.0, 8.0
@@ -148,13 +151,18 @@ def tune_graph(
     earlier = [one for one in earlier if one.key in known]
     found = _first(earlier, found)
     kept = GraphFound()
-    if found and most != 0:
+    looking = time.perf_counter() - started
+    if found and limit < _LEAST_COMPILATIONS * looking:
+        say(f"{limit:.0f} s are too few for choices on the graph, each of which compiles it anew")
+    elif found and most != 0:
         say(f"{len(found)} choices on the graph that may be as fast as the default's")
         with TemporaryDirectory(prefix="nnc-tune-graph-") as folder:
             measured = _Measuring(module, Path(folder), tolerance_of(looked), threads)
             measured.prepare(make_inputs, say)
             left = limit - (time.perf_counter() - started)
-            kept = search(found, measured.ratio, seconds=left, trials=most, say=say)
+            kept = search(
+                found, measured.ratio, seconds=left, trials=most, say=say, longest=measured.spent
+            )
         keep(output, kept.choices, [one for one in earlier if one.key in kept.tried])
     left = [one for one in earlier if one.key not in kept.tried]
     told = {one.key: one.taken for one in (*left, *kept.choices)}
@@ -184,14 +192,16 @@ def search(
     trials: int | None = None,
     clock: Callable[[], float] = time.perf_counter,
     say: Say = lambda message: None,
+    longest: float = 0.0,
 ) -> GraphFound:
     """Measure candidates one by one, then those together that were faster beyond the spread.
 
-    `ratio` measures some, for so many seconds. Of several for one decision the best counts. Where
+    `ratio` measures some, for so many seconds; an experiment takes `longest` seconds at least, as
+    far as is known before. Of several for one decision the best counts. Where
     all together are not faster, the half that gained less is left out. It ends with the time, after
     `PATIENCE` candidates in vain, or by Ctrl-C.
     """
-    started, longest, experiments = clock(), 0.0, 0
+    started, experiments = clock(), 0
     faster: dict[str, tuple[Candidate, Ratio]] = {}
     dropped: list[str] = []
     tried, vain = set[str](), 0
@@ -244,7 +254,8 @@ class _Measuring:
     def __init__(self, module: Operation, folder: Path, tolerance: float, threads: int) -> None:
         self._module, self._tolerance = module, tolerance
         self._request = Request(folder, folder, threads, _MEASURED, tolerance, 0)
-        self._experiments: Experiments | None = None
+        self.spent = 0.0
+        """Seconds that compiling the default took."""
 
     def prepare(self, make_inputs: Callable[[Model], Mapping[str, Any]], say: Say) -> None:
         """Compile the default. Raises NncError."""
@@ -260,7 +271,7 @@ class _Measuring:
             entry.store(program)
         inputs = make_inputs(target.running(program, request.threads, None))
         request.inputs.write_bytes(pickle.dumps(dict(inputs)))
-        spent = time.perf_counter() - before
+        self.spent = spent = time.perf_counter() - before
         signature = program.signature
         memory = signature.weights_bytes + signature.prepared_bytes + signature.arena_bytes
         self._request = replace(request, memory=_LEAST_MEMORY + _TIMES_DEFAULT * memory)

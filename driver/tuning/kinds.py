@@ -94,7 +94,7 @@ class Kinds:
         """Keep a measurement, and learn from it; what stands for a fault is none."""
         if not 1 / _MOST < ratio.median < _MOST:
             return
-        self._proposals[key].hear(variant, ratio.median)
+        told = self._proposals[key].hear(variant, ratio.median)
         one = Measurement(
             key,
             label,
@@ -106,7 +106,7 @@ class Kinds:
             ratio.low,
             ratio.high,
             default,
-            dict(self._proposals[key].variants.features(variant)),
+            dict(told),
         )
         self.learned.add([one])
         if self.log is None:

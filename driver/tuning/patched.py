@@ -71,6 +71,9 @@ class Patched(Model):
 class PatchedProgram(Executable, Patched):
     """The default program in this process."""
 
+    shares_pool = True
+    """Whether its code has a function for candidates that starts parallel loops."""
+
     def __init__(
         self,
         program: Program,
@@ -79,22 +82,22 @@ class PatchedProgram(Executable, Patched):
         exports: Sequence[str] = (),
     ) -> None:
         exports = [TABLE, *(one.interface.symbol for one in kernels.values()), *exports]
-        if program.parallel:
-            exports.append(PARALLEL_FOR)
+        shares_pool = program.parallel and self.shares_pool
+        exports += [PARALLEL_FOR] if shares_pool else []
         super().__init__(program, threads=threads, exports=exports)
         target = program.target
         assert isinstance(target, Target)
         self._target, self._kernels = target, kernels
         self.memory: Memory = OwnMemory()
         """Where the buffers of its kernels lie."""
-        self._parallel_for = self._code[PARALLEL_FOR] if program.parallel else 0
+        self._parallel_for = self._code[PARALLEL_FOR] if shares_pool else 0
         rows = ctypes.c_void_p * len(kernels)
         self._table = rows.from_address(self._code[TABLE])
         self._default = {n: self._code[k.interface.symbol] for n, k in kernels.items()}
         self.use({})
 
     def compiled(self, part: ModuleOp) -> bytes:
-        return self._target.emit(part, Symbols())
+        return self._target.built(self._target.emit(part, Symbols()))
 
     def load(self, name: str, code: bytes) -> LinkedCode:
         """The code of a candidate, ready to be called in this program."""

@@ -32,10 +32,11 @@ from ...ir.passes import PassContext, PassManager, Pipeline
 from ...ir.syntax.parser import parse_module
 from ...ir.types import MemRefType, Type, i32, i64
 from ...lowering.pipelines import pipeline
-from ...runtime.abi import DEVICE_GIVE, DEVICE_LAUNCH, DEVICE_TAKE, PARALLEL_FOR
+from ...runtime.abi import DEVICE_GIVE, DEVICE_LAUNCH, DEVICE_TAKE, KERNELS, PARALLEL_FOR
 from ...targets.attribute import target_of
+from . import patching_text
 
-TABLE = "nnc_kernels"
+TABLE = KERNELS
 """The table of the kernels' addresses, one for each function that can be replaced."""
 CANDIDATE = "nnc_candidate"
 """The function that code of a candidate has for the program's table."""
@@ -140,11 +141,18 @@ def _set_marks(function: func.FuncOp, marks: Marks) -> None:
 def make_patchable(
     module: Operation, shapes: Mapping[str, tuple[int, bool, Marks]], names: Sequence[str]
 ) -> dict[str, Interface]:
-    """Let a module of the llvm dialect call these kernels through the table; the interface of each.
+    """Let a module behind the last stage call these kernels through the table; each's interface.
 
     `shapes` is what `lower_scheduled` gave.
     """
     found: dict[str, Interface] = {}
+    if not target_of(module).ends_in_llvm:
+        for number, one in enumerate(patching_text.replaceable(module, names)):
+            name, (scratch, has_pool, marks) = one.sym_name, shapes[one.sym_name]
+            arguments = len(one.function_type.inputs) - bool(scratch) - has_pool
+            found[name] = Interface(number, arguments, scratch, has_pool, marks)
+            patching_text.mark(module, one, number, found[name].symbol)
+        return found
     functions = {op.sym_name: op for op in module.body_block if isinstance(op, llvm.Func)}
     on_device = _is_for_device(module)
     for name in names:
@@ -231,11 +239,15 @@ def candidate_module(
     part.attributes.update(module.attributes)
     one.kernel = name = function.sym_name
     part.body_block.append(one)
-    if interface.has_pool:
+    if interface.has_pool and target_of(module).ends_in_llvm:
         types: list[Type] = [*[llvm.ptr] * 3, *[i64] * 3]
         type = llvm.function_type(types)
         part.body_block.append(llvm.Func.define(PARALLEL_FOR, type, declaration=True))
     shape = lower_scheduled(part, lambda called: interface.marks if called == name else None)[name]
+    if not target_of(module).ends_in_llvm:
+        called = (interface.arguments, interface.scratch, interface.has_pool)
+        patching_text.add_candidate(part, name, CANDIDATE, *called)
+        return part
     part.body_block.prepend(_global(_NEEDS))
     _add_candidate(part, name, interface, *shape[:2])
     if interface.has_pool:

@@ -13,6 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from ...kernels.policy import variants_of
+from ...kernels.policy.features import log_ratio
 from ...kernels.policy.variants import Variant, Variants, told_of
 from ...kernels.tuned import TunedSchedule
 from ...targets.attribute import target_of
@@ -60,15 +61,19 @@ class Proposals:
         variants = self.variants
         self.given += 1
         if self._learned.is_used and self.given > LEAST_FIRST:
-            self._pool += ((one, variants.features(one)) for one in self._first)
+            self._pool += ((one, self._features(one)) for one in self._first)
         if (made := next(self._first, None)) is not None:
             return made
         return self._evolved(variants, [*faster, variants.default])
 
-    def hear(self, one: Variant, ratio: float) -> None:
-        """Take in what a candidate took of the default's time; it tells of others like it."""
+    def hear(self, one: Variant, ratio: float) -> Features:
+        """Take in what a candidate took of the default's time, as it tells of others like it; what
+        is told of the candidate to a model that learns.
+        """
+        found = self.variants.features(one)
         if one.told:
-            self._measured.append((one.told, self.variants.features(one), log2(ratio)))
+            self._measured.append((one.told, found, log2(ratio)))
+        return found
 
     def skip_known(self) -> Variant | None:
         """What was found before, which is not given then; None where it is not legal any more."""
@@ -95,7 +100,7 @@ class Proposals:
         """The most promising variant of the pool, which new ones join; at times another one."""
         for _ in range(_GROWTH):
             if (made := variants.mutation(parents, self._random)) is not None:
-                self._pool.append((made, variants.features(made)))
+                self._pool.append((made, self._features(made)))
         if not self._pool:
             return None
         expected = self._expected()
@@ -106,12 +111,22 @@ class Proposals:
         self._pool = [self._pool[i] for i in order[:POOL] if i != number]
         return chosen
 
+    def _features(self, one: Variant) -> Features:
+        """What the models have to know of a variant: most of it only what was learned asks for."""
+        if self._learned.is_used:
+            return self.variants.features(one)
+        return {"predicted": log_ratio(one.cycles, self.variants.default.cycles)}
+
     def _expected(self) -> list[float]:
         """What each of the pool should take beside the default, as logarithms.
 
         To what the models expect is added by how much they were wrong for measured variants that
         have some of its decisions: these are taken to save time independently of each other.
         """
+        if self._learned.is_used:
+            self._pool = [
+                (one, told if len(told) > 1 else self._features(one)) for one, told in self._pool
+            ]
         ranked = self._learned.rank(
             [
                 *(told for _, told in self._pool),

@@ -15,6 +15,7 @@ from math import prod
 
 from ...dialects import linalg
 from ...ir.core import Operation, Value
+from ...ir.types import IntegerType, VectorType, element_type
 from ...targets.costs import OperationCosts
 from ..model.plan import Loop
 from ..model.stages import Stage, expected
@@ -88,3 +89,22 @@ def steps_shared(stage: Stage, dims: frozenset[int], loops: Sequence[Loop]) -> i
             break
         inner.append(expected(loop.extent))
     return prod(inner) if dims else 1
+
+
+def widest_element(stage: Stage) -> int:
+    """Bytes of the widest element that the stage computes with."""
+    types = [a.element_type for a in stage.accesses]
+    steps = steps_of_reductions(stage)
+    types += [v.type for op in stage.body_ops() if op not in steps for v in op.results]
+    scalars = [element_type(t) for t in types if not isinstance(t, VectorType)]
+    return max((getattr(t, "byte_width", 8) for t in scalars), default=4)
+
+
+def makes_integers(stage: Stage) -> bool:
+    """Whether what a stage computes is in registers of integers until it is stored."""
+    return all(isinstance(a.element_type, IntegerType) for a in stage.outputs)
+
+
+def products(stage: Stage) -> int:
+    """The body's multiplications, which are instructions of their own without a multiply-add."""
+    return sum(op.name == "arith.mulf" for op in stage.body_ops())

@@ -4,14 +4,15 @@ A policy asks at each decision, under a key that names it, for the model's choic
 
     tile = choices.choose(f"tile {stage.index}", model.best(), lambda: model.others())
 
-Told nothing, `Choices` answers with what the model takes, and looks at nothing else.
+Told nothing, `Choices` answers with what the model takes, and looks at nothing else. Schedules of
+one kernel ask their models much the same: `once` has what was found before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -23,10 +24,14 @@ MOST_OPTIONS = 16
 
 
 class Choices:
-    """Answers a policy's decisions, and remembers which there were."""
+    """Answers a policy's decisions, and remembers which there were.
 
-    def __init__(self, told: Told | None = None) -> None:
+    `found` is what models of the same kernel have found before, and is added to.
+    """
+
+    def __init__(self, told: Told | None = None, found: dict[Hashable, Any] | None = None) -> None:
         self._told = dict(told or {})
+        self._found = {} if found is None else found
         self.asked: dict[str, int] = {}
         """By the key of each decision, how many options it may have beside the model's."""
 
@@ -51,3 +56,9 @@ class Choices:
     def either(self, key: str, model: bool) -> bool:
         """Whether something is done: as the model says, or the other way."""
         return self.choose(key, model, lambda: [not model], most=1)
+
+    def once(self, question: Hashable, answer: Callable[[], T]) -> T:
+        """The answer to a question that says all that it depends on, found once."""
+        if question not in self._found:
+            self._found[question] = answer()
+        return self._found[question]

@@ -23,11 +23,11 @@ from ..model.places import place_nests
 from ..model.plan import Loop, Plan, iterations
 from ..model.stages import Stage, expected, stages_of
 from ..primitives.primitive import carry_out
-from .bodies import shares
+from .bodies import shares, widest_element
 from .candidates import discard_made
 from .level_features import level_features
 from .score import host_of, prediction, tile_of
-from .tile_costs import Tile, widest_element
+from .tile_costs import Tile
 from .work import bytes_moved
 
 Features = Mapping[str, float]

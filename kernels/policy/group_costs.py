@@ -17,9 +17,8 @@ from ...ir.decisions import Terms
 from ...targets.groups import GroupMachine
 from ..model.plan import Loop
 from ..model.stages import Stage, expected
-from .bodies import shares
+from .bodies import shares, widest_element
 from .operands import Operand, operands
-from .tile_costs import widest_element
 
 
 @dataclass(frozen=True)
@@ -186,6 +185,10 @@ class GroupEstimate:
             "workgroup": turns * staged / machine.workgroup_bandwidth,
             "latency": waves * steps * machine.latency,
         }
+        if not machine.thread.has_masks and lane_dim is not None:
+            # Vectors that are not full take as long.
+            filled = min(self.width, share.each.get(lane_dim, 1)) / self.width
+            times |= {name: times[name] / filled for name in ("arithmetic", "cache", "l2")}
         for arithmetic, moved in self._beside:
             times["arithmetic"] += arithmetic / (busy * self._rate(share))
             times["memory"] += moved / (busy * machine.memory_bandwidth)
@@ -194,12 +197,30 @@ class GroupEstimate:
         terms = {name: time * (1 if name == bound else hidden) for name, time in times.items()}
         terms["latency"] += waves * machine.latency
         terms["groups"] = turns * self.costs.group_cycles
+        if not machine.thread.has_masks and self._is_masked(lane_dim, sizes, threads):
+            terms["masked"] = turns * self._lanes(share, lane_dim) * self.costs.masked_cycles
         if staging is not None:
-            terms["barriers"] = self._waited(staging, chunks, turns) / resident
+            terms["barriers"] = self._waited(share, chunks, turns) / resident
         parts = self.parts
         return GroupTile(
             lane_dim, sizes, threads, Terms(terms), bound, groups, staging, parts, rows
         )
+
+    def _is_masked(self, lane_dim: int | None, sizes: Mapping[int, int], threads: int) -> bool:
+        """Whether some of a tile's threads have lanes beyond an edge."""
+        each = dealt(sizes, threads)
+        for d, size in sizes.items():
+            unit = self.width if d == lane_dim and size >= self.width else 1
+            if self.extents[d] % size or size % each[d] or each[d] % unit:
+                return True
+        return prod(size // each[d] for d, size in sizes.items()) != threads
+
+    def _lanes(self, share: _Share, lane_dim: int | None) -> int:
+        """Lanes of vectors that the threads of a group load and store."""
+        loads = [o for o in self.inputs if lane_dim is None or o.strides[lane_dim]]
+        read = sum(o.count * o.elements(share.each, None) for o in loads)
+        written = prod(share.each.values())
+        return share.threads * (read * self._turns(share.sizes) + written)
 
     def _inside(self, sizes: Mapping[int, int]) -> dict[int, int]:
         return {d: min(n, self.extents[d]) for d, n in sizes.items() if d in self.parallel}
@@ -332,8 +353,12 @@ class GroupEstimate:
         direct = [o for o in self.inputs if o.access.number not in numbers]
         direct = [o for o in direct if self._is_shared(o)]
         at_once = {**share.sizes, **{d: self.width for d in (self.step_dim,) if d is not None}}
+        resident = share.resident
+        if self.machine.together == 1 and share.staging is None:
+            # Threads run one after the other, each through all of its sum.
+            resident, at_once = 1, {**share.each, **{d: self.extents[d] for d in self.reductions}}
         held = sum(self._lines(o, at_once) for o in direct)
-        fits = share.resident * held <= self.machine.cache_bytes
+        fits = resident * held <= self.machine.cache_bytes
         count = max(1, share.threads // self.machine.together)
         for o in self.inputs:
             bytes = share.threads * turns * o.elements(share.each, None) * o.access.element_bytes
@@ -369,11 +394,14 @@ class GroupEstimate:
     def _chunks(self, staging: Staging | None) -> int:
         return 1 if staging is None else -(-self.extents[staging.dim] // staging.steps)
 
-    def _waited(self, staging: Staging, chunks: int, turns: int) -> float:
+    def _waited(self, share: _Share, chunks: int, turns: int) -> float:
         """Cycles in which threads of a group wait for each other, or for what all of them need."""
-        if staging.buffers > 1:
-            return turns * chunks * self.costs.barrier_cycles
-        return turns * chunks * (2 * self.costs.barrier_cycles + self.machine.latency)
+        barrier = self.costs.barrier_cycles
+        if self.machine.together == 1:  # Each thread in turn comes to it.
+            barrier *= share.threads
+        if share.staging is not None and share.staging.buffers > 1:
+            return turns * chunks * barrier
+        return turns * chunks * (2 * barrier + self.machine.latency)
 
     def _is_shared(self, operand: Operand) -> bool:
         """Whether several elements of the result need one of an operand's."""

@@ -20,13 +20,14 @@ from ..primitives.parallel import parallel
 from ..primitives.rfactor import rfactor
 from ..primitives.split import split
 from ..primitives.threads import threads
+from .bodies import widest_element
 from .chains import Chain
 from .choices import Choices
 from .group_costs import GroupTile
 from .group_tiles import GroupTiles, lanes_of
 from .grouping import Group
 from .heuristics import Heuristics
-from .tile_costs import Tile, widest_element
+from .tile_costs import Tile
 from .writer import ScheduleWriter
 
 AXES = "zyx"

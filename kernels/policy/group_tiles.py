@@ -154,6 +154,8 @@ class GroupTiles(GroupEstimate):
             for threads in self._threads():
                 for vectors in self._powers(1, self.costs.vectors):
                     yield self._filled(lane_dim, threads * vectors * self.width), threads
+                if not self.machine.thread.has_masks and lane_dim in self.parallel:
+                    yield from ((sizes, threads) for sizes in self._whole_parts(lane_dim, threads))
             return
         summed = self._split_sum()
         for sizes in self._blocks(lane_dim):
@@ -217,6 +219,19 @@ class GroupTiles(GroupEstimate):
                     break
         return {d: n for d, n in sizes.items() if n > 1 or d == lane_dim}
 
+    def _whole_parts(self, lane_dim: int, threads: int) -> Iterator[dict[int, int]]:
+        """Sizes that leave no thread anything beyond an edge, along the lanes and one dimension."""
+        unit, extent = threads * self.width, self.extents[lane_dim]
+        most = unit * 4 * self.costs.vectors
+        across = next((d for d in reversed(self.parallel) if d != lane_dim), None)
+        for size in range(unit, min(extent, most) + 1, unit):
+            if extent % size:
+                continue
+            yield {lane_dim: size}
+            for rows in self._powers(2, most // size):
+                if across is not None and self.extents[across] % rows == 0:
+                    yield {lane_dim: size, across: rows}
+
     @staticmethod
     def _even(extent: int, most: int) -> int:
         """All of an extent, or parts of it: a power of two of them, or `most` elements each."""
@@ -254,11 +269,16 @@ class GroupTiles(GroupEstimate):
         return any(o.strides[dim] == 0 or o.slides(dim) for o in self.inputs)
 
     def _sides(self, dim: int) -> list[int]:
-        """Powers of two up to an extent, and all of it where that is little more."""
+        """Powers of two up to an extent, and all of it where that is little more; what divides it,
+        too, where elements beyond an edge take long.
+        """
         extent = self.extents[dim]
         most = self.costs.side * self.machine.together
         most = max(most, self.costs.side * self.width)
         found = [n for n in self._powers(1, most) if n < extent]
+        if not self.machine.thread.has_masks and self.known[dim]:
+            least = min(most, extent - 1)
+            found = sorted({*found, *(n for n in range(2, least + 1) if extent % n == 0)})
         return [*found, extent] if extent <= most else found
 
     def _fits(self, lane_dim: int, sizes: Mapping[int, int], threads: int) -> bool:

@@ -16,13 +16,14 @@ from ..primitives.prefetch import prefetch
 from ..primitives.split import split
 from ..primitives.unroll import unroll
 from ..primitives.vectorize import vectorize
+from .bodies import widest_element
 from .chains import Chain
 from .choices import Choices
 from .copies import order_of_copy, worthwhile
 from .grouping import Group
 from .shaping import Shaping
 from .streaming import Stream, stream_of
-from .tile_costs import Tile, widest_element
+from .tile_costs import Tile
 from .tiles import TileModel
 from .work import even_share
 from .writer import ScheduleWriter

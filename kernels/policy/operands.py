@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ...dialects import memref
-from ..model.stages import Access
+from ..model.stages import Access, Stage
 
 FAR = 1 << 20
 """The stride that models assume where it is not known. Units: elements."""
@@ -73,3 +73,15 @@ def operands(accesses: Iterable[Access]) -> list[Operand]:
             found[key] = Operand(access, made)
         found[key].count += 1
     return list(found.values())
+
+
+def form_of(stage: Stage) -> Hashable:
+    """What tells a stage apart from others of its kernel, and from itself with other operands, as
+    copies make them.
+    """
+    accesses = [
+        (a.exprs, *map(str, a.strides), *a.shape, a.value.defined_by(memref.Alloc) is not None)
+        for a in stage.accesses
+        if not a.is_scalar
+    ]
+    return (stage.index, *accesses)

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...targets.processor import Processor
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """The vectors along a tile's lanes, and the cycles of one multiply-add or load of each."""
+
+    widths: tuple[int, ...]
+    arithmetic: float
+    aligned: float
+    unaligned: float
 
 
 class Loads(NamedTuple):

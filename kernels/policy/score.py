@@ -10,8 +10,8 @@ from ...ir.decisions import Terms
 from ...targets.processor import Processor
 from ..model.plan import Plan
 from ..model.stages import Stage, expected
-from .bodies import shares
-from .tile_costs import Tile, TileEstimate, widest_element
+from .bodies import shares, widest_element
+from .tile_costs import Tile, TileEstimate
 from .work import even_share, moving_cycles
 
 
@@ -61,8 +61,21 @@ def host_of(plan: Plan, stage: Stage) -> Stage:
 
 
 def _terms_of(plan: Plan, stage: Stage, machine: Processor) -> Terms:
-    costs = TileEstimate(stage, machine, frozenset(), plan.roots[stage])
+    window = unrolled_steps(plan, stage)
+    costs = TileEstimate(stage, machine, frozenset(), plan.roots[stage], window=window)
     return costs.terms(tile_of(plan, stage))
+
+
+def unrolled_steps(plan: Plan, stage: Stage) -> dict[int, int]:
+    """How many steps of each reduction are unrolled around a stage's register tile."""
+    loops = plan.order[stage]
+    lanes = {loop.root.dims[-1] for loop in loops if loop.in_lanes}
+    steps: dict[int, int] = {}
+    for loop in loops:
+        dim, extent = loop.root.dims[-1], loop.extent
+        if loop.is_reduction and loop.is_unrolled and dim not in lanes and isinstance(extent, int):
+            steps[dim] = steps.get(dim, 1) * -(-extent // loop.step)
+    return steps
 
 
 def tile_of(plan: Plan, stage: Stage) -> Tile:

@@ -20,9 +20,10 @@ from ..primitives.vectorize import vectorize
 from .blocked import Blocked
 from .choices import Choices
 from .grouping import Group
-from .tile_costs import Tile, unrolled_window
+from .tile_costs import Tile
 from .tiles import TileModel
 from .traffic import Traffic
+from .unrolled import unrolled_window
 from .work import bytes_moved, even_share
 from .writer import ScheduleWriter
 
@@ -75,7 +76,11 @@ class Shaping:
 
     def chosen_tile(self, stage: Stage, model: TileModel) -> Tile:
         """The tile of a stage, the best unless another one is told."""
-        return self.choices.choose(f"tile {stage.index}", model.best(), model.others)
+        question, once = model.question, self.choices.once
+        best = once(("tile", *question), model.best)
+        return self.choices.choose(
+            f"tile {stage.index}", best, lambda: once(("tiles", *question), model.others)
+        )
 
     def parts(self, stage: Stage) -> dict[int, int]:
         """How many elements of its dimension one iteration of each outer loop covers."""
@@ -145,14 +150,10 @@ class Shaping:
         steps of the innermost one, of which an operand is one vector, or as many as the costs say.
         """
         bodies = prod(tile.copies.values())
-        unrolled = unrolled_window(reductions, bodies, self.costs.tiles)
+        unrolled = self._unrolled(stage, reductions, tile)
         others = [l for l in reductions if l not in unrolled]
-        key = f"window {stage.index}"
-        if unrolled and self.choices.either(key, True):
+        if unrolled or not others:
             return unrolled, others
-        others = [*others, *unrolled]
-        if not others:
-            return [], others
         last = others[-1]
         if last.dims[-1] in stage.indexed_dims and isinstance(last.extent, int):
             # Its steps are constants around small remainders of the tile, if not around all of it.
@@ -171,6 +172,20 @@ class Shaping:
             return [last], outer
         around, steps = self.writer.put(split, last, count)
         return [steps], [*outer, around]
+
+    def _unrolled(self, stage: Stage, reductions: Sequence[Loop], tile: Tile) -> list[Loop]:
+        """A window's loops that are unrolled around a tile: as the model says, none, or a part."""
+        most = unrolled_window(reductions, prod(tile.copies.values()), self.costs.tiles)
+        if not most:
+            return most
+        model = TileModel(stage, self.machine, frozenset(), self.writer.plan.roots[stage])
+        chosen = model.unrolled(tile, reductions)
+
+        def others() -> list[list[Loop]]:
+            parts = [[], *(most[i:] for i in range(len(most)))]
+            return [one for one in parts if one != chosen]
+
+        return self.choices.choose(f"window {stage.index}", chosen, others, most=len(most))
 
     def _sums(self, stage: Stage) -> int | None:
         """How many partial sums keep all units busy: no addition then waits for another."""
@@ -261,10 +276,13 @@ class Shaping:
         """Outer loops in the order that moves the least between caches."""
         by_dims = {l.dims: l for l in loops}
         traffic, chunks = self._traffic(stage, loops, tile)
+        question, once = (*traffic.question, *by_dims, chunks), self.choices.once
         order = self.choices.choose(
             f"order {stage.index}",
-            traffic.best_order(list(by_dims), chunks),
-            lambda: traffic.other_orders(list(by_dims), chunks),
+            once(("order", *question), lambda: traffic.best_order(list(by_dims), chunks)),
+            lambda: once(
+                ("orders", *question), lambda: traffic.other_orders(list(by_dims), chunks)
+            ),
         )
         return [by_dims[dims] for dims in order]
 
@@ -277,10 +295,11 @@ class Shaping:
             return Blocked(loops)
         traffic, chunks = self._traffic(stage, around, tile)
         groups = [l.dims for l in around]
+        question, once = (*traffic.question, *groups, chunks), self.choices.once
         block = self.choices.choose(
             f"blocks {stage.index}",
-            traffic.best_block(groups, chunks),
-            lambda: traffic.other_blocks(groups, chunks),
+            once(("block", *question), lambda: traffic.best_block(groups, chunks)),
+            lambda: once(("blocks", *question), lambda: traffic.other_blocks(groups, chunks)),
         )
         if block is None:
             return Blocked(loops)

@@ -7,7 +7,7 @@ from math import prod
 
 from ...targets.processor import Processor
 from ..model.stages import Stage
-from .tile_costs import widest_element
+from .bodies import widest_element
 
 
 @dataclass(frozen=True)

@@ -16,16 +16,15 @@ from typing import Any
 
 from ...dialects import memref
 from ...ir.decisions import Terms
-from ...ir.types import IntegerType, VectorType, element_type
-from ...targets.costs import TileCosts
 from ...targets.processor import Processor
 from ..codegen.vectors.reads import is_interleaved
 from ..model.plan import Loop
 from ..model.stages import Stage, expectation, expected
 from ..model.steps import power_of_two, remainders
-from .bodies import shares, steps_of_reductions, steps_shared
+from .bodies import makes_integers, products, shares, steps_shared, widest_element
 from .operands import Operand, operands
-from .overlap import Loads, Pass
+from .overlap import Loads, Pass, Vectors
+from .unrolled import extents_of, unrolled_window
 
 
 @dataclass(frozen=True)
@@ -47,16 +46,6 @@ class Tile:
         return f"{sizes} in vectors of {self.lanes}" if self.lane_dim is not None else sizes or "1"
 
 
-@dataclass(frozen=True)
-class _Vectors:
-    """The vectors along a tile's lanes, and the cycles of one multiply-add or load of each."""
-
-    widths: tuple[int, ...]
-    arithmetic: float
-    aligned: float
-    unaligned: float
-
-
 class TileEstimate:
     """What the possible tiles of one stage cost."""
 
@@ -67,7 +56,11 @@ class TileEstimate:
         fixed: frozenset[int],
         loops: Sequence[Loop],
         around: Collection[int] = (),
+        window: Mapping[int, int] | None = None,
     ) -> None:
+        """`window` has the steps of reductions that a schedule unrolls around the tile, where the
+        model is not to say them.
+        """
         self.stage = stage
         self.machine = machine
         self.costs = machine.costs.tiles
@@ -98,9 +91,9 @@ class TileEstimate:
         self.outputs = operands(stage.outputs)
         self.bytes = widest_element(stage)
         self.full_lanes = machine.lanes(self.bytes)
-        self.registers = machine.registers(of_integers=_makes_integers(stage))
+        self.registers = machine.registers(of_integers=makes_integers(stage))
         self.shares = shares(stage, machine.costs.operations)
-        self.products = 0 if machine.has_fma else _products(stage)
+        self.products = 0 if machine.has_fma else products(stage)
         self._looks_up = any(isinstance(op, memref.Load) for op in stage.body_ops())
         self.has_reduction = stage.has_reduction
         self.large = [
@@ -108,7 +101,9 @@ class TileEstimate:
         ]
         """Operands of a reduction that the second-level cache does not hold."""
         self._read_again = [o for o in self.inputs if self._shares_lines(o)]
-        self._known_vectors: dict[tuple[int | None, int, int], _Vectors] = {}
+        self._known_vectors: dict[tuple[int | None, int, int], Vectors] = {}
+        self._given_window = window
+        self._known_windows: dict[tuple[Any, ...], dict[int, int]] = {}
         self._known_steps: dict[tuple[Any, ...], tuple[Terms, float]] = {}
         used = {operand.access.used for operand in self.inputs} | {s.dims for s in self.shares}
         self._steps_shared = {dims: steps_shared(stage, dims, loops) for dims in used}
@@ -254,8 +249,13 @@ class TileEstimate:
             for dim, extent in zip(access.plain_dims(), access.shape, strict=True)
         )
 
-    def step_terms(self, tile: Tile, sizes: dict[int, int]) -> tuple[Terms, float]:
-        """(cycles by resource, instructions) of one pass through the tile's code."""
+    def step_terms(
+        self, tile: Tile, sizes: dict[int, int], window: Mapping[int, int] | None = None
+    ) -> tuple[Terms, float]:
+        """(cycles by resource, instructions) of one step of the sum in the tile's code.
+
+        `window` has the reductions that are unrolled around the tile; by default the tile's own.
+        """
         machine, lane_dim = self.machine, tile.lane_dim
         vectors = self._vectors(tile, sizes)
         copies = prod(n for d, n in sizes.items() if d != lane_dim)
@@ -268,29 +268,34 @@ class TileEstimate:
             held += operand.count * registers
             least = min(least or registers, registers)
         accumulators = copies * len(vectors.widths)
-        window, steps, shared = self._window(tile, accumulators), 1, 0
+        if window is None:
+            window = self._window(tile, accumulators)
+        steps, shared, at_once = 1, 0, held
         if window:
             # Elements that the window's places share are loaded once, and kept in between.
             steps, around = max(1, prod(window.values())), {**sizes, **window}
             again = [self._loads(o, tile, around, vectors) for o in self.inputs]
-            near, far = 0.0, 0.0
+            near, far, at_once = 0.0, 0.0, 0
             for operand, one, all in zip(self.inputs, once, again, strict=True):
                 near += operand.count * all.near / steps
                 far += operand.count * all.far / steps
                 between = max(1, steps - 1)
                 shared += operand.count * -(-(steps * one.registers - all.registers) // between)
+                at_once += operand.count * all.registers
         if not self.has_reduction:
             near += copies * self._store_cycles(vectors.widths, lane_dim, sizes)
         # One operand is held in registers, the others stream through one more. All are held
         # where the compiler loads what it can early, as it does of several steps at once.
-        early = machine.loads_early or self.steps_at_once(lane_dim) is not None
         several = sum(o.count for o in self.inputs) > 1
-        kept = held if early else least * several
+        kept = held if self.steps_at_once(lane_dim) is not None else least * several
         # What a window keeps streams through registers of its own.
         needed = accumulators + kept + (shared or self.costs.streaming_registers)
+        if machine.loads_early:
+            needed = accumulators + at_once + self.costs.streaming_registers
         spill = max(0, needed - self.registers) / steps
         evicted = sum(o.count * self._refetch(o, tile, sizes) for o in self._read_again)
-        micro_ops = operations + accumulators * self.products + self.costs.loop_micro_ops
+        micro_ops = operations + accumulators * self.products
+        micro_ops += self.costs.loop_micro_ops / (steps if machine.loads_early else 1)
         micro_ops += (near + far) * machine.loads_per_cycle * machine.load_micro_ops
         latency = machine.fma_latency if self.has_reduction else 1
         busy = Pass(arithmetic, near, far, evicted, latency, micro_ops).cycles(machine)
@@ -299,7 +304,7 @@ class TileEstimate:
         return Terms(busy), operations + held
 
     def _arithmetic(
-        self, tile: Tile, sizes: Mapping[int, int], vectors: _Vectors
+        self, tile: Tile, sizes: Mapping[int, int], vectors: Vectors
     ) -> tuple[float, float]:
         """(cycles, instructions) of the body's arithmetic in one pass, what is shared once."""
         cycles = instructions = 0.0
@@ -329,17 +334,38 @@ class TileEstimate:
         found = any(o.strides[last] == 1 and o.strides[lane_dim] == 0 for o in self.inputs)
         return last if found else None
 
-    def _window(self, tile: Tile, bodies: int) -> dict[int, int]:
+    def unrolled(self, tile: Tile, reductions: Sequence[Loop]) -> list[Loop]:
+        """Of these reductions the innermost ones that are unrolled around a tile: all that are
+        small enough.
+
+        Where all that a body loads is in registers at once, as many as make a step take the least.
+        """
+        found = unrolled_window(reductions, prod(tile.copies.values()), self.costs)
+        if not self.machine.loads_early:
+            return found
+        dims = {*tile.copies, tile.lane_dim} - {None}
+        sizes = {d: min(tile.size(d), max(self.extents[d], 1)) for d in dims if d is not None}
+        parts = [found[i:] for i in range(len(found) + 1)]
+        return min(parts, key=lambda one: self.step_terms(tile, sizes, extents_of(one))[0].cycles)
+
+    def _window(self, tile: Tile, bodies: int) -> Mapping[int, int]:
         """Reductions that are unrolled around the tile, as `Shaping.window` has them.
 
-        Counted only where every operand is loaded by vectors: in a product, loads hardly matter.
+        Where loads take registers only while they are used, it is counted only where every operand
+        is loaded by vectors: in a product, loads hardly matter.
         """
         lane = tile.lane_dim
+        reductions = [l for l in self.loops if l.is_reduction and l.dims[-1] != lane]
+        if self.machine.loads_early and self._given_window is not None:
+            return self._given_window
+        if self.machine.loads_early:
+            form = (lane, tile.lanes, *sorted(tile.copies.items()))
+            if form not in self._known_windows:
+                self._known_windows[form] = extents_of(self.unrolled(tile, reductions))
+            return self._known_windows[form]
         if lane is None or any(o.strides[lane] == 0 for o in self.inputs):
             return {}
-        reductions = [l for l in self.loops if l.is_reduction and l.dims[-1] != lane]
-        found = unrolled_window(reductions, bodies, self.costs)
-        return {l.dims[-1]: l.extent for l in found if isinstance(l.extent, int)}
+        return extents_of(unrolled_window(reductions, bodies, self.costs))
 
     def _store_cycles(
         self, widths: Sequence[int], lane_dim: int | None, sizes: Mapping[int, int]
@@ -364,7 +390,7 @@ class TileEstimate:
         between = max(strides, default=1).bit_length() - 1
         return sum(cycles + between for cycles in plain)
 
-    def _vectors(self, tile: Tile, sizes: Mapping[int, int]) -> _Vectors:
+    def _vectors(self, tile: Tile, sizes: Mapping[int, int]) -> Vectors:
         """The vectors along the lanes' dimension."""
         size = 1 if tile.lane_dim is None else sizes.get(tile.lane_dim, 1)
         key = (tile.lane_dim, tile.lanes, size)
@@ -376,7 +402,7 @@ class TileEstimate:
             last = tile.lanes if is_reduction else power_of_two(rest)
             widths = [tile.lanes] * full + ([last] if rest else [])
             machine, bytes = self.machine, [w * self.bytes for w in widths]
-            self._known_vectors[key] = _Vectors(
+            self._known_vectors[key] = Vectors(
                 tuple(widths),
                 sum(map(machine.fma_cycles, bytes)),
                 sum(machine.load_cycles(n) for n in bytes),
@@ -385,7 +411,7 @@ class TileEstimate:
         return self._known_vectors[key]
 
     def _loads(
-        self, operand: Operand, tile: Tile, sizes: Mapping[int, int], vectors: _Vectors
+        self, operand: Operand, tile: Tile, sizes: Mapping[int, int], vectors: Vectors
     ) -> Loads:
         """The loads of one operand: each different vector or scalar once."""
         lane, strides = tile.lane_dim, operand.strides
@@ -466,38 +492,3 @@ class TileEstimate:
         held = machine.l1_ways - 1
         again = sum(min(n, 2 * (n - held)) for n in sets.values() if n > held)
         return again * machine.line_bytes / machine.l2_bandwidth
-
-
-def unrolled_window(reductions: Sequence[Loop], bodies: int, costs: TileCosts) -> list[Loop]:
-    """The innermost reductions that are small enough to be unrolled around so many bodies."""
-    unrolled: list[Loop] = []
-    for loop in reversed(reductions):
-        extent = loop.extent
-        if extent == 1:
-            continue
-        if loop.step != 1 or not isinstance(extent, int) or extent > costs.unrolled_window:
-            break
-        if bodies * extent > costs.bodies:
-            break
-        bodies *= extent
-        unrolled.insert(0, loop)
-    return unrolled
-
-
-def widest_element(stage: Stage) -> int:
-    """Bytes of the widest element that the stage computes with."""
-    types = [a.element_type for a in stage.accesses]
-    steps = steps_of_reductions(stage)
-    types += [v.type for op in stage.body_ops() if op not in steps for v in op.results]
-    scalars = [element_type(t) for t in types if not isinstance(t, VectorType)]
-    return max((getattr(t, "byte_width", 8) for t in scalars), default=4)
-
-
-def _makes_integers(stage: Stage) -> bool:
-    """Whether what a stage computes is in registers of integers until it is stored."""
-    return all(isinstance(a.element_type, IntegerType) for a in stage.outputs)
-
-
-def _products(stage: Stage) -> int:
-    """The body's multiplications, which are instructions of their own without a multiply-add."""
-    return sum(op.name == "arith.mulf" for op in stage.body_ops())

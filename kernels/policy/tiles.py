@@ -7,10 +7,12 @@ least is taken.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from functools import cached_property
 from math import prod
 
 from ..model.steps import power_of_two
+from .operands import form_of
 from .tile_costs import Tile, TileEstimate
 
 ALONG = (1, 2, 3, 4, 6, 8)
@@ -21,10 +23,16 @@ ACROSS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 28)
 class TileModel(TileEstimate):
     """The tiles of one stage that are looked at, and the best of them."""
 
+    @property
+    def question(self) -> tuple[Hashable, ...]:
+        """All that its answers depend on, of one kernel and machine."""
+        loops = tuple((l.dims, str(l.extent)) for l in self.loops)
+        return (form_of(self.stage), loops, self.fixed, tuple(sorted(self.around)))
+
     def best(self) -> Tile:
         """The tile of the least cost."""
         best: Tile | None = None
-        for tile in self.candidates():
+        for tile in self._all:
             if best is None or tile.cycles < best.cycles * self.costs.better:
                 best = tile
         assert best is not None
@@ -33,8 +41,12 @@ class TileModel(TileEstimate):
     def others(self) -> list[Tile]:
         """The tiles but the best, those of the least cost first."""
         best = self.best()
-        found = [tile for tile in self.candidates() if tile != best]
+        found = [tile for tile in self._all if tile != best]
         return sorted(found, key=lambda tile: tile.cycles)
+
+    @cached_property
+    def _all(self) -> list[Tile]:
+        return list(self.candidates())
 
     def candidates(self) -> Iterator[Tile]:
         """All tiles that are looked at, with their costs."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 from math import prod
 
 from ...targets.processor import Processor
 from ..model.stages import Access, Stage, expected
+from .operands import form_of
 
 MOST_PERMUTED = 4
 """Loops of which all orders are looked at; more would take long."""
@@ -43,11 +44,18 @@ class Traffic:
         for d, extent in parts.items():
             self.extents[d] = extent
         self.accesses = [a for a in stage.accesses if not a.is_scalar]
+        self._used = [sorted(a.used) for a in self.accesses]
+        self._footprints: dict[tuple[int, ...], float] = {}
         self.levels = [
             (machine.l1_bytes, machine.l2_bandwidth),
             (machine.l2_bytes, machine.l3_bandwidth),
             (machine.l3_bytes, machine.memory_bandwidth),
         ]
+
+    @property
+    def question(self) -> tuple[Hashable, ...]:
+        """All that its answers depend on, of one kernel and machine."""
+        return (form_of(self.stage), tuple(sorted(self.sizes.items())), tuple(self.extents))
 
     def best_order(
         self, groups: Sequence[tuple[int, ...]], chunks: int = 1
@@ -115,7 +123,7 @@ class Traffic:
                 yield [*idle, *head, *order], self.cycles([*head, *order])
 
     def _touched(self) -> float:
-        return sum(self._footprint(a, self.extents) for a in self.accesses)
+        return sum(self._footprint(i, self.extents) for i in range(len(self.accesses)))
 
     def _tile(self, group: tuple[int, ...]) -> int:
         """Iterations of a group's loop that are in the tile."""
@@ -145,7 +153,8 @@ class Traffic:
             self._narrow(ranges, group, size)
             inside.append(ranges)
         groups = [group for group, _ in loops]
-        footprints = [[self._footprint(a, ranges) for a in self.accesses] for ranges in inside]
+        numbers = range(len(self.accesses))
+        footprints = [[self._footprint(i, ranges) for i in numbers] for ranges in inside]
         runs = [self._run(a, groups, inside) for a in self.accesses]
         begun = [1 + self.costs.run_bytes / run for run in runs]
         nest = _Nest(groups, trips, footprints)
@@ -206,13 +215,19 @@ class Traffic:
                     moved[i] *= nest.trips[k]
         return moved
 
-    def _footprint(self, access: Access, ranges: Sequence[int]) -> float:
-        """Bytes of the elements touched, whole cache lines at a time."""
+    def _footprint(self, number: int, ranges: Sequence[int]) -> float:
+        """Bytes of the elements that an access touches, whole cache lines at a time."""
+        key = (number, *[ranges[d] for d in self._used[number]])
+        if (known := self._footprints.get(key)) is not None:
+            return known
+        access = self.accesses[number]
         width, counts = access.element_bytes, access.reach(ranges)
-        if not counts:
-            return float(width)
-        *outer, inner = counts
-        return prod(outer) * float(max(inner * width, self.machine.line_bytes))
+        found = float(width)
+        if counts:
+            *outer, inner = counts
+            found = prod(outer) * float(max(inner * width, self.machine.line_bytes))
+        self._footprints[key] = found
+        return found
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,13 @@ Each is a whole `schedule.for`, written as the default is, but with some decisio
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import zip_longest
 from math import prod
 from random import Random
+from typing import Any
 
 from ...dialects import schedule
 from ...ir.core import Block
@@ -77,6 +78,8 @@ class Variants:
         self, kernel: str, block: Block, machine: Processor, left: Collection[str] = ()
     ) -> None:
         self.kernel, self.block, self.machine, self.left = kernel, block, machine, left
+        self._models: dict[Hashable, Any] = {}
+        """What models have found for schedules of this kernel."""
         chosen, self._ways = self._found()
         asked = self._write({})[1] if self._ways else {}
         self.default = _variant({}, chosen, asked)
@@ -108,7 +111,7 @@ class Variants:
 
     def _write(self, told: Told) -> tuple[Candidate, dict[str, int]]:
         """The schedule of these decisions, legal or not, and all decisions that there were."""
-        choices = Choices(told)
+        choices = Choices(told, self._models)
         policies = Policies(self.kernel, self.block, self.machine, choices)
         way = self._ways[told.get(NESTING, 0)]
         found = policies.apart() if way == "apart" else policies.fused(chained=way == "chained")

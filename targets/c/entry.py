@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from ...dialects.marks import INPUTS
 from ...ir.core import Operation
 from ..source.entry import TENSOR, entry_lines
 from ..source.module import numbers_text, print_module
@@ -16,7 +17,10 @@ WEIGHTS_HERE = "/* -- weights -- */"
 
 
 def c_text(module: Operation, prefix: str = "nnc", pointer_bits: int = 64) -> str:
-    """A module behind the `vectors` stage as C. Raises NncError."""
+    """A module behind the `text` stage as C; of an entry that is no model's, the function alone.
+
+    Raises NncError.
+    """
     language = replace(C, pointer_bits=pointer_bits, needed={})
     text = print_module(module, language)
     prelude = (_HERE / "prelude.h").read_text() + numbers_text()
@@ -34,6 +38,6 @@ def c_text(module: Operation, prefix: str = "nnc", pointer_bits: int = 64) -> st
         text.types,
         text.constants,
         text.functions,
-        "\n".join(entry_lines(module, text, prefix)),
+        "\n".join(entry_lines(module, text, prefix)) if INPUTS in module.attributes else "",
     ]
     return "\n".join(part for part in parts if part)

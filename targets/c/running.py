@@ -63,16 +63,31 @@ class LoadedText(LinkedCode):
 
 def load_text(code: bytes) -> LoadedText:
     """Build and load C text. Raises NncError with what the compiler says first."""
-    command = [*compiler(), *FLAGS]
-    return _load(command, "C", code + _THREADS.read_bytes(), ["-lm", "-lpthread"])
+    return load_library(library_of(code + _THREADS.read_bytes()))
+
+
+def library_of(code: bytes) -> bytes:
+    """The library that the compiler makes of C text without threads of its own. Raises NncError."""
+    return _built([*compiler(), *FLAGS], "C", code, ["-lm", "-lpthread"])
 
 
 def load_cpp(code: bytes) -> LoadedText:
-    """The same of C++ text."""
-    return _load([*cpp_compiler(), *CPP_FLAGS], "C++", code, ["-lm"])
+    """The same of C++ text, loaded."""
+    return load_library(_built([*cpp_compiler(), *CPP_FLAGS], "C++", code, ["-lm"]))
 
 
-def _load(command: list[str], language: str, code: bytes, libraries: list[str]) -> LoadedText:
+def load_library(library: bytes) -> LoadedText:
+    """Load a library. Raises NncError."""
+    with TemporaryDirectory(prefix="nnc-") as folder:
+        path = Path(folder) / "model.so"
+        path.write_bytes(library)
+        try:
+            return LoadedText(ctypes.CDLL(str(path)))
+        except OSError as error:
+            raise NncError(f"the C text was built but does not load: {error}") from None
+
+
+def _built(command: list[str], language: str, code: bytes, libraries: list[str]) -> bytes:
     with TemporaryDirectory(prefix="nnc-") as folder:
         name = {"C": "model.c", "C++": "model.cpp"}[language]
         source, library = Path(folder) / name, Path(folder) / "model.so"
@@ -84,7 +99,4 @@ def _load(command: list[str], language: str, code: bytes, libraries: list[str]) 
             place = said.partition(f"{name}:")[2]
             said = f"line {place}" if place else said.strip() or done.stderr[-200:].strip()
             raise NncError(f"'{command[0]}' cannot build the {language} text: {said}")
-        try:
-            return LoadedText(ctypes.CDLL(str(library)))
-        except OSError as error:
-            raise NncError(f"the C text was built but does not load: {error}") from None
+        return library.read_bytes()

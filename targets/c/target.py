@@ -47,6 +47,10 @@ class CTarget(Target):
     def files(self) -> Mapping[str, FileKind]:
         return {".c": FileKind(holds_weights=True)}
 
+    @property
+    def ends_in_llvm(self) -> bool:
+        return False
+
     def here(self) -> Target:
         if self.name != HERE:
             return self
@@ -106,8 +110,21 @@ class CTarget(Target):
         other = target(named) if named in target_names() else self
         return self.obstacle() if other is self else other.obstacle() or self.obstacle()
 
+    def replaces_kernels(self, threads: int) -> bool:
+        return self.not_timed() is None
+
     def load(self, code: bytes, exports: tuple[str, ...]) -> LinkedCode:
         self.check_runs_here()
         from .running import load_text
 
         return load_text(code)
+
+    def built(self, code: bytes) -> bytes:
+        from .running import library_of
+
+        return library_of(code)
+
+    def load_built(self, code: bytes, exports: tuple[str, ...]) -> LinkedCode:
+        from .running import load_library
+
+        return load_library(code)

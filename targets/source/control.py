@@ -159,6 +159,7 @@ def _call(p: FunctionPrinter, op: func.Call) -> None:
     names = p.variables(op.results, "made", None)
     arguments += [f"&{name}" for name in names]
     callee, fails = p.facts.names[op.callee], op.callee in p.facts.failing
+    callee = p.facts.called.get(op.callee, callee)
     if op.callee in p.facts.heap:
         arguments.append("heap")
     if PARALLEL not in op.attributes:

@@ -61,6 +61,8 @@ class Facts:
         in a language without memory to ask for, whose buffers are arrays."""
         self.names: dict[str, str] = {}
         """What functions and constants are called in the text."""
+        self.called: dict[str, str] = {}
+        """What calls say in place of the names of functions that are called through a table."""
         taken: set[str] = set()
         for op in module.body_block:
             base = name = language.identifier(symbol := symbol_name(op) or "")

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ...dialects import func, memref
-from ...dialects.marks import ENTRY, PARALLEL_BODY
+from ...dialects.marks import ENTRY, PARALLEL_BODY, REPLACED
 from ...ir.attributes import DenseElements, DenseResource
 from ...ir.core import Operation
 from ...ir.diagnostics import PassError
 from ...ir.types import IndexType, IntegerType
+from ...runtime.abi import KERNELS as TABLE
 from . import control, scalars, storage, vectors  # noqa: F401 - they fill tables
 from .facts import Facts
 from .language import Language
@@ -52,6 +53,11 @@ def print_module(
                 op.loc,
             )
     facts = Facts(module, language)
+    replaced = [op for op in functions if REPLACED in op.attributes]
+    for op in replaced:
+        head = printer(language, facts, op).head()
+        kind = f"void (*)({head[head.index('(') + 1 : -1]})"
+        facts.called[op.sym_name] = f"(({kind}){TABLE}[{op.attributes[REPLACED].value}])"
     printers: list[FunctionPrinter] = []
     heads, texts = [], []
     for op in functions:
@@ -62,6 +68,8 @@ def print_module(
         if PARALLEL_BODY in op.attributes:
             texts.append(one.task())
         printers.append(one)
+    if replaced and ENTRY not in replaced[0].attributes:
+        heads.append(f"void *{TABLE}[{len(replaced)}];")
     globals = [op for op in module.body_block if isinstance(op, memref.Global)]
     written = constants or constant
     texts_of_globals = (written(op, facts.names[op.sym_name], language) for op in globals)
@@ -92,6 +100,6 @@ def constant(op: memref.Global, name: str, language: Language, kind: str = "") -
         kind=kind or language.scalars[language.stored(element)],
         const="const " if op.constant else "",
         name=name,
-        count=len(texts),
+        count=len(texts) if isinstance(value, DenseElements) else max(1, type.num_elements),
         values=",\n    ".join(rows),
     )

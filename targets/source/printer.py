@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from ...dialects import arith, func, memref
-from ...dialects.marks import FIRST_CHECK, IN_PLACE, KERNEL, POOL
+from ...dialects.marks import FIRST_CHECK, IN_PLACE, KERNEL, POOL, REPLACED
 from ...ir.attributes import IntegerAttr
 from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import NncError, PassError
@@ -84,12 +84,13 @@ class FunctionPrinter(Printing):
         if self.on_heap:
             parameters.append(f"{self.language.templates['heap']}heap")
         result = "int32_t" if self.fails else "void"
-        return self.language.templates["function"].format(
+        text = self.language.templates["function"].format(
             result=result,
             name=self.name,
             parameters=", ".join(parameters) or "void",
             kernel=self.language.templates["kernel"] if KERNEL in op.attributes else "",
         )
+        return text.removeprefix("static ") if REPLACED in op.attributes else text
 
     def parameters(self, arg: Value, hint: str, own: bool) -> list[str]:
         """How an argument is declared, whose names are bound; `own`: no other has its elements."""

@@ -59,9 +59,9 @@ function place(bytes) {
   send(region.at, region.bytes, base);
 }
 
-// What candidates import. A pool of threads that one brings along asks the system for more, but is
-// never started on one thread.
-const known = { ...env, ...code, memory, __indirect_function_table: table };
+// What candidates import; the runtime's `free` is exported by another name. A pool of threads that
+// one brings along asks the system for more, but is never started on one thread.
+const known = { ...env, ...code, free: code.nnc_free, memory, __indirect_function_table: table };
 const absent = (name) => () => {
   throw new Error(`a candidate calls '${name}', which the engine does not have`);
 };

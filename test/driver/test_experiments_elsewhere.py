@@ -1,7 +1,8 @@
-"""Experiments of `nnc tune` on WebAssembly in Node and OpenCL: candidates beside a running model."""
+"""Experiments of `nnc tune` on WebAssembly in Node, OpenCL and C: candidates beside a model."""
 
 import itertools
 import pickle
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,26 +10,42 @@ import pytest
 from nnc.dialects import llvm
 from nnc.driver.tuning.default import scheduled_kernels, store_default
 from nnc.driver.tuning.patching import _NEEDS, CANDIDATE, _global
+from nnc.driver.tuning.patching_text import add_candidate
 from nnc.driver.tuning.worker import Request, Worker
 from nnc.ir.builder import Builder
+from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext, PassManager
+from nnc.ir.syntax.parser import parse_module
 from nnc.ir.weights_file import write_module
 from nnc.kernels.policy import variants_of
 from nnc.kernels.tuned import TunedSchedule, fingerprint
 from nnc.lowering.pipelines import pipeline
 from nnc.targets.attribute import detailed, target_of
 from nnc.targets.base import target as find_target
+from nnc.targets.c.entry import c_text
 from nnc.targets.wasm.replacing import memory_pages_of
 
 from ..targets.emulated import require_emulator, require_opencl
 from .test_experiments import CHAIN, bufferized, folder_of, inputs
 
 
-@pytest.fixture(scope="module", params=["wasm32-simd", "opencl-cpu"])
+def require_c_compiler():
+    if find_target("c").obstacle():
+        pytest.skip("no C compiler")
+
+
+REQUIRED = {
+    "wasm32-simd": lambda: require_emulator("wasm32-simd"),
+    "opencl-cpu": require_opencl,
+    "c": require_c_compiler,
+}
+
+
+@pytest.fixture(scope="module", params=["wasm32-simd", "opencl-cpu", "c"])
 def prepared(request, tmp_path_factory):
     """A worker for a model on a target, and variants of its kernels by their fingerprints."""
     target = request.param
-    require_emulator(target) if target.startswith("wasm") else require_opencl()
+    REQUIRED[target]()
     folder = tmp_path_factory.mktemp("elsewhere")
     module = bufferized(CHAIN, target)
     if find_target(target).has_clock:
@@ -106,6 +123,9 @@ def without_code(patched, name):
     """Code of a candidate that does nothing."""
     from nnc.dialects.builtin import ModuleOp
 
+    target = target_of(patched._module)
+    if not target.ends_in_llvm:
+        return target.built(f"void {CANDIDATE}(void) {{}}\n".encode())
     interface = patched._kernels[name].interface
     part = ModuleOp.of([_global(_NEEDS)])
     part.attributes.update(patched._module.attributes)
@@ -114,6 +134,32 @@ def without_code(patched, name):
     Builder.at_end(made.body.blocks[0]).insert(llvm.Return())
     part.body_block.append(made)
     return patched._program.compiled(part)
+
+
+@pytest.mark.parametrize(("given", "own"), [(64, False), (0, True)])
+def test_a_candidate_of_c_has_memory_of_its_own_where_the_default_has_too_little(given, own):
+    """And none is printed for it where what the default has is enough."""
+    module = parse_module("""
+        func.func @kernel(%x: memref<16xf32>, %scratch: memref<64xi8> {nn.scratch}) {
+          %c0 = arith.constant 0 : index
+          %view = memref.view %scratch[%c0][] : memref<64xi8> to memref<16xf32>
+          %one = memref.load %x[%c0] : memref<16xf32>
+          memref.store %one, %view[%c0] : memref<16xf32>
+          return
+        }""")
+    add_candidate(module, "kernel", CANDIDATE, 1, given, False)
+    text = c_text(module)
+    assert ("candidate_scratch[64]" in text) == own
+    assert re.search(rf"^void {CANDIDATE}\((const )?float \*\w+", text, re.M), text
+
+
+def test_a_candidate_of_c_needs_no_threads_that_the_default_does_not_give():
+    module = parse_module("""
+        func.func @kernel(%x: memref<16xf32>, %pool: !llvm.ptr {nn.pool}) {
+          return
+        }""")
+    with pytest.raises(NncError, match="threads, and the default takes none"):
+        add_candidate(module, "kernel", CANDIDATE, 1, 0, False)
 
 
 def test_the_memory_that_a_module_imports_is_read_behind_imports_of_all_kinds():

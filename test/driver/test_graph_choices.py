@@ -363,6 +363,15 @@ def test_nothing_within_the_spread_is_kept_and_what_fails_is_told():
     assert len(kept.tried) == 2
 
 
+def test_what_is_known_to_take_too_long_is_not_begun():
+    """An experiment and the comparison at the end take as long as compiling the default at least."""
+
+    def ratio(chosen, seconds):
+        raise AssertionError("measured")
+
+    assert search(some("a1", "b1"), ratio, seconds=10, longest=6).experiments == 0
+
+
 def test_time_and_trials_end_the_search():
     now = [0.0]
 

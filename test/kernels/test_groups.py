@@ -194,6 +194,16 @@ def test_groups_share_the_sum_of_a_product_of_few_results():
     assert tile.groups >= 0.8 * devices.T4.cores * -(-tile.groups // devices.T4.cores)
 
 
+@pytest.mark.parametrize("shape", [(56, 56, 64), (28, 168, 256), (112, 24, 32)], ids=str)
+def test_a_processor_has_tiles_without_edges(shape):
+    """It has no masks here: each lane that may lie beyond an edge would be asked for by itself."""
+    ((tile, *_),) = tiles_of("opencl-cpu", product(*shape))
+    for dim, size in tile.sizes.items():
+        assert shape[dim] % size == 0, tile
+    elements = tile.elements // tile.threads
+    assert elements * tile.threads == tile.elements and elements % 4 == 0, tile
+
+
 @pytest.mark.parametrize("shape", [(1024, 1024, 1024), (256, 384, 512), (512, 77, 200)], ids=str)
 def test_operands_of_products_are_in_the_memory_of_groups(shape):
     """Each access moves whole lines, no banks conflict, and a processor's caches do as well."""

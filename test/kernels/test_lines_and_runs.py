@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from nnc.ir.core import Block
 from nnc.ir.syntax.parser import parse_module
 from nnc.kernels.policy.candidates import Candidate, best, candidates
 from nnc.targets.base import target
@@ -15,7 +16,13 @@ BLOCK = 16
 
 
 def chosen(maps: dict[str, str], kinds: str, types: dict[str, str], body: str) -> Candidate:
-    """The default schedule of one operation on memory of these types, the last one its result.
+    """The default schedule of such an operation."""
+    block = kernel(maps, kinds, types, body)
+    return best(candidates("kernel", block, MACHINE), MACHINE)
+
+
+def kernel(maps: dict[str, str], kinds: str, types: dict[str, str], body: str) -> Block:
+    """One operation on memory of these types, the last one its result, which is zero before.
 
     Of `kinds` p is a parallel dimension, r a reduction.
     """
@@ -36,8 +43,7 @@ def chosen(maps: dict[str, str], kinds: str, types: dict[str, str], body: str) -
       }}
       return
     }}""")
-    block = module.body_block.ops[0].regions[0].blocks[0]
-    return best(candidates("kernel", block, MACHINE), MACHINE)  # type: ignore[arg-type]
+    return module.body_block.ops[0].regions[0].blocks[0]
 
 
 PRODUCT = """^bb0(%a: f32, %b: f32, %old: f32):

@@ -45,6 +45,17 @@ def test_the_first_variant_is_the_default(name):
     assert variants.default.told == {} and str(variants.default) == "default"
 
 
+@pytest.mark.parametrize("name", ["matmul", "conv", "softmax", "attention"])
+def test_what_models_found_for_one_schedule_is_right_for_the_next(name):
+    """Variants of one kernel share what models have found; alone, each finds it by itself."""
+    _, together = variants_of(name)
+    made = [one for i in range(6) if (one := together.mutation([together.default], Random(i)))]
+    assert made
+    for one in made:
+        alone = variants_of(name)[1].variant(one.told)
+        assert alone is not None and (alone.text, alone.cycles) == (one.text, one.cycles)
+
+
 @pytest.mark.parametrize("name", ["matmul", "conv", "softmax"])
 def test_variants_are_legal_and_compute_the_same(name):
     kernel = KERNELS[name]()
