@@ -18,6 +18,7 @@ from ...targets.groups import GroupMachine
 from ..model.plan import Loop
 from ..model.stages import Stage, expected
 from .bodies import shares
+from .coalescing import adjoining, alignment, dealt_counts, first_threads, rows_among, unit_dims, waste
 from .operands import Operand, operands
 from .tile_costs import widest_element
 
@@ -82,13 +83,7 @@ class GroupTile:
 
 def dealt(sizes: Mapping[int, int], threads: int) -> dict[int, int]:
     """The sides of each thread's share, as long as wide."""
-    counts = dict.fromkeys(sizes, 1)
-    while prod(counts.values()) < threads:
-        each = {d: -(-n // counts[d]) for d, n in sizes.items()}
-        longest = max(each, key=lambda d: each[d], default=None)
-        if longest is None or each[longest] == 1:
-            break
-        counts[longest] *= 2
+    counts = dealt_counts(sizes, threads)
     return {d: -(-n // counts[d]) for d, n in sizes.items()}
 
 
@@ -100,6 +95,7 @@ class _Share:
     each: Mapping[int, int]
     threads: int
     staging: Staging | None
+    lane_dim: int | None = None
     resident: int = 1
     """Groups that are at home on a core at once."""
 
@@ -133,6 +129,8 @@ class GroupEstimate:
         self.parts = 1
         """Groups that share a sum; the extents are then those of a part."""
         self.weight = sum(s.weight for s in shares(stage, machine.costs.operations))
+        self._uses_again = stage.has_reduction and any(map(self._is_shared, self.inputs))
+        """Whether threads of a group need the same elements."""
         self.beside = list(others)
         self._beside = [self._of_another(other) for other in self.beside]
 
@@ -150,8 +148,11 @@ class GroupEstimate:
 
     @property
     def step_dim(self) -> int | None:
-        """The reduction of which several steps are done at once: the longest one."""
-        known = [d for d in reversed(self.reductions) if self.extents[d] > 1]
+        """The reduction of which several steps are done at once: the longest one.
+
+        Of equal ones the first: what lies inside of its steps is then whole.
+        """
+        known = [d for d in self.reductions if self.extents[d] > 1]
         return max(known, key=lambda d: self.extents[d], default=None)
 
     # -- cost --------------------------------------------------------------------------------
@@ -166,7 +167,7 @@ class GroupEstimate:
         """A tile with what it takes in all."""
         machine = self.machine
         groups = self.parts * prod(-(-self.extents[d] // sizes.get(d, 1)) for d in self.parallel)
-        share = _Share(sizes, dealt(sizes, threads), threads, staging)
+        share = _Share(sizes, dealt(sizes, threads), threads, staging, lane_dim)
         share.resident = resident = self._resident(share)
         if not resident:
             return GroupTile(lane_dim, sizes, threads, groups=groups)
@@ -186,9 +187,11 @@ class GroupEstimate:
             "workgroup": turns * staged / machine.workgroup_bandwidth,
             "latency": waves * steps * machine.latency,
         }
+        worst = max((self._waste(o, share) for o in self.inputs), default=1.0)
         for arithmetic, moved in self._beside:
             times["arithmetic"] += arithmetic / (busy * self._rate(share))
             times["memory"] += moved / (busy * machine.memory_bandwidth)
+            times["cache"] += moved * worst / (busy * machine.cache_bandwidth)
         bound = max(times, key=lambda name: times[name])
         hidden = machine.costs.algorithms.hidden
         terms = {name: time * (1 if name == bound else hidden) for name, time in times.items()}
@@ -251,9 +254,9 @@ class GroupEstimate:
     def _lines(self, operand: Operand, sizes: Mapping[int, int]) -> float:
         """Bytes of the lines that a part of an operand lies in."""
         bytes = operand.access.element_bytes
-        run = max([n for d, n in sizes.items() if operand.strides[d] == 1], default=1)
+        run = adjoining(operand, sizes)
         moved = any(operand.strides)
-        wasted = max(1.0, self.machine.line_bytes / (max(run, 1) * bytes)) if moved else 1.0
+        wasted = max(1.0, self.machine.moved_bytes / (max(run, 1) * bytes)) if moved else 1.0
         return operand.elements(sizes, None) * bytes * wasted
 
     def _from_memory(
@@ -321,10 +324,11 @@ class GroupEstimate:
         return spans
 
     def _near(self, share: _Share) -> tuple[float, float, float]:
-        """Bytes that threads of a group read from the first cache, read and write in workgroup
+        """Bytes that threads of a group ask the first cache for, read and write in workgroup
         memory, and read from the second cache as the first one does not hold them.
 
-        They are those of operands that others of the group read too, and what they add up.
+        The first cache hands out whole lines, of which threads may need a part. Those of the second
+        one are of operands that others of the group read too.
         """
         turns = self._turns(share.sizes)
         near, staged, missed = 0.0, 0.0, 0.0
@@ -338,14 +342,59 @@ class GroupEstimate:
         for o in self.inputs:
             bytes = share.threads * turns * o.elements(share.each, None) * o.access.element_bytes
             if o.access.number in numbers:
-                staged += bytes + self._copied(o, share.sizes) * o.access.element_bytes
-            elif o in direct:
-                near += bytes
+                copied = self._copied(o, share.sizes) * o.access.element_bytes
+                staged += bytes + copied
+                near += copied * self._waste_of_copies(o, share)
+            else:
+                near += bytes * self._waste(o, share)
+            if o in direct:
                 together = count * o.elements(dealt(share.sizes, count), None)
                 missed += 0 if fits else turns * together * o.access.element_bytes
+        for o in self.outputs:
+            near += self._bytes(o, self._inside(share.sizes)) * self._waste(o, share)
         if any(d in share.sizes for d in self.reductions):
             staged += share.threads * prod(share.each.values()) * self.bytes
         return near, staged, missed
+
+    def _waste(self, operand: Operand, share: _Share) -> float:
+        """Lines that threads ask for together, over what they need of them."""
+        together, extents = self.machine.together, self.extents
+        beside = unit_dims(operand, extents)
+        if together == 1 or not any(operand.strides):
+            return 1.0
+        steps = {**share.sizes, **{d: self.width for d in (self.step_dim,) if d is not None}}
+        line = self.machine.moved_bytes
+        aligned = alignment(operand, steps, extents, line)
+        if self._uses_again:
+            threads = first_threads(
+                dealt_counts(share.sizes, share.threads), share.lane_dim, together
+            )
+            rows = rows_among(operand, threads, beside)
+            row = max((threads.get(d, 1) for d in beside), default=1)
+            if share.lane_dim in beside:
+                row = min(row * self.width, share.sizes[share.lane_dim])
+            elif self.step_dim in beside:
+                row = self.width
+        else:
+            row = max((share.sizes.get(d, 1) for d in beside), default=1)
+            row = min(row, together * self.width)
+            others = {d: n for d, n in share.sizes.items() if d not in beside}
+            rows = max(1, min(together // row, rows_among(operand, others, beside)))
+        bytes = operand.access.element_bytes
+        return waste(row * bytes, rows, aligned, line)
+
+    def _waste_of_copies(self, operand: Operand, share: _Share) -> float:
+        """The same where threads copy a part of an operand into workgroup memory."""
+        together, line = self.machine.together, self.machine.moved_bytes
+        assert share.staging is not None
+        if together == 1:
+            return 1.0
+        part = {**{d: self.extents[d] for d in self.reductions}, **share.sizes}
+        part[share.staging.dim] = share.staging.steps
+        row = adjoining(operand, part)
+        rows = max(1, together * self.width // row)
+        aligned = alignment(operand, part, self.extents, line)
+        return waste(row * operand.access.element_bytes, rows, aligned, line)
 
     def _copied(self, operand: Operand, sizes: Mapping[int, int]) -> int:
         """Elements of an operand that a group copies into its memory in all."""

@@ -17,6 +17,7 @@ from ....ir.passes import Pass, PassContext, option
 from ....ir.traits import ConstantLike
 from ....ir.types import VectorType
 from ...model.transactions import DeviceMemory, memory_of
+from .alignment import aligned_width, fastest_lane
 from .layouts import LAYOUT, Layout, balanced, in_rows, is_count_of_threads, power_below
 from .links import Link, is_vector, links, obstacle, together
 from .padding import pad_buffers, padding_of_rows
@@ -152,7 +153,7 @@ class _Kernel:
         for op in ops:
             if isinstance(op, vector.Contract) and is_vector(op.results[0]):
                 shape = op.results[0].type.shape  # type: ignore[attr-defined]
-                yield op.results[0], balanced(shape, self.threads, self._width(op.results[0]))
+                yield op.results[0], balanced(shape, self.threads, self._shared_width(op, ops))
         transfers: dict[Value, tuple[Value, Layout]] = {}
         for op in ops:
             if isinstance(op, vector.TransferWrite):
@@ -188,7 +189,9 @@ class _Kernel:
             }
             fastest.sort(key=lambda lane: -where.get(lane, -1))
         width = self._width(value)
-        line = width * self.memory.line_bytes // self.memory.vector_bytes
+        if op is not None:
+            width = self._accessed(op, width)
+        line = self._width(value) * self.memory.line_bytes // self.memory.vector_bytes
         # What others read of a group's memory: rows that follow one another are in other banks.
         near = isinstance(op, vector.TransferWrite) and gpu.is_workgroup(op.base.type)
         return in_rows(shape, self.threads, fastest, width, line, near)
@@ -197,6 +200,35 @@ class _Kernel:
         """How many elements of a vector a thread accesses at once."""
         element = value.type.element_type  # type: ignore[attr-defined]
         return max(1, self.memory.vector_bytes // max(1, getattr(element, "byte_width", 8)))
+
+    def _accessed(self, op: vector.TransferRead | vector.TransferWrite, width: int) -> int:
+        """How many elements a thread accesses at once, where neighbours' accesses are one.
+
+        Elements that are not aligned would be accessed one by one, those of neighbours apart.
+        """
+        if self._in_step == 1 or gpu.is_workgroup(op.base.type):
+            return width
+        return aligned_width(op, width)
+
+    def _shared_width(self, product: vector.Contract, ops: list[Operation]) -> int:
+        """How many elements of a product's rows threads access at once."""
+        lhs, rhs, acc = (
+            [e.position for e in m.map.results]  # type: ignore[attr-defined]
+            for m in product.indexing_maps
+        )
+        width = self._width(product.results[0])
+        for operand, along in ((product.lhs, lhs), (product.rhs, rhs)):
+            read = operand.defined_by(vector.TransferRead)
+            lane = fastest_lane(read) if read is not None else None
+            if read is not None and lane is not None and along[lane] == acc[-1]:
+                width = self._accessed(read, width)
+        for op in ops:
+            if isinstance(op, vector.TransferWrite) and (
+                self._of(op.valueToStore) is self._of(product.results[0])
+                and fastest_lane(op) == len(acc) - 1
+            ):
+                width = self._accessed(op, width)
+        return width
 
     def _set(self, value: Value, layout: Layout, found: list[Link]) -> None:
         """Give a group its layout, where it has none, and those that follow from it theirs."""

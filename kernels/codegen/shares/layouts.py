@@ -184,7 +184,9 @@ def in_rows(
         extent, left = shape[d], threads // stride
         others = prod(power_below(shape[o]) for o in fastest[place + 1 :])
         run = gcd(extent, width) if place == 0 else 1
-        count = _threads_along(-(-extent // run), left, others, -(-min(line // row, extent) // run))
+        runs = -(-extent // run)
+        least = -(-min(line // row, extent) // run)
+        count = _threads_along(runs, left, others, least, row < line)
         if place > 0 and row >= line and not in_turns:
             run = -(-extent // count)
         dims[d] = spread(extent, count, stride, run)
@@ -195,12 +197,14 @@ def in_rows(
     return Layout(tuple(dims))
 
 
-def _threads_along(runs: int, left: int, others: int, least: int) -> int:
+def _threads_along(runs: int, left: int, others: int, least: int, whole: bool) -> int:
     """As many threads as have a run; fewer where these deal it out evenly and none is left idle.
 
-    `others` can be used along other dimensions, and `least` are wanted in any case.
+    `others` can be used along other dimensions, and `least` are wanted in any case. A row that is
+    `whole` goes on with the next one's first threads, and some may have nothing of it.
     """
-    even, most = min(left, runs & -runs), min(left, power_below(runs))
+    even, most = min(left, runs & -runs), power_above(runs) if whole else power_below(runs)
+    most = min(left, most)
     return even if even >= least and even * others >= left else most
 
 
@@ -226,6 +230,11 @@ def balanced(shape: Sequence[int], threads: int, width: int) -> Layout:
         dims.append(spread(shape[d], counts[d], stride, run))
         stride *= counts[d]
     return Layout(tuple(reversed(dims)))
+
+
+def power_above(number: int) -> int:
+    """The smallest power of two that is at least a positive number."""
+    return 1 << (number - 1).bit_length()
 
 
 def power_below(number: int) -> int:
