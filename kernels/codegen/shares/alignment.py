@@ -22,21 +22,33 @@ def fastest_lane(op: Transfer) -> int | None:
     return None
 
 
-def aligned_width(op: Transfer, width: int) -> int:
-    """The most elements, up to `width`, that divide where each row of a transfer begins.
+def lies_apart(op: Transfer, lane: int) -> bool:
+    """Whether elements along a lane are not side by side in memory."""
+    along = op.map.results[lane]
+    return isinstance(along, AffineDim) and _strides(op)[along.position] != 1
 
-    Extents and numbers of which nothing is known divide nothing: 1 then.
+
+def aligned_width(op: Transfer, width: int, lane: int) -> int:
+    """The most elements along a lane, up to `width`, that each row of a transfer begins with.
+
+    They divide where rows begin; extents and numbers of which nothing is known divide nothing. What
+    is the same along the lane is read once, and what lies apart in memory one by one.
     """
     type = op.base.type
     assert isinstance(type, MemRefType)
-    known = type.strides_and_offset()
+    along = op.map.results[lane]
+    if not isinstance(along, AffineDim):
+        return width
+    strides, known = _strides(op), type.strides_and_offset()
     offset = known[1] if known is not None else None
-    found = gcd(width, 1 if offset is None else offset)
+    if offset is None or strides[along.position] != 1:
+        return 1
+    found = gcd(width, offset)
     rows = {e.position for e in op.map.results if isinstance(e, AffineDim)}
-    for position, (index, stride) in enumerate(zip(op.indices, _strides(op), strict=True)):
+    for position, (index, stride) in enumerate(zip(op.indices, strides, strict=True)):
         if stride is None:
             return 1
-        step = stride if position in rows and stride != 1 else 0
+        step = stride if position in rows and position != along.position else 0
         found = gcd(found, stride * divisor(index), step)
     return found
 

@@ -208,20 +208,19 @@ def _threads_along(runs: int, left: int, others: int, least: int, whole: bool) -
     return even if even >= least and even * others >= left else most
 
 
-def balanced(shape: Sequence[int], threads: int, width: int) -> Layout:
+def balanced(shape: Sequence[int], threads: int, width: int, line: int = 1) -> Layout:
     """Shares that are as long as they are wide: of products, whose operands are then shortest.
 
     Along the last dimension a share is in runs of `width` elements, so that neighbours access what
-    lies side by side; along others neighbours have rows that follow one another, which lie in
-    different banks where rows are an odd number of accesses long.
+    lies side by side, and enough of them for a `line` of memory; along others neighbours have rows
+    that follow one another, which lie in different banks where rows are an odd number of accesses
+    long.
     """
-    counts = [1] * len(shape)
-    while prod(counts) < threads:
-        each = [-(-extent // count) for extent, count in zip(shape, counts, strict=True)]
-        longest = each.index(max(each))
-        if each[longest] == 1:
-            break
-        counts[longest] *= 2
+    first, most = 1, min(threads, power_above(max(1, shape[-1]))) if shape else 1
+    counts = _as_long_as_wide(shape, threads, first)
+    while first < most and _side_by_side(shape[-1], counts[-1], width) < min(line, shape[-1]):
+        first *= 2
+        counts = _as_long_as_wide(shape, threads, first)
     dims = []
     stride = 1
     for d in reversed(range(len(shape))):
@@ -230,6 +229,24 @@ def balanced(shape: Sequence[int], threads: int, width: int) -> Layout:
         dims.append(spread(shape[d], counts[d], stride, run))
         stride *= counts[d]
     return Layout(tuple(reversed(dims)))
+
+
+def _as_long_as_wide(shape: Sequence[int], threads: int, first: int) -> list[int]:
+    """The threads along each dimension, `first` of them along the last one at least."""
+    counts = [1] * len(shape)
+    counts[-1:] = [first] if shape else []
+    while prod(counts) < threads:
+        each = [-(-extent // count) for extent, count in zip(shape, counts, strict=True)]
+        longest = each.index(max(each))
+        if each[longest] == 1:
+            break
+        counts[longest] *= 2
+    return counts
+
+
+def _side_by_side(extent: int, threads: int, width: int) -> int:
+    """How many elements threads along a dimension have side by side."""
+    return threads * gcd(-(-extent // threads), width)
 
 
 def power_above(number: int) -> int:
