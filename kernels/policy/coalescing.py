@@ -20,9 +20,7 @@ def dealt_counts(sizes: Mapping[int, int], threads: int) -> dict[int, int]:
     return counts
 
 
-def first_threads(
-    counts: Mapping[int, int], lane_dim: int | None, together: int
-) -> dict[int, int]:
+def first_threads(counts: Mapping[int, int], lane_dim: int | None, together: int) -> dict[int, int]:
     """How many of the threads that step together there are along each side: lanes first."""
     found = dict[int, int]()
     for d in sorted(counts, key=lambda d: (d != lane_dim, -d)):

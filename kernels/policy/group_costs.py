@@ -18,7 +18,15 @@ from ...targets.groups import GroupMachine
 from ..model.plan import Loop
 from ..model.stages import Stage, expected
 from .bodies import shares
-from .coalescing import adjoining, alignment, dealt_counts, first_threads, rows_among, unit_dims, waste
+from .coalescing import (
+    adjoining,
+    alignment,
+    dealt_counts,
+    first_threads,
+    rows_among,
+    unit_dims,
+    waste,
+)
 from .operands import Operand, operands
 from .tile_costs import widest_element
 

@@ -62,8 +62,14 @@ def test_results_are_handed_on(model):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (Tensor(X, 2, copies=False), "input 'input0': the tensor cannot be read here: it is on a GPU"),
-        (Tensor(X.astype(np.float64)), "input 'input0': expected tensor<2x3xf32>, got float64 (2, 3)"),
+        (
+            Tensor(X, 2, copies=False),
+            "input 'input0': the tensor cannot be read here: it is on a GPU",
+        ),
+        (
+            Tensor(X.astype(np.float64)),
+            "input 'input0': expected tensor<2x3xf32>, got float64 (2, 3)",
+        ),
         (Tensor(X[:1]), "input 'input0': expected tensor<2x3xf32>, got float32 (1, 3)"),
     ],
     ids=["elsewhere", "type", "shape"],

@@ -1,4 +1,4 @@
-"""How many elements of a row a thread can access at once: as many as its first one is aligned to."""
+"""How many elements of a row a thread can access at once: as many as its place is aligned to."""
 
 from __future__ import annotations
 

@@ -182,9 +182,7 @@ class _Kernel:
                 if is_vector(value):
                     yield value, self._rows(value)
 
-    def _rows(
-        self, value: Value, op: Transfer | None = None
-    ) -> Layout:
+    def _rows(self, value: Value, op: Transfer | None = None) -> Layout:
         """Neighbours in memory to neighbouring threads."""
         shape = value.type.shape  # type: ignore[attr-defined]
         fastest = list(reversed(range(len(shape))))
