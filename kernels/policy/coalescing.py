@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from math import gcd, prod
 
 from .operands import Operand
 
 
-def dealt_counts(sizes: Mapping[int, int], threads: int) -> dict[int, int]:
+def dealt_counts(sizes: Mapping[int, int], threads: int) -> Mapping[int, int]:
     """How many threads there are along each side of a tile, for shares as long as wide."""
-    counts = dict.fromkeys(sizes, 1)
-    while prod(counts.values()) < threads:
-        each = {d: -(-n // counts[d]) for d, n in sizes.items()}
-        longest = max(each, key=lambda d: each[d], default=None)
-        if longest is None or each[longest] == 1:
+    return _dealt(tuple(sizes.items()), threads)
+
+
+@lru_cache(1 << 12)
+def _dealt(sizes: tuple[tuple[int, int], ...], threads: int) -> Mapping[int, int]:
+    counts, each, left = {d: 1 for d, _ in sizes}, dict(sizes), threads
+    while left > 1 and each:
+        longest = max(each, key=each.__getitem__)
+        if each[longest] == 1:
             break
         counts[longest] *= 2
+        each[longest] = -(-dict(sizes)[longest] // counts[longest])
+        left = -(-left // 2)
     return counts
 
 
@@ -29,15 +36,13 @@ def first_threads(counts: Mapping[int, int], lane_dim: int | None, together: int
     return found
 
 
-def alignment(
-    operand: Operand, steps: Mapping[int, int], extents: Sequence[int], line_bytes: int
-) -> int:
-    """What divides where rows of an operand begin; neighbours in a row are `steps` apart."""
+def alignment(operand: Operand, extents: Sequence[int], line_bytes: int) -> int:
+    """What divides where rows of an operand begin, as far as its other dimensions tell."""
     bytes = operand.access.element_bytes
     found = line_bytes
-    for d, stride in enumerate(operand.strides):
-        if extents[d] > 1 and stride:
-            found = gcd(found, stride * bytes * (steps.get(d, 1) if stride == 1 else 1))
+    for stride, extent in zip(operand.strides, extents, strict=True):
+        if extent > 1 and stride != 1:
+            found = gcd(found, stride * bytes)
     return found
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf, prod
+from math import gcd, inf, prod
 
 from ...ir.decisions import Terms
 from ...targets.groups import GroupMachine
@@ -104,6 +104,8 @@ class _Share:
     threads: int
     staging: Staging | None
     lane_dim: int | None = None
+    first: Mapping[int, int] = field(default_factory=dict)
+    """Of the threads that step together, how many there are along each side."""
     resident: int = 1
     """Groups that are at home on a core at once."""
 
@@ -137,8 +139,10 @@ class GroupEstimate:
         self.parts = 1
         """Groups that share a sum; the extents are then those of a part."""
         self.weight = sum(s.weight for s in shares(stage, machine.costs.operations))
-        self._uses_again = stage.has_reduction and any(map(self._is_shared, self.inputs))
+        self._shared = {o: self._is_shared(o) for o in self.inputs}
+        self._uses_again = stage.has_reduction and any(self._shared.values())
         """Whether threads of a group need the same elements."""
+        self._known_rows: dict[Operand, tuple[list[int], int]] = {}
         self.beside = list(others)
         self._beside = [self._of_another(other) for other in self.beside]
 
@@ -176,6 +180,9 @@ class GroupEstimate:
         machine = self.machine
         groups = self.parts * prod(-(-self.extents[d] // sizes.get(d, 1)) for d in self.parallel)
         share = _Share(sizes, dealt(sizes, threads), threads, staging, lane_dim)
+        if self._uses_again:
+            counts = dealt_counts(sizes, threads)
+            share.first = first_threads(counts, lane_dim, machine.together)
         share.resident = resident = self._resident(share)
         if not resident:
             return GroupTile(lane_dim, sizes, threads, groups=groups)
@@ -195,7 +202,8 @@ class GroupEstimate:
             "workgroup": turns * staged / machine.workgroup_bandwidth,
             "latency": waves * steps * machine.latency,
         }
-        worst = max((self._waste(o, share) for o in self.inputs), default=1.0)
+        read = self.inputs if self._beside else ()
+        worst = max((self._waste(o, share) for o in read), default=1.0)
         for arithmetic, moved in self._beside:
             times["arithmetic"] += arithmetic / (busy * self._rate(share))
             times["memory"] += moved / (busy * machine.memory_bandwidth)
@@ -341,8 +349,7 @@ class GroupEstimate:
         turns = self._turns(share.sizes)
         near, staged, missed = 0.0, 0.0, 0.0
         numbers = share.staging.numbers if share.staging is not None else ()
-        direct = [o for o in self.inputs if o.access.number not in numbers]
-        direct = [o for o in direct if self._is_shared(o)]
+        direct = [o for o in self.inputs if o.access.number not in numbers and self._shared[o]]
         at_once = {**share.sizes, **{d: self.width for d in (self.step_dim,) if d is not None}}
         held = sum(self._lines(o, at_once) for o in direct)
         fits = share.resident * held <= self.machine.cache_bytes
@@ -364,31 +371,36 @@ class GroupEstimate:
             staged += share.threads * prod(share.each.values()) * self.bytes
         return near, staged, missed
 
+    def _rows_of(self, operand: Operand) -> tuple[list[int], int]:
+        """The dimensions along which an operand has its rows, and what divides where these begin
+        but for those dimensions. Units: bytes.
+        """
+        if operand not in self._known_rows:
+            line, extents = self.machine.moved_bytes, self.extents
+            found = unit_dims(operand, extents), alignment(operand, extents, line)
+            self._known_rows[operand] = found
+        return self._known_rows[operand]
+
     def _waste(self, operand: Operand, share: _Share) -> float:
         """Lines that threads ask for together, over what they need of them."""
-        together, extents = self.machine.together, self.extents
-        beside = unit_dims(operand, extents)
+        together, line = self.machine.together, self.machine.moved_bytes
         if together == 1 or not any(operand.strides):
             return 1.0
-        steps = {**share.sizes, **{d: self.width for d in (self.step_dim,) if d is not None}}
-        line = self.machine.moved_bytes
-        aligned = alignment(operand, steps, extents, line)
+        beside, aligned = self._rows_of(operand)
+        bytes, sizes = operand.access.element_bytes, share.sizes
+        for d in beside:
+            aligned = gcd(aligned, bytes * (self.width if d == self.step_dim else sizes.get(d, 1)))
         if self._uses_again:
-            threads = first_threads(
-                dealt_counts(share.sizes, share.threads), share.lane_dim, together
-            )
-            rows = rows_among(operand, threads, beside)
-            row = max((threads.get(d, 1) for d in beside), default=1)
+            rows = rows_among(operand, share.first, beside)
+            row = max((share.first.get(d, 1) for d in beside), default=1)
             if share.lane_dim in beside:
-                row = min(row * self.width, share.sizes[share.lane_dim])
+                row = min(row * self.width, sizes[share.lane_dim])
             elif self.step_dim in beside:
                 row = self.width
         else:
-            row = max((share.sizes.get(d, 1) for d in beside), default=1)
+            row = max((sizes.get(d, 1) for d in beside), default=1)
             row = min(row, together * self.width)
-            others = {d: n for d, n in share.sizes.items() if d not in beside}
-            rows = max(1, min(together // row, rows_among(operand, others, beside)))
-        bytes = operand.access.element_bytes
+            rows = max(1, min(together // row, rows_among(operand, sizes, beside)))
         return waste(row * bytes, rows, aligned, line)
 
     def _waste_of_copies(self, operand: Operand, share: _Share) -> float:
@@ -399,10 +411,11 @@ class GroupEstimate:
             return 1.0
         part = {**{d: self.extents[d] for d in self.reductions}, **share.sizes}
         part[share.staging.dim] = share.staging.steps
-        row = adjoining(operand, part)
-        rows = max(1, together * self.width // row)
-        aligned = alignment(operand, part, self.extents, line)
-        return waste(row * operand.access.element_bytes, rows, aligned, line)
+        row, bytes = adjoining(operand, part), operand.access.element_bytes
+        beside, aligned = self._rows_of(operand)
+        for d in beside:
+            aligned = gcd(aligned, bytes * part.get(d, 1))
+        return waste(row * bytes, max(1, together * self.width // row), aligned, line)
 
     def _copied(self, operand: Operand, sizes: Mapping[int, int]) -> int:
         """Elements of an operand that a group copies into its memory in all."""
