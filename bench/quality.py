@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
 
-from nnc.dialects import func, gpu, scf
+from nnc.dialects import func, gpu
 from nnc.driver.compile import load_module, run_stages
 from nnc.ir.core import Operation
 from nnc.ir.rewriting import constant_int
@@ -28,6 +28,7 @@ from nnc.ir.values import Value
 from nnc.kernels.kernel_costs import buffer_bytes, kernel_cost
 from nnc.kernels.model.stages import UNKNOWN_EXTENT
 from nnc.kernels.model.transactions import memory_of
+from nnc.kernels.model.trips import trips
 from nnc.kernels.proof.counting import Counting
 from nnc.kernels.proof.numbers import Numbers
 from nnc.targets.attribute import target_of
@@ -98,18 +99,6 @@ def calls_of(module: Operation) -> Counter[str]:
             if isinstance(call, func.Call):
                 found[call.callee] += trips(call, function) * max(1, found[function.sym_name])
     return found
-
-
-def trips(op: Operation, inside: Operation) -> int:
-    """How often an operation runs each time another one around it does."""
-    count, around = 1, op.parent_op
-    while around is not None and around is not inside:
-        if isinstance(around, scf.For):
-            lower, upper, step = (constant_int(v) for v in list(around.operands)[:3])
-            known = lower is not None and upper is not None and step
-            count *= max(1, -(-(upper - lower) // step)) if known else UNKNOWN_EXTENT  # type: ignore[operator]
-        around = around.parent_op
-    return count
 
 
 def least_bytes(module: Operation) -> int:

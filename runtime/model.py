@@ -11,6 +11,7 @@ import numpy as np
 from ..ir.diagnostics import Diagnostic, NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import ScalarType, TensorType, Type
+from .dlpack import as_array, is_tensor
 from .program import Signature
 
 
@@ -40,6 +41,8 @@ class Model(ABC):
 
     def __call__(self, *arrays: Any, **named: Any) -> Any:
         """The output, or a tuple of several. Inputs in order, by name, or as one mapping.
+
+        Inputs are arrays, or tensors of any framework that has DLPack; outputs are arrays.
 
         Raises NncError for inputs of another type or shape than the model's.
         """
@@ -233,7 +236,7 @@ class _Input:
             and (value.shape == self._last or self._fits(value.shape))
         ):
             return value
-        array = np.asarray(value)
+        array = self._array(value)
         if array.dtype.kind == "c" and self.shape and self.shape[-1] == 2:
             array = in_parts(array)
         if array.dtype.newbyteorder("=") != self.dtype or not self._fits(array.shape):
@@ -242,6 +245,14 @@ class _Input:
         if array.dtype != self.dtype:
             array = array.astype(self.dtype)
         return np.ascontiguousarray(array) if array.ndim else array.reshape(())
+
+    def _array(self, value: Any) -> np.ndarray:
+        if not is_tensor(value):
+            return np.asarray(value)
+        try:
+            return as_array(value)
+        except NncError as error:
+            raise NncError(f"input '{self.name}': {error.message}") from None
 
     def _fits(self, shape: tuple[int, ...]) -> bool:
         if len(shape) != len(self.shape) or any(shape[i] != n for i, n in self._known):

@@ -20,6 +20,8 @@ class GroupMachine(Machine):
     thread: Processor
     """What one thread looks like to a compiler: the vectors it loads at once, its registers, its
     arithmetic. Its caches are not looked at."""
+    sector_bytes: int = 0
+    """What an access to memory moves at least, where that is less than a line; 0: a line."""
     subgroup: int
     """Threads that exchange values (warp, wavefront); 1 where there is no such thing."""
     in_step: int = 1
@@ -58,6 +60,11 @@ class GroupMachine(Machine):
     latency: int = 500
     """Cycles until what is read from memory is there."""
     costs: Costs = field(default_factory=lambda: Costs(layouts=LayoutCosts(block=1)))
+
+    @property
+    def moved_bytes(self) -> int:
+        """What an access to memory moves at least."""
+        return self.sector_bytes or self.line_bytes
 
     @property
     def together(self) -> int:

@@ -80,7 +80,7 @@ def memory_of(op: Operation) -> DeviceMemory:
         return DeviceMemory()
     return DeviceMemory(
         machine.thread.vector_bits // 8,
-        machine.line_bytes,
+        machine.moved_bytes,
         machine.banks,
         together=machine.together,
     )

@@ -11,13 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf, prod
+from math import gcd, inf, prod
 
 from ...ir.decisions import Terms
 from ...targets.groups import GroupMachine
 from ..model.plan import Loop
 from ..model.stages import Stage, expected
 from .bodies import shares, widest_element
+from .coalescing import (
+    adjoining,
+    alignment,
+    dealt_counts,
+    first_threads,
+    rows_among,
+    unit_dims,
+    waste,
+)
 from .operands import Operand, operands
 
 
@@ -81,13 +90,7 @@ class GroupTile:
 
 def dealt(sizes: Mapping[int, int], threads: int) -> dict[int, int]:
     """The sides of each thread's share, as long as wide."""
-    counts = dict.fromkeys(sizes, 1)
-    while prod(counts.values()) < threads:
-        each = {d: -(-n // counts[d]) for d, n in sizes.items()}
-        longest = max(each, key=lambda d: each[d], default=None)
-        if longest is None or each[longest] == 1:
-            break
-        counts[longest] *= 2
+    counts = dealt_counts(sizes, threads)
     return {d: -(-n // counts[d]) for d, n in sizes.items()}
 
 
@@ -99,6 +102,9 @@ class _Share:
     each: Mapping[int, int]
     threads: int
     staging: Staging | None
+    lane_dim: int | None = None
+    first: Mapping[int, int] = field(default_factory=dict)
+    """Of the threads that step together, how many there are along each side."""
     resident: int = 1
     """Groups that are at home on a core at once."""
 
@@ -132,6 +138,10 @@ class GroupEstimate:
         self.parts = 1
         """Groups that share a sum; the extents are then those of a part."""
         self.weight = sum(s.weight for s in shares(stage, machine.costs.operations))
+        self._shared = {o: self._is_shared(o) for o in self.inputs}
+        self._uses_again = stage.has_reduction and any(self._shared.values())
+        """Whether threads of a group need the same elements."""
+        self._known_rows: dict[Operand, tuple[list[int], int]] = {}
         self.beside = list(others)
         self._beside = [self._of_another(other) for other in self.beside]
 
@@ -149,8 +159,11 @@ class GroupEstimate:
 
     @property
     def step_dim(self) -> int | None:
-        """The reduction of which several steps are done at once: the longest one."""
-        known = [d for d in reversed(self.reductions) if self.extents[d] > 1]
+        """The reduction of which several steps are done at once: the longest one.
+
+        Of equal ones the first: what lies inside of its steps is then whole.
+        """
+        known = [d for d in self.reductions if self.extents[d] > 1]
         return max(known, key=lambda d: self.extents[d], default=None)
 
     # -- cost --------------------------------------------------------------------------------
@@ -165,7 +178,10 @@ class GroupEstimate:
         """A tile with what it takes in all."""
         machine = self.machine
         groups = self.parts * prod(-(-self.extents[d] // sizes.get(d, 1)) for d in self.parallel)
-        share = _Share(sizes, dealt(sizes, threads), threads, staging)
+        share = _Share(sizes, dealt(sizes, threads), threads, staging, lane_dim)
+        if self._uses_again:
+            counts = dealt_counts(sizes, threads)
+            share.first = first_threads(counts, lane_dim, machine.together)
         share.resident = resident = self._resident(share)
         if not resident:
             return GroupTile(lane_dim, sizes, threads, groups=groups)
@@ -189,9 +205,12 @@ class GroupEstimate:
             # Vectors that are not full take as long.
             filled = min(self.width, share.each.get(lane_dim, 1)) / self.width
             times |= {name: times[name] / filled for name in ("arithmetic", "cache", "l2")}
+        read = self.inputs if self._beside else ()
+        worst = max((self._waste(o, share) for o in read), default=1.0)
         for arithmetic, moved in self._beside:
             times["arithmetic"] += arithmetic / (busy * self._rate(share))
             times["memory"] += moved / (busy * machine.memory_bandwidth)
+            times["cache"] += moved * worst / (busy * machine.cache_bandwidth)
         bound = max(times, key=lambda name: times[name])
         hidden = machine.costs.algorithms.hidden
         terms = {name: time * (1 if name == bound else hidden) for name, time in times.items()}
@@ -272,9 +291,9 @@ class GroupEstimate:
     def _lines(self, operand: Operand, sizes: Mapping[int, int]) -> float:
         """Bytes of the lines that a part of an operand lies in."""
         bytes = operand.access.element_bytes
-        run = max([n for d, n in sizes.items() if operand.strides[d] == 1], default=1)
+        run = adjoining(operand, sizes)
         moved = any(operand.strides)
-        wasted = max(1.0, self.machine.line_bytes / (max(run, 1) * bytes)) if moved else 1.0
+        wasted = max(1.0, self.machine.moved_bytes / (max(run, 1) * bytes)) if moved else 1.0
         return operand.elements(sizes, None) * bytes * wasted
 
     def _from_memory(
@@ -342,16 +361,16 @@ class GroupEstimate:
         return spans
 
     def _near(self, share: _Share) -> tuple[float, float, float]:
-        """Bytes that threads of a group read from the first cache, read and write in workgroup
+        """Bytes that threads of a group ask the first cache for, read and write in workgroup
         memory, and read from the second cache as the first one does not hold them.
 
-        They are those of operands that others of the group read too, and what they add up.
+        The first cache hands out whole lines, of which threads may need a part. Those of the second
+        one are of operands that others of the group read too.
         """
         turns = self._turns(share.sizes)
         near, staged, missed = 0.0, 0.0, 0.0
         numbers = share.staging.numbers if share.staging is not None else ()
-        direct = [o for o in self.inputs if o.access.number not in numbers]
-        direct = [o for o in direct if self._is_shared(o)]
+        direct = [o for o in self.inputs if o.access.number not in numbers and self._shared[o]]
         at_once = {**share.sizes, **{d: self.width for d in (self.step_dim,) if d is not None}}
         resident = share.resident
         if self.machine.together == 1 and share.staging is None:
@@ -363,14 +382,65 @@ class GroupEstimate:
         for o in self.inputs:
             bytes = share.threads * turns * o.elements(share.each, None) * o.access.element_bytes
             if o.access.number in numbers:
-                staged += bytes + self._copied(o, share.sizes) * o.access.element_bytes
-            elif o in direct:
-                near += bytes
+                copied = self._copied(o, share.sizes) * o.access.element_bytes
+                staged += bytes + copied
+                near += copied * self._waste_of_copies(o, share)
+            else:
+                near += bytes * self._waste(o, share)
+            if o in direct:
                 together = count * o.elements(dealt(share.sizes, count), None)
                 missed += 0 if fits else turns * together * o.access.element_bytes
+        for o in self.outputs:
+            near += self._bytes(o, self._inside(share.sizes)) * self._waste(o, share)
         if any(d in share.sizes for d in self.reductions):
             staged += share.threads * prod(share.each.values()) * self.bytes
         return near, staged, missed
+
+    def _rows_of(self, operand: Operand) -> tuple[list[int], int]:
+        """The dimensions along which an operand has its rows, and what divides where these begin
+        but for those dimensions. Units: bytes.
+        """
+        if operand not in self._known_rows:
+            line, extents = self.machine.moved_bytes, self.extents
+            found = unit_dims(operand, extents), alignment(operand, extents, line)
+            self._known_rows[operand] = found
+        return self._known_rows[operand]
+
+    def _waste(self, operand: Operand, share: _Share) -> float:
+        """Lines that threads ask for together, over what they need of them."""
+        together, line = self.machine.together, self.machine.moved_bytes
+        if together == 1 or not any(operand.strides):
+            return 1.0
+        beside, aligned = self._rows_of(operand)
+        bytes, sizes = operand.access.element_bytes, share.sizes
+        for d in beside:
+            aligned = gcd(aligned, bytes * (self.width if d == self.step_dim else sizes.get(d, 1)))
+        if self._uses_again:
+            rows = rows_among(operand, share.first, beside)
+            row = max((share.first.get(d, 1) for d in beside), default=1)
+            if share.lane_dim in beside:
+                row = min(row * self.width, sizes[share.lane_dim])
+            elif self.step_dim in beside:
+                row = self.width
+        else:
+            row = max((sizes.get(d, 1) for d in beside), default=1)
+            row = min(row, together * self.width)
+            rows = max(1, min(together // row, rows_among(operand, sizes, beside)))
+        return waste(row * bytes, rows, aligned, line)
+
+    def _waste_of_copies(self, operand: Operand, share: _Share) -> float:
+        """The same where threads copy a part of an operand into workgroup memory."""
+        together, line = self.machine.together, self.machine.moved_bytes
+        assert share.staging is not None
+        if together == 1:
+            return 1.0
+        part = {**{d: self.extents[d] for d in self.reductions}, **share.sizes}
+        part[share.staging.dim] = share.staging.steps
+        row, bytes = adjoining(operand, part), operand.access.element_bytes
+        beside, aligned = self._rows_of(operand)
+        for d in beside:
+            aligned = gcd(aligned, bytes * part.get(d, 1))
+        return waste(row * bytes, max(1, together * self.width // row), aligned, line)
 
     def _copied(self, operand: Operand, sizes: Mapping[int, int]) -> int:
         """Elements of an operand that a group copies into its memory in all."""

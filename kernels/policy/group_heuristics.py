@@ -278,7 +278,7 @@ class GroupHeuristics(Heuristics):
         if factors_of(stage) is None or len(summed) < len(reductions):
             return [], reductions
         steps = self.device.thread.lanes(widest_element(stage))
-        last = max(reversed(summed), key=lambda l: expected(l.extent), default=None)
+        last = max(summed, key=lambda l: expected(l.extent), default=None)
         if last is None or last.rest is not None:
             return [], reductions
         chunk = self.chunk(stage, last)

@@ -100,8 +100,10 @@ class GroupTiles(GroupEstimate):
         numbers = tuple(o.access.number for o in self.inputs if self._can_be_staged(o))
         if dim is None or not numbers or not self.reuses():
             return [None]
-        least = max(self.width, self.machine.line_bytes // self.bytes)
-        most = min(self.extents[dim], least * self.costs.chunk_lines)
+        line = max(self.width, self.machine.line_bytes // self.bytes)
+        most = min(self.extents[dim], line * self.costs.chunk_lines)
+        strides = [o.strides[dim] for o in self.inputs if o.access.number in numbers]
+        least = max(self.width, *(line // stride if stride else 1 for stride in strides))
         least = min(least, self.width * max(1, self.extents[dim] // self.width))
         return [
             Staging(dim, steps, buffers, numbers)

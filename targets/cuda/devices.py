@@ -1,9 +1,10 @@
 """NVIDIA's devices, as their maker describes them.
 
 Sources: CUDA C++ programming guide, "Compute capabilities", for what a group, a thread and a
-multiprocessor have; the tuning guides of each architecture (banks of 4 bytes, 32 of them; groups of
-48 KiB of shared memory without asking for more); architecture whitepapers for multiprocessors,
-clocks (boost), second caches and memory:
+multiprocessor have; the best practices guide, "Coalesced access to global memory", for sectors of
+32 bytes, of which an access moves those that it touches and a line has four; the tuning guides of
+each architecture (banks of 4 bytes, 32 of them; groups of 48 KiB of shared memory without asking
+for more); architecture whitepapers for multiprocessors, clocks (boost), second caches and memory:
 
 | | whitepaper or data sheet | SMs | GHz | GB/s | L2 |
 |---|---|---|---|---|---|
@@ -70,6 +71,7 @@ SM80 = GroupMachine(
     cores=108,
     gigahertz=1.41,
     line_bytes=128,
+    sector_bytes=32,
     memory_bandwidth=_bandwidth(1555, 108, 1.41),
     has_fma=True,
     subgroup=32,

@@ -124,10 +124,10 @@ def test_rows_are_read_by_neighbours():
 
 
 def test_lengths_that_are_no_power_of_two():
-    """A row of 96 is 3 tiles of 8 threads; one of 97 has no runs; where threads would be idle, 64."""
+    """A row of 96 is 3 tiles of 8 threads; one of 97 has no runs; of one row of 96 alone, each of 128 threads has an element at most."""
     assert in_rows((64, 96), 128, [1, 0], 4, 8).dims == (Along(4, 16, 8), Along(4, 8, 1, 3))
     assert in_rows((1, 97), 32, [1, 0], 4, 8).dims == (Along(1), Along(1, 32, 1, 4))
-    assert in_rows((1, 96), 128, [1, 0], 4, 8).dims == (Along(1), Along(1, 64, 1, 2))
+    assert in_rows((1, 96), 128, [1, 0], 4, 8).dims == (Along(1), Along(1, 128, 1))
 
 
 def test_rows_shorter_than_a_line_follow_one_another():

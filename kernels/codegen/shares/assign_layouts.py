@@ -17,6 +17,7 @@ from ....ir.passes import Pass, PassContext, option
 from ....ir.traits import ConstantLike
 from ....ir.types import VectorType
 from ...model.transactions import DeviceMemory, memory_of
+from .alignment import Transfer, aligned_width, fastest_lane, lies_apart
 from .layouts import LAYOUT, Layout, balanced, in_rows, is_count_of_threads, power_below
 from .links import Link, is_vector, links, obstacle, together
 from .padding import pad_buffers, padding_of_rows
@@ -95,6 +96,8 @@ class _Kernel:
     conversions: int = 0
     _leader: dict[Value, Value] = field(default_factory=dict)
     _layouts: dict[Value, Layout] = field(default_factory=dict)
+    _touching: dict[Value, list[Transfer]] = field(default_factory=dict)
+    """What reads or writes vectors of each group."""
 
     def assign(self) -> None:
         """Choose the layouts, insert conversions, write all down."""
@@ -104,6 +107,10 @@ class _Kernel:
             for values in together(op):
                 self._join(values)
         self.threads = self._threads(ops)
+        for op in ops:
+            if isinstance(op, Transfer):
+                held = op.results[0] if isinstance(op, vector.TransferRead) else op.valueToStore
+                self._touching.setdefault(self._of(held), []).append(op)
         found = [link for op in ops for link in links(op)]
         for value, layout in self._seeds(ops):
             self._set(value, layout, found)
@@ -152,7 +159,8 @@ class _Kernel:
         for op in ops:
             if isinstance(op, vector.Contract) and is_vector(op.results[0]):
                 shape = op.results[0].type.shape  # type: ignore[attr-defined]
-                yield op.results[0], balanced(shape, self.threads, self._width(op.results[0]))
+                width, line = self._shared_width(op), self._line(op.results[0])
+                yield op.results[0], balanced(shape, self.threads, width, line)
         transfers: dict[Value, tuple[Value, Layout]] = {}
         for op in ops:
             if isinstance(op, vector.TransferWrite):
@@ -174,9 +182,7 @@ class _Kernel:
                 if is_vector(value):
                     yield value, self._rows(value)
 
-    def _rows(
-        self, value: Value, op: vector.TransferRead | vector.TransferWrite | None = None
-    ) -> Layout:
+    def _rows(self, value: Value, op: Transfer | None = None) -> Layout:
         """Neighbours in memory to neighbouring threads."""
         shape = value.type.shape  # type: ignore[attr-defined]
         fastest = list(reversed(range(len(shape))))
@@ -187,8 +193,10 @@ class _Kernel:
                 if isinstance(e, AffineDim)
             }
             fastest.sort(key=lambda lane: -where.get(lane, -1))
-        width = self._width(value)
-        line = width * self.memory.line_bytes // self.memory.vector_bytes
+        width, line = self._width(value), self._line(value)
+        if op is not None:
+            for other in self._touching.get(self._of(value), ()):
+                width = self._accessed(other, width, fastest_lane(op))
         # What others read of a group's memory: rows that follow one another are in other banks.
         near = isinstance(op, vector.TransferWrite) and gpu.is_workgroup(op.base.type)
         return in_rows(shape, self.threads, fastest, width, line, near)
@@ -197,6 +205,38 @@ class _Kernel:
         """How many elements of a vector a thread accesses at once."""
         element = value.type.element_type  # type: ignore[attr-defined]
         return max(1, self.memory.vector_bytes // max(1, getattr(element, "byte_width", 8)))
+
+    def _line(self, value: Value) -> int:
+        """How many elements of a vector memory moves at once."""
+        return self._width(value) * self.memory.line_bytes // self.memory.vector_bytes
+
+    def _accessed(self, op: Transfer, width: int, lane: int | None) -> int:
+        """How many elements along a lane a thread accesses at once, where neighbours' accesses are
+        one.
+
+        Elements that are not aligned, or not side by side, would be accessed one by one, those of
+        neighbours apart.
+        """
+        if self._in_step == 1:
+            return width
+        if lane is None or lies_apart(op, lane):
+            return 1
+        return width if gpu.is_workgroup(op.base.type) else aligned_width(op, width, lane)
+
+    def _shared_width(self, product: vector.Contract) -> int:
+        """How many elements of a product's rows threads access at once."""
+        lhs, rhs, acc = (
+            [e.position for e in m.map.results]  # type: ignore[attr-defined]
+            for m in product.indexing_maps
+        )
+        width = self._width(product.results[0])
+        for operand, along in ((product.lhs, lhs), (product.rhs, rhs)):
+            read = operand.defined_by(vector.TransferRead)
+            if read is not None and acc[-1] in along:
+                width = self._accessed(read, width, along.index(acc[-1]))
+        for op in self._touching.get(self._of(product.results[0]), ()):
+            width = self._accessed(op, width, len(acc) - 1)
+        return width
 
     def _set(self, value: Value, layout: Layout, found: list[Link]) -> None:
         """Give a group its layout, where it has none, and those that follow from it theirs."""

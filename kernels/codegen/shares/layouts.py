@@ -184,7 +184,9 @@ def in_rows(
         extent, left = shape[d], threads // stride
         others = prod(power_below(shape[o]) for o in fastest[place + 1 :])
         run = gcd(extent, width) if place == 0 else 1
-        count = _threads_along(-(-extent // run), left, others, -(-min(line // row, extent) // run))
+        runs = -(-extent // run)
+        least = -(-min(line // row, extent) // run)
+        count = _threads_along(runs, left, others, least, row < line)
         if place > 0 and row >= line and not in_turns:
             run = -(-extent // count)
         dims[d] = spread(extent, count, stride, run)
@@ -195,29 +197,30 @@ def in_rows(
     return Layout(tuple(dims))
 
 
-def _threads_along(runs: int, left: int, others: int, least: int) -> int:
+def _threads_along(runs: int, left: int, others: int, least: int, whole: bool) -> int:
     """As many threads as have a run; fewer where these deal it out evenly and none is left idle.
 
-    `others` can be used along other dimensions, and `least` are wanted in any case.
+    `others` can be used along other dimensions, and `least` are wanted in any case. A row that is
+    `whole` goes on with the next one's first threads, and some may have nothing of it.
     """
-    even, most = min(left, runs & -runs), min(left, power_below(runs))
+    even, most = min(left, runs & -runs), power_above(runs) if whole else power_below(runs)
+    most = min(left, most)
     return even if even >= least and even * others >= left else most
 
 
-def balanced(shape: Sequence[int], threads: int, width: int) -> Layout:
+def balanced(shape: Sequence[int], threads: int, width: int, line: int = 1) -> Layout:
     """Shares that are as long as they are wide: of products, whose operands are then shortest.
 
     Along the last dimension a share is in runs of `width` elements, so that neighbours access what
-    lies side by side; along others neighbours have rows that follow one another, which lie in
-    different banks where rows are an odd number of accesses long.
+    lies side by side, and enough of them for a `line` of memory; along others neighbours have rows
+    that follow one another, which lie in different banks where rows are an odd number of accesses
+    long.
     """
-    counts = [1] * len(shape)
-    while prod(counts) < threads:
-        each = [-(-extent // count) for extent, count in zip(shape, counts, strict=True)]
-        longest = each.index(max(each))
-        if each[longest] == 1:
-            break
-        counts[longest] *= 2
+    first, most = 1, min(threads, power_above(max(1, shape[-1]))) if shape else 1
+    counts = _as_long_as_wide(shape, threads, first)
+    while first < most and _side_by_side(shape[-1], counts[-1], width) < min(line, shape[-1]):
+        first *= 2
+        counts = _as_long_as_wide(shape, threads, first)
     dims = []
     stride = 1
     for d in reversed(range(len(shape))):
@@ -226,6 +229,29 @@ def balanced(shape: Sequence[int], threads: int, width: int) -> Layout:
         dims.append(spread(shape[d], counts[d], stride, run))
         stride *= counts[d]
     return Layout(tuple(reversed(dims)))
+
+
+def _as_long_as_wide(shape: Sequence[int], threads: int, first: int) -> list[int]:
+    """The threads along each dimension, `first` of them along the last one at least."""
+    counts = [1] * len(shape)
+    counts[-1:] = [first] if shape else []
+    while prod(counts) < threads:
+        each = [-(-extent // count) for extent, count in zip(shape, counts, strict=True)]
+        longest = each.index(max(each))
+        if each[longest] == 1:
+            break
+        counts[longest] *= 2
+    return counts
+
+
+def _side_by_side(extent: int, threads: int, width: int) -> int:
+    """How many elements threads along a dimension have side by side."""
+    return threads * gcd(-(-extent // threads), width)
+
+
+def power_above(number: int) -> int:
+    """The smallest power of two that is at least a positive number."""
+    return 1 << (number - 1).bit_length()
 
 
 def power_below(number: int) -> int:

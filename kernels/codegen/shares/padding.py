@@ -11,6 +11,7 @@ from ....ir.core import Operation, Value
 from ....ir.lazy import np
 from ....ir.types import MemRefType
 from ...model.transactions import DeviceMemory
+from ...model.trips import trips
 from .layouts import Layout
 
 
@@ -23,9 +24,10 @@ def padding_of_rows(
 ) -> int:
     """How many elements more rows of a buffer need, in which vectors have these layouts.
 
-    None, a bank's word, or what a thread accesses at once: the first with the fewest turns.
+    None, a bank's word, or once or twice what a thread accesses at once: the first with the
+    fewest turns.
     """
-    whole = [(layout, shape, tuple(range(len(shape)))) for layout in layouts]
+    whole = [(layout, shape, tuple(range(len(shape))), 1) for layout in layouts]
     found = _best_shape(whole, _longer(shape, len(shape) - 1, size, memory), size, threads, memory)
     return found[-1] - shape[-1]
 
@@ -45,7 +47,7 @@ def pad_buffers(
             continue
         if not all(map(_is_plain, users)):
             continue
-        accesses = [_access(user, layout_of) for user in users]
+        accesses = [_access(user, layout_of, trips(user, kernel)) for user in users]
         shape: list[int] = list(type.shape)  # type: ignore[arg-type]
         size = max(1, getattr(type.element_type, "byte_width", 8))
         shapes = [one for d in range(1, type.rank) for one in _longer(shape, d, size, memory)]
@@ -60,21 +62,23 @@ def _is_plain(op: Operation) -> bool:
     )
 
 
-_Access = tuple[Layout, Sequence[int], Sequence[int]]
-"""The layout and shape of a vector, and along which dimensions of a buffer it lies."""
+_Access = tuple[Layout, Sequence[int], Sequence[int], int]
+"""The layout and shape of a vector, along which dimensions of a buffer it lies, and how often it is
+accessed."""
 
 
-def _access(op: Operation, layout_of: Callable[[Value], Layout]) -> _Access:
+def _access(op: Operation, layout_of: Callable[[Value], Layout], often: int) -> _Access:
     assert isinstance(op, vector.TransferRead | vector.TransferWrite)
     value = op.results[0] if isinstance(op, vector.TransferRead) else op.valueToStore
     along = [along.position for along in op.map.results]  # type: ignore[attr-defined]
-    return layout_of(value), value.type.shape, along  # type: ignore[attr-defined]
+    return layout_of(value), value.type.shape, along, often  # type: ignore[attr-defined]
 
 
 def _longer(shape: Sequence[int], dim: int, size: int, memory: DeviceMemory) -> list[list[int]]:
     """The shape of a buffer, and with rows that are longer along a dimension."""
     found = [list(shape)]
-    for bytes in (memory.bank_bytes, memory.vector_bytes) if shape[dim] > 1 else ():
+    longer = memory.bank_bytes, memory.vector_bytes, 2 * memory.vector_bytes
+    for bytes in longer if shape[dim] > 1 else ():
         found.append([*shape[:dim], shape[dim] + max(1, bytes // size), *shape[dim + 1 :]])
     return found
 
@@ -91,8 +95,8 @@ def _best_shape(
     def cost(rows: Sequence[int]) -> tuple[int, int]:
         strides = [prod(rows[d + 1 :]) for d in range(len(rows))]
         turns = sum(
-            _turns(layout, whole, [strides[d] for d in along], size, threads, memory)
-            for layout, whole, along in accesses
+            often * _turns(layout, whole, [strides[d] for d in along], size, threads, memory)
+            for layout, whole, along, often in accesses
         )
         return turns, prod(rows)
 

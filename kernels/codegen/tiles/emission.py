@@ -134,7 +134,7 @@ class Emission:
         return known if known is not None else self.code.size(loop.extent)
 
     def sequential(self, node: Node) -> None:
-        """A loop over whole steps, then the remainder."""
+        """A loop over whole steps, then the remainder; groups mask what the last one has not."""
         lead = node.loops[0]
         extent, step = self.extent(lead), lead.step
         if self.masks and lead.at_once:
@@ -149,6 +149,8 @@ class Emission:
                 self.once(node, full * step, rest)
         elif lead.rest is None:
             self.loop(node, 0, extent, 1, 1)
+        elif self.masks and not lead.is_reduction:
+            self.loop(node, 0, extent, step, self.share(node))
         else:
             self.dynamic(node, extent, step)
 

@@ -1,0 +1,41 @@
+"""How often operations run, as far as their loops tell."""
+
+from __future__ import annotations
+
+from ...dialects import arith, scf
+from ...ir.core import Operation, Value
+from ...ir.rewriting import constant_int
+from .stages import UNKNOWN_EXTENT
+
+
+def trips(op: Operation, inside: Operation | None) -> int:
+    """How often an operation runs each time another one around it does."""
+    count, around = 1, op.parent_op
+    while around is not None and around is not inside:
+        if isinstance(around, scf.For):
+            lower, upper, step = constant_int(around.lower), _most(around.upper), _most(around.step)
+            known = lower is not None and upper is not None and step
+            count *= max(1, -(-(upper - lower) // step)) if known else UNKNOWN_EXTENT  # type: ignore[operator]
+        around = around.parent_op
+    return count
+
+
+def _most(value: Value) -> int | None:
+    """What an index is at most, where groups at the edges have less; None where nothing is known.
+
+    What is taken away from a number is a place, which is not negative.
+    """
+    op = value.defining_op
+    match op:
+        case arith.MinSI() | arith.MinUI():
+            return min((n for n in map(_most, op.operands) if n is not None), default=None)
+        case arith.MaxSI() | arith.AddI() | arith.MulI() | arith.DivUI():
+            found = [n for n in map(_most, op.operands) if n is not None]
+            if len(found) < 2:
+                return None
+            return {arith.MaxSI: max, arith.AddI: int.__add__, arith.MulI: int.__mul__}.get(
+                type(op), int.__floordiv__
+            )(*found)
+        case arith.SubI():
+            return _most(op.lhs)
+    return constant_int(value)

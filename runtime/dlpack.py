@@ -1,0 +1,50 @@
+"""Tensors of other frameworks as arrays, by DLPack: no element is copied that is here already.
+
+Results are NumPy arrays, which hand themselves on by the same protocol:
+
+    y = torch.from_dlpack(model(torch.rand(1, 3, 224, 224)))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..ir.diagnostics import NncError
+
+HERE = {1: "CPU", 3: "CUDA host", 11: "ROCm host", 13: "CUDA managed"}
+"""Kinds of memory in DLPack's `DLDeviceType` that this machine's processor reads."""
+
+
+def as_array(value: Any) -> np.ndarray:
+    """What another framework's tensor holds; elsewhere (a GPU) it is asked for a copy.
+
+    Raises NncError where it gives none, as PyTorch's do while they follow gradients.
+    """
+    try:
+        kind, _ = value.__dlpack_device__()
+        if kind in HERE:
+            return np.from_dlpack(value)
+        return np.from_dlpack(value, device="cpu")
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        if hasattr(value, "__array__"):  # Elements that DLPack has and NumPy's own has not: bf16.
+            return _by_its_own(value, error)
+        raise _refused(error) from None
+
+
+def _by_its_own(value: Any, error: Exception) -> np.ndarray:
+    try:
+        return np.asarray(value)
+    except (RuntimeError, TypeError, ValueError):
+        raise _refused(error) from None
+
+
+def _refused(error: Exception) -> NncError:
+    said = str(error).partition("\n")[0] or type(error).__name__
+    return NncError(f"the tensor cannot be read here: {said}")
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a value is another framework's tensor."""
+    return hasattr(value, "__dlpack__") and not isinstance(value, np.ndarray | np.generic)

@@ -1,0 +1,124 @@
+"""How much of the lines that threads of a device ask for together they need."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from nnc.ir.syntax.parser import parse_module
+from nnc.kernels.codegen.shares.alignment import aligned_width, divisor
+from nnc.kernels.codegen.shares.layouts import Layout, balanced, in_rows
+from nnc.kernels.policy.coalescing import waste
+
+from bench.quality import Counts, quality_of
+
+LINE = 8
+"""Elements that memory moves at once."""
+
+
+def lines(layout: Layout, shape: tuple[int, ...], threads: int) -> tuple[int, int]:
+    """(lines that all accesses touch, lines that their elements fill) of a vector as a whole buffer.
+
+    Each thread's runs along the last dimension are one access.
+    """
+    taken = needed = 0
+    for piece in layout.pieces():
+        found: list[list[int]] = []
+        for t in range(threads):
+            at = [
+                t // a.stride % a.threads * a.run + a.place(i)
+                for a, i in zip(layout.dims, piece, strict=True)
+            ]
+            run = layout.runs[-1]
+            if all(i < n for i, n in zip(at, shape, strict=True)):
+                first = int(np.ravel_multi_index(at, shape))
+                found.append(list(range(first, first + run)))
+        elements = {e for one in found for e in one}
+        taken += len({e // LINE for e in elements})
+        needed += -(-len(elements) // LINE)
+    return taken, needed
+
+
+@pytest.mark.parametrize("shape", [(32, 7), (16, 3, 3), (64, 14), (8, 4, 5)], ids=str)
+def test_short_rows_go_on_with_the_next_threads(shape):
+    """At most one line more for each access, by counting."""
+    layout = in_rows(shape, 32, list(reversed(range(len(shape)))), 1, LINE)
+    taken, needed = lines(layout, shape, 32)
+    assert needed <= taken <= needed + len(list(layout.pieces()))
+
+
+@pytest.mark.parametrize("columns", [28, 48, 64, 56])
+def test_products_fill_lines(columns):
+    layout = balanced((32, columns), 128, 4, LINE)
+    last = layout.dims[-1]
+    assert last.threads * last.run >= LINE
+
+
+ALIGNED = """
+func.func @f(%a: memref<8x64xf32>, %b: memref<8x58xf32>, %c: memref<?x?xf32>, %i: index) {{
+  %c0 = arith.constant 0 : index
+  %c6 = arith.constant 6 : index
+  %c4 = arith.constant 4 : index
+  %c64 = arith.constant 64 : index
+  %p = arith.constant 0.0 : f32
+  %t = arith.muli %i, %c4 : index
+  scf.for %k = %c0 to %c64 step %c6 {{
+    %v = vector.transfer_read {} : memref<{}xf32>, vector<{}xf32>
+  }}
+  return
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("read", "memref", "vector", "width"),
+    [
+        ("%a[%i, %t], %p", "8x64", "4", 4),
+        ("%a[%i, %k], %p", "8x64", "4", 2),
+        ("%a[%i, %i], %p", "8x64", "4", 1),
+        ("%b[%c0, %t], %p", "8x58", "4", 4),
+        ("%b[%i, %t], %p", "8x58", "4", 2),
+        ("%b[%c0, %t], %p", "8x58", "2x4", 2),
+        ("%c[%c0, %t], %p", "?x?", "4", 1),
+    ],
+)
+def test_runs_are_aligned(read, memref, vector, width):
+    """By hand: 4 elements where rows of 64 begin; of rows of 58, each begins at an even number."""
+    module = parse_module(ALIGNED.format(read, memref, vector))
+    (op,) = (op for op in module.walk() if op.name == "vector.transfer_read")
+    assert aligned_width(op, 4, len(vector.split("x")) - 1) == width  # type: ignore[arg-type]
+    for index in op.operands[1:3]:
+        assert divisor(index) >= 0
+
+
+@pytest.mark.parametrize("bytes", [16, 28, 32, 100])
+@pytest.mark.parametrize("aligned", [4, 16, 32])
+def test_waste_is_the_mean_over_where_rows_begin(bytes, aligned):
+    starts = range(0, 32, aligned)
+    touched = [(at + bytes - 1) // 32 + 1 for at in starts]
+    if bytes % aligned == 0:
+        expected = max(1.0, sum(touched) / len(touched) / -(-bytes // 32))
+        assert waste(bytes, 1, aligned, 32) == pytest.approx(expected)
+
+
+CONVOLUTION = """
+func.func @main(%x: tensor<1x32x14x14xf32>, %w: tensor<32x32x3x3xf32>) -> tensor<1x32x14x14xf32> {
+  %y = nn.conv %x, %w {pads = array<i64: 1, 1, 1, 1>}
+      : (tensor<1x32x14x14xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x14x14xf32>
+  func.return %y : tensor<1x32x14x14xf32>
+}"""
+SOFTMAX = """
+func.func @main(%x: tensor<12x128x128xf32>) -> tensor<12x128x128xf32> {
+  %y = nn.softmax %x {axis = 2 : i64} : (tensor<12x128x128xf32>) -> tensor<12x128x128xf32>
+  func.return %y : tensor<12x128x128xf32>
+}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "least"), [(CONVOLUTION, 0.8), (SOFTMAX, 0.95)], ids=["convolution", "softmax"]
+)
+def test_lines_are_needed(text, least, tmp_path):
+    """A quarter of a convolution's lines, and a sixteenth of a softmax's, where only bytes count."""
+    path, total = tmp_path / "model.mlir", Counts()
+    path.write_text(text)
+    for counts in quality_of(path, "cuda").launches.values():
+        total.add(counts)
+    assert total.lines_needed / total.lines >= least
