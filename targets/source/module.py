@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...dialects import func, memref
 from ...dialects.marks import ENTRY, PARALLEL_BODY, REPLACED
-from ...ir.attributes import DenseElements, DenseResource
+from ...ir.attributes import DenseElements, DenseResource, IntegerAttr
 from ...ir.core import Operation
 from ...ir.diagnostics import PassError
 from ...ir.types import IndexType, IntegerType
@@ -55,9 +55,11 @@ def print_module(
     facts = Facts(module, language)
     replaced = [op for op in functions if REPLACED in op.attributes]
     for op in replaced:
+        place = op.attributes[REPLACED]
+        assert isinstance(place, IntegerAttr)
         head = printer(language, facts, op).head()
         kind = f"void (*)({head[head.index('(') + 1 : -1]})"
-        facts.called[op.sym_name] = f"(({kind}){TABLE}[{op.attributes[REPLACED].value}])"
+        facts.called[op.sym_name] = f"(({kind}){TABLE}[{place.value}])"
     printers: list[FunctionPrinter] = []
     heads, texts = [], []
     for op in functions:
