@@ -16,7 +16,7 @@ from ..ir.decisions import Alternative, Decision, Terms
 from ..ir.passes import Pass, PassContext, option
 from ..targets.attribute import target_of
 from .kernel_costs import kernel_cost
-from .on_host import keep_on_host
+from .on_host import copy_at_once, keep_on_host
 from .policy import policy_of
 from .tuned import TunedFolder, TunedSource
 
@@ -66,6 +66,7 @@ class ChooseSchedules(
             if function.sym_name in existing:
                 continue
             block = function.regions[0].blocks[0]
+            copy_at_once(function, target)
             if has_stages(function) or KERNEL in function.attributes:
                 keep_on_host(function, target)
             if has_stages(function):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..dialects import func, linalg, memref
-from ..dialects.marks import ON_HOST
+from ..dialects.marks import KERNEL, ON_HOST
 from ..ir.attributes import StringAttr
+from ..ir.builder import Builder
 from ..ir.core import Operation, Value
 from ..ir.traits import is_pure
 from ..ir.types import MemRefType
@@ -26,6 +27,20 @@ def keep_on_host(function: func.FuncOp, target: Target) -> None:
     if reason is not None:
         function.attributes[ON_HOST] = StringAttr(reason)
         function.attributes[TARGET] = to_attribute(target.caller)
+
+
+def copy_at_once(function: func.FuncOp, device: Target) -> None:
+    """Make copies of whole buffers one operation each in what calls a device's kernels: as loops,
+    they would be loops of the host over what lies in the device's memory.
+    """
+    if device.caller is device or KERNEL in function.attributes:
+        return
+    for op in list(function.body.blocks[0]):
+        if isinstance(op, linalg.Copy):
+            source, target = op.operands
+            if source.type.element_type == target.type.element_type:  # type: ignore[attr-defined]
+                Builder.before_op(op).insert(memref.Copy(source, target))
+                op.erase()
 
 
 def _reason(function: func.FuncOp, target: Target) -> str | None:

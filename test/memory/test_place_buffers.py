@@ -3,7 +3,7 @@
 import nnc
 import numpy as np
 import pytest
-from nnc.dialects import func, gpu
+from nnc.dialects import func, gpu, scf, vector
 from nnc.dialects.marks import ARENA, DEVICE, ENTRY, ON_HOST, WEIGHTS
 from nnc.driver.compile import load_module, mark_entry, run_stages
 from nnc.driver.weights import filling
@@ -158,3 +158,29 @@ func.func @main(%x: tensor<2x0x4xf32>) -> tensor<2x4xf32> {
     module = run_stages(module_of(text), target="opencl", last="threads")
     (found,) = run(module, [np.zeros((2, 0, 4), np.float32)], [np.ones((2, 4), np.float32)])
     np.testing.assert_array_equal(found, np.zeros((2, 4)))
+
+
+def test_copies_of_whole_buffers_are_no_loops_of_the_host():
+    """A result that is a view of an input, fixed and open, and one that is returned twice."""
+    text = """
+func.func @main(%x: tensor<6x4xf32>, %y: tensor<?x4xf32>)
+    -> (tensor<24xf32>, tensor<6x4xf32>, tensor<6x4xf32>, tensor<?x1x4xf32>) {
+  %0 = nn.reshape %x : (tensor<6x4xf32>) -> tensor<24xf32>
+  %1 = nn.relu %x : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  %2 = nn.reshape %y : (tensor<?x4xf32>) -> tensor<?x1x4xf32>
+  func.return %0, %1, %1, %2 : tensor<24xf32>, tensor<6x4xf32>, tensor<6x4xf32>, tensor<?x1x4xf32>
+}
+"""
+    module = run_stages(module_of(text), target="opencl", last="launches")
+    main = next(f for f in module.body_block if isinstance(f, func.FuncOp) and f.sym_name == "main")
+    assert not any(
+        isinstance(op, scf.For | scf.Parallel | vector.TransferRead) for op in main.walk()
+    )
+    x = np.arange(24, dtype=np.float32).reshape(6, 4) - 9
+    y = np.float32([[1, 2, 3, 4], [5, 6, 7, 8]])
+    made = [np.zeros(24, np.float32), np.zeros_like(x), np.zeros_like(x)]
+    found = Interpreter(module).call("main", [x, y, *made, *arenas(module)])
+    for got, want in zip(
+        [*made, *found], [x.ravel(), np.maximum(x, 0), np.maximum(x, 0), y[:, None]], strict=True
+    ):
+        np.testing.assert_array_equal(got, want)
