@@ -58,9 +58,8 @@ def test_every_data_file_is_installed() -> None:
     patterns = project["tool"]["setuptools"]["package-data"]["*"]
     forgotten = [
         str(file.relative_to(ROOT))
-        for top in ROOT.iterdir()
-        if top.is_dir() and is_packaged(top)
-        for file in top.rglob("*")
+        for top in {folder.parts[0] for folder in source_folders()}
+        for file in (ROOT / top).rglob("*")
         if file.is_file()
         and "__pycache__" not in file.parts
         and file.suffix not in {".py", ".pyi", ".md"}
