@@ -195,9 +195,7 @@ class Queue:
         names = {"model": file_name(job.model_name), "inputs": INPUTS}
         found = {}
         for kind, blob in job.blobs.items():
-            home = folder / kind
-            home.mkdir()
-            found[kind] = home / names[kind]
+            found[kind] = folder / kind / names[kind]
             copy_to(self._files.blobs, blob, found[kind])
         return found
 

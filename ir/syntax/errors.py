@@ -82,7 +82,8 @@ def _unknown_op(session: Any, word: str, pos: int) -> ParseError:
             pos,
         )
     known = {**session.language.ops, **session.language.deferred}
-    close = [name for name in known if name.lower() == word.lower()]
+    sought = word.lower()
+    close = [name for name in known if name.lower() == sought]
     hint = f"; did you mean '{close[0]}'?" if close else ""
     return session.error(f"unknown operation '{word}'{hint}", pos)
 

@@ -47,10 +47,12 @@ class Blobs(Protocol):
 
 
 def copy_to(blobs: Blobs, id: str, path: Path) -> None:
-    """Write a blob's content to a file. Raises NncError."""
-    with translated(f"write '{path.name}'"), path.open("wb") as file:
-        for part in blobs.read(id):
-            file.write(part)
+    """Write a blob's content to a file, and make the file's folder. Raises NncError."""
+    with translated(f"write '{path.name}'"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("wb") as file:
+            for part in blobs.read(id):
+                file.write(part)
 
 
 @contextmanager

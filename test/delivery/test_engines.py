@@ -53,7 +53,8 @@ def test_seconds_say_how_long_each_runs(tmp_path: Path) -> None:
         "slow": fake_job(tmp_path, "slow", times=[0.1]),
         "fast": fake_job(tmp_path, "fast", times=[0.001]),
     }
-    slow, fast = measure(jobs, Effort(seconds=1.0, limit=20.0))
+    # The tenth turn of 0.1 s ends beyond 0.95 s, however the clock's sums are rounded.
+    slow, fast = measure(jobs, Effort(seconds=0.95, limit=20.0))
     assert {len(turn) for turn in slow.turns} == {1} and {len(t) for t in fast.turns} == {100}
     assert len(slow.turns) == len(fast.turns) == 10
     assert slow.seconds == near(1) and fast.seconds == near(1)

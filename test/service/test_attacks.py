@@ -265,8 +265,8 @@ def test_odd_names_are_only_names(person, service, tmp_path, name):
     job = service.queue.claim("test", 60)
     (tmp_path / "job").mkdir()
     files = service.queue.fetch(job, tmp_path / "job")
-    assert {path.parent for path in files.values()} == {tmp_path / "job"}
-    assert re.fullmatch(r"model(\.\w+)?", files["model"].name)
+    assert {path.resolve().parent for path in files.values()} == {tmp_path / "job" / "model"}
+    assert re.fullmatch(r"[\w(+][\w.+() -]*", files["model"].name)
     service.queue.finish(job, "done", {}, results(tmp_path / "out", package="zip"))
     header = ann.ask("GET", f"/jobs/{job.id}/package").headers["content-disposition"]
     assert header.isascii() and "\n" not in header and "\r" not in header

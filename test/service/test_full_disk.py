@@ -80,11 +80,16 @@ def test_when_a_result_is_stored(person, service, tmp_path, monkeypatch):
     assert service.queue.finish(job, "done", {}, files)
 
 
-def test_when_a_job_fetches_its_files(person, service, tmp_path):
+@pytest.mark.parametrize("place", ["folder", "file"])
+def test_when_a_job_fetches_its_files(person, service, tmp_path, monkeypatch, place):
     ann = person()
     ann.upload()
     job = service.queue.claim("test", 60)
-    (tmp_path / "model.onnx").symlink_to("/dev/full")
+    if place == "folder":
+        monkeypatch.setattr("nnc.service.storage.blobs.Path.mkdir", full)
+    else:
+        (tmp_path / "model").mkdir()
+        (tmp_path / "model" / "model.onnx").symlink_to("/dev/full")
     with pytest.raises(StoreFullError):
         service.queue.fetch(job, tmp_path)
 

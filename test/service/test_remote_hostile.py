@@ -388,7 +388,8 @@ def test_what_an_earlier_try_has_deleted_is_deleted():
 
     def once():
         tries.append(1)
-        yield b"HTTP/1.1 2" if len(tries) == 1 else answer({"error": "no such model"}, "404 X")
+        gone = answer({"error": "no such model"}, "404 X", Connection="close")
+        yield b"HTTP/1.1 2" if len(tries) == 1 else gone
 
     with fake(GET=answer([]), DELETE=once) as remote:
         remote.models()
