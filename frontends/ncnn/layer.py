@@ -27,6 +27,7 @@ IGNORED = IgnoredFields(
     Ignored("0 1 2 3 18", "sizes and the kind of weights", "Normalize Scale Embed PReLU BatchNorm"),
     Ignored("1", "a number is beside it, as parameter 2 tells", "BinaryOp"),
     Ignored("7 8 9 10", "sizes, as the operands tell", "Gemm"),
+    Ignored("12", "how elements of the result are packed in memory", "Gemm"),
     Ignored("5 6", "not asked for, but with constants", "Padding"),
     Ignored("6", "corners of linear resampling", "Interp"),
     Ignored("7", "without ratios", "PriorBox"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...common.vocabulary import *
+from ...common.windows import padded
 from ..layer import NcnnLayer, rows
 from .elementwise import activated
 from .integers import product, rounded
@@ -44,7 +45,8 @@ def _convolution(dims: int, grouped: bool) -> Callable:
             x = rounded(n, n(nn.Mul(x, n.per_channel("input_scale", x))))
         x = n.cast(x, f32)
         padding = padding_of(n, dims)
-        if n.float(18) and not isinstance(padding, str):
+        if n.float(18):
+            padding = padded(n, x, kernel, strides, dilations, padding).pads
             pads = (0, 0, *padding[:dims], 0, 0, *padding[dims:])
             x, padding = n(nn.Pad(x, n.scalar(n.float(18), x), pads=pads)), (0,) * 2 * dims
         groups = n.int(7, 1) if grouped else 1
@@ -98,6 +100,13 @@ def _deconvolution(dims: int, grouped: bool) -> Callable:
         wanted = [n.int(first), *(n.int(first + i, n.int(first)) for i in range(1, dims))][::-1]
         padding = padding_of(n, dims)
         cut = isinstance(padding, str) and min(wanted) > 0
+        reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
+        whole = [
+            None if d is None else (d - 1) * s + r + more
+            for d, s, r, more in zip(x.type.shape[2:], strides, reach, extra, strict=True)
+        ]
+        if cut and any(w > d for w, d in zip(wanted, whole, strict=True) if d is not None):
+            raise n.error(f"extents {wanted} are to be cut from {whole}")
         found = transposed_convolution(
             n,
             x,
@@ -193,7 +202,7 @@ for _dims, _suffix in ((1, "1D"), (2, ""), (3, "3D")):
 
 @rows("MatMul")
 def matmul(n: NcnnLayer, a: Value, b: Value) -> Value:
-    if n.int(0):
+    if n.int(0) and b.type.rank > 2:
         b = swapped(n, b, -2, -1)
     rank = max(a.type.rank, b.type.rank)
     # A vector is a row on the left and a column on the right.
@@ -247,11 +256,13 @@ def gemm(n: NcnnLayer, *inputs: Value) -> Value:
         a = reshape(n, a, [(a, 0), (a, 1), (a, 3)])
     a, b = (swapped(n, v, -2, -1) if n.int(i) else v for v, i in ((a, 2), (b, 3)))
     found = _product_of_integers(n, a, b) if n.int(18) else n(nn.Matmul(a, b))
+    beta = n.float(1, 1.0)
     if c is not None:
-        if c.type.rank == 2 and c.type.shape[1] == found.type.shape[1] and c.type.shape[1] != 1:
+        height, width = found.type.shape[1:]
+        # A vector is a column where it fits, but a row where it fits as that, too.
+        if c.type.rank == 2 and c.type.shape[1] == height and height not in (1, width):
             c = reshape(n, c, [(c, 0), (c, 1), 1])
         c = n.with_rank(c, found.type.rank)
-        beta = n.float(1, 1.0)
         found = n(nn.Add(found, c if beta == 1 else n(nn.Mul(c, n.scalar(beta, c)))))
     alpha = n.float(0, 1.0)
     found = found if alpha == 1 else n(nn.Mul(found, n.scalar(alpha, found)))

@@ -144,7 +144,8 @@ def unary(n: NcnnLayer, x: Value) -> Value:
 
 
 def _remainder(a: Term, b: Term) -> Term:
-    return a - b * (a / b).function(nn.Floor)
+    """C's `remainder`: the quotient is rounded to the nearest integer, half to even."""
+    return a - b * (a / b).function(nn.Round)
 
 
 def _truncated_remainder(a: Term, b: Term) -> Term:
@@ -221,6 +222,8 @@ def _combined(operation: int, a: Term, b: Term) -> Term:
 
 @rows("Bias")
 def bias(n: NcnnLayer, x: Value) -> Value:
+    if x.type.rank < 4:  # vectors and matrices are of one channel
+        return n(nn.Add(x, n.stored("bias", n.array_of("bias")[:1])))
     return n(nn.Add(x, n.per_channel("bias", x)))
 
 

@@ -34,12 +34,8 @@ def interp(n: NcnnLayer, x: Value, like: Value | None = None) -> Value:
         how |= {"coordinate_transform": "asymmetric", "nearest_mode": "floor"}
     elif n.int(6):
         how["coordinate_transform"] = "align_corners"
-    own = [x.type.shape[axis] for axis in axes]
-    # ncnn's linear and cubic coordinates follow from the extents, its nearest ones from the scale.
-    if 0 in wanted and (None in own or mode == "nearest"):
-        return resized_by_scales(n, x, n.constant(np.array(factors, np.float32)), axes, how)
     if 0 in wanted:
-        wanted = [int((d or 0) * factor) for d, factor in zip(own, factors, strict=True)]
+        return resized_by_scales(n, x, n.constant(np.array(factors, np.float32)), axes, how)
     return resized(n, x, n.constant(np.array(wanted, np.int64)), axes, how)
 
 

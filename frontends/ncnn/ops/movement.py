@@ -133,6 +133,8 @@ def tile(n: NcnnLayer, x: Value) -> Value:
         return n(
             nn.Tile(x, repeats=tuple(n.int(1, 1) if i == axis else 1 for i in range(x.type.rank)))
         )
+    if x.type.rank == 4 and len(repeats) == 4:  # a depth of 1 stands behind the channels
+        x = reshape(n, x, [1, (x, 1), 1, (x, 2), (x, 3)])
     x = n.with_rank(x, len(repeats) + 1)
     return n(nn.Tile(x, repeats=(*[1] * (x.type.rank - len(repeats)), *repeats)))
 

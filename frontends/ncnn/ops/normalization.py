@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...common.vocabulary import *
-from ..layer import NcnnLayer, by_axes, rows
+from ..layer import NcnnLayer, by_axes, part, rows
 
 
 @rows("BatchNorm")
@@ -20,12 +20,21 @@ def _affine(n: NcnnLayer) -> tuple[Value | None, Value | None]:
 
 rows.formulas(
     {
-        "InstanceNorm": lambda n, x: instance_normed(n, x, *_affine(n), n.float(1, 0.001)),
+        "InstanceNorm": lambda n, x: _instance_normed(n, x),
         "GroupNorm": lambda n, x: group_normed(n, x, *_affine(n), n.int(0, 1), n.float(2, 0.001)),
         "LayerNorm": lambda n, x: layer_normed(n, x, *_affine(n), _last(n, x), n.float(1, 0.001)),
         "RMSNorm": lambda n, x: rms_normed(n, x, _affine(n)[0], _last(n, x), n.float(1, 0.001)),
     }
 )
+
+
+def _instance_normed(n: NcnnLayer, x: Value) -> Value:
+    if x.type.rank > 3:
+        return instance_normed(n, x, *_affine(n), n.float(1, 0.001))
+    # Vectors and matrices are of one channel, with the parameters' first elements.
+    scale, bias = (None if v is None else part(n, v, 0, 0, 1) for v in _affine(n))
+    whole = reshape(n, x, [1, 1, *dims(x)[1:]])
+    return reshape(n, instance_normed(n, whole, scale, bias, n.float(1, 0.001)), dims(x))
 
 
 def _last(n: NcnnLayer, x: Value) -> tuple[int, ...]:
@@ -50,7 +59,8 @@ def lrn(n: NcnnLayer, x: Value) -> Value:
 @rows("MVN")
 def mvn(n: NcnnLayer, x: Value) -> Value:
     axes = tuple(range(1 if n.int(1) else 2, x.type.rank))
-    return deviations(n, x, axes, n.float(2, 0.0001) if n.int(0) else None)
+    epsilon = n.float(2, 0.0001)
+    return deviations(n, x, axes, epsilon if n.int(0) else None)
 
 
 @rows("Normalize")

@@ -407,10 +407,36 @@ def integers() -> Group:
     return g
 
 
+def corners() -> Group:
+    """Layers of blobs of unusual rank, of scales that are no whole numbers, of rare parameters."""
+    g = Group("corners", 13)
+    for kind in (17, 18):
+        g.add("BinaryOp", [(4, 5)], f"0={kind} 1=1 2=1.5", low=-6.0, high=6.0)
+        g.add("BinaryOp", [(4, 5), (5,)], f"0={kind}", low=0.5, high=6.0)
+    g.add("Bias", [(4,)], "0=4", [(V, 4)])
+    g.add("Bias", [(4, 3)], "0=4", [(V, 4)])
+    g.add("InstanceNorm", [(4, 5)], "0=4 1=0.01 2=1", [(V, 4), (V, 4)])
+    g.add("InstanceNorm", [(6,)], "0=6 1=0.01 2=0")
+    g.add("Tile", [(2, 3, 2)], "-23302=4,2,3,2,1")
+    for kind in (2, 3):
+        for shape in ((2, 5, 6), (4, 7)):
+            g.add("Interp", [shape], f"0={kind} 1=1.5 2=1.7")
+            g.add("Interp", [shape], f"0={kind} 1=0.5 2=0.5")
+            g.add("Interp", [shape], f"0={kind} 1=1.5 2=1.7 6=1")
+    for same in (-233, -234):
+        g.add("Convolution", [(2, 6, 7)], f"0=2 1=3 2=2 3=2 4={same} 6=36 18=0.5", [(F, 36)])
+    g.add("MVN", [(2, 3, 4)], "0=0 1=0 2=0.1")
+    g.add("MatMul", [(2, 3, 4), (4,)], "0=1")
+    g.add("Gemm", [(3, 4), (4, 5)], "0=0.5 1=2.0 12=1")
+    g.add("Gemm", [(4, 3), (3, 4), (4,)], "1=2.0")
+    g.add("Gemm", [(4, 3), (3, 5), (4,)], "1=2.0")
+    return g
+
+
 if __name__ == "__main__":
     FILES.mkdir(exist_ok=True)
     vision = (elementwise, convolution, pooling, movement, detection, proposals, images)
-    groups = (*vision, normalization, attention, recurrent, integers)
+    groups = (*vision, normalization, attention, recurrent, integers, corners)
     for make in groups:
         if make.__name__ in (sys.argv[1:] or [one.__name__ for one in groups]):
             make().write()
