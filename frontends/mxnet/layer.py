@@ -25,7 +25,12 @@ IGNORED = IgnoredFields(
     Ignored("num_args num_outputs num_out_data num_data num_weights", "as the node's inputs tell"),
     Ignored("num_filter num_hidden input_dim output_dim sparse_grad", "as the weights have it"),
     Ignored("kernel", "as the weights have it", "*Convolution* *Deconvolution* *_conv"),
-    Ignored("kernel", "not asked for, of the whole image", "*ooling*"),
+    Ignored(
+        "kernel stride pad pooling_convention count_include_pad",
+        "not asked for, of the whole image",
+        "*ooling*",
+    ),
+    Ignored("axis", "the only one", "SequenceReverse", ("0",)),
     Ignored("no_bias", "as the node's inputs tell"),
     Ignored(
         "momentum p use_global_stats output_mean_var",

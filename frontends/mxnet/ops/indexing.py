@@ -39,7 +39,8 @@ def pick(n: MxnetLayer, x: Value, index: Value) -> Value:
     found = gathered_elements(n, x, at.value, axis)
     if n.flag("keepdims"):
         return found
-    return reshape(n, found, [(found, i) for i in range(rank) if i != axis])
+    found = reshape(n, found, [(found, i) for i in range(rank) if i != axis])
+    return _result(n, found, whole=True)
 
 
 @rows("batch_take")
@@ -252,6 +253,8 @@ def arg_extreme(n: MxnetLayer, x: Value) -> Value:
     op = nn.Argmax if "max" in n.kind else nn.Argmin
     axis = None if whole else n.axis("axis", 0, x.type.rank)
     found = extreme_at(n, x, op, axis, n.flag("keepdims") and not whole)
+    if whole and n.flag("keepdims"):
+        found = reshape(n, found, [1] * x.type.rank)
     return _result(n, found if n.kind.startswith("_np") else n.cast(found, f32), whole)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...common.activations import activation as activate
 from ...common.arrays import moveaxis
+from ...common.formulas import cbrt
 from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
@@ -111,7 +112,7 @@ def pooling(n: MxnetLayer, x: Value) -> Value:
     windows = Windows(kernel, strides, (*pads, *ends), ceil=ceil)
     counts_all = n.flag("count_include_pad", True)
     if kind == "lp":
-        out = length_pooled(n, x, windows, n.size("p_value", 2))
+        out = _root(n, sum_pooled(n, _power(n, x).value, windows)).value
     elif kind == "max" or (kind == "avg" and not any(more)):
         out = pooled(n, x, windows, kind == "max", counts_all)
     else:
@@ -159,12 +160,29 @@ def _counts(n: MxnetLayer, x: Value, out: Value, windows: Windows, counted: Sequ
     return n.term(n.constant(total, x.type.element_type))
 
 
+_ROOTS: dict[int, Callable[[Term], Term]] = {
+    1: lambda x: x,
+    2: lambda x: x.function(nn.Sqrt),
+    3: cbrt,
+}
+
+
+def _power(n: MxnetLayer, x: Value) -> Term:
+    """What pooling of kind `lp` adds up: powers with their signs, also of odd exponents."""
+    p = n.size("p_value", 2)
+    if p not in _ROOTS:
+        raise n.error(f"attribute 'p_value' is {p}, expected 1, 2 or 3")
+    return math.prod([n.term(x)] * (p - 1), start=n.term(x))
+
+
+def _root(n: MxnetLayer, x: Value) -> Term:
+    return _ROOTS[n.size("p_value", 2)](n.term(x))
+
+
 def _global_pool(n: MxnetLayer, x: Value, kind: str) -> Value:
     axes = tuple(range(2, x.type.rank))
     if kind == "lp":
-        p = n.size("p_value", 2)
-        powers = n.term(x).function(nn.Abs) ** p
-        return (powers.sum(*axes, keep=True) ** (1 / p)).value
+        return _root(n, _power(n, x).sum(*axes, keep=True).value).value
     op = {"max": nn.ReduceMax, "avg": nn.ReduceMean, "sum": nn.ReduceSum}[kind]
     return reduced(n, x, op, axes, keep=True)
 

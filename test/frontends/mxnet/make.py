@@ -1,6 +1,6 @@
 """Writes the files beside this script's folder `files`: run by a Python that has MXNet 1.9.1.
 
-pip install numpy==1.23.5 && pip install --no-deps mxnet==1.9.1 && python make.py && python make.py recurrence && python make.py control && python make.py detectors && python make.py integers && python make.py numpy
+pip install numpy==1.23.5 && pip install --no-deps mxnet==1.9.1 && python make.py && python make.py recurrence && python make.py control && python make.py detectors && python make.py integers && python make.py numpy && python make.py corners
 """
 
 import json
@@ -1059,6 +1059,39 @@ def control():
     case("cond_else", chosen, i=np.array([5.0], "f"), s=f(2, 3), w=f(2, 3))
 
 
+def corners():
+    """Parameters that are rare, and those that a layer has without asking for them."""
+    whole = {"kernel": (1, 1), "pooling_convention": "full", "stride": (2, 2), "pad": (0, 0)}
+    case(
+        "signed_powers",
+        lambda x: [
+            S.Pooling(x, pool_type="lp", p_value=p, **how)
+            for p in (1, 2, 3)
+            for how in (
+                {"kernel": (2, 3), "stride": (1, 2), "pad": (0, 1)},
+                {"global_pool": True, **whole},
+            )
+        ],
+        x=f(2, 3, 5, 6),
+    )
+    case(
+        "whole_images",
+        lambda x: [S.Pooling(x, pool_type=k, global_pool=True, **whole) for k in ("avg", "max")],
+        x=f(2, 3, 5, 6),
+    )
+    case(
+        "single_elements",
+        lambda x, i: [
+            S.argmin(x, keepdims=True),
+            S.argmax(x),
+            S.pick(S.slice(x, begin=(1, 0), end=(2, 4)).reshape((4,)), i, axis=0, mode="wrap"),
+            S.SequenceReverse(x, axis=0),
+        ],
+        x=f(3, 4),
+        i=np.array(5.0, "f"),
+    )
+
+
 def evaluated(name, symbol, inputs):
     """The outputs; labels and other inputs that matter in training only are zeros."""
     deep = name.startswith("deep")
@@ -1080,7 +1113,7 @@ def evaluated(name, symbol, inputs):
 def write_cases():
     makers = [convolutions, poolings, normalizations, elements, shapes, indices, matrices, images]
     parts = {"recurrence": [recurrence], "control": [control], "detectors": [detectors]}
-    parts |= {"integers": [integers], "numpy": [numpy]}
+    parts |= {"integers": [integers], "numpy": [numpy], "corners": [corners]}
     for make in parts.get(PART, [*makers, deep]):
         make()
     symbols, arrays = {}, {}

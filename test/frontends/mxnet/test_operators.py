@@ -11,7 +11,7 @@ from nnc.numerics.interpreter import Interpreter
 from ..models import main_of
 
 FILES = Path(__file__).parent / "files"
-PARTS = ("operators", "recurrence", "control", "detectors", "integers", "numpy")
+PARTS = ("operators", "recurrence", "control", "detectors", "integers", "numpy", "corners")
 SYMBOLS = {}
 ARRAYS = {}
 for part in PARTS:
