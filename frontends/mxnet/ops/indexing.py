@@ -40,7 +40,7 @@ def pick(n: MxnetLayer, x: Value, index: Value) -> Value:
     if n.flag("keepdims"):
         return found
     found = reshape(n, found, [(found, i) for i in range(rank) if i != axis])
-    return _result(n, found, whole=True)
+    return _result(n, found)
 
 
 @rows("batch_take")
@@ -188,16 +188,16 @@ def _axes(n: MxnetLayer, x: Value) -> tuple[tuple[int, ...], bool]:
     return axes or tuple(range(rank)), not axes
 
 
-def _result(n: MxnetLayer, out: Value, whole: bool) -> Value:
-    """A sum of everything is a vector in legacy MXNet, a scalar in deep numpy."""
-    if whole and out.type.rank == 0 and not n.kind.startswith("_np"):
+def _result(n: MxnetLayer, out: Value) -> Value:
+    """What has no dimension left is a vector in legacy MXNet, a scalar in deep numpy."""
+    if out.type.rank == 0 and not n.kind.startswith("_np"):
         return reshape(n, out, [1])
     return out
 
 
 def _reduction(op: Callable, prepare: Callable[[Term], Term] = lambda x: x) -> Callable:
     def convert(n: MxnetLayer, x: Value) -> Value:
-        axes, whole = _axes(n, x)
+        axes, _whole = _axes(n, x)
         term = n.term(x)
         if term.element is i1:
             term = term.cast(i64)
@@ -207,7 +207,7 @@ def _reduction(op: Callable, prepare: Callable[[Term], Term] = lambda x: x) -> C
         out = reduced(n, term.value, op, axes, keep=n.flag("keepdims")) if axes else term.value
         if n.get("initial") is not None and op is nn.ReduceSum:
             out = (n.term(out) + n.float("initial")).value
-        return _result(n, out, whole)
+        return _result(n, out)
 
     return convert
 
@@ -239,12 +239,12 @@ def variance(n: MxnetLayer, x: Value) -> list[Value] | Value:
 
 @rows("norm", "_npi_norm", "_sparse_norm")
 def norm(n: MxnetLayer, x: Value) -> Value:
-    axes, whole = _axes(n, x)
+    axes, _whole = _axes(n, x)
     order = n.int("ord", 2)
     if order not in (1, 2):
         raise n.error(f"attribute 'ord' is {order}, expected 1 or 2")
     op = nn.ReduceL1 if order == 1 else nn.ReduceL2
-    return _result(n, reduced(n, x, op, axes, keep=n.flag("keepdims")), whole)
+    return _result(n, reduced(n, x, op, axes, keep=n.flag("keepdims")))
 
 
 @rows("argmax", "argmin", "_npi_argmax", "_npi_argmin")
@@ -255,7 +255,7 @@ def arg_extreme(n: MxnetLayer, x: Value) -> Value:
     found = extreme_at(n, x, op, axis, n.flag("keepdims") and not whole)
     if whole and n.flag("keepdims"):
         found = reshape(n, found, [1] * x.type.rank)
-    return _result(n, found if n.kind.startswith("_np") else n.cast(found, f32), whole)
+    return _result(n, found if n.kind.startswith("_np") else n.cast(found, f32))
 
 
 @rows("argmax_channel")
