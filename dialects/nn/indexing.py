@@ -126,7 +126,7 @@ class GatherNd(NnOp, name="nn.gather_nd"):
         lead = [g.reshape(*g.shape, *[1] * middle) for g in lead]
         found = data[(*lead, *(indices[..., i] for i in range(length)))]
         shape = (*indices.shape[:-1], *data.shape[batch + length :])  # tuples may be empty
-        return np.ascontiguousarray(np.broadcast_to(found, shape))
+        return np.array(np.broadcast_to(found, shape), order="C")
 
 
 class ScatterElements(NnOp, name="nn.scatter_elements"):

@@ -139,7 +139,7 @@ class TransposeDynamic(NnOp, name="nn.transpose_dynamic"):
     def evaluate(self, x, permutation):
         if sorted(permutation) != list(range(x.ndim)):
             raise NncError(f"permutation {list(permutation)} is not one of 0..{x.ndim - 1}")
-        return np.ascontiguousarray(np.transpose(x, permutation))
+        return np.asarray(np.transpose(x, permutation), order="C")
 
 
 class Slice(NnOp, name="nn.slice"):
@@ -237,7 +237,7 @@ class SliceDynamic(NnOp, name="nn.slice_dynamic"):
             count, first = slice_bounds(int(start), int(end), step, x.shape[axis])
             stop = first + count * step
             where[axis] = slice(first, None if stop < 0 else stop, step) if count else slice(0, 0)
-        return np.ascontiguousarray(x[tuple(where)])
+        return np.asarray(x[tuple(where)], order="C")
 
 
 def slice_bounds(start: int, end: int, step: int, extent: int) -> tuple[int, int]:

@@ -249,4 +249,4 @@ class BroadcastDynamic(NnOp, name="nn.broadcast_dynamic"):
 
     def evaluate(self, x, shape):
         wanted = broadcast_shapes(x.shape, tuple(int(d) for d in shape))
-        return np.ascontiguousarray(np.broadcast_to(x, wanted))
+        return np.array(np.broadcast_to(x, wanted), order="C")

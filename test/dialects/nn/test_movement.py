@@ -29,6 +29,15 @@ def test_transpose(rng, shape, order):
     close(run(lambda v: nn.Transpose(v, order), x), np.transpose(x, order))
 
 
+def test_no_axes(rng):
+    """Operands known at run time only give tensors of rank 0, not vectors of one element."""
+    x, none = np.asarray(rng.standard_normal(()), np.float32), np.zeros(0, np.int64)
+    close(run(lambda v, order: nn.TransposeDynamic(v, order), x, none), x)
+    close(run(lambda v, shape: nn.BroadcastDynamic(v, shape), x, none), x)
+    row = np.float32([2, 3, 5])
+    close(run(lambda v, place: nn.GatherNd(v, place), row, ints(1)), row[1])
+
+
 def test_reshape(rng):
     x = rng.standard_normal((2, 6)).astype(np.float32)
     close(run(lambda v: nn.Reshape(v, out=t(3, 4)), x), x.reshape(3, 4))
