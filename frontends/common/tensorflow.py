@@ -452,7 +452,8 @@ def resize_image(n: Layer, x: Value, size: Value, mode: str, corners: bool, half
     if x.type.rank != 4:
         raise n.error(f"the input has shape {shape_text(x)}, expected rank 4")
     sizes = n.extents(size) or (None, None)
-    if mode == "nearest" and not _is_even(x.type.shape[1:3], sizes):
+    # With both corners and halves, places are i + 0.5 between corners: no coordinates of nn.resize.
+    if mode == "nearest" and ((corners and half) or not _is_even(x.type.shape[1:3], sizes)):
         wide = as_i64(n, size)
         for axis in (1, 2):
             count = Term(n, part_of_vector(n, wide, axis - 1, axis)).reshape()

@@ -252,12 +252,14 @@ def by_neighbours(n: TfliteLayer, x: Value) -> Value:
     """Of the channels from `radius` before up to `radius` behind, the last one excluded."""
     ranked(n, x, 4, "the input")
     o = n.options
-    size = 2 * o.radius
-    if size < 1:
+    size, alpha = 2 * o.radius, o.alpha
+    if size < 0:
         raise n.error(f"a radius of {o.radius}")
+    if size == 0:
+        return (Term(n, x) / Term(n, n.scalar(o.bias, x)) ** o.beta).value
     # nn.lrn has the odd channel behind: the channels go backwards.
     data = reversed_axes(n, channels_first(n, x), [1])
-    found = local_response(n, data, size, o.alpha * size, o.beta, o.bias)
+    found = local_response(n, data, size, alpha * size, o.beta, o.bias)
     return channels_last(n, reversed_axes(n, found, [1]))
 
 

@@ -94,11 +94,32 @@ def images():
     store("blocks_open", w, [many, out])
 
 
+def known_images():
+    """Twice as many pixels between corners and centers; a response to no neighbours."""
+    w = Writer()
+    x = w.input(rng.standard_normal((1, 3, 1, 2)), "f32")
+    out = w.tensor((), "f32")
+    fields = {"alignCorners": True, "halfPixelCenters": True}
+    operands = [x, w.constant(np.array([6, 7]))]
+    options = "ResizeNearestNeighborOptions"
+    w.operator("RESIZE_NEAREST_NEIGHBOR", operands, [out], options, 3, **fields)
+    store("nearest_corners_and_halves", w, [out])
+
+    w = Writer()
+    x = w.input(rng.standard_normal((1, 2, 2, 3)), "f32")
+    out = w.tensor((), "f32")
+    options = "LocalResponseNormalizationOptions"
+    fields = {"radius": 0, "bias": 2.0, "alpha": 0.5, "beta": 2.0}
+    w.operator("LOCAL_RESPONSE_NORMALIZATION", [x], [out], options, **fields)
+    store("no_neighbours", w, [out])
+
+
 def main():
     FOLDER.mkdir(exist_ok=True)
     reductions()
     slices()
     images()
+    known_images()
 
 
 if __name__ == "__main__":
