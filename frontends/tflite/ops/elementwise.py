@@ -20,7 +20,7 @@ _UNARY = {
     "STABLEHLO_NEGATE": nn.Neg, "STABLEHLO_RSQRT": nn.Rsqrt, "STABLEHLO_TANH": nn.Tanh,
 }  # fmt: skip
 _BINARY = {
-    "MAXIMUM": nn.Max, "MINIMUM": nn.Min, "POW": nn.Pow, "FLOOR_MOD": nn.Mod, "EQUAL": nn.Equal,
+    "MAXIMUM": nn.Max, "MINIMUM": nn.Min, "POW": nn.Pow, "EQUAL": nn.Equal,
     "LESS": nn.Less, "LESS_EQUAL": nn.LessEqual, "GREATER": nn.Greater,
     "GREATER_EQUAL": nn.GreaterEqual, "LOGICAL_AND": nn.And, "LOGICAL_OR": nn.Or,
     "BITWISE_XOR": nn.Xor, "RIGHT_SHIFT": nn.ShiftRight,
@@ -39,7 +39,6 @@ _REAL: dict[str, Op] = {
     "NOT_EQUAL": lambda n, x, y: n(nn.Not(n(nn.Equal(x, y)))),
     "SQUARE": lambda n, x: n(nn.Mul(x, x)),
     "SQUARED_DIFFERENCE": lambda n, x, y: _squared(n(nn.Sub(x, y)), n),
-    "FLOOR_DIV": tf.floor_div,
     "LEAKY_RELU": lambda n, x: n(nn.LeakyRelu(x, alpha=n.options.alpha)),
     "PRELU": lambda n, x, slope: n(nn.Prelu(x, slope)),
     "GELU": lambda n, x: n(nn.Gelu(x, approximate="tanh" if n.options.approximate else "none")),
@@ -63,6 +62,9 @@ ROWS.add({kind: real(function) for kind, function in _REAL.items()})
 ROWS.add(
     {
         "LOGICAL_NOT": lambda n, x: n(nn.Not(x)),
+        # Their kernels take integers of 8 and 16 bits as they are stored, whatever their steps.
+        "FLOOR_DIV": tf.floor_div,
+        "FLOOR_MOD": lambda n, x, y: n(nn.Mod(x, y)),
         "ATAN2": tf.atan2,
         "BUCKETIZE": lambda n, x: tf.bucketize(n, x, n.options.boundaries),
         "REAL": lambda n, x: x.real,

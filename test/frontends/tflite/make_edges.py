@@ -114,12 +114,24 @@ def known_images():
     store("no_neighbours", w, [out])
 
 
+def divisions():
+    """Whole divisions and remainders, which look at no steps."""
+    for kind, name in (("FLOOR_DIV", "floor_div_i8"), ("FLOOR_MOD", "floor_mod_i8")):
+        w = Writer()
+        x = w.input(np.array([-128, -7, 0, 5, 127, -9]), "i8", scale=0.04, zero=3)
+        y = w.input(np.array([3, -2, 5, -4, 10, 4]), "i8", scale=0.02, zero=-1)
+        out = w.tensor((), "i8", scale=0.5, zero=7)
+        w.operator(kind, [x, y], [out], version=2)
+        store(name, w, [out])
+
+
 def main():
     FOLDER.mkdir(exist_ok=True)
     reductions()
     slices()
     images()
     known_images()
+    divisions()
 
 
 if __name__ == "__main__":
