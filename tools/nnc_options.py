@@ -279,8 +279,8 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     ),
     "run": ("Compile a model and run it once.", _add_run),
     "bench": (
-        "Time a model where its code runs (WebAssembly: in Node), beside ONNX Runtime where that is "
-        "installed.",
+        "Time a model where its code runs (WebAssembly: in Node), beside ONNX Runtime where that "
+        "is installed.",
         _add_bench,
     ),
     "profile": ("Time each kernel of a model: a table, a page, a trace.", _add_profile),

@@ -6,6 +6,8 @@ import nnc
 import numpy as np
 import onnx
 import pytest
+from nnc.delivery.engines.loading import compiled as compiled_engine
+from nnc.delivery.engines.worker import Engine
 from nnc.dialects import nn
 from nnc.driver.compile import compile_model, load_module
 from nnc.driver.profiling import collect
@@ -143,3 +145,32 @@ def test_the_engine_s_clock_has_the_kernels_in_each_run(
     for run in profile.runs:
         assert all(took >= 0 for took in run.kernels)
         assert run.outside >= 0  # the stamps lie in the run: both are of one clock
+
+
+def test_a_package_s_worker_takes_the_engine_s_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Not those of calls through pipes."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("NNC_CACHE_LIMIT", "64G")
+    file = tmp_path / "model.onnx"
+    onnx.save(onnx.parser.parse_model(SQUEEZED.replace("float[n,1,3]", "float[4,1,3]")), file)
+    x = -np.arange(12, dtype=np.float32).reshape(4, 1, 3)
+    np.savez(tmp_path / "inputs.npz", x=x)
+    job = {
+        "file": compiled_engine.__file__,
+        "function": "load",
+        "imports": ["nnc"],
+        "distributions": [],
+        "model": str(file),
+        "inputs": str(tmp_path / "inputs.npz"),
+        "threads": 1,
+        "options": {"target": TARGET},
+    }
+    engine = Engine(job)
+    engine.load()
+    assert engine.task.timed is not None
+    monkeypatch.setattr(engine.task, "timed", lambda: 7.0)
+    assert engine.times(3) == {"ms": [7.0, 7.0, 7.0], "seconds": pytest.approx(0.021)}
+    engine.save(str(tmp_path / "outputs.npz"))
+    np.testing.assert_array_equal(np.load(tmp_path / "outputs.npz")["0000"], -x.reshape(-1))
