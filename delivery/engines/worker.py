@@ -106,9 +106,9 @@ class Engine:
 
     def load(self) -> dict[str, Any]:
         """Import the engine, then load the model, which is what is timed."""
+        function = getattr(_module(self.job["file"]), self.job["function"])
         for name in self.job["imports"]:
             import_module(name)
-        function = getattr(_module(self.job["file"]), self.job["function"])
         started = time.perf_counter()
         self.run = function(self.task)
         seconds = time.perf_counter() - started - (self.task.compile_seconds or 0.0)
