@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import re
 import secrets
 import signal
@@ -28,7 +29,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -43,6 +44,7 @@ from nnc.service.service import Service
 
 from .hostile_files import Hostile, spread
 from .hostile_models import private
+from .hostile_orders import TARGET, Inputs, refused_orders
 from .stores import free_port
 
 _MOST_MEMORY = 500_000_000
@@ -52,6 +54,8 @@ _USERS = ("ann", "bob")
 _DEFECTS = ("Traceback", "internal error", "SIGSEGV", "SIGABRT", "SIGBUS", "SIGILL", "SIGFPE")
 """What the answers about no model say: a command that broke instead of refusing."""
 _SLOWEST = 10
+_UPLOADS_OF_AN_ORDER = 20
+"""For each so many uploads, a package is ordered with hostile inputs, and one that is refused."""
 _SPENT = re.compile(r"^\[.* ([\d.]+) s of processor time", re.MULTILINE)
 """What a job's log says of each of its commands."""
 
@@ -66,6 +70,8 @@ class Found:
     uploads: int = 0
     states: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
+    orders: Counter[str] = field(default_factory=Counter)
+    """What became of packages with hostile inputs."""
     longest: float = 0.0
     slowest: list[tuple[float, str, str]] = field(default_factory=list)
     """Jobs that took the most processor time, with their names and what became of them."""
@@ -79,7 +85,8 @@ class Found:
 
     def add(self, other: Found) -> None:
         """Count what was found elsewhere, too."""
-        for name in ("uploads", "states", "errors", "spent", "processes", "seconds", "complaints"):
+        added = ("uploads", "states", "errors", "orders", "spent", "processes", "seconds")
+        for name in (*added, "complaints"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.longest = max(self.longest, other.longest)
         self.slowest = sorted([*self.slowest, *other.slowest], reverse=True)[:_SLOWEST]
@@ -93,7 +100,8 @@ class Found:
     def read(kept: dict[str, Any]) -> Found:
         """What `as_json` gave."""
         found = Found(**kept)
-        found.states, found.errors = Counter(found.states), Counter(found.errors)
+        for name in ("states", "errors", "orders"):
+            setattr(found, name, Counter(getattr(found, name)))
         return found
 
 
@@ -150,9 +158,14 @@ def descendants(pid: int) -> Iterator[int]:
 
 
 def run_hostile(
-    uploads: int, folder: Path, first: int = 0, seed: str = "hostile", clients: int = 4
+    uploads: int,
+    folder: Path,
+    first: int = 0,
+    seed: str = "hostile",
+    clients: int = 4,
+    orders: int = 0,
 ) -> Found:
-    """Send so many uploads to a new server, and say what was found."""
+    """Send so many uploads and orders to a new server, and say what was found."""
     found, started = Found(uploads=uploads), time.monotonic()
     home = folder / "service"
     service = Service(home, catalogue=Catalogue((), ()))
@@ -186,6 +199,9 @@ def run_hostile(
                 if trouble:
                     found.complaints.append(trouble)
         people[0].wait_until_done(server, found)
+        _order(people, range(first, first + orders), paths, guard.listener.getsockname(), found)
+        people[0].wait_until_done(server, found)
+        _check_orders(people, canary, found)
         _check(people, canary, found)
         found.memory = _peak(server.pid)
         if found.memory > _MOST_MEMORY:
@@ -259,6 +275,21 @@ class _Person:
         answer = self._http.patch(where, headers=headers, content=content)
         return "" if answer.is_success else f"{name!r}: {answer.status_code} {answer.text}"
 
+    def own_model(self) -> str:
+        """The model that every user has."""
+        return next(m["id"] for m in self.models() if m["name"] == f"private.{self.mark}.onnx")
+
+    def upload_inputs(self, name: str, content: bytes) -> str:
+        """Send a file of inputs; what it is called from then on."""
+        about = {"name": name, "bytes": len(content), "purpose": "inputs"}
+        id = self._http.post("/uploads", json=about).json()["id"]
+        headers = {"Upload-Offset": "0", "Content-Type": "application/octet-stream"}
+        return self._http.patch(f"/uploads/{id}", headers=headers, content=content).json()["inputs"]
+
+    def order(self, model: str, wish: Mapping[str, Any]) -> httpx.Response:
+        """What is said to an order."""
+        return self._http.post(f"/models/{model}/orders", json=wish)
+
     def get(self, path: str) -> httpx.Response:
         """An answer."""
         return self._http.get(path)
@@ -266,6 +297,55 @@ class _Person:
     def models(self) -> list[dict[str, Any]]:
         """All models of this user."""
         return self.get("/models").json()
+
+
+def _order(
+    people: list[_Person],
+    numbers: range,
+    paths: list[Path],
+    address: tuple[str, int],
+    found: Found,
+) -> None:
+    """Order packages of each user's own model with hostile inputs, and what is to be refused."""
+    inputs = Inputs("x", paths, address)
+    good = {"targets": [TARGET], "engines": ["nnc"]}
+    own = {person: person.own_model() for person in people}
+    last: dict[_Person, str] = {}
+    for number in numbers:
+        choice = random.Random(f"order {number}")
+        person, other = people[number % 2], people[1 - number % 2]
+        name, content = inputs.upload(choice)
+        last[person] = person.upload_inputs(name, content)
+        answer = person.order(own[person], {**good, "inputs": last[person]})
+        if answer.status_code != 201:
+            found.complaints.append(f"order {number}: {answer.status_code} {answer.text[:200]}")
+        wish = refused_orders(choice, last.get(other, "B" * 22))
+        model = own[choice.choice([other, person])] if "targets" in wish else own[person]
+        answer = person.order(model, wish)
+        if answer.status_code not in (400, 404, 409, 413, 422):
+            said = f"{answer.status_code} {answer.text[:200]}"
+            found.complaints.append(f"an order was not refused: {wish}: {said}")
+
+
+def _check_orders(people: list[_Person], canary: str, found: Found) -> None:
+    """Look at every answer about every order."""
+    for person in people:
+        secret = [canary, "root:x:0:0", *(one.mark for one in people if one is not person)]
+        for listed in person.get("/orders").json():
+            order = person.get(f"/orders/{listed['id']}")
+            for job in order.json()["jobs"]:
+                log = person.get(f"/jobs/{job['id']}/log").text
+                complain = _Complaints(found, f"order {job['id']}")
+                error = job["error"] or ""
+                found.orders[f"{job['state']} {error.replace(person.mark, '')[:50]}"] += 1
+                took = (job["ended"] or 0) - (job["started"] or 0)
+                found.longest = max(found.longest, took)
+                if job["state"] not in ("done", "failed"):
+                    complain(f"a job that is {job['state']}")
+                if any(one in text for text in (order.text, log) for one in secret):
+                    complain("somebody else's file in an answer")
+                if any(one in text for text in (error, log) for one in _DEFECTS):
+                    complain(error[:200] or log[-400:])
 
 
 def _check(people: list[_Person], canary: str, found: Found) -> None:
@@ -346,7 +426,11 @@ def main() -> int:
     while (left := args.uploads - found.uploads) > 0:
         with tempfile.TemporaryDirectory(prefix="nnc-hostile-") as folder:
             number, count = args.first + found.uploads, min(left, args.batch)
-            found.add(run_hostile(count, Path(folder), number, args.seed))
+            found.add(
+                run_hostile(
+                    count, Path(folder), number, args.seed, orders=count // _UPLOADS_OF_AN_ORDER
+                )
+            )
         if args.record:
             args.record.write_text(json.dumps({"of": key, "found": found.as_json()}, indent=1))
         print(f"{found.uploads} uploads in {found.seconds:.0f} s", file=sys.stderr, flush=True)
@@ -357,6 +441,8 @@ def main() -> int:
     print(f"{found.processes} looks at processes of jobs")
     for error, count in found.errors.most_common(20):
         print(f"{count:6} {error}")
+    for became, count in found.orders.most_common(20):
+        print(f"{count:6} packages with hostile inputs: {became}")
     for spent, name, became in found.slowest:
         print(f"{spent:6.1f} s of processor time: {name!r}: {became[:80]}")
     for complaint in found.complaints:

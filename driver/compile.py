@@ -230,7 +230,8 @@ def compile_model(
     accept: Callable[[Operation], None] | None = None,
 ) -> Model:
     """A callable from a model in any form that `load_module` takes: an executable in this process
-    where the target's code runs here, else in an emulator, unless `emulate` forbids it.
+    where the target's code runs here, else in an engine, or in an emulator unless `emulate`
+    forbids that.
 
     Without `fast_math` the floating-point operations are those of the model, in its order. With
     `cache`, a model that was compiled before is read from disk, see `driver/cache.py`. Where

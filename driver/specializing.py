@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.location import node_of
 from ..runtime.model import Model
+from ..runtime.timed import TimedRuns
 
 MOST_KEPT = 16
 """Models of fixed shapes that are kept, those that were used last."""
@@ -81,6 +83,13 @@ class Specializing(Model):
                 if not error.message.endswith(BY_SHAPES):
                     raise
         return self._for(shapes)._call(inputs)
+
+    def timed_on(self, inputs: Mapping[str, Any]) -> TimedRuns:
+        """Runs of the code that these inputs' shapes ask for."""
+        arrays = self._in_order((), inputs)
+        self._call(arrays)  # compiles it where there is none yet
+        shapes = tuple(np.shape(array) for array in arrays)
+        return self._fixed.get(shapes, self._open).timed_on(inputs)
 
     def _for(self, shapes: tuple[tuple[int, ...], ...]) -> Model:
         """The model for these shapes, compiled when it is first asked for. Raises NncError."""

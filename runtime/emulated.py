@@ -27,6 +27,8 @@ RUNNER_SOURCE = Path(__file__).parent / "runner.c"
 class Emulated(Model):
     """A compiled model whose calls go to a process in an emulator, one at a time."""
 
+    is_elsewhere = True
+
     def __init__(
         self,
         program: Program,
@@ -62,9 +64,8 @@ class Emulated(Model):
     def _call(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
         with self._lock:
             self._send(inputs)
-            if status := self._status():
-                raise self._failed(status, inputs)
-            return [self._receive(type) for type in self.output_types]
+            self._check_status(inputs)
+            return self._receive_all()
 
     def _send(self, inputs: list[np.ndarray]) -> None:
         try:
@@ -79,6 +80,15 @@ class Emulated(Model):
             self._to.flush()
         except OSError:
             raise self._ended() from None
+
+    def _check_status(self, inputs: list[np.ndarray]) -> None:
+        """Wait for a run's end. Raises NncError where it failed."""
+        if status := self._status():
+            raise self._failed(status, inputs)
+
+    def _receive_all(self) -> list[np.ndarray]:
+        """The outputs, in order."""
+        return [self._receive(type) for type in self.output_types]
 
     def _receive(self, type: TensorType) -> np.ndarray:
         """An output: its shape and its elements."""

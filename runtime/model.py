@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..ir.numpy_types import type_to_numpy
 from ..ir.types import ScalarType, TensorType, Type
 from .dlpack import as_array, is_tensor
 from .program import Signature
+from .timed import RunsHere, TimedRuns
 
 
 class Model(ABC):
@@ -20,6 +21,8 @@ class Model(ABC):
 
     parts: tuple[Model, ...] = ()
     """The models that it is made of."""
+    is_elsewhere: ClassVar[bool] = False
+    """Whether its code runs in another process."""
 
     def __init__(self, found: Signature) -> None:
         self.input_names, self.input_types = found.input_names, found.input_types
@@ -55,6 +58,19 @@ class Model(ABC):
         """The outputs by name, from inputs by name; states that are left out start anew."""
         outputs = self._as_given(self._call(self._in_order((), inputs)))
         return {name: outputs[i] for i, name in enumerate(self.output_names)}
+
+    def timed_on(self, inputs: Mapping[str, Any]) -> TimedRuns:
+        """Runs on these inputs, each timed where the model's code runs.
+
+        Raises NncError where a run goes to and fro between there and this process, so that its
+        time would be that of the way.
+        """
+        if any(part.is_elsewhere for part in self.parts):
+            raise NncError(
+                "the model has steps that only a host in Python takes, so that a run of it goes to "
+                "and fro between this process and the engine: its time says nothing of the code"
+            )
+        return RunsHere(self, inputs)
 
     @property
     def states(self) -> Sequence[str]:

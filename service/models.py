@@ -8,12 +8,14 @@ from sqlalchemy import Row, delete, select
 
 from .errors import NotFoundError
 from .names import checked_id
-from .queue import Queue
+from .queue import ACTIVE, Queue
 from .storage.database import Database
 from .storage.files import Files
 from .storage.schema import blobs, inputs, jobs, models
 
 _STATES = {"queued": "looking", "running": "looking", "done": "ready"}
+_LOOKS = ("look", "page")
+"""Kinds of the job that looks at a model: once it is checked, the job makes the page about it."""
 
 
 class Models:
@@ -26,7 +28,7 @@ class Models:
 
     def all(self, user: str) -> list[dict[str, Any]]:
         """The user's models, the newest first, without what was seen in them."""
-        look = jobs.c.kind == "look"
+        look = jobs.c.kind.in_(_LOOKS)
         looks = {job["model"]: job for job in self._queue.shown(user, look, reports=False)}
         query = _models(user).order_by(models.c.created.desc())
         with self._database.read() as connection:
@@ -43,7 +45,7 @@ class Models:
             row = connection.execute(_models(user).where(models.c.id == id)).first()
         if row is None:
             raise NotFoundError("there is no such model")
-        looks = self._queue.shown(user, (jobs.c.model == id) & (jobs.c.kind == "look"))
+        looks = self._queue.shown(user, (jobs.c.model == id) & jobs.c.kind.in_(_LOOKS))
         return _shown(row, looks[-1] if looks else None)
 
     def page(self, user: str, id: str) -> Row:
@@ -106,10 +108,13 @@ def _models(user: str) -> Any:
 
 def _shown(row: Row, look: dict[str, Any] | None) -> dict[str, Any]:
     state = _STATES.get(look["state"], "refused") if look else "refused"
-    found = look["report"] if look else None
-    early = look is not None and look["state"] == "running" and look["found"] is not None
-    if look is not None and early:  # the page about it is still being made
-        state, found = "ready", look["found"]
+    error, found = (look["error"], look["report"]) if look else (None, None)
+    making = False
+    if look is not None and look["kind"] == "page":  # it is checked, whatever comes of the page
+        making = look["state"] in ACTIVE
+        if state == "refused" and found is not None:
+            found = {**found, "no_page": error or "the job that makes it was cancelled"}
+        state, error = "ready", None
     return {
         "id": row.id,
         "name": row.name,
@@ -117,8 +122,8 @@ def _shown(row: Row, look: dict[str, Any] | None) -> dict[str, Any]:
         "sha256": row.sha256,
         "created": row.created,
         "state": state,
-        "error": look["error"] if look else None,
+        "error": error,
         "look": found,
         "look_job": look["id"] if look else None,
-        "pages": {"explore": bool(look) and "explore" in look["files"], "making": early},
+        "pages": {"explore": bool(look) and "explore" in look["files"], "making": making},
     }

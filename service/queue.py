@@ -2,6 +2,7 @@
 
     queued -> running -> done | failed
     queued | running -> cancelled
+    running -> queued                   as a job of another kind: a look goes on as a page
 
 A job is claimed for a time, its lease, which its owner renews. One whose lease ended is queued
 again: its owner was lost. Each claim is an attempt with a number; what an older attempt brings is
@@ -30,8 +31,9 @@ from .storage.files_of_results import stored_results
 from .storage.schema import blobs, inputs, job_files, models, orders, users
 from .storage.schema import jobs as rows
 
-KINDS = {"look": 0, "experiment": 0, "package": 1}
-"""Kinds of jobs with their ranks: of a user's own, what takes seconds is first."""
+KINDS = {"look": 0, "experiment": 0, "page": 1, "package": 1}
+"""Kinds of jobs with their ranks: of a user's own, what takes seconds is first. A page is what a
+look goes on as."""
 
 ACTIVE = ("queued", "running")
 
@@ -72,6 +74,8 @@ class Job:
     """How long it may take."""
     owner: str
     attempt: int
+    summary: Any = None
+    """What was found before it went on as a job of this kind."""
 
 
 class Queue:
@@ -199,6 +203,21 @@ class Queue:
             copy_to(self._files.blobs, blob, found[kind])
         return found
 
+    def fetch_log(self, job: Job, path: Path) -> Path | None:
+        """Write the log of what a job was before it went on as this kind; None where there is none.
+
+        Raises NncError.
+        """
+        if job.summary is None:
+            return None
+        query = select(job_files.c.blob).where(job_files.c.job == job.id, job_files.c.name == "log")
+        with self._database.read() as connection:
+            blob = connection.scalar(query)
+        if blob is None:
+            return None
+        copy_to(self._files.blobs, blob, path)
+        return path
+
     def finish(
         self,
         job: Job,
@@ -213,17 +232,36 @@ class Queue:
         these names. Results that exceed the user's quota make a failed job of it. Raises
         NncError where they cannot be stored; the job is then still running.
         """
+        if state == "done" and isinstance(job.summary, dict):
+            summary = {**job.summary, **(summary or {})}
         change = {
             "state": state,
-            "summary": storable(summary),
+            "summary": storable(job.summary if summary is None else summary),
             "error": storable((error or "")[:_LONGEST_ERROR]) or None,
             "ended": time.time(),
             "owner": None,
             "lease": None,
         }
+        return self._commit(job, change, files or {})
+
+    def go_on(self, job: Job, kind: str, summary: Any, files: Mapping[str, Path]) -> bool:
+        """Queue a job again as one of another kind, with what was found so far; as `finish`."""
+        change = {
+            "state": "queued",
+            "kind": kind,
+            "rank": KINDS[kind],
+            "summary": storable(summary),
+            "progress": None,
+            "owner": None,
+            "lease": None,
+        }
+        return self._commit(job, change, files)
+
+    def _commit(self, job: Job, change: dict[str, Any], files: Mapping[str, Path]) -> bool:
+        """Change a job and store its files, all of it or nothing; see `finish`."""
         if self.cancelled(job):
             return False
-        with stored_results(self._files.blobs, files or {}) as results:
+        with stored_results(self._files.blobs, files) as results:
             with self._database.write() as connection:
                 try:
                     self._files.check_room(connection, job.user, results.bytes)
@@ -237,12 +275,20 @@ class Queue:
                 changed = connection.execute(update(rows).where(_held(job)).values(change))
                 if not changed.rowcount:
                     return False
+                self._remove_files(connection, job, [result.name for result in wanted])
                 for result in wanted:
                     self._files.note(connection, job.user, result.id, result.bytes, result.sha256)
                     row = {"job": job.id, "name": result.name, "blob": result.id}
                     connection.execute(insert(job_files).values(row))
             results.keep(wanted)
         return True
+
+    def _remove_files(self, connection: Connection, job: Job, names: Sequence[str]) -> None:
+        """Delete what an earlier part of a job has stored under these names."""
+        old = and_(job_files.c.job == job.id, job_files.c.name.in_(names))
+        found = list(connection.scalars(select(job_files.c.blob).where(old)))
+        connection.execute(delete(job_files).where(old))
+        self._files.remove(connection, found)
 
     def waiting(self, targets: Sequence[str]) -> dict[str, float]:
         """Of these targets those that jobs wait for, and since when the oldest one does."""
@@ -453,6 +499,7 @@ def _job(connection: Connection, id: str) -> Job:
         row.quota_seconds,
         row.owner,
         row.attempt,
+        row.summary,
     )
 
 
@@ -464,7 +511,4 @@ _SHOWN = (
 
 def _shown(row: Row, place: int | None, names: list[str]) -> dict[str, Any]:
     shown = {name: row._mapping[name] for name in _SHOWN}
-    progress = dict(shown["progress"] or {})
-    found = progress.pop("found", None)
-    shown["progress"] = progress or None
-    return {**shown, "place": place, "report": row.report, "files": names, "found": found}
+    return {**shown, "place": place, "report": row.report, "files": names}

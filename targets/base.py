@@ -235,7 +235,8 @@ class Target(ABC):
     def check_runs(self, emulate: bool = True) -> None:
         """Raise NncError where nothing on this machine runs its code: it says what to install.
 
-        Without `emulate` only this process counts.
+        Without `emulate` it is for times: an emulator, which is slower than any machine, does not
+        count, an engine that makes code of this processor does.
         """
         self.check_runs_here()
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..driver.compile import compile_model
+from ..driver.profiling.collect import Spread
 from .inputs import check_inputs, gather_inputs
 
 if TYPE_CHECKING:
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 
 
 def bench_model(model: str, args: argparse.Namespace, session: Session) -> Iterator[str]:
-    """Lines of a small table: compile time, median and spread in ms, the ratio, the error."""
+    """Lines of a small table: compile time, median and spread in ms, the ratio, the error.
+
+    Code is timed where it runs: in this process, on a device, or by an engine.
+    """
     started = time.perf_counter()
     executable = compile_model(
         model,
@@ -36,7 +40,8 @@ def bench_model(model: str, args: argparse.Namespace, session: Session) -> Itera
     )
     seconds = time.perf_counter() - started
     inputs = gather_inputs(executable, args, session.streams)
-    runners: dict[str, Callable[[], Any]] = {"nnc": lambda: executable.run(inputs)}
+    ours = executable.timed_on(inputs)
+    runners: dict[str, Callable[[], int]] = {"nnc": ours.run}
     peer = None
     if model.endswith(".onnx"):
         from ..frontends.onnx import constant_values
@@ -44,31 +49,44 @@ def bench_model(model: str, args: argparse.Namespace, session: Session) -> Itera
         constants = constant_values(model, session.choices["constants"])
         peer = _onnxruntime(model, args.threads, {**inputs, **constants})
     if peer is not None:
-        runners["onnxruntime"] = peer
+        runners["onnxruntime"] = _timed(peer)
     times = interleaved(runners, args.runs)
-    yield f"{'':14}{'median ms':>12}{'min':>10}{'max':>10}"
+    yield f"{'':14}{'median ms':>12}{'min':>10}{'max':>10}{'10 %':>10}{'90 %':>10}"
     for name, values in times.items():
-        median = statistics.median(values)
-        yield f"{name:14}{median:12.3f}{min(values):10.3f}{max(values):10.3f}"
-    yield f"compiled in {seconds:.1f} s, {args.threads} thread(s), {args.runs} runs each"
+        shown = Spread.of(values)
+        spread = (shown.median, min(values), max(values), shown.low, shown.high)
+        yield f"{name:14}{spread[0]:12.3f}" + "".join(f"{ms:10.3f}" for ms in spread[1:])
+    where = f", nnc's timed {ours.where}" if ours.where else ""
+    yield f"compiled in {seconds:.1f} s, {args.threads} thread(s), {args.runs} runs each{where}"
     if peer is not None:
         ratios = [o / n for n, o in zip(times["nnc"], times["onnxruntime"], strict=True)]
         yield f"nnc is {statistics.median(ratios):.2f}x as fast as ONNX Runtime"
-        yield f"largest relative difference: {_difference(executable.run(inputs), peer()):.2e}"
+        yield f"largest relative difference: {_difference(ours.outputs(), peer()):.2e}"
 
 
-def interleaved(runners: dict[str, Callable[[], Any]], runs: int) -> dict[str, list[float]]:
-    """Milliseconds of each run; the runners take turns, so that drift meets all of them."""
+def interleaved(runners: dict[str, Callable[[], int]], runs: int) -> dict[str, list[float]]:
+    """Milliseconds of each run, from runners that give nanoseconds; they take turns, so that drift
+    meets all of them.
+    """
     for run in runners.values():
         run()
         run()
     times: dict[str, list[float]] = {name: [] for name in runners}
     for _ in range(runs):
         for name, run in runners.items():
-            started = time.perf_counter()
-            run()
-            times[name].append(1e3 * (time.perf_counter() - started))
+            times[name].append(run() / 1e6)
     return times
+
+
+def _timed(run: Callable[[], Any]) -> Callable[[], int]:
+    """How many nanoseconds a call takes."""
+
+    def timed() -> int:
+        started = time.perf_counter_ns()
+        run()
+        return time.perf_counter_ns() - started
+
+    return timed
 
 
 def _onnxruntime(model: str, threads: int, inputs: dict) -> Callable[[], Any] | None:
@@ -81,8 +99,8 @@ def _onnxruntime(model: str, threads: int, inputs: dict) -> Callable[[], Any] | 
     return lambda: dict(zip(names, session.run(names, inputs), strict=True))
 
 
-def _difference(ours: dict, theirs: dict) -> float:
-
+def _difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> float:
+    """The largest difference of an output, in parts of its largest value."""
     worst = 0.0
     for name, want in theirs.items():
         scale = float(np.max(np.abs(want.astype(np.float64)), initial=0.0)) or 1.0

@@ -278,7 +278,11 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
         _add_compile,
     ),
     "run": ("Compile a model and run it once.", _add_run),
-    "bench": ("Time a model, beside ONNX Runtime where it is installed.", _add_bench),
+    "bench": (
+        "Time a model where its code runs (WebAssembly: in Node), beside ONNX Runtime where that "
+        "is installed.",
+        _add_bench,
+    ),
     "profile": ("Time each kernel of a model: a table, a page, a trace.", _add_profile),
     "calibrate": (
         "Measure this machine's numbers (clock, arithmetic, caches, memory, threads, functions) "

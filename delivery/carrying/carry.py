@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def carry(
     except NncError as error:
         outcome = Outcome("failed", error.message)
     files = {**outcome.files, "log": place.log()}
-    return Outcome(outcome.state, outcome.message, files, outcome.summary)
+    return replace(outcome, files=files)
 
 
 def _model(place: Place) -> str:
@@ -76,7 +77,7 @@ def _stem(archive: str) -> str:
 
 
 def _look(job: Job, place: Place, model: str) -> Outcome:
-    """What is in a model, which progress has as `found` while the page about it is made."""
+    """What is in a model; the page about it is another job, as it may take minutes."""
     ended = place.run(
         "nnc.tools.nnc", ["check", "--json", model], seconds=LOOK_SECONDS, nice=_POLITE
     )
@@ -89,15 +90,17 @@ def _look(job: Job, place: Place, model: str) -> Outcome:
     if found.get("unsupported"):
         found["no_page"] = "it needs the whole model, of which some is not supported"
         return Outcome("done", "", {}, found)
-    place.tell("explore", 0.5, "makes the page that shows the model's inside", found=found)
+    return Outcome("done", "", {}, found, then="page")
+
+
+def _page(job: Job, place: Place, model: str) -> Outcome:
+    """The page that shows a model's inside; where there is none, `no_page` says why."""
+    place.tell("explore", 0.0, "makes the page that shows the model's inside")
     page = ["explore", model, "-o", "explore.html"]
     ended = place.run("nnc.tools.nnc", page, seconds=PAGE_SECONDS, nice=_POLITE)
-    files: dict[str, Path] = {}
-    if ended.good:
-        files["explore"] = place.take("explore.html", "explore")
-    else:
-        found["no_page"] = place.fault(ended)
-    return Outcome("done", "", files, found)
+    if not ended.good:
+        return Outcome("done", "", {}, {"no_page": place.fault(ended)})
+    return Outcome("done", "", {"explore": place.take("explore.html", "explore")}, {})
 
 
 def _package(job: Job, place: Place, model: str) -> Outcome:
@@ -151,6 +154,7 @@ def _plain(word: Any) -> str:
 
 _KINDS: Mapping[str, Callable[[Job, Place, str], Outcome]] = {
     "look": _look,
+    "page": _page,
     "package": _package,
     "experiment": _experiment,
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-Kind = Literal["look", "package", "experiment"]
+Kind = Literal["look", "page", "package", "experiment"]
 
 
 @dataclass(frozen=True)
@@ -33,13 +33,15 @@ class Job:
 class Outcome:
     """What came of a job: `message` says why it failed; `files` are results by name.
 
-    Names are `package`, `report`, `log`, `explore`; `summary` is JSON, for the database.
+    Names are `package`, `report`, `log`, `explore`; `summary` is JSON, for the database. A job that
+    is done may go on as one of another kind, `then`, which waits for its own turn.
     """
 
     state: Literal["done", "failed"]
     message: str = ""
     files: Mapping[str, Path] = field(default_factory=dict)
     summary: Any = None
+    then: Kind | None = None
 
 
 Progress = Callable[[Mapping[str, Any]], None]

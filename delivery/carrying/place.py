@@ -87,9 +87,9 @@ class Place:
         """Seconds of the job's that are left."""
         return self._ends - time.monotonic()
 
-    def tell(self, step: str, done: float, text: str, **found: Any) -> None:
-        """Say how far the job is, and what was found so far."""
-        self._progress({"step": step, "done": done, "text": text, **found})
+    def tell(self, step: str, done: float, text: str) -> None:
+        """Say how far the job is."""
+        self._progress({"step": step, "done": done, "text": text})
 
     def run(
         self,

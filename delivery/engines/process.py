@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import select
 import signal
 import subprocess
@@ -24,6 +25,7 @@ _PATIENCE = 10.0
 """Seconds that a process may take to end when it is told to."""
 _MOST_ANSWER = 1 << 26
 """Bytes of an answer."""
+_RAISED = re.compile(r"[A-Za-z_][\w.]*(Error|Exception): ")
 _MOST_SAID = 300
 """Characters of what a process said at last that a reason quotes."""
 
@@ -148,7 +150,10 @@ class EngineProcess:
         self._log.seek(max(0, size - (1 << 16)))
         said = self._log.read().decode("utf-8", "replace").splitlines()
         lines = [text.strip() for text in said if text.strip()]
-        return lines[-1][:_MOST_SAID] if lines else f"exit code {code}"
+        # An exception may say several lines, of which the first is what it is about.
+        raised = [text for text in said if _RAISED.match(text)]
+        last = (raised or lines)[-1:]
+        return last[0][:_MOST_SAID] if last else f"exit code {code}"
 
     def _kill(self) -> None:
         with suppress(ProcessLookupError, PermissionError):

@@ -106,7 +106,7 @@ ENGINES: Sequence[Engine] = (
         ("tensorflow",), "tensorflow.load_saved_model", is_framework=True,
     ),
     Engine(
-        "keras", "Keras", (KERAS,), ("keras",), ("tensorflow", "keras"),
+        "keras", "Keras", (KERAS,), ("keras",), ("keras",),
         "tensorflow.load_keras", is_framework=True,
     ),
     Engine(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 import statistics
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from ...kernels.kernel_costs import Cost, kernel_cost
 from ...lowering.pipelines import pipeline
 from ...memory.instrument_kernels import INNER, PIECES, TIMES, inner_calls, kernel_units
 from ...targets.attribute import attach, target_of
+from ...targets.wasm.levels import Wasm
 from ..compile import compile_model, run_stages
 from .peaks import Peaks, measure_peaks
 
@@ -232,7 +232,8 @@ class _Instrumented:
     ) -> None:
         self.calls: list[Called] = []
         self.inner: list[tuple[int, Called]] = []
-        attach(module, target_of(module, target)).check_runs(emulate=False)
+        self.target = attach(module, target_of(module, target))
+        self.target.check_runs(emulate=False)
         run_stages(module, target=target, last="bufferize", progress=progress)
         counted = threads if threads > 1 else 0
         clock = pipeline(f"builtin.module(instrument-kernels{{threads={counted}}})")
@@ -279,29 +280,24 @@ def profile_model(
     progress(f"running it {runs} times")
     counts: list[np.ndarray] = []
     inner: list[np.ndarray] = []
+    timed = made.executable.timed_on(inputs)
 
-    def run() -> Iterable[int]:
-        outputs = made.executable.run(inputs)
+    def run() -> Run:
+        wall, outputs = timed.run(), timed.outputs()
         if INNER in outputs:
             inner.append(outputs[INNER])
         if PIECES in outputs:
             counts.append(outputs[PIECES])
-        return outputs[TIMES]
+        return Run(wall, tuple(map(int, outputs[TIMES])))
 
     measured = measure(run, runs)
     progress("measuring what the machine can do")
-    profile = Profile.of(name, threads, made.calls, measured, measure_peaks(threads))
+    engine = made.target if isinstance(made.target, Wasm) else None
+    peaks = measure_peaks(threads, engine)
+    profile = Profile.of(name, threads, made.calls, measured, peaks)
     return profile.with_pieces(counts[WARM_UP:]).with_inner(made.inner, inner[WARM_UP:])
 
 
-def measure(
-    run: Callable[[], Iterable[int]], runs: int, clock: Callable[[], int] = time.perf_counter_ns
-) -> list[Run]:
-    """So many runs by the clock; `run` returns the stamps of its kernels."""
-    measured = []
-    for _ in range(runs + WARM_UP):
-        started = clock()
-        stamps = run()
-        wall = clock() - started
-        measured.append(Run(wall, tuple(map(int, stamps))))
-    return measured[WARM_UP:]
+def measure(run: Callable[[], Run], runs: int) -> list[Run]:
+    """So many runs, behind those that warm up."""
+    return [run() for _ in range(runs + WARM_UP)][WARM_UP:]

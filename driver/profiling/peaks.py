@@ -7,9 +7,11 @@ the peaks that a quiet one had.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +23,10 @@ from ...ir.syntax.parser import parse_module
 from ...targets.attribute import detailed
 from ...targets.base import described_host, host
 from ...targets.processor import Processor
+from ...targets.wasm.levels import Wasm
+from ..calibrating.engine import EngineBench
 from ..calibrating.loops import READERS, Loop, accumulators, multiply_adds, reading
-from ..calibrating.measuring import seconds_on_threads
+from ..calibrating.measuring import Experiment, seconds_on_threads
 from ..compile import compile_model
 
 _STEPS = 500_000
@@ -64,24 +68,34 @@ class Peaks:
         return next((one for one in self.levels if size <= one.bytes), self.levels[-1])
 
 
-def measure_peaks(threads: int = 1) -> Peaks:
-    """The best of some tries on this many threads at once, now or before on this processor."""
-    target = described_host() or host()
-    machine = target.machine
+def measure_peaks(threads: int = 1, engine: Wasm | None = None) -> Peaks:
+    """The best of some tries on this many threads at once, now or before on this processor: by its
+    own code, or by that which an engine makes of WebAssembly.
+
+    Raises NncError where the engine is missing.
+    """
+    here = described_host() or host()
+    machine = here.machine
     assert isinstance(machine, Processor)  # as all machines that run this are
-    lanes, chains = machine.lanes(4), accumulators(machine)
-    operations = 2 * lanes * chains * _STEPS
-    seconds = _best(multiply_adds(machine, lanes, chains, _STEPS), threads)
-    rates = {"arithmetic": threads * operations / seconds}
+    vectors = machine if engine is None else engine.machine
+    assert isinstance(vectors, Processor)
+    lanes, chains = vectors.lanes(4), accumulators(vectors)
+    loops = {"arithmetic": multiply_adds(vectors, lanes, chains, _STEPS)}
+    done = {"arithmetic": 2 * lanes * chains * _STEPS}
     sizes = {"L1": machine.l1_bytes, "L2": machine.l2_bytes, "L3": machine.l3_bytes}
     for name, size in {**sizes, "memory": 2 * _FROM_MEMORY}.items():
         # Half of it, as a level is shared with all else that is in use.
         own = size // 2 if name != "L3" else size // 2 // threads
         elements = max(own // 4 // (READERS * lanes), 1) * READERS * lanes
         passes = max(1, _READ // (4 * elements))
-        seconds = _best(reading(lanes, elements, passes), threads)
-        rates[name] = threads * 4 * elements * passes / seconds
-    best = _kept(f"{detailed(target)}, {threads} threads", rates)
+        loops[name], done[name] = reading(lanes, elements, passes), 4 * elements * passes
+    if engine is None:
+        seconds = {name: _best(loop, threads) for name, loop in loops.items()}
+    else:
+        seconds = _best_in_engine(loops, threads, engine)
+    rates = {name: threads * done[name] / seconds[name] for name in loops}
+    key = detailed(here) if engine is None else f"{engine.name} on {detailed(here)}"
+    best = _kept(f"{key}, {threads} threads", rates)
     bounds = (machine.l1_bytes * threads, machine.l2_bytes * threads, machine.l3_bytes, np.inf)
     levels = [
         Level(name, bound, best[name] / 1e9)
@@ -124,7 +138,27 @@ def _best(loop: Loop, threads: int) -> float:
     """How many seconds the loop takes when that many threads run it at once."""
     executable = compile_model(parse_module(loop.text()), cache=False)
     arrays = [np.full(loop.size, 0.5, np.float32) for _ in range(threads)]
-    times = [seconds_on_threads(executable, arrays) for _ in range(_FEWEST)]
+    return _settled(lambda: seconds_on_threads(executable, arrays))
+
+
+def _best_in_engine(loops: Mapping[str, Loop], threads: int, engine: Wasm) -> dict[str, float]:
+    """The same of all loops, by an engine for each thread. Raises NncError."""
+    experiments = [Experiment(name=name, loop=loop, units=1) for name, loop in loops.items()]
+    with ExitStack() as opened:
+        pool = opened.enter_context(ThreadPoolExecutor(threads))
+        benches = [EngineBench(experiments, engine) for _ in range(threads)]
+        for one in benches:
+            opened.callback(one.close)
+
+        def seconds(name: str) -> float:
+            return max(pool.map(lambda one: one.times([name])[0].seconds, benches))
+
+        return {name: _settled(partial(seconds, name)) for name in loops}
+
+
+def _settled(seconds: Callable[[], float]) -> float:
+    """The least of several tries, of which two agree if they ever do."""
+    times = [seconds() for _ in range(_FEWEST)]
     while len(times) < _MOST and sorted(times)[1] > _AGREE * min(times):
-        times.append(seconds_on_threads(executable, arrays))
+        times.append(seconds())
     return min(times)

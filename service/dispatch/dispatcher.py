@@ -112,6 +112,8 @@ class _Attempt:
         self._asked = self._renewed = time.monotonic()
         self._told = 0.0
         self._unwanted = False
+        self._earlier: Path | None = None
+        """The log of what the job was before."""
 
     def go(self, work: Path) -> bool:
         """Whether the job is settled: committed, or nobody's any more."""
@@ -134,6 +136,7 @@ class _Attempt:
         arrived.mkdir()
         try:
             files = self._queue.fetch(job, arrived)
+            self._earlier = self._queue.fetch_log(job, folder / "earlier")
         except StoreFullError as error:
             return Outcome("failed", error.message)
         work = Work(job.kind, job.options, files, float(job.seconds))  # type: ignore[arg-type]
@@ -169,8 +172,14 @@ class _Attempt:
         Raises NncError where even that cannot be noted.
         """
         files = dict(outcome.files)
+        if self._earlier is not None and "log" in files:
+            own = files["log"].read_bytes()
+            files["log"].write_bytes(self._earlier.read_bytes() + own)
         for left in reversed(range(_STORING)):
             try:
+                if outcome.then is not None:
+                    self._queue.go_on(self._job, outcome.then, outcome.summary, files)
+                    return
                 self._queue.finish(
                     self._job, outcome.state, outcome.summary, files, outcome.message or None
                 )

@@ -13,7 +13,7 @@ from ...delivery.confined.limits import Limits
 from ...delivery.confined.start import Confinement
 from ..queue import Wanted
 
-LOOKS = ("look",)
+LOOKS, PAGES = ("look",), ("page",)
 PACKAGES = ("package",)
 MEASURING = (*PACKAGES, "experiment")
 """Kinds of jobs that measure: one at a time on a machine, or they disturb each other's figures."""

@@ -14,13 +14,13 @@ from ...delivery.confined.start import Confinement
 from ..queue import Wanted
 from ..service import Service
 from .dispatcher import Dispatcher, Say
-from .hands import LOOKS, MEASURING, PACKAGES, Hands, Here
+from .hands import LOOKS, MEASURING, PACKAGES, PAGES, Hands, Here
 
 
 @dataclass(frozen=True)
 class Dispatching:
-    """How jobs are carried out: `looks` at once on this machine, as many packages that nothing is
-    measured for, and where else.
+    """How jobs are carried out: `looks` at once on this machine, as many pages about models, as
+    many packages that nothing is measured for, and where else.
 
     `scheduler` with `certificates` is that of a fleet. `private` are folders, beside the service's
     own, that no job may see.
@@ -52,7 +52,8 @@ def dispatching(
             )
             say(f"jobs are confined: {confinement.about}")
             hands: list[Hands] = [
-                Here(f"look-{number}", Wanted(LOOKS), confinement, how.limits)
+                Here(f"{kinds[0]}-{number}", Wanted(kinds), confinement, how.limits)
+                for kinds in (LOOKS, PAGES)
                 for number in range(how.looks)
             ]
             measured = Wanted(MEASURING)

@@ -50,7 +50,8 @@ class Database:
     def prepare(self) -> None:
         """Make the tables, or bring older ones to this version.
 
-        Raises NncError where the database cannot be reached, or is of a newer version.
+        Raises NncError where the database cannot be reached, or is of a version that nothing is
+        known to make this one of: a newer one, or one that no nnc has written.
         """
         try:
             with self.write() as connection:
@@ -63,7 +64,7 @@ class Database:
                     row = {"key": "version", "value": str(SCHEMA_VERSION)}
                     connection.execute(insert(meta).values(row))
                 else:
-                    _migrate(connection, int(found), self.shown)
+                    _migrate(connection, found, self.shown)
         except OperationalError as error:
             raise NncError(f"cannot open the database {self.shown}: {_reason(error)}") from None
         except DBAPIError as error:
@@ -160,12 +161,22 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _migrate(connection: Connection, found: int, shown: str) -> None:
+def _migrate(connection: Connection, written: str | None, shown: str) -> None:
+    try:
+        found = int(written or "")
+    except ValueError:
+        raise NncError(f"{shown} is of no version that is a number: '{written}'") from None
     if found > SCHEMA_VERSION:
         raise NncError(
             f"{shown} is of version {found}, and this nnc knows {SCHEMA_VERSION}: use a newer nnc"
         )
-    for version in range(found + 1, SCHEMA_VERSION + 1):
+    steps = range(found + 1, SCHEMA_VERSION + 1)
+    if not MIGRATIONS.keys() >= set(steps):
+        raise NncError(
+            f"{shown} is of version {found}, of which this nnc makes no {SCHEMA_VERSION}: first "
+            "start an nnc between the two"
+        )
+    for version in steps:
         MIGRATIONS[version](connection)
         connection.execute(update(meta).where(meta.c.key == "version").values(value=str(version)))
 

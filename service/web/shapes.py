@@ -175,11 +175,11 @@ class Job(BaseModel):
     """A job; `place` is 1 for the next one, and `files` names what can be fetched of it.
 
     `report` is what came of it as JSON: of a package what was measured, of a look what
-    `nnc check --json` said.
+    `nnc check --json` said. A look goes on as a `page`, which shows the model's inside.
     """
 
     id: str
-    kind: Literal["look", "package", "experiment"]
+    kind: Literal["look", "page", "package", "experiment"]
     model: str
     order: str | None
     options: dict[str, Any]

@@ -15,6 +15,9 @@ OLDEST = 20
 """The first version of Node that is supported."""
 RELAXED, RELAXED_FLAG = 22, "--experimental-wasm-relaxed-simd"
 """The first version that has relaxed vectors by itself, and what those before are asked by."""
+AT_ONCE = ("--no-liftoff", "--no-wasm-tier-up")
+"""Node's flags for code that its first call makes as fast as it will ever be. All of it before the
+first call, by `--no-wasm-lazy-compilation`, is what Node 24 may wait for without end."""
 _INSTALL = f"install Node {OLDEST} or newer (https://nodejs.org, or `apt-get install nodejs`)"
 
 

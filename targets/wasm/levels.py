@@ -116,6 +116,10 @@ class Wasm(LlvmTarget):
     def obstacle(self) -> str:
         return "WebAssembly runs in an engine"
 
+    def check_runs(self, emulate: bool = True) -> None:
+        # An engine makes code of this processor, so it emulates nothing.
+        super().check_runs()
+
     @property
     def has_clock(self) -> bool:
         return True

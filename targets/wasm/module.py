@@ -25,10 +25,11 @@ from ...ir.diagnostics import NncError
 from ...ir.files import Part, write_together
 from ...ir.timing import Timed, untimed
 from ...runtime.abi import FIRST_FAILURE, PARALLEL_FOR, POOL_CREATE, PREPARE, RUN
-from ...runtime.emulated import Emulated
 from ...runtime.program import Program
 from ..emulator import Runner
 from ..llvm.ir import llvm_ir
+from .engine import AT_ONCE
+from .in_engine import InEngine
 from .linker import MEMORY, PAGE, STACK, WasmToolchain
 from .replacing import EngineModel
 
@@ -54,21 +55,19 @@ _CALLED = (
 """Functions of `wasm.c` that code of kernels may call."""
 SECTION = "nnc"
 REPLACING_SOURCE = ROOM / "wasm_replacing.mjs"
-_AT_ONCE = ("--no-liftoff", "--no-wasm-tier-up")
-"""Node's flags for code that its first call makes as fast as it will ever be. All of it before the
-first call, by `--no-wasm-lazy-compilation`, is what Node 24 may wait for without end."""
 _PLACEHOLDER = 'const MODEL = "MODEL";'
 _PROBES = {"simd128": "128-bit vectors (SIMD)", "relaxed-simd": "relaxed vectors (relaxed SIMD)"}
 """LLVM's features that an engine may lack, and what the loader calls them."""
 
 
-def in_engine(target: Wasm, engine: Runner, program: Program, threads: int) -> Emulated:
+def in_engine(target: Wasm, engine: Runner, program: Program, threads: int) -> InEngine:
     """The program as a callable, in an engine outside of browsers. Raises NncError."""
     folder = TemporaryDirectory(prefix="nnc-")
     path = Path(folder.name) / "model.wasm"
     loader = write_module(target, program, path, ArtifactOptions())[1]
-    command = [*engine.command(), str(RUNNER_SOURCE), str(loader), str(threads)]
-    return Emulated(program, command, folder, threads)
+    start, *flags = engine.command()
+    run = [*flags, str(RUNNER_SOURCE), str(loader), str(threads)]
+    return InEngine(program, [start, *run], [start, *AT_ONCE, *run], folder, threads)
 
 
 def replacing_in_engine(target: Wasm, engine: Runner, program: Program, count: int) -> EngineModel:
@@ -78,7 +77,7 @@ def replacing_in_engine(target: Wasm, engine: Runner, program: Program, count: i
     options, replaceable = ArtifactOptions(), Replaceable(count)
     loader = write_module(target, program, path, options, replaceable=replaceable)[1]
     start, *flags = engine.command()
-    command = [start, *_AT_ONCE, *flags, str(REPLACING_SOURCE), str(loader), str(count)]
+    command = [start, *AT_ONCE, *flags, str(REPLACING_SOURCE), str(loader), str(count)]
     return EngineModel(target, target.toolchain(), program, command, folder)
 
 

@@ -167,16 +167,22 @@ class Model {
     return program.take();
   }
 
-  /** What runs once on these inputs, again and again, and gives the milliseconds that the code took. */
+  /**
+   * What runs once on these inputs, again and again, and gives the milliseconds that the code took; its
+   * `outputs` are those of the last run. No other call may come between.
+   */
   timer(inputs) {
     const program = this.#program;
     if (!program) throw disposedOf();
     const given = program.put(checkedInputs(inputs ?? {}));
-    return () => {
+    const run = () => {
       const started = performance.now();
       this.#call(program, given);
-      return performance.now() - started;
+      const took = performance.now() - started;
+      run.outputs = program.take();
+      return took;
     };
+    return run;
   }
 
   #call(program, given) {

@@ -43,6 +43,41 @@ function receiveKind() {
   return { dims, bytes: dims?.reduce((size, extent) => size * extent, bytes) };
 }
 
+// The inputs of a call by name, behind how many inputs and outputs it has.
+function receiveInputs(model, arrayOf, inputs, outputs) {
+  const given = {};
+  for (let i = 0; i < inputs; i++) {
+    const { dims, bytes } = receiveKind();
+    const input = model.inputs[i];
+    given[input.name] = { data: new (arrayOf(input))(receive(bytes).buffer), dims };
+  }
+  for (let i = 0; i < outputs; i++) receiveKind();
+  return given;
+}
+
+export const receiveCall = (model, arrayOf) => receiveInputs(model, arrayOf, ...numbers(2));
+
+// What a run gives, behind its status; nothing where it failed as the model says.
+export function attempted(run) {
+  let made;
+  try {
+    made = run();
+  } catch (error) {
+    if (!error.status) throw error;
+    send(error.status);
+    return undefined;
+  }
+  send(0);
+  return made;
+}
+
+export function sendOutputs(model, made) {
+  for (const { name } of model.outputs) {
+    send(...made[name].dims);
+    answer(made[name].data);
+  }
+}
+
 // Runs a model whenever it is asked to. A negative number in place of the count of inputs asks for
 // another of `commands`.
 export function serve(model, arrayOf, commands = {}) {
@@ -53,25 +88,8 @@ export function serve(model, arrayOf, commands = {}) {
       commands[inputs](outputs);
       continue;
     }
-    const given = {};
-    for (let i = 0; i < inputs; i++) {
-      const { dims, bytes } = receiveKind();
-      const input = model.inputs[i];
-      given[input.name] = { data: new (arrayOf(input))(receive(bytes).buffer), dims };
-    }
-    for (let i = 0; i < outputs; i++) receiveKind();
-    let made;
-    try {
-      made = model.runSync(given);
-    } catch (error) {
-      if (!error.status) throw error;
-      send(error.status);
-      continue;
-    }
-    send(0);
-    for (const { name } of model.outputs) {
-      send(...made[name].dims);
-      answer(made[name].data);
-    }
+    const given = receiveInputs(model, arrayOf, inputs, outputs);
+    const made = attempted(() => model.runSync(given));
+    if (made) sendOutputs(model, made);
   }
 }

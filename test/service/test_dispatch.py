@@ -6,7 +6,7 @@ import time
 import pytest
 from nnc.delivery.carrying.job import CancelledError, LostError, Outcome
 from nnc.service.dispatch.dispatcher import Dispatcher
-from nnc.service.dispatch.hands import LOOKS, MEASURING
+from nnc.service.dispatch.hands import LOOKS, MEASURING, PAGES
 from nnc.service.errors import StoreFullError
 from nnc.service.queue import Wanted
 
@@ -79,6 +79,34 @@ def test_hands_take_the_jobs_that_they_are_for(person, service):
     assert [job.kind for job in looks.seen] == ["look"]
     assert [job.target for job in host.seen] == ["host"] * 2
     assert [job.target for job in others.seen] == ["c"] * 2
+
+
+def test_a_page_holds_up_no_look(person, service):
+    """A look goes on as a page, which is another pair of hands' and has both logs."""
+    ann = person()
+    enough = threading.Event()
+
+    def look(job, folder, progress, cancelled):
+        (folder / "log").write_text("checked\n")
+        return Outcome("done", "", {"log": folder / "log"}, {"nodes": 7}, then="page")
+
+    def page(job, folder, progress, cancelled):
+        assert enough.wait(WAIT)
+        (folder / "log").write_text("made\n")
+        return Outcome("done", "", {"log": folder / "log"}, {"no_page": "large"})
+
+    for _ in range(3):
+        ann.upload()
+    looks = Scripted(look, Wanted(LOOKS), "looks")
+    pages = Scripted(page, Wanted(PAGES), "pages")
+    with Dispatcher(service, [looks, pages]):
+        wait_for(lambda: all(m["pages"]["making"] for m in ann.ask("GET", "/models").json()))
+        assert len(looks.seen) == 3 and len(pages.seen) <= 1
+        enough.set()
+        jobs = settled(ann, 3)
+    assert [job["report"] for job in jobs] == [{"nodes": 7, "no_page": "large"}] * 3
+    for job in jobs:
+        assert ann.ask("GET", f"/jobs/{job['id']}/log").text == "checked\nmade\n"
 
 
 def test_a_cancelled_job_is_stopped(person, service):

@@ -6,9 +6,11 @@ import re
 import pytest
 from nnc.driver.compile import load_module
 from nnc.explorer.explore import Source, explore
+from nnc.service.dispatch.hands import LOOKS, PAGES
+from nnc.service.queue import Wanted
 
 from ..models.small_models import small_cnn
-from .conftest import ORIGIN, results
+from .conftest import ORIGIN, blobs_of, results
 
 pytestmark = pytest.mark.service
 
@@ -24,29 +26,63 @@ def looked_at(person, service):
     return ann, model, job
 
 
-@pytest.mark.parametrize("ends", ["done", "lost"])
-@pytest.mark.parametrize("early", [True, False])
-def test_a_model_is_ready_once_it_was_checked(person, service, early, ends):
-    """Its page may take minutes; a look that is lost begins again."""
+def shown(ann, model):
+    return ann.ask("GET", f"/models/{model}").json()
+
+
+@pytest.mark.parametrize("ends", ["done", "none", "failed", "cancelled", "lost"])
+def test_a_model_is_ready_once_it_was_checked(person, service, tmp_path, ends):
+    """Its page may take minutes, is another job's turn, and takes nothing back that was found."""
     ann, model, job = looked_at(person, service)
-    note = {"step": "explore", "done": 0.5, "text": "makes the page"}
-    service.queue.progress(job, {**note, "found": FOUND} if early else note)
-    shown = ann.ask("GET", f"/models/{model}").json()
-    assert shown["state"] == ("ready" if early else "looking")
-    assert shown["look"] == (FOUND if early else None)
-    assert shown["pages"] == {"explore": False, "making": early}
-    (listed,) = ann.ask("GET", "/models").json()
-    assert listed["state"] == shown["state"] and "look" not in listed
-    assert ann.ask("GET", f"/jobs/{job.id}").json()["progress"] == note
-    if ends == "done":
-        service.queue.finish(job, "done", {**FOUND, "no_page": "too large"})
-        shown = ann.ask("GET", f"/models/{model}").json()
-        assert shown["state"] == "ready" and shown["look"]["no_page"] == "too large"
+    assert shown(ann, model)["state"] == "looking"
+    assert shown(ann, model)["pages"] == {"explore": False, "making": False}
+    assert service.queue.go_on(job, "page", FOUND, results(tmp_path / "look", log="checked\n"))
+    assert not service.queue.finish(job, "done", {"late": 1})  # it is no longer that attempt's
+    for _ in range(2):
+        one = shown(ann, model)
+        assert (one["state"], one["error"], one["look"]) == ("ready", None, FOUND)
+        assert one["pages"] == {"explore": False, "making": True}
+        (listed,) = ann.ask("GET", "/models").json()
+        assert listed["state"] == "ready" and "look" not in listed
+        waiting = service.queue.claim("test:2", 60, Wanted(LOOKS))
+        assert waiting is None
+        page = service.queue.claim("test:2", 60, Wanted(PAGES))
+        if page is not None:
+            made = page
+    assert (made.id, made.kind, made.summary) == (job.id, "page", FOUND)
+    assert ann.ask("GET", f"/jobs/{job.id}/log").text == "checked\n"
+    used = ann.used()
+    if ends == "lost":
+        service.queue.release("test:2")
+        assert shown(ann, model)["pages"] == {"explore": False, "making": True}
+        made = service.queue.claim("test:3", 60)
+    if ends == "cancelled":
+        service.queue.cancel(ann.user.id, job.id)
+    elif ends == "failed":
+        service.queue.finish(made, "failed", error="a full disk")
+    elif ends == "none":
+        service.queue.finish(made, "done", {"no_page": "too large"})
     else:
-        service.queue.release("test:1")
-        shown = ann.ask("GET", f"/models/{model}").json()
-        assert shown["state"] == "looking" and shown["look"] is None
-    assert shown["pages"] == {"explore": False, "making": False}
+        files = results(tmp_path / "page", log="checked\nmade\n", explore="<p>")
+        assert service.queue.finish(made, "done", {}, files)
+    one = shown(ann, model)
+    assert (one["state"], one["error"]) == ("ready", None)
+    assert one["pages"] == {"explore": ends in ("done", "lost"), "making": False}
+    reasons = {
+        "none": "too large",
+        "failed": "a full disk",
+        "cancelled": "the job that makes it was cancelled",
+    }
+    assert one["look"] == FOUND | ({"no_page": reasons[ends]} if ends in reasons else {})
+    (listed,) = ann.ask("GET", "/models").json()
+    assert (listed["state"], listed["error"]) == ("ready", None)
+    if ends in ("done", "lost"):  # the log is one, and the one before it takes no room
+        assert ann.ask("GET", f"/jobs/{job.id}/log").text == "checked\nmade\n"
+        assert ann.used() == used + len("made\n") + len("<p>")
+        service.files.reap()
+        assert len(blobs_of(service)) == 3
+    ann.ask("DELETE", f"/models/{model}")
+    assert not blobs_of(service)
 
 
 @pytest.fixture(scope="module")

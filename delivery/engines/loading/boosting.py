@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +20,11 @@ def load_xgboost(task: Task) -> Run:
     booster = xgboost.Booster({"nthread": task.threads}, model_file=task.model)
     rows = _rows(task)
     task.ships(task.model, *task.libraries("xgboost"))
+    try:
+        booster.inplace_predict(rows)
+    except xgboost.core.XGBoostError:  # of linear models, as these have no trees
+        matrix = xgboost.DMatrix(rows)
+        return lambda: [booster.predict(matrix)]
     return lambda: [booster.inplace_predict(rows)]
 
 
@@ -31,14 +38,36 @@ def load_lightgbm(task: Task) -> Run:
     return lambda: [np.asarray(booster.predict(rows, num_threads=task.threads))]
 
 
+_MEANINGS = {
+    "Logloss": "Probability", "CrossEntropy": "Probability", "MultiClass": "Probability",
+    "MultiClassOneVsAll": "Probability", "MultiLogloss": "Probability",
+    "MultiCrossEntropy": "Probability", "Poisson": "Exponent", "Tweedie": "Exponent",
+    "RMSEWithUncertainty": "RMSEWithUncertainty",
+}  # fmt: skip
+"""What CatBoost makes of the sums of a model of these losses, as nnc does; of others, the sums."""
+
+
 def load_catboost(task: Task) -> Run:
-    """The prediction of a file of JSON."""
+    """The prediction of a file of JSON: probabilities, expectations or values, as its loss has it.
+
+    Of two classes it is the second one's probability.
+    """
     catboost = import_module("catboost")
 
     model = catboost.CatBoost().load_model(task.model, format="json")
+    about = json.loads(Path(task.model).read_text(encoding="utf-8"))
+    loss = about["model_info"]["params"]["loss_function"]["type"]
+    meaning = _MEANINGS.get(loss, "RawFormulaVal")
     rows = _rows(task)
     task.ships(task.model, *task.libraries("catboost"))
-    return lambda: [np.asarray(model.predict(rows, thread_count=task.threads))]
+
+    def run() -> list[np.ndarray]:
+        found = model.predict(rows, prediction_type=meaning, thread_count=task.threads)
+        found = np.asarray(found)
+        is_of_two = loss in ("Logloss", "CrossEntropy") and found.ndim == 2
+        return [found[:, 1] if is_of_two else found]
+
+    return run
 
 
 def _rows(task: Task) -> np.ndarray:

@@ -40,4 +40,8 @@ def load(task: Task) -> Run:
     task.version = nnc.__version__
     task.names = list(executable.output_names)
     task.ships(*(path for path in folder.rglob("*") if path.name in ("model.o", "weights")))
+    if hasattr(executable, "timed_on"):  # an older nnc has no times of an engine
+        timed = executable.timed_on(inputs)
+        if timed.where:
+            task.timed = lambda: timed.run() / 1e6
     return lambda: list(executable.run(inputs).values())

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import nullcontext
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
     from ..worker import Run, Task
+
+
+_BACKEND = next((name for name in ("tensorflow", "torch", "jax") if find_spec(name)), "tensorflow")
+os.environ.setdefault("KERAS_BACKEND", _BACKEND)  # read when Keras is imported
 
 
 def load_litert(task: Task) -> Run:
@@ -22,10 +29,11 @@ def load_litert(task: Task) -> Run:
     interpreter = litert.Interpreter(
         task.model, num_threads=task.threads, experimental_op_resolver_type=kinds
     )
-    runner = interpreter.get_signature_runner(task.options.get("signature"))
-    inputs = runner.get_input_details()
-    if set(inputs) != set(task.inputs):  # a file without signatures, or nnc calls them otherwise
-        return _by_place(task, interpreter)
+    known = interpreter.get_signature_list()
+    signature = task.options.get("signature") or (next(iter(known)) if len(known) == 1 else None)
+    if signature not in known or set(known[signature]["inputs"]) != set(task.inputs):
+        return _by_place(task, interpreter)  # without a signature, or nnc calls them otherwise
+    runner = interpreter.get_signature_runner(signature)
     runner(**task.inputs)
     task.names = list(runner.get_output_details())
     task.ships(task.model, *task.libraries("ai-edge-litert"))
@@ -72,17 +80,37 @@ def load_saved_model(task: Task) -> Run:
 
 
 def load_keras(task: Task) -> Run:
-    """A .keras or .h5 file by Keras on TensorFlow."""
+    """A .keras or .h5 file by Keras, on TensorFlow where that is installed."""
+    keras = import_module("keras")
+    if keras.backend.backend() != "tensorflow":
+        return _on_other_backend(task, keras)
     tf = import_module("tensorflow")
 
     _set_threads(task)
-    keras = import_module("keras")
-
     model = keras.models.load_model(task.model, compile=False)
     function = tf.function(lambda *tensors: model(tensors[0] if len(tensors) == 1 else tensors))
     tensors = [tf.constant(array) for array in task.inputs.values()]
     task.ships(task.model, *task.libraries("tensorflow"))
     return lambda: [one.numpy() for one in tf.nest.flatten(function(*tensors))]
+
+
+def _on_other_backend(task: Task, keras: Any) -> Run:
+    """Layer by layer; PyTorch alone is told how many threads it may use."""
+    backend = keras.backend.backend()
+    if backend == "torch":
+        import_module("torch").set_num_threads(task.threads)
+    model = keras.models.load_model(task.model, compile=False)
+    tensors = [keras.ops.convert_to_tensor(array) for array in task.inputs.values()]
+    given = tensors[0] if len(tensors) == 1 else tensors
+    task.ships(task.model, *task.libraries(backend))
+    no_gradients = import_module("torch").no_grad if backend == "torch" else nullcontext
+
+    def run() -> list[np.ndarray]:
+        with no_gradients():
+            found = keras.tree.flatten(model(given, training=False))
+        return [keras.ops.convert_to_numpy(one) for one in found]
+
+    return run
 
 
 def _set_threads(task: Task) -> None:

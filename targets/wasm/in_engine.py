@@ -1,0 +1,92 @@
+"""A model in an engine of WebAssembly, and runs of it that the engine times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from ...runtime.emulated import Emulated
+from ...runtime.program import Program
+from ...runtime.timed import TimedRuns
+
+_PLACE, _RUN, _TAKE = -1, -2, -3
+"""What `wasm_runner.mjs` is asked for: to place inputs, to run on them, for the outputs."""
+
+
+class InEngine(Emulated):
+    """A model whose calls go to a process in an engine, one at a time."""
+
+    def __init__(
+        self,
+        program: Program,
+        command: Sequence[str],
+        timing: Sequence[str],
+        folder: TemporaryDirectory[str],
+        threads: int,
+    ) -> None:
+        """`command` starts the engine on a module in the folder, which is removed at the end;
+        `timing` starts one whose code is from its first call on as fast as it will ever be.
+
+        Raises NncError where it does not start.
+        """
+        super().__init__(program, command, folder, threads)
+        self._program, self._timing = program, timing
+
+    def timed_on(self, inputs: Mapping[str, Any]) -> TimedRuns:
+        folder = TemporaryDirectory(prefix="nnc-")  # for what the process says
+        return _RunsThere(_Timing(self._program, self._timing, folder, self.threads), inputs)
+
+
+class _Timing(Emulated):
+    """Another process on the same module, which keeps its inputs."""
+
+    def __init__(
+        self,
+        program: Program,
+        command: Sequence[str],
+        folder: TemporaryDirectory[str],
+        threads: int,
+    ) -> None:
+        super().__init__(program, command, folder, threads)
+        self._given: list[np.ndarray] = []
+
+    def place(self, inputs: Mapping[str, Any]) -> None:
+        """Give it the inputs of all runs that follow. Raises NncError."""
+        self._given = self._in_order((), inputs)
+        with self._lock:
+            self._say(_PLACE, 0)
+            self._send(self._given)
+            self._check_status(self._given)
+
+    def time(self) -> int:
+        """Run once; nanoseconds by the engine's clock. Raises NncError."""
+        with self._lock:
+            self._say(_RUN, 0)
+            self._check_status(self._given)
+            return self._numbers(1)[0]
+
+    def taken(self) -> dict[str, Any]:
+        """The outputs of the last run by name. Raises NncError."""
+        with self._lock:
+            self._say(_TAKE, 0)
+            outputs = self._as_given(self._receive_all())
+        return dict(zip(self.output_names, outputs, strict=True))
+
+
+class _RunsThere(TimedRuns):
+    """Runs that the engine times: what goes over pipes is not in it."""
+
+    where = "in the engine"
+
+    def __init__(self, process: _Timing, inputs: Mapping[str, Any]) -> None:
+        self._process = process
+        process.place(inputs)
+
+    def run(self) -> int:
+        return self._process.time()
+
+    def outputs(self) -> Mapping[str, Any]:
+        return self._process.taken()

@@ -1,0 +1,62 @@
+"""Engines of other formats than ONNX give what their framework gave when the files were written."""
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+from nnc.delivery.engines.process import Job
+from nnc.delivery.engines.table import engine
+from nnc.delivery.engines.turns import outputs_of
+from nnc.delivery.measuring import save_arrays
+
+pytestmark = pytest.mark.formats
+
+FILES = Path(__file__).parents[1] / "frontends"
+BOOSTING, TFLITE, KERAS = (FILES / name / "files" for name in ("boosting", "tflite", "keras"))
+MODULES = {"litert": "ai_edge_litert"}
+TREES = (
+    *("cat_square", "cat_two", "cat_three", "cat_poisson", "cat_lossguide"),
+    *("xgb_logistic", "xgb_softprob", "xgb_linear", "xgb_linear_three", "xgb_vectors"),
+)
+
+
+def outputs(name: str, file: Path, inputs: dict[str, np.ndarray], folder: Path) -> list[np.ndarray]:
+    if not find_spec(MODULES.get(name, name)):
+        pytest.skip(f"{name} is not installed")
+    save_arrays(folder / "inputs.npz", inputs)
+    found = outputs_of(Job(engine(name), file, folder / "inputs.npz", 1), 120)
+    assert not found.failure
+    assert found.outputs is not None
+    return found.outputs
+
+
+@pytest.mark.parametrize("stem", TREES)
+def test_trees(stem: str, tmp_path: Path) -> None:
+    file = next(path for path in BOOSTING.glob(f"{stem}.*") if path.suffix in (".json", ".ubj"))
+    kept = np.load(f"{file}.npz")
+    name = "catboost" if stem.startswith("cat") else "xgboost"
+    (found,) = outputs(name, file, {"x": kept["x"]}, tmp_path)
+    np.testing.assert_allclose(found, kept["y"].reshape(found.shape), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("stem", ["arithmetic", "lstm"])  # without a signature, and with one
+def test_litert(stem: str, tmp_path: Path) -> None:
+    kept = np.load(TFLITE / f"{stem}.npz")
+    inputs = {key: kept[key] for key in kept.files if key.startswith("in")}
+    wanted = [kept[key][0] for key in kept.files if key.startswith("out")]
+    found = outputs("litert", TFLITE / f"{stem}.tflite", inputs, tmp_path)
+    assert len(found) == len(wanted)
+    for want, got in zip(wanted, found, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
+def test_keras_on_whatever_backend_there_is(tmp_path: Path) -> None:
+    kept = np.load(KERAS / "convolutions.keras.npz")
+    names = sorted(kept.files)
+    wanted = [kept[key] for key in names if key.startswith("out:")]
+    inputs = {key: kept[key] for key in names if key.startswith("in:")}
+    found = outputs("keras", KERAS / "convolutions.keras", inputs, tmp_path)
+    assert len(found) == len(wanted)
+    for want, got in zip(wanted, found, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4 * np.abs(want).max())

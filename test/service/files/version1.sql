@@ -1,0 +1,165 @@
+CREATE TABLE blobs (
+	id VARCHAR(22) NOT NULL, 
+	user VARCHAR(22) NOT NULL, 
+	bytes BIGINT NOT NULL, 
+	sha256 VARCHAR(64) NOT NULL, 
+	created DOUBLE NOT NULL, 
+	PRIMARY KEY (id), 
+	FOREIGN KEY(user) REFERENCES users (id) ON DELETE CASCADE
+);
+INSERT INTO "blobs" VALUES('2HIUAkyoNzK9uphek7hoDQ','N12cYJ5j9YIRMyAwUAxrVQ',7,'97ff8a35544dcf40ad84047074439dd6aa3a0be469ea578a1b1c017d939ec61c',1.79578177805876541134e+09);
+INSERT INTO "blobs" VALUES('5AwtqwZOudvaacI50OaQFQ','N12cYJ5j9YIRMyAwUAxrVQ',9,'026e61d7a50058f1d924a4bdea303f3fde7bce52435b4fea4727ea76eaad33c3',1.79578177826451396937e+09);
+INSERT INTO "blobs" VALUES('eSCK0ZJ07oQfqGKG9OQRoQ','N12cYJ5j9YIRMyAwUAxrVQ',7,'f078e0daef434faeeb93d35ff7cf2a3a3b4d539e8cbebd4834f45f93f88f9a67',1.79578177826601839066e+09);
+INSERT INTO "blobs" VALUES('UevUI0wg62g8xsfrPhGZ-g','N12cYJ5j9YIRMyAwUAxrVQ',7,'bc4a71180870f7945155fbb02f4b0a2e3faa2a62d6d31b7039013055ed19869a',1.79578177882190036769e+09);
+INSERT INTO "blobs" VALUES('TLCoNUCasd_e08fgOXNF0g','N12cYJ5j9YIRMyAwUAxrVQ',9,'26caf0d6c3a735c8edc9b53829b137fa222ced00d612c8aa2701d27a3797c002',1.79578177882232618333e+09);
+INSERT INTO "blobs" VALUES('L05pxBGMvSQOdnDt_fHsJg','N12cYJ5j9YIRMyAwUAxrVQ',7,'ae448ac86c4e8e4dec645729708ef41873ae79c6dff84eff73360989487f08e5',1.79578177900476646422e+09);
+CREATE TABLE doomed (
+	id VARCHAR(22) NOT NULL, 
+	PRIMARY KEY (id)
+);
+CREATE TABLE inputs (
+	id VARCHAR(22) NOT NULL, 
+	user VARCHAR(22) NOT NULL, 
+	name TEXT NOT NULL, 
+	blob VARCHAR(22) NOT NULL, 
+	created DOUBLE NOT NULL, 
+	PRIMARY KEY (id), 
+	FOREIGN KEY(user) REFERENCES users (id) ON DELETE CASCADE, 
+	FOREIGN KEY(blob) REFERENCES blobs (id)
+);
+CREATE TABLE job_files (
+	job VARCHAR(22) NOT NULL, 
+	name VARCHAR(200) NOT NULL, 
+	blob VARCHAR(22) NOT NULL, 
+	PRIMARY KEY (job, name), 
+	FOREIGN KEY(job) REFERENCES jobs (id) ON DELETE CASCADE, 
+	FOREIGN KEY(blob) REFERENCES blobs (id)
+);
+INSERT INTO "job_files" VALUES('l12JYW5Bay7q9Cw4K9_2yA','explore','5AwtqwZOudvaacI50OaQFQ');
+INSERT INTO "job_files" VALUES('l12JYW5Bay7q9Cw4K9_2yA','log','eSCK0ZJ07oQfqGKG9OQRoQ');
+INSERT INTO "job_files" VALUES('OP__YaCqIWUTjFfUu3c5HQ','package','UevUI0wg62g8xsfrPhGZ-g');
+INSERT INTO "job_files" VALUES('OP__YaCqIWUTjFfUu3c5HQ','report','TLCoNUCasd_e08fgOXNF0g');
+CREATE TABLE jobs (
+	id VARCHAR(22) NOT NULL, 
+	user VARCHAR(22) NOT NULL, 
+	model VARCHAR(22) NOT NULL, 
+	"order" VARCHAR(22), 
+	kind VARCHAR(16) NOT NULL, 
+	rank INTEGER NOT NULL, 
+	number BIGINT NOT NULL, 
+	options JSON NOT NULL, 
+	state VARCHAR(16) NOT NULL, 
+	attempt INTEGER NOT NULL, 
+	owner VARCHAR(200), 
+	lease DOUBLE, 
+	progress JSON, 
+	error TEXT, 
+	summary JSON, 
+	created DOUBLE NOT NULL, 
+	started DOUBLE, 
+	ended DOUBLE, 
+	PRIMARY KEY (id), 
+	FOREIGN KEY(user) REFERENCES users (id) ON DELETE CASCADE, 
+	FOREIGN KEY(model) REFERENCES models (id) ON DELETE CASCADE, 
+	FOREIGN KEY("order") REFERENCES orders (id) ON DELETE CASCADE
+);
+INSERT INTO "jobs" VALUES('l12JYW5Bay7q9Cw4K9_2yA','N12cYJ5j9YIRMyAwUAxrVQ','gfybOjmOpVQtCPEyPJD6vA',NULL,'look',0,1795781778078085388,'{}','done',1,NULL,NULL,'null',NULL,'{"format": "ONNX"}',1.79578177807809877394e+09,1.79578177808685374257e+09,1.79578177817927980416e+09);
+INSERT INTO "jobs" VALUES('OP__YaCqIWUTjFfUu3c5HQ','N12cYJ5j9YIRMyAwUAxrVQ','gfybOjmOpVQtCPEyPJD6vA','kOa0UHeljr_m603NOSq9fA','package',1,1795781778632668775,'{"target": "c", "precision": "f32", "threads": [1], "seconds": 0, "engines": []}','done',1,NULL,NULL,'null',NULL,'{"median_ms": 1.5}',1795781778.63271,1.79578177876450467112e+09,1.79578177878029131894e+09);
+INSERT INTO "jobs" VALUES('Gd2RkWaG7nv7Xmfte9EajA','N12cYJ5j9YIRMyAwUAxrVQ','gfybOjmOpVQtCPEyPJD6vA','kOa0UHeljr_m603NOSq9fA','package',1,1795781778632719431,'{"target": "host", "precision": "f32", "threads": [1], "seconds": 0, "engines": []}','queued',0,NULL,NULL,NULL,NULL,NULL,1.79578177863273096082e+09,NULL,NULL);
+INSERT INTO "jobs" VALUES('yq-8qbPM6dOUBKoO2glfMg','N12cYJ5j9YIRMyAwUAxrVQ','kzwhARiagQbheXRHSuZypw',NULL,'look',0,1795781779005825544,'{}','running',1,'old:1',1.79578183909576201437e+09,'{"step": "explore", "done": 0.5, "text": "makes the page", "found": {"format": "ONNX"}}',NULL,NULL,1.79578177900583028795e+09,1.79578177909576201442e+09,NULL);
+CREATE TABLE meta (
+	"key" VARCHAR(32) NOT NULL, 
+	value TEXT, 
+	PRIMARY KEY ("key")
+);
+INSERT INTO "meta" VALUES('version','1');
+CREATE TABLE models (
+	id VARCHAR(22) NOT NULL, 
+	user VARCHAR(22) NOT NULL, 
+	name TEXT NOT NULL, 
+	blob VARCHAR(22) NOT NULL, 
+	created DOUBLE NOT NULL, 
+	PRIMARY KEY (id), 
+	FOREIGN KEY(user) REFERENCES users (id) ON DELETE CASCADE, 
+	FOREIGN KEY(blob) REFERENCES blobs (id)
+);
+INSERT INTO "models" VALUES('gfybOjmOpVQtCPEyPJD6vA','N12cYJ5j9YIRMyAwUAxrVQ','ready.onnx','2HIUAkyoNzK9uphek7hoDQ',1.79578177805672502516e+09);
+INSERT INTO "models" VALUES('kzwhARiagQbheXRHSuZypw','N12cYJ5j9YIRMyAwUAxrVQ','running.onnx','L05pxBGMvSQOdnDt_fHsJg',1.79578177900379490849e+09);
+CREATE TABLE orders (
+	id VARCHAR(22) NOT NULL, 
+	user VARCHAR(22) NOT NULL, 
+	model VARCHAR(22) NOT NULL, 
+	inputs VARCHAR(22), 
+	options JSON NOT NULL, 
+	created DOUBLE NOT NULL, 
+	PRIMARY KEY (id), 
+	FOREIGN KEY(user) REFERENCES users (id) ON DELETE CASCADE, 
+	FOREIGN KEY(model) REFERENCES models (id) ON DELETE CASCADE, 
+	FOREIGN KEY(inputs) REFERENCES inputs (id) ON DELETE SET NULL
+);
+INSERT INTO "orders" VALUES('kOa0UHeljr_m603NOSq9fA','N12cYJ5j9YIRMyAwUAxrVQ','gfybOjmOpVQtCPEyPJD6vA',NULL,'{"targets": ["c", "host"], "precisions": ["f32"], "threads": [1], "seconds": 0, "engines": []}',1.79578177859611701964e+09);
+CREATE TABLE sessions (
+	digest VARCHAR(64) NOT NULL, 
+	user VARCHAR(22) NOT NULL, 
+	token VARCHAR(22), 
+	expires DOUBLE NOT NULL, 
+	PRIMARY KEY (digest), 
+	FOREIGN KEY(user) REFERENCES users (id) ON DELETE CASCADE, 
+	FOREIGN KEY(token) REFERENCES tokens (id) ON DELETE CASCADE
+);
+CREATE TABLE tokens (
+	id VARCHAR(22) NOT NULL, 
+	user VARCHAR(22) NOT NULL, 
+	digest VARCHAR(64) NOT NULL, 
+	name TEXT NOT NULL, 
+	once BOOLEAN NOT NULL, 
+	created DOUBLE NOT NULL, 
+	expires DOUBLE, 
+	used DOUBLE, 
+	PRIMARY KEY (id), 
+	FOREIGN KEY(user) REFERENCES users (id) ON DELETE CASCADE, 
+	UNIQUE (digest)
+);
+INSERT INTO "tokens" VALUES('vEtu3KeMiNeXfrN4MYH56A','N12cYJ5j9YIRMyAwUAxrVQ','03bb98055c1e573c2b35fbe6187149d97f2f0381ec7ea60906232499fb8d6b2e','laptop',0,1.7957817706921160221e+09,NULL,1.79578177792512178427e+09);
+CREATE TABLE uploads (
+	id VARCHAR(22) NOT NULL, 
+	user VARCHAR(22) NOT NULL, 
+	name TEXT NOT NULL, 
+	purpose VARCHAR(16) NOT NULL, 
+	bytes BIGINT NOT NULL, 
+	sha256 VARCHAR(64), 
+	created DOUBLE NOT NULL, 
+	touched DOUBLE NOT NULL, 
+	made VARCHAR(22), 
+	PRIMARY KEY (id), 
+	FOREIGN KEY(user) REFERENCES users (id) ON DELETE CASCADE
+);
+INSERT INTO "uploads" VALUES('2HIUAkyoNzK9uphek7hoDQ','N12cYJ5j9YIRMyAwUAxrVQ','ready.onnx','model',7,NULL,1.79578177795550227163e+09,1.79578177807922601699e+09,'gfybOjmOpVQtCPEyPJD6vA');
+INSERT INTO "uploads" VALUES('L05pxBGMvSQOdnDt_fHsJg','N12cYJ5j9YIRMyAwUAxrVQ','running.onnx','model',7,NULL,1.79578177883823919295e+09,1.79578177900626182557e+09,'kzwhARiagQbheXRHSuZypw');
+CREATE TABLE users (
+	id VARCHAR(22) NOT NULL, 
+	name VARCHAR(200) NOT NULL, 
+	created DOUBLE NOT NULL, 
+	operator BOOLEAN NOT NULL, 
+	quota_bytes BIGINT NOT NULL, 
+	quota_jobs INTEGER NOT NULL, 
+	quota_seconds INTEGER NOT NULL, 
+	served BIGINT NOT NULL, 
+	PRIMARY KEY (id), 
+	UNIQUE (name)
+);
+INSERT INTO "users" VALUES('N12cYJ5j9YIRMyAwUAxrVQ','ann',1.79578177065313076971e+09,0,1000000000,100,600,1795781779098929546);
+CREATE INDEX ix_tokens_user ON tokens (user);
+CREATE INDEX ix_blobs_user ON blobs (user);
+CREATE INDEX ix_uploads_user ON uploads (user);
+CREATE INDEX ix_uploads_made ON uploads (made);
+CREATE INDEX ix_sessions_user ON sessions (user);
+CREATE INDEX ix_sessions_token ON sessions (token);
+CREATE INDEX ix_models_user ON models (user);
+CREATE INDEX ix_inputs_user ON inputs (user);
+CREATE INDEX ix_orders_user ON orders (user);
+CREATE INDEX ix_orders_model ON orders (model);
+CREATE INDEX ix_jobs_user ON jobs (user);
+CREATE INDEX ix_jobs_order ON jobs ("order");
+CREATE INDEX ix_jobs_model ON jobs (model);
+CREATE INDEX jobs_by_state ON jobs (state, user, rank, number);
