@@ -35,7 +35,7 @@ from .kinds import Kinds
 from .learned import Learned
 from .measurements import open_log
 from .ratio import Ratio
-from .search import KernelSearch, Search, confirm
+from .search import FAULTY, KernelSearch, Search, confirm
 from .worker import Answer, Request, difference, times_of, unit_names
 
 if TYPE_CHECKING:
@@ -60,8 +60,6 @@ experiment then."""
 _LEAST_SHARE = 0.01
 _DISTURBED = 0.15
 """The spread of the ratio of the whole from which on a machine is said to be disturbed."""
-FAULTY = Ratio(1e3, 1e3, 1e3)
-"""Of a candidate that gave no times among others that did."""
 
 
 @dataclass(frozen=True)
@@ -180,16 +178,17 @@ def _compared(
 ) -> tuple[dict[str, TunedSchedule], Ratio | None, set[str]]:
     """What is kept, the ratio of the whole, and the kernels whose best one is surely slower."""
     slower: set[str] = set()
+    kernels = search.kernels
+    some = {key: [t.candidate for t in one.finalists()] for key, one in kernels.items()}
 
     def compare(chosen: Mapping[str, Variant]) -> tuple[dict[str, Ratio], Ratio]:
         ratios, whole = made.compare(chosen)
-        slower.update(key for key, ratio in ratios.items() if ratio.low > 1)
+        best = (key for key, candidate in chosen.items() if candidate is some[key][0])
+        slower.update(key for key in best if ratios[key].low > 1)
         return ratios, whole
 
-    kernels = search.kernels
-    best = {key: one.best.candidate for key, one in kernels.items() if one.best is not None}
-    kept, whole = confirm(best, lambda key: kernels[key].gain, compare, say)
-    schedules = {key: kinds.schedule(kernels[key], best[key], kept[key]) for key in kept}
+    kept, whole = confirm(some, lambda key: kernels[key].gain, compare, say)
+    schedules = {key: kinds.schedule(kernels[key], *found) for key, found in kept.items()}
     return schedules, whole, slower
 
 
@@ -392,8 +391,8 @@ class Prepared:
                 ratios[key] = self._dropped(key, variant, str(error))
                 continue
             share = max(self._shares[key], _LEAST_SHARE)
-            found = (1 + (n - 1) / share for n in (whole.median, whole.low, whole.high))
-            ratios[key] = Ratio(*(max(_LEAST_SHARE, n) for n in found))
+            parts = (1 + (sample - 1) / share for sample in whole.samples)
+            ratios[key] = Ratio.of([(1.0, max(_LEAST_SHARE, part)) for part in parts])
             self._searched[key, variant.text] = ratios[key]
         return ratios
 
