@@ -73,6 +73,11 @@ class Tuned:
     experiments: int
     graph: GraphFound = GraphFound()
     """The choices on the graph, with which the schedules' default was made."""
+    curve: Sequence[tuple[float, float]] = ()
+    """After each experiment the seconds since the start, and the part of the model's time that the
+    schedules found by then save, by their kernels' times in the search."""
+    seconds: float = 0.0
+    """How long all of it took."""
 
 
 def tune_model(
@@ -122,7 +127,11 @@ def tune_model(
         left = () if threads > 1 else ("parallel",)
         kinds = Kinds(made.origin, known, learned, log, left, seed)
         until = started + seconds
-        return replace(_searched(made, kinds, keeper, crew, until, trials, say), graph=graph)
+        begun = time.perf_counter() - started
+        found = _searched(made, kinds, keeper, crew, until, trials, say)
+        curve = [(begun + seconds, gain) for seconds, gain in found.curve]
+        spent = time.perf_counter() - started
+        return replace(found, graph=graph, curve=curve, seconds=spent)
 
 
 def _searched(
@@ -170,7 +179,7 @@ def _searched(
     judged = {kernel.key for kernel in kernels if kinds.has_judged(kernel)}
     keeper.finish(schedules, judged, made.machine, kinds.holding - slower)
     dropped = [*search.dropped, *made.dropped]
-    return Tuned(schedules, whole, ended, dropped, search.experiments)
+    return Tuned(schedules, whole, ended, dropped, search.experiments, curve=search.curve)
 
 
 def _compared(
