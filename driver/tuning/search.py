@@ -270,8 +270,12 @@ class Search:
             return f"{self.experiments} experiments were made"
         if self.experiments and left < 3 * self._longest:
             return "the time is over"
+        had_their_turn = all(
+            kernel.frozen or (len(kernel.trials) >= PATIENCE and kernel.challenger() is None)
+            for kernel in self.kernels.values()
+        )
         if len(self._gains) > max(FIRST, PATIENCE) and (
-            self._gains[-1] < self._gains[-1 - PATIENCE] + _LEAST_GAIN / 3
+            had_their_turn and self._gains[-1] < self._gains[-1 - PATIENCE] + _LEAST_GAIN / 3
         ):
             return f"no gain in {PATIENCE} experiments"
         return ""

@@ -119,6 +119,15 @@ def test_the_best_is_kept_and_a_kernel_without_gains_is_left_alone():
     assert len(search.kernels["a"].trials) == 13 + PATIENCE
 
 
+def test_a_kernel_that_waits_has_its_turn_before_the_search_is_over():
+    """The large kernel gains nothing; the only gain is the tenth candidate of a small one."""
+    shares = {"large": 0.9, **dict.fromkeys("bcdef", 0.02)}
+    search, asked = searching(shares, lambda k, n: 0.5 if (k, n) == ("f", 9) else 1.0)
+    search.run()
+    assert asked[0] == {"large": 0}
+    assert search.kernels["f"].best.candidate == 9
+
+
 def test_what_is_faster_within_the_spread_only_is_not_kept():
     kernel = KernelSearch("a", "a", 1.0, lambda faster: None)
     kernel.add(1, Ratio(0.9, 0.7, 1.01))
