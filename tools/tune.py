@@ -15,9 +15,10 @@ from ..driver.compile import run_stages
 from ..driver.program import make_program
 from ..driver.tuning.choices import for_machine, read_choices, tell
 from ..driver.tuning.graph import GraphFound
-from ..driver.tuning.tune import tune_model
+from ..driver.tuning.tune import Tuned, tune_model
 from ..ir.decisions import Decisions
 from ..ir.diagnostics import NncError
+from ..ir.files import write_whole
 from ..ir.version import VERSION
 from ..kernels.tuned import (
     TunedFolder,
@@ -61,6 +62,8 @@ def tune(args: argparse.Namespace, session: Session) -> int:
         raise NncError(f"nnc: tune takes one of {', '.join(FORMS[:-1])} and {FORMS[-1]}")
     if args.drop and action != "prune":
         raise NncError("nnc: --drop says something of --prune, which is missing")
+    if args.curve and action != "output":
+        raise NncError("nnc: --curve says something of a search, which -o FOLDER asks for")
     if (args.model is None) == (action not in WITHOUT_MODEL):
         what = "needs a model" if args.model is None else "takes no model"
         raise NncError(f"nnc: tune {'-o' if action == 'output' else f'--{action}'} {what}")
@@ -91,6 +94,9 @@ def _search(args: argparse.Namespace, session: Session, folder: Path) -> int:
         raise NncError(f"nnc: --seconds is above 0, not {args.seconds:g}")
     if args.trials is not None and args.trials < 1:
         raise NncError(f"nnc: --trials is at least 1, not {args.trials}")
+    curve = session.streams.path(args.curve) if args.curve else None
+    if curve is not None and not curve.parent.is_dir():
+        raise NncError(f"cannot write '{curve}': there is no folder '{curve.parent}'")
     args.random = True
     fleet = fleet_of(args, session.streams, session.progress)
     with closing(fleet) if fleet is not None else nullcontext():
@@ -110,6 +116,8 @@ def _search(args: argparse.Namespace, session: Session, folder: Path) -> int:
             workers=args.workers or 1,
             fleet=fleet,
         )
+    if curve is not None:
+        write_whole(curve, curve_of(found))
     for line in told_of_graph(found.graph):
         session.say(line)
     for one in sorted(found.schedules.values(), key=lambda one: -one.gain):
@@ -125,6 +133,17 @@ def _search(args: argparse.Namespace, session: Session, folder: Path) -> int:
         f"{found.whole.median:.1%} of the default's time, +- {found.whole.spread:.1%}"
     )
     return 0
+
+
+def curve_of(found: Tuned) -> str:
+    """A table of the gain over time: seconds since the start, the part of the model's time that is
+    saved by schedules, and whether that is the sum of kernels' gains in the search, or what the
+    whole model gains by what is kept.
+    """
+    rows = ["seconds,gain,measured"]
+    rows += (f"{seconds:.1f},{gain:.4f},search" for seconds, gain in found.curve)
+    kept = found.whole.gain if found.schedules and found.whole is not None else 0.0
+    return "\n".join([*rows, f"{found.seconds:.1f},{kept:.4f},whole"]) + "\n"
 
 
 def told_of_graph(found: GraphFound) -> Iterator[str]:

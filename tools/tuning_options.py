@@ -19,6 +19,12 @@ def add_tune(sub: argparse.ArgumentParser) -> None:
     )
     sub.add_argument("--trials", type=int, metavar="N", help="experiments at most")
     sub.add_argument(
+        "--curve",
+        metavar="FILE.csv",
+        help="write what was saved by when: a row for each experiment, the last one as it was "
+        "compared in the whole model",
+    )
+    sub.add_argument(
         "--precision",
         action="store_true",
         help="also try products in other numbers: 16-bit floats or f32, integers or f32",

@@ -50,6 +50,9 @@ that much more, so those that change much of the model's time come first."""
 _LEAST_COMPILATIONS = 6
 """How often the model has to be compiled to find anything: by default, then with each of a few
 candidates, then with all that were faster. Each time takes longer than looking for candidates."""
+_ELSEWHERE = 10
+"""How many times as long a compilation takes where code runs outside of this process: it is also
+linked, and an engine compiles and starts it."""
 _PART = 1 / 3
 """Of the time and of the trials of tuning, what choices on the graph may take."""
 _MEASURED, _CONFIRMED = 1.0, 8.0
@@ -152,7 +155,8 @@ def tune_graph(
     found = _first(earlier, found)
     kept = GraphFound()
     looking = time.perf_counter() - started
-    if found and limit < _LEAST_COMPILATIONS * looking:
+    once = looking if target_of(module).obstacle() is None else _ELSEWHERE * looking
+    if found and limit < _LEAST_COMPILATIONS * once:
         say(f"{limit:.0f} s are too few for choices on the graph, each of which compiles it anew")
     elif found and most != 0:
         say(f"{len(found)} choices on the graph that may be as fast as the default's")

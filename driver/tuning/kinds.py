@@ -88,7 +88,7 @@ class Kinds:
         if (variant := proposals.skip_known()) is not None:
             median = 1 - known.gain
             ratio = Ratio(median, median - known.spread, median + known.spread)
-            kernel.trials.append(Trial(variant, ratio))
+            kernel.trials.append(Trial(variant, ratio, ratio))
 
     def _note(self, key: str, label: str, default: float, variant: Variant, ratio: Ratio) -> None:
         """Keep a measurement, and learn from it; what stands for a fault is none."""

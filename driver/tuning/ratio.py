@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import sqrt
 
 
@@ -18,14 +18,27 @@ class Ratio:
     median: float
     low: float
     high: float
+    samples: tuple[float, ...] = field(default=(), compare=False, repr=False)
+    """The ratio of each pair in ascending order; none where only the bounds are known."""
 
     @staticmethod
     def of(pairs: Sequence[tuple[float, float]]) -> Ratio:
         """From pairs of the default's time and the candidate's."""
-        found = sorted(candidate / max(default, 1.0) for default, candidate in pairs)
+        return Ratio._of_samples([candidate / max(default, 1.0) for default, candidate in pairs])
+
+    @staticmethod
+    def _of_samples(samples: Sequence[float]) -> Ratio:
+        found = tuple(sorted(samples))
         count = len(found)
         rank = max(0, int((count - 1.96 * sqrt(count)) / 2))
-        return Ratio(statistics.median(found), found[rank], found[count - 1 - rank])
+        return Ratio(statistics.median(found), found[rank], found[count - 1 - rank], found)
+
+    def with_more(self, other: Ratio) -> Ratio:
+        """What both measurements say together; where samples are not known, the wider bounds."""
+        if self.samples and other.samples:
+            return Ratio._of_samples(self.samples + other.samples)
+        middle = (self.median + other.median) / 2
+        return Ratio(middle, min(self.low, other.low), max(self.high, other.high))
 
     @property
     def gain(self) -> float:
@@ -41,6 +54,10 @@ class Ratio:
     def is_faster(self) -> bool:
         """Whether the candidate is faster beyond the spread."""
         return self.high < 1
+
+    def seems_below(self, bound: float) -> bool:
+        """Whether it is below by half of the spread: likely, not sure."""
+        return self.median < bound - self.spread / 2
 
     def __str__(self) -> str:
         return f"{self.gain:+.1%} (+- {self.spread:.1%})"

@@ -22,22 +22,55 @@ Candidate = Any
 Propose = Callable[[Sequence[Candidate]], "Candidate | None"]
 """The next candidate of a kernel, given the faster ones so far, the best first; None at the end."""
 
+Compare = Callable[[Mapping[str, Candidate]], tuple[Mapping[str, Ratio], Ratio]]
+"""Compares the whole model with candidates of some kernels and without: ratios of these, and of it.
+
+Raises ExperimentError.
+"""
+
 SMALL = 0.03
 """The part of the model's time of which the cheapest kernels together are left as they are."""
 FIRST = 16
 """Candidates of a kernel before it can be left alone, the model's proposals."""
 PATIENCE = 10
 """Candidates without a gain after which a kernel is left alone, and experiments for the whole."""
+ROUNDS = 3
+"""How often a candidate that looks faster than the best is measured again at most."""
+FINALISTS = 3
+"""Candidates of a kernel of which one may be kept: the next where the one before does not gain."""
+_COMPARISONS = 3
+"""How often the whole is compared at most until all that is in it is faster."""
+FAULTY = Ratio(1e3, 1e3, 1e3)
+"""Of a candidate that gave no times among others that did."""
 _LEAST_GAIN = 0.003
 _PARENTS = 4
 
 
-@dataclass(frozen=True)
+@dataclass
 class Trial:
-    """A candidate as it was measured."""
+    """A candidate as it was measured.
+
+    `first` is the measurement by which it was noticed. Of many candidates the one that looks best
+    is often the luckiest, so `again` has only what was measured of it afterwards; None before.
+    """
 
     candidate: Candidate
-    ratio: Ratio
+    first: Ratio
+    again: Ratio | None = None
+    rounds: int = 0
+    """How often it was measured again."""
+    asked: bool = False
+    """Whether it is being measured again, or failed when it was."""
+
+    @property
+    def ratio(self) -> Ratio:
+        """What is known of it without the luck of having been noticed, if anything is."""
+        return self.again or self.first
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether it was faster than the default beyond the spread when measured again."""
+        return self.again is not None and self.again.is_faster
 
 
 @dataclass
@@ -50,19 +83,21 @@ class KernelSearch:
     propose: Propose
     trials: list[Trial] = field(default_factory=list)
     note: Callable[[Candidate, Ratio], None] = lambda candidate, ratio: None
-    """Is told of each measurement."""
+    """Is told of each candidate's first measurement."""
     frozen: str = ""
     """Why no more candidates are measured; empty where some are."""
 
     def faster(self) -> list[Trial]:
-        """The candidates that are faster than the default beyond the spread, the best first."""
+        """The candidates that are faster than the default beyond the spread, as far as is known:
+        those that were so again first, the best of them at the head.
+        """
         found = (trial for trial in self.trials if trial.ratio.is_faster)
-        return sorted(found, key=lambda trial: trial.ratio.median)
+        return sorted(found, key=lambda trial: (not trial.is_confirmed, trial.ratio.median))
 
     @property
     def best(self) -> Trial | None:
-        """The fastest candidate; None where none is faster than the default."""
-        return next(iter(self.faster()), None)
+        """The fastest candidate of those that were faster again; None where there is none."""
+        return next((trial for trial in self.faster() if trial.is_confirmed), None)
 
     @property
     def gain(self) -> float:
@@ -75,23 +110,61 @@ class KernelSearch:
         sure = [t.ratio.median if t.ratio.is_faster else 1.0 for t in self.trials]
         return expected_gain(self.share, sure)
 
+    def challenger(self) -> Trial | None:
+        """The candidate to be measured again: one that looks faster than the best.
+
+        It is again and again until it is surely faster than the default, or falls behind.
+        """
+        bound = 1.0 if self.best is None else self.best.ratio.median
+        found = [
+            trial
+            for trial in self.trials
+            if not trial.asked
+            and not trial.is_confirmed
+            and trial.rounds < ROUNDS
+            and trial.ratio.median < bound
+            and (trial.rounds or trial.first.is_faster or trial.first.seems_below(bound))
+        ]
+        return min(found, key=lambda trial: trial.ratio.median, default=None)
+
     def next(self) -> Candidate | None:
-        """The next candidate; where there is none, the kernel is left alone."""
+        """The next candidate, at times one that is measured again; where there is none, the kernel
+        is left alone.
+        """
+        if (trial := self.challenger()) is not None:
+            trial.asked = True
+            return trial.candidate
         made = self.propose([trial.candidate for trial in self.faster()[:_PARENTS]])
-        if made is None:
+        if made is None and not any(trial.asked and trial.rounds < ROUNDS for trial in self.trials):
             self.frozen = "all candidates were measured"
         return made
 
     def add(self, candidate: Candidate, ratio: Ratio) -> None:
         """Remember a measurement."""
-        self.trials.append(Trial(candidate, ratio))
-        self.note(candidate, ratio)
-        if len(self.trials) < max(FIRST, PATIENCE + 1):
+        if (trial := self._asked(candidate)) is not None:
+            trial.again = ratio if trial.again is None else trial.again.with_more(ratio)
+            trial.rounds, trial.asked = trial.rounds + 1, False
+        else:
+            self.trials.append(Trial(candidate, ratio))
+            self.note(candidate, ratio)
+        if len(self.trials) < max(FIRST, PATIENCE + 1) or self.challenger() is not None:
             return
         before = min(trial.ratio.median for trial in self.trials[:-PATIENCE])
         lately = min(trial.ratio.median for trial in self.trials[-PATIENCE:])
         if lately > before - _LEAST_GAIN:
             self.frozen = f"no gain in {PATIENCE} candidates"
+
+    def refute(self, candidate: Candidate) -> None:
+        """Remember that a candidate which was noticed failed when it was measured again."""
+        if (trial := self._asked(candidate)) is not None:
+            trial.again, trial.rounds, trial.asked = FAULTY, ROUNDS, False
+
+    def _asked(self, candidate: Candidate) -> Trial | None:
+        return next((t for t in self.trials if t.asked and t.candidate is candidate), None)
+
+    def finalists(self) -> list[Trial]:
+        """The candidates that may be kept, the next one if the one before does not gain."""
+        return self.faster()[:FINALISTS]
 
 
 class Search:
@@ -123,6 +196,8 @@ class Search:
         """Parts of experiments that failed: which candidate is at fault is still to be found."""
         self._gains: list[float] = []
         self._longest = 0.0
+        self.curve: list[tuple[float, float]] = []
+        """Seconds since the start and the part of the model's time that was saved by then."""
         self.experiments = 0
         self._doubts: list[tuple[Flight, ExperimentError]] = []
         """Candidates that failed before anything was measured: perhaps the default fails, too."""
@@ -195,8 +270,12 @@ class Search:
             return f"{self.experiments} experiments were made"
         if self.experiments and left < 3 * self._longest:
             return "the time is over"
-        if len(self._gains) > FIRST and (
-            self._gains[-1] < self._gains[-1 - PATIENCE] + _LEAST_GAIN / 3
+        had_their_turn = all(
+            kernel.frozen or (len(kernel.trials) >= PATIENCE and kernel.challenger() is None)
+            for kernel in self.kernels.values()
+        )
+        if len(self._gains) > max(FIRST, PATIENCE) and (
+            had_their_turn and self._gains[-1] < self._gains[-1 - PATIENCE] + _LEAST_GAIN / 3
         ):
             return f"no gain in {PATIENCE} experiments"
         return ""
@@ -236,6 +315,7 @@ class Search:
 
     def _drop(self, flight: Flight, error: ExperimentError) -> None:
         ((key, candidate),) = flight.chosen.items()
+        self.kernels[key].refute(candidate)
         self.dropped.append(f"{self.kernels[key].label}, {candidate}: {error}")
         self._say(f"dropped a candidate of {self.dropped[-1]}")
 
@@ -259,6 +339,7 @@ class Search:
             if kernel.best is not old:
                 self._found(kernel)
         self._gains.append(self.gain)
+        self.curve.append((self._clock() - self._started, self.gain))
 
     def _tell(self, flight: Flight) -> None:
         open_ones = sum(not kernel.frozen for kernel in self.kernels.values())
@@ -270,30 +351,50 @@ class Search:
 
 
 def confirm(
-    found: Mapping[str, Candidate],
+    found: Mapping[str, Sequence[Candidate]],
     gain: Callable[[str], float],
-    measure: Callable[[Mapping[str, Candidate]], tuple[Mapping[str, Ratio], Ratio]],
+    measure: Compare,
     say: Callable[[str], None] = lambda message: None,
-) -> tuple[dict[str, Ratio], Ratio | None]:
+) -> tuple[dict[str, tuple[Candidate, Ratio]], Ratio | None]:
     """The candidates to be kept with their ratios, and the ratio of the whole.
 
-    `measure` compares the model with candidates and without in interleaved blocks. What does not
-    gain there is dropped; if the rest does not make the model faster, all is. Of what fails
-    together, the half that promises less is dropped.
+    `measure` compares the model with candidates and without in interleaved blocks. In place of what
+    does not gain there, the kernel's next candidate is compared, once; what then does not gain is
+    dropped. If what is left does not make the model faster, all is. Of what fails together, the
+    half that promises less is dropped.
     """
-    left, sure = dict(found), dict[str, Ratio]()
+    left = {key: list(some) for key, some in found.items() if some}
+    kept = dict[str, tuple[Candidate, Ratio]]()
+    for number in range(_COMPARISONS):
+        left, ratios, whole = _compared(left, gain, measure, say)
+        if whole is None:
+            return {}, None
+        before, kept = kept, {}
+        for key, some in left.items():
+            ratio = ratios[key]
+            if key in before:
+                ratio = before[key][1].with_more(ratio)
+            if ratio.is_faster:
+                kept[key] = some[0], ratio
+        if len(kept) == len(left):
+            return (kept, whole) if whole.is_faster else ({}, whole)
+        others = {} if number else {key: some[1:] for key, some in left.items() if some[1:]}
+        left = {key: left[key] if key in kept else others[key] for key in {**kept, **others}}
+    return {}, whole
+
+
+def _compared(
+    left: Mapping[str, Sequence[Candidate]],
+    gain: Callable[[str], float],
+    measure: Compare,
+    say: Callable[[str], None],
+) -> tuple[Mapping[str, Sequence[Candidate]], Mapping[str, Ratio], Ratio | None]:
+    """The ratios of the first candidates, and of which kernels: fewer where all together fail."""
     while left:
         try:
-            ratios, whole = measure(left)
+            return left, *measure({key: some[0] for key, some in left.items()})
         except ExperimentError as error:
             say(f"all together fail: {error}; half of them is left out")
             ordered = sorted(left, key=gain, reverse=True)
             left = {key: left[key] for key in ordered[: len(ordered) // 2]}
-            continue
-        if sure:
-            return (sure, whole) if whole.is_faster else ({}, whole)
-        sure = {key: ratios[key] for key in left if ratios[key].is_faster}
-        if len(sure) == len(left):
-            return (sure, whole) if whole.is_faster else ({}, whole)
-        left = {key: left[key] for key in sure}
-    return {}, None
+    return {}, {}, None

@@ -35,7 +35,7 @@ from .kinds import Kinds
 from .learned import Learned
 from .measurements import open_log
 from .ratio import Ratio
-from .search import KernelSearch, Search, confirm
+from .search import FAULTY, KernelSearch, Search, confirm
 from .worker import Answer, Request, difference, times_of, unit_names
 
 if TYPE_CHECKING:
@@ -60,8 +60,6 @@ experiment then."""
 _LEAST_SHARE = 0.01
 _DISTURBED = 0.15
 """The spread of the ratio of the whole from which on a machine is said to be disturbed."""
-FAULTY = Ratio(1e3, 1e3, 1e3)
-"""Of a candidate that gave no times among others that did."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +73,11 @@ class Tuned:
     experiments: int
     graph: GraphFound = GraphFound()
     """The choices on the graph, with which the schedules' default was made."""
+    curve: Sequence[tuple[float, float]] = ()
+    """After each experiment the seconds since the start, and the part of the model's time that the
+    schedules found by then save, by their kernels' times in the search."""
+    seconds: float = 0.0
+    """How long all of it took."""
 
 
 def tune_model(
@@ -124,7 +127,11 @@ def tune_model(
         left = () if threads > 1 else ("parallel",)
         kinds = Kinds(made.origin, known, learned, log, left, seed)
         until = started + seconds
-        return replace(_searched(made, kinds, keeper, crew, until, trials, say), graph=graph)
+        begun = time.perf_counter() - started
+        found = _searched(made, kinds, keeper, crew, until, trials, say)
+        curve = [(begun + seconds, gain) for seconds, gain in found.curve]
+        spent = time.perf_counter() - started
+        return replace(found, graph=graph, curve=curve, seconds=spent)
 
 
 def _searched(
@@ -172,7 +179,7 @@ def _searched(
     judged = {kernel.key for kernel in kernels if kinds.has_judged(kernel)}
     keeper.finish(schedules, judged, made.machine, kinds.holding - slower)
     dropped = [*search.dropped, *made.dropped]
-    return Tuned(schedules, whole, ended, dropped, search.experiments)
+    return Tuned(schedules, whole, ended, dropped, search.experiments, curve=search.curve)
 
 
 def _compared(
@@ -180,16 +187,17 @@ def _compared(
 ) -> tuple[dict[str, TunedSchedule], Ratio | None, set[str]]:
     """What is kept, the ratio of the whole, and the kernels whose best one is surely slower."""
     slower: set[str] = set()
+    kernels = search.kernels
+    some = {key: [t.candidate for t in one.finalists()] for key, one in kernels.items()}
 
     def compare(chosen: Mapping[str, Variant]) -> tuple[dict[str, Ratio], Ratio]:
         ratios, whole = made.compare(chosen)
-        slower.update(key for key, ratio in ratios.items() if ratio.low > 1)
+        best = (key for key, candidate in chosen.items() if candidate is some[key][0])
+        slower.update(key for key in best if ratios[key].low > 1)
         return ratios, whole
 
-    kernels = search.kernels
-    best = {key: one.best.candidate for key, one in kernels.items() if one.best is not None}
-    kept, whole = confirm(best, lambda key: kernels[key].gain, compare, say)
-    schedules = {key: kinds.schedule(kernels[key], best[key], kept[key]) for key in kept}
+    kept, whole = confirm(some, lambda key: kernels[key].gain, compare, say)
+    schedules = {key: kinds.schedule(kernels[key], *found) for key, found in kept.items()}
     return schedules, whole, slower
 
 
@@ -392,8 +400,8 @@ class Prepared:
                 ratios[key] = self._dropped(key, variant, str(error))
                 continue
             share = max(self._shares[key], _LEAST_SHARE)
-            found = (1 + (n - 1) / share for n in (whole.median, whole.low, whole.high))
-            ratios[key] = Ratio(*(max(_LEAST_SHARE, n) for n in found))
+            parts = (1 + (sample - 1) / share for sample in whole.samples)
+            ratios[key] = Ratio.of([(1.0, max(_LEAST_SHARE, part)) for part in parts])
             self._searched[key, variant.text] = ratios[key]
         return ratios
 

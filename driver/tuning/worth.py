@@ -1,7 +1,6 @@
 """Which kernels are worth another candidate: what the next one is expected to save.
 
-All candidates of an experiment are measured together and take its time alike, so a kernel's gain
-per second is in proportion to its gain.
+All candidates of an experiment are measured together, and each is compiled.
 """
 
 from __future__ import annotations
@@ -14,8 +13,9 @@ _KNOWN = 4
 """Candidates that this expectation counts as."""
 _LATELY = 10
 """Candidates, the latest, by which the next one is judged."""
-PART = 0.95
-"""The part of all that is expected that the measured kernels promise together; the rest waits."""
+OVERHEAD = 12.0
+"""What an experiment takes beside its candidates, in the time of compiling one: proposals of the
+models, the checks, and runs of 1 s, where a candidate takes some 0.15 s."""
 
 
 def expected_gain(share: float, ratios: Sequence[float]) -> float:
@@ -33,13 +33,16 @@ def expected_gain(share: float, ratios: Sequence[float]) -> float:
 
 
 def worthwhile(gains: Mapping[str, float]) -> list[str]:
-    """The fewest kernels that promise nearly all that is expected, the most promising first.
+    """The kernels whose candidates together promise most for the time of an experiment, the most
+    promising first.
 
-    One that waits has its turn when others have brought nothing for a while.
+    Each candidate more costs the time to compile it; the runs are the same for all. One that waits
+    has its turn when others have brought nothing for a while.
     """
-    found, whole, together = list[str](), sum(gains.values()), 0.0
+    found, together = list[str](), 0.0
     for key in sorted(gains, key=lambda key: -gains[key]):
-        if together >= PART * whole and found:
+        rate = together / (OVERHEAD + len(found))
+        if found and gains[key] <= rate:
             break
         found.append(key)
         together += gains[key]

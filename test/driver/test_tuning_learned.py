@@ -1,6 +1,7 @@
 """nnc tune: what is learned from made-up times, when it is believed, and which candidates follow."""
 
 from dataclasses import replace
+from itertools import chain, combinations
 from random import Random
 
 import nnc.driver.tuning.learned as learning
@@ -11,7 +12,7 @@ from nnc.driver.tuning.learned import LEAST_KERNELS, Learned, boosted, rank_corr
 from nnc.driver.tuning.measurements import Measurement
 from nnc.driver.tuning.proposals import LEAST_FIRST, POOL, Proposals
 from nnc.driver.tuning.search import FIRST
-from nnc.driver.tuning.worth import FIRST_GAIN, PART, expected_gain, worthwhile
+from nnc.driver.tuning.worth import FIRST_GAIN, OVERHEAD, expected_gain, worthwhile
 from nnc.kernels.policy.variants import Variants, crossed, told_of
 from nnc.kernels.tuned import kernel_functions
 from nnc.targets.attribute import target_of
@@ -158,9 +159,19 @@ def test_gains_are_expected_by_share_and_by_what_came_lately():
 def test_kernels_that_promise_little_wait_for_their_turn():
     gains = {"a": 0.6, "b": 0.01, "c": 0.36, "d": 0.03}
     assert worthwhile(gains) == ["a", "c"]
-    assert sum(gains[key] for key in worthwhile(gains)) >= PART * sum(gains.values())
-    assert worthwhile(gains | {"a": 0.1}) == ["c", "a", "d"]
+    assert worthwhile(gains | {"a": 0.1}) == ["c", "a"]
     assert worthwhile({}) == [] and worthwhile({"a": 0.0}) == ["a"]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_other_kernels_promise_more_for_the_time(seed):
+    gains = dict(zip("abcdefg", np.random.default_rng(seed).exponential(1, 7) ** 3, strict=True))
+
+    def rate(keys):
+        return sum(gains[key] for key in keys) / (OVERHEAD + len(keys))
+
+    subsets = chain.from_iterable(combinations(gains, n) for n in range(1, len(gains) + 1))
+    assert rate(worthwhile(gains)) == pytest.approx(max(map(rate, subsets)))
 
 
 # -- candidates ------------------------------------------------------------------------------------

@@ -44,6 +44,8 @@ def run(place, *arguments):
         (["tune", "--merge", "tuned"], "tune takes one of"),
         (["tune", "--merge", "none", "-o", "a"], "cannot read"),
         (["tune", "--export", "none", "-o", "a.json"], "there is no folder"),
+        (["tune", "m.mlir", "--replay", "a", "--curve", "c.csv"], "--curve says something of a"),
+        (["tune", "m.mlir", "-o", "a", "--curve", "no/c.csv"], "c.csv': there is no folder"),
         (["tune", "m.mlir", "-o", "a", "--drop", "kernels"], "--drop says something of --prune"),
         (["tune", "--measurements", "a.csv"], "NNC_MEASUREMENTS is 'off'"),
         (["tune", "m.mlir", "-o", "a", "--replay", "b"], "tune takes one of"),
@@ -123,6 +125,21 @@ def test_a_search_leaves_measurements_that_the_next_one_learns_from(monkeypatch,
     assert float(row["ratio"]) == 0.8 and float(row["default"]) > 0
     assert float(row["kernel.points"]) == pytest.approx(log2(1 + 8 * 24 * 40), abs=1e-3)
     assert row["threads"] == "1" and row["nnc"] == VERSION
+
+
+def test_a_search_writes_what_was_saved_by_when(monkeypatch, place):
+    """Screened, measured again, which counts; then what the comparison of the whole says."""
+    made_up(monkeypatch, [0.7, 0.8, 0.9])
+    given = ["tune", "m.mlir", "-o", "new", "--trials", "2", "--curve", "curve.csv", "-q"]
+    assert run(place, *given)[0] == 0
+    rows = list(csv.DictReader((place / "curve.csv").open()))
+    assert [(row["measured"], float(row["gain"])) for row in rows] == [
+        ("search", 0.0),
+        ("search", pytest.approx(0.2)),
+        ("whole", pytest.approx(0.1)),
+    ]
+    seconds = [float(row["seconds"]) for row in rows]
+    assert seconds == sorted(seconds)
 
 
 @pytest.mark.parametrize("what", ["read", "written"])
