@@ -54,7 +54,7 @@ def test_marks_stand_in_the_files_that_have_them() -> None:
 
 
 def test_some_step_runs_every_pair_of_marks() -> None:
-    """A test with up to two of the marks is selected by the `-m` of at least one step of CI."""
+    """A test with up to two of the marks is selected by the `-m` of at least one step of `.ci/run`."""
     steps = (HERE.parent / ".ci" / "run").read_text(encoding="utf-8")
     expressions = [DEFAULT, *re.findall(r"pytest -n auto -m '?([^'\n]+)", steps)]
     choices = chain.from_iterable(combinations(GROUPS, count) for count in range(3))
