@@ -102,3 +102,11 @@ class GroupMachine(Machine):
     @property
     def shared_memory(self) -> Memory:
         return Memory(self.l2_bytes, self.l2_bandwidth)
+
+
+def core_bandwidth(gigabytes: float, cores: int, gigahertz: float) -> float:
+    """One core's share of a bandwidth, in bytes per cycle of that core.
+
+    `gigabytes` is what all `cores` move together in a second; a core runs at `gigahertz`.
+    """
+    return gigabytes / cores / gigahertz

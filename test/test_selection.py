@@ -1,6 +1,7 @@
 """Files that `-m` cannot select are not imported, and all others are."""
 
 import re
+from itertools import chain, combinations
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,19 @@ def test_marks_stand_in_the_files_that_have_them() -> None:
     helpers = [path for path in HERE.rglob("*.py") if not path.name.startswith("test_")]
     found = [path.name for path in helpers if marks.search(path.read_text(encoding="utf-8"))]
     assert sorted(found) == ["conftest.py", "small_networks.py"]
+
+
+def test_some_step_runs_every_pair_of_marks() -> None:
+    """A test with up to two of the marks is selected by the `-m` of at least one step of `.ci/run`."""
+    steps = (HERE.parent / ".ci" / "run").read_text(encoding="utf-8")
+    expressions = [DEFAULT, *re.findall(r"pytest -n auto -m '?([^'\n]+)", steps)]
+    choices = chain.from_iterable(combinations(GROUPS, count) for count in range(3))
+    missing = [
+        marks
+        for marks in choices
+        if not any(
+            eval(one, {"__builtins__": {}}, {name: name in marks for name in GROUPS})
+            for one in expressions
+        )
+    ]
+    assert missing == []

@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..costs import BufferCosts, Costs, LayoutCosts
-from ..groups import GroupMachine
+from ..groups import GroupMachine, core_bandwidth
 from ..processor import Processor
 
 _WORKGROUP = 64 << 10
@@ -53,17 +53,12 @@ _THREAD = Processor(
 )
 
 
-def _bandwidth(gigabytes: float, cores: int, gigahertz: float) -> float:
-    """Bytes per cycle of one core of so many gigabytes per second of all."""
-    return gigabytes / cores / gigahertz
-
-
 GFX90A = GroupMachine(
     thread=_THREAD,
     cores=104,
     gigahertz=1.7,
     line_bytes=128,
-    memory_bandwidth=_bandwidth(1638, 104, 1.7),
+    memory_bandwidth=core_bandwidth(1638, 104, 1.7),
     has_fma=True,
     subgroup=64,
     group_threads=1024,
@@ -87,7 +82,7 @@ GFX942 = replace(
     GFX90A,
     cores=304,
     gigahertz=2.1,
-    memory_bandwidth=_bandwidth(5300, 304, 2.1),
+    memory_bandwidth=core_bandwidth(5300, 304, 2.1),
     l2_bytes=4 << 20,
     l2_bandwidth=54.0,
     memory_bytes=192 << 30,
@@ -97,7 +92,7 @@ GFX1100 = replace(
     GFX90A,
     cores=96,
     gigahertz=2.5,
-    memory_bandwidth=_bandwidth(960, 96, 2.5),
+    memory_bandwidth=core_bandwidth(960, 96, 2.5),
     subgroup=32,
     core_threads=1024,
     core_registers=96 << 10,

@@ -27,7 +27,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..costs import BufferCosts, Costs, LayoutCosts
-from ..groups import GroupMachine
+from ..groups import GroupMachine, core_bandwidth
 from ..processor import Processor
 
 _WORKGROUP = 48 << 10
@@ -61,18 +61,13 @@ _THREAD = Processor(
 )
 
 
-def _bandwidth(gigabytes: float, cores: int, gigahertz: float) -> float:
-    """Bytes per cycle of one core of so many gigabytes per second of all."""
-    return gigabytes / cores / gigahertz
-
-
 SM80 = GroupMachine(
     thread=_THREAD,
     cores=108,
     gigahertz=1.41,
     line_bytes=128,
     sector_bytes=32,
-    memory_bandwidth=_bandwidth(1555, 108, 1.41),
+    memory_bandwidth=core_bandwidth(1555, 108, 1.41),
     has_fma=True,
     subgroup=32,
     group_threads=1024,
@@ -96,7 +91,7 @@ SM75 = replace(
     SM80,
     cores=40,
     gigahertz=1.59,
-    memory_bandwidth=_bandwidth(320, 40, 1.59),
+    memory_bandwidth=core_bandwidth(320, 40, 1.59),
     core_threads=1024,
     core_groups=16,
     core_workgroup_bytes=64 << 10,
@@ -109,7 +104,7 @@ SM86 = replace(
     SM80,
     cores=68,
     gigahertz=1.71,
-    memory_bandwidth=_bandwidth(760, 68, 1.71),
+    memory_bandwidth=core_bandwidth(760, 68, 1.71),
     core_threads=1536,
     core_groups=16,
     units=128.0,
@@ -122,7 +117,7 @@ SM89 = replace(
     SM86,
     cores=128,
     gigahertz=2.52,
-    memory_bandwidth=_bandwidth(1008, 128, 2.52),
+    memory_bandwidth=core_bandwidth(1008, 128, 2.52),
     core_groups=24,
     l2_bytes=72 << 20,
     memory_bytes=24 << 30,
@@ -131,7 +126,7 @@ SM90 = replace(
     SM80,
     cores=132,
     gigahertz=1.98,
-    memory_bandwidth=_bandwidth(3350, 132, 1.98),
+    memory_bandwidth=core_bandwidth(3350, 132, 1.98),
     units=128.0,
     core_workgroup_bytes=228 << 10,
     l2_bytes=50 << 20,
@@ -142,7 +137,7 @@ SM100 = replace(
     SM90,
     cores=148,
     gigahertz=1.97,
-    memory_bandwidth=_bandwidth(8000, 148, 1.97),
+    memory_bandwidth=core_bandwidth(8000, 148, 1.97),
     l2_bytes=126 << 20,
     memory_bytes=180 << 30,
 )
@@ -150,7 +145,7 @@ SM120 = replace(
     SM86,
     cores=170,
     gigahertz=2.41,
-    memory_bandwidth=_bandwidth(1792, 170, 2.41),
+    memory_bandwidth=core_bandwidth(1792, 170, 2.41),
     core_groups=24,
     l2_bytes=96 << 20,
     memory_bytes=32 << 30,
@@ -160,7 +155,7 @@ SM121 = replace(
     SM120,
     cores=48,
     gigahertz=2.4,
-    memory_bandwidth=_bandwidth(273, 48, 2.4),
+    memory_bandwidth=core_bandwidth(273, 48, 2.4),
     l2_bytes=24 << 20,
     memory_bytes=128 << 30,
     copy_bandwidth=100.0,
