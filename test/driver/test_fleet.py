@@ -4,6 +4,7 @@ Scheduler and workers are Dask's own on loopback, with the fleet's certificates;
 gives is made up. How many run at once is counted by barriers.
 """
 
+import itertools
 import os
 import random
 import socket
@@ -356,9 +357,11 @@ def check(kernel, count):
 
 def test_four_workers_experiment_at_once(tmp_path, key):
     together, sent = threading.Barrier(4, timeout=WAIT), []
+    waiting = itertools.count()
 
     def waits_for_a_board(told):
-        together.wait()
+        if next(waiting) < 4:
+            together.wait()
         return measured(told)
 
     with fleet_here(key) as here:
