@@ -10,7 +10,7 @@ from nnc.delivery.engines.table import engine
 from nnc.delivery.engines.turns import outputs_of
 from nnc.delivery.measuring import save_arrays
 
-pytestmark = pytest.mark.formats
+pytestmark = [pytest.mark.formats, pytest.mark.slow]
 
 FILES = Path(__file__).parents[1] / "frontends"
 BOOSTING, TFLITE, KERAS = (FILES / name / "files" for name in ("boosting", "tflite", "keras"))
@@ -23,7 +23,7 @@ TREES = (
 
 def outputs(name: str, file: Path, inputs: dict[str, np.ndarray], folder: Path) -> list[np.ndarray]:
     if not find_spec(MODULES.get(name, name)):
-        pytest.skip(f"{name} is not installed")
+        pytest.skip(f"the engine {name} is not installed")
     save_arrays(folder / "inputs.npz", inputs)
     found = outputs_of(Job(engine(name), file, folder / "inputs.npz", 1), 120)
     assert not found.failure
