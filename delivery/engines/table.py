@@ -110,7 +110,7 @@ ENGINES: Sequence[Engine] = (
         "tensorflow.load_keras", is_framework=True,
     ),
     Engine(
-        "xgboost", "XGBoost", ("XGBoost",), ("xgboost",), ("xgboost",),
+        "xgboost", "XGBoost", ("XGBoost",), ("xgboost", "xgboost-cpu"), ("xgboost",),
         "boosting.load_xgboost", is_framework=True,
     ),
     Engine(

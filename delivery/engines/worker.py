@@ -30,7 +30,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, distribution, version
+from importlib.metadata import Distribution, PackageNotFoundError, distribution, version
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -73,7 +73,7 @@ class Task:
         """The shared libraries of an installed distribution, of which some `part` is in the path;
         all without parts.
         """
-        found = [Path(str(file.locate())) for file in distribution(name).files or ()]
+        found = [Path(str(file.locate())) for file in _distribution(name).files or ()]
         return [
             f
             for f in found
@@ -181,6 +181,13 @@ def _module(file: str) -> Any:
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def _distribution(name: str) -> Distribution:
+    """What is installed of that name, or of its build for processors alone."""
+    with suppress(PackageNotFoundError):
+        return distribution(name)
+    return distribution(f"{name}-cpu")
 
 
 def _version(distributions: Sequence[str]) -> str:
