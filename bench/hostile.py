@@ -42,6 +42,7 @@ from nnc.service.catalogue import Catalogue
 from nnc.service.limits import Quota
 from nnc.service.service import Service
 
+from .hostile_archives import WRITTEN
 from .hostile_files import Hostile, spread
 from .hostile_models import private
 from .hostile_orders import TARGET, Inputs, refused_orders
@@ -165,7 +166,12 @@ def run_hostile(
     clients: int = 4,
     orders: int = 0,
 ) -> Found:
-    """Send so many uploads and orders to a new server, and say what was found."""
+    """Send so many uploads and orders to a new server, and say what was found.
+
+    Raises FileExistsError where what no upload may write is there already.
+    """
+    if WRITTEN.exists():
+        raise FileExistsError(f"remove {WRITTEN}: whether uploads write it is what is to be seen")
     found, started = Found(uploads=uploads), time.monotonic()
     home = folder / "service"
     service = Service(home, catalogue=Catalogue((), ()))
@@ -207,6 +213,9 @@ def run_hostile(
         if found.memory > _MOST_MEMORY:
             found.complaints.append(f"the server needed {found.memory / 1e6:.0f} MB")
         _check_left(server.pid, found)
+        if WRITTEN.exists():
+            found.complaints.append(f"{WRITTEN} was written")
+            WRITTEN.unlink()
         if "Traceback" in (said := (folder / "server.log").read_text(errors="replace")):
             found.complaints.append(f"the server said {said[-2000:]!r}")
     finally:

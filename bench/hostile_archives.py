@@ -16,9 +16,11 @@ from pathlib import Path
 Upload = tuple[str, bytes]
 """A file's name and content."""
 
+WRITTEN = Path("/tmp/written")
+"""What uploads try to write outside of their own folders: it must never be there."""
 _MB = 1 << 20
 _OUTSIDE = (
-    "../../../../tmp/written", "/tmp/written", "a/../../x.onnx", "..\\x", "x\0.onnx", "./.", "..",
+    f"../../../..{WRITTEN}", str(WRITTEN), "a/../../x.onnx", "..\\x", "x\0.onnx", "./.", "..",
     "a/" * 200 + "x", "x" * 300, "C:\\x", "\u202egnp.onnx", "-rf",
 )  # fmt: skip
 _WHERE = ("compress_type", "CRC", "compress_size", "file_size", "header_offset")

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .hostile_archives import Upload
+from .hostile_archives import WRITTEN, Upload
 
 TARGET = "c-cortex-m7"
 """One that nothing is measured for, so that a package takes no longer than reading its inputs."""
@@ -49,7 +49,7 @@ class Inputs:
             [
                 f"import socket; socket.create_connection({self._address!r})",
                 f"print(open({str(self._secrets[0])!r}).read())",
-                "open('/tmp/written', 'w')",
+                f"open('{WRITTEN}', 'w')",
             ]
         )
         made = io.BytesIO()
@@ -72,7 +72,7 @@ class Inputs:
         """A header that is evaluated by who should not, that is endless, or none."""
         text = choice.choice(
             [
-                "__import__('os').system('touch /tmp/written')",
+                f"__import__('os').system('touch {WRITTEN}')",
                 "(" * 5000,
                 "{'descr': [('a', '<f4')] , 'fortran_order': 1, 'shape': ()}",
                 "{'descr': '<f4', 'fortran_order': False, 'shape': (64,), 'more': 1}",
@@ -101,7 +101,7 @@ class Inputs:
         """Names that are paths, twice the same, or links."""
         made = io.BytesIO()
         with zipfile.ZipFile(made, "w") as archive:
-            for name in ("../../../../tmp/written", "/tmp/written", f"a/{self._name}.npy", "x\n"):
+            for name in (f"../../../..{WRITTEN}", str(WRITTEN), f"a/{self._name}.npy", "x\n"):
                 archive.writestr(name, _header((64,)) + bytes(256))
             link = zipfile.ZipInfo(f"{self._name}.npy")
             link.external_attr = 0o120777 << 16
@@ -150,7 +150,7 @@ def refused_orders(choice: random.Random, foreign: str) -> Order:
     return good | choice.choice(
         [
             {"targets": ["--help"]},
-            {"targets": ["host; touch /tmp/written"]},
+            {"targets": [f"host; touch {WRITTEN}"]},
             {"targets": [TARGET, TARGET]},
             {"targets": []},
             {"targets": ["x" * 201]},

@@ -54,8 +54,8 @@ def bench_model(model: str, args: argparse.Namespace, session: Session) -> Itera
     yield f"{'':14}{'median ms':>12}{'min':>10}{'max':>10}{'10 %':>10}{'90 %':>10}"
     for name, values in times.items():
         shown = Spread.of(values)
-        spread = (shown.median, min(values), max(values), shown.low, shown.high)
-        yield f"{name:14}{spread[0]:12.3f}" + "".join(f"{ms:10.3f}" for ms in spread[1:])
+        bounds = (min(values), max(values), shown.low, shown.high)
+        yield f"{name:14}{shown.median:12.3f}" + "".join(f"{ms:10.3f}" for ms in bounds)
     where = f", nnc's timed {ours.where}" if ours.where else ""
     yield f"compiled in {seconds:.1f} s, {args.threads} thread(s), {args.runs} runs each{where}"
     if peer is not None:

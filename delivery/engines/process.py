@@ -26,6 +26,7 @@ _PATIENCE = 10.0
 _MOST_ANSWER = 1 << 26
 """Bytes of an answer."""
 _RAISED = re.compile(r"[A-Za-z_][\w.]*(Error|Exception): ")
+"""The line at the end of a traceback that names the exception."""
 _MOST_SAID = 300
 """Characters of what a process said at last that a reason quotes."""
 

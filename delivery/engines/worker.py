@@ -106,6 +106,7 @@ class Engine:
 
     def load(self) -> dict[str, Any]:
         """Import the engine, then load the model, which is what is timed."""
+        # The file that loads models first: it says what Keras is to run on when that is imported.
         function = getattr(_module(self.job["file"]), self.job["function"])
         for name in self.job["imports"]:
             import_module(name)

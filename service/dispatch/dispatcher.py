@@ -112,8 +112,6 @@ class _Attempt:
         self._asked = self._renewed = time.monotonic()
         self._told = 0.0
         self._unwanted = False
-        self._earlier: Path | None = None
-        """The log of what the job was before."""
 
     def go(self, work: Path) -> bool:
         """Whether the job is settled: committed, or nobody's any more."""
@@ -136,12 +134,16 @@ class _Attempt:
         arrived.mkdir()
         try:
             files = self._queue.fetch(job, arrived)
-            self._earlier = self._queue.fetch_log(job, folder / "earlier")
+            earlier = self._queue.fetch_log(job, folder / "earlier")
         except StoreFullError as error:
             return Outcome("failed", error.message)
         work = Work(job.kind, job.options, files, float(job.seconds))  # type: ignore[arg-type]
         try:
-            return self._hands.carry(work, folder, self._tell, self._is_unwanted)
+            outcome = self._hands.carry(work, folder, self._tell, self._is_unwanted)
+            if earlier is not None and "log" in outcome.files:
+                log = outcome.files["log"]
+                log.write_bytes(earlier.read_bytes() + log.read_bytes())
+            return outcome
         except (OSError, ValueError, RuntimeError, NncError) as error:
             return Outcome("failed", f"it could not be carried out: {_line(error)}")
 
@@ -172,9 +174,6 @@ class _Attempt:
         Raises NncError where even that cannot be noted.
         """
         files = dict(outcome.files)
-        if self._earlier is not None and "log" in files:
-            own = files["log"].read_bytes()
-            files["log"].write_bytes(self._earlier.read_bytes() + own)
         for left in reversed(range(_STORING)):
             try:
                 if outcome.then is not None:

@@ -169,7 +169,7 @@ class Model {
 
   /**
    * What runs once on these inputs, again and again, and gives the milliseconds that the code took; its
-   * `outputs` are those of the last run. No other call may come between.
+   * `outputs()` copies those of the last run. No other call may come between.
    */
   timer(inputs) {
     const program = this.#program;
@@ -178,10 +178,9 @@ class Model {
     const run = () => {
       const started = performance.now();
       this.#call(program, given);
-      const took = performance.now() - started;
-      run.outputs = program.take();
-      return took;
+      return performance.now() - started;
     };
+    run.outputs = () => program.take();
     return run;
   }
 

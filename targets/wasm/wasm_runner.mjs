@@ -21,4 +21,4 @@ function run() {
   if (took !== undefined) send(Math.round(took * 1e6));
 }
 
-serve(model, arrayOf, { [PLACE]: place, [RUN]: run, [TAKE]: () => sendOutputs(model, timer.outputs) });
+serve(model, arrayOf, { [PLACE]: place, [RUN]: run, [TAKE]: () => sendOutputs(model, timer.outputs()) });

@@ -202,7 +202,7 @@ class Noisy:
 
 
 def raced(seed, truths):
-    """What a search keeps at the end, and the candidate that looked best when it was noticed."""
+    """What a search keeps at the end, and the trial that looked best by its first measurement."""
     machine, clock = Noisy(seed, truths), Clock()
 
     def measure(chosen):
@@ -217,7 +217,7 @@ def raced(seed, truths):
         ratio = machine.ratio(chosen["a"], pairs=30)
         return {"a": ratio}, ratio
 
-    luckiest = min(kernel.trials, key=lambda trial: trial.first.median).candidate
+    luckiest = min(kernel.trials, key=lambda trial: trial.first.median)
     kept, _ = confirm({"a": [t.candidate for t in kernel.finalists()]}, lambda key: 1.0, compare)
     return kept["a"][0] if kept else None, luckiest
 
@@ -229,8 +229,8 @@ def patient(monkeypatch):
 
 def test_the_luckiest_of_many_that_are_no_faster_is_not_kept(patient):
     found = [raced(seed, [1.0] * 100) for seed in range(60)]
-    # By the first measurement alone each search had something to keep.
-    assert all(luckiest is not None for _, luckiest in found)
+    # By the first measurement alone something looked 3 % faster in each search.
+    assert all(luckiest.first.median < 0.97 for _, luckiest in found)
     assert sum(kept is not None for kept, _ in found) <= 1
 
 
@@ -238,7 +238,7 @@ def test_of_noisy_candidates_the_faster_is_kept_and_never_a_slower_one(patient):
     truths = [1.0, 1.02, 0.99, 1.03] * 15 + [0.86] + [1.0, 1.02, 0.99, 1.03] * 9
     found = [raced(seed, truths) for seed in range(40)]
     kept = [truths[one] for one, _ in found if one is not None]
-    lucky = [truths[luckiest] for _, luckiest in found]
+    lucky = [truths[luckiest.candidate] for _, luckiest in found]
     assert sum(one >= 1 for one in lucky) >= 10 and lucky.count(0.86) <= 26
     assert kept.count(0.86) >= 30 and all(one < 1 for one in kept)
 

@@ -197,7 +197,7 @@ def _result(n: MxnetLayer, out: Value) -> Value:
 
 def _reduction(op: Callable, prepare: Callable[[Term], Term] = lambda x: x) -> Callable:
     def convert(n: MxnetLayer, x: Value) -> Value:
-        axes, _whole = _axes(n, x)
+        axes, _ = _axes(n, x)
         term = n.term(x)
         if term.element is i1:
             term = term.cast(i64)
@@ -239,7 +239,7 @@ def variance(n: MxnetLayer, x: Value) -> list[Value] | Value:
 
 @rows("norm", "_npi_norm", "_sparse_norm")
 def norm(n: MxnetLayer, x: Value) -> Value:
-    axes, _whole = _axes(n, x)
+    axes, _ = _axes(n, x)
     order = n.int("ord", 2)
     if order not in (1, 2):
         raise n.error(f"attribute 'ord' is {order}, expected 1 or 2")

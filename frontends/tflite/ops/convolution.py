@@ -252,7 +252,7 @@ def by_neighbours(n: TfliteLayer, x: Value) -> Value:
     """Of the channels from `radius` before up to `radius` behind, the last one excluded."""
     ranked(n, x, 4, "the input")
     o = n.options
-    size, alpha = 2 * o.radius, o.alpha
+    size, alpha = 2 * o.radius, o.alpha  # alpha is read also where there are no neighbours
     if size < 0:
         raise n.error(f"a radius of {o.radius}")
     if size == 0:
