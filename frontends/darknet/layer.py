@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,8 @@ from ...ir.core import Value
 from ...ir.types import TensorType
 from ..common.fields import Ignored, IgnoredFields
 from ..common.importer import NodeLayer
-from ..common.rows import Rows
+from ..common.rows import Convert, Rows
+from ..common.shapes import reshape
 from .weights import Weights
 
 IGNORED = IgnoredFields(
@@ -38,6 +41,28 @@ IGNORED = IgnoredFields(
     Ignored("assisted_excitation sway rotate stretch stretch_sway", "none", values=("0",)),
 )
 rows = Rows(__package__ or "", IGNORED)
+
+
+def of_images(*kinds: str) -> Callable[[Convert], Convert]:
+    """Register a function that imports these sections, whose inputs are images [N, C, H, W].
+
+    It gets a vector [N, C] as images of one element.
+    """
+
+    def register(function: Convert) -> Convert:
+        @wraps(function)
+        def convert(n: DarknetLayer, *inputs: Value) -> Any:
+            return function(n, *(image(n, x) for x in inputs))
+
+        rows(*kinds)(convert)
+        return function
+
+    return register
+
+
+def image(n: DarknetLayer, x: Value) -> Value:
+    """A vector [N, C] as images [N, C, 1, 1]; others as they are."""
+    return reshape(n, x, [(x, 0), (x, 1), 1, 1]) if x.type.rank == 2 else x
 
 
 class DarknetLayer(NodeLayer):

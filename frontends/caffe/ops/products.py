@@ -62,7 +62,8 @@ def batch_norm_(n: CaffeLayer, x: Value) -> Value:
 def mean_variance(n: CaffeLayer, x: Value) -> Value:
     p = n.p("mvn")
     axes = tuple(range(1 if p.across_channels else 2, x.type.rank))
-    return deviations(n, x, axes, p.eps if p.normalize_variance else None)
+    epsilon = p.eps
+    return deviations(n, x, axes, epsilon if p.normalize_variance else None)
 
 
 @rows("Normalize")

@@ -59,9 +59,52 @@ def pooling(n: CaffeLayer, x: Value) -> Any:
         n.pair(p, "pad", rank) * 2,
         ceil=p.round_mode == "CEIL" and p.ceil_mode,
     )
+    lengths = _lengths_behind(n, x, windows) if windows.ceil else []
     if len(n.node.outputs) == 2 and is_max:
-        return max_pooled_with_indices(n, x, windows)
-    return pooled(n, x, windows, is_max, counts_padding=True)
+        out, mask = max_pooled_with_indices(n, x, windows)
+        return _with_empty(n, out, lengths, _LEAST), _with_empty(n, mask, lengths, -1)
+    out = pooled(n, x, windows, is_max, counts_padding=True)
+    if is_max:
+        return _with_empty(n, out, lengths, _LEAST)
+    out = _with_empty(n, out, lengths, 0)
+    if 0 not in lengths:
+        return out
+    counts = [
+        np.array([1] * (extent - (length is not None)) + [length] * (length is not None))
+        for extent, length in zip(out.type.shape[2:], lengths, strict=True)
+    ]
+    sizes = math.prod(np.meshgrid(*counts, indexing="ij"))
+    return n(nn.Add(out, n.constant(np.where(sizes == 0, np.nan, 0).astype(np.float32))))
+
+
+_LEAST = float(np.finfo(np.float32).min)
+"""What Caffe gives as the largest element of none."""
+
+
+def _lengths_behind(n: CaffeLayer, x: Value, windows: Windows) -> list[int | None]:
+    """For each dimension the length of a last window that begins behind the end, 0 or less, or
+    None where there is none. Caffe leaves such windows out only where there is padding.
+    """
+    found: list[int | None] = []
+    for extent, kernel, stride in zip(
+        x.type.shape[2:], windows.kernel, windows.strides, strict=True
+    ):
+        if any(windows.padding) or stride <= kernel:
+            found.append(None)
+        elif extent is None:
+            raise n.error(f"strides of {stride} for windows of {kernel} need known extents")
+        else:
+            length = extent - -(-(extent - kernel) // stride) * stride
+            found.append(length if length <= 0 else None)
+    return found
+
+
+def _with_empty(n: CaffeLayer, x: Value, lengths: list[int | None], fill: float) -> Value:
+    """x with one more element, `fill`, in each dimension that has a window behind the end."""
+    more = [int(length is not None) for length in lengths]
+    if not any(more):
+        return x
+    return n(nn.Pad(x, n.scalar(fill, x), pads=(*(0,) * (2 + x.type.rank), *more)))
 
 
 @rows("SPP")

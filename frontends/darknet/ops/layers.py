@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...common.vocabulary import *
-from ..layer import DarknetLayer, rows
+from ..layer import DarknetLayer, image, of_images, rows
 from .activations import activated
-from .weighted import blurred, normalized
+from .weighted import blurred, check_fit, normalized
 
 # -- single elements -------------------------------------------------------------------------------
 
@@ -15,10 +15,18 @@ rows.formulas(
         "dropout cost contrastive empty silence": lambda n, x, *rest: x,
         "activation": lambda n, x: activated(n, x, n.text("activation", "linear")),
         "logistic": lambda n, x: activated(n, x, "logistic"),
-        "local_avgpool local_avg": lambda n, x: average_pooled(n, x, _windows(n, 1)[0]),
-        "avgpool avg": lambda n, x: reduced(n, x, nn.ReduceMean, (2, 3), keep=True),
     }
 )
+
+
+@of_images("local_avgpool", "local_avg")
+def local_mean(n: DarknetLayer, x: Value) -> Value:
+    return average_pooled(n, x, _windows(n, x)[0])
+
+
+@of_images("avgpool", "avg")
+def mean(n: DarknetLayer, x: Value) -> Value:
+    return reduced(n, x, nn.ReduceMean, (2, 3), keep=True)
 
 
 @rows("l2norm")
@@ -37,12 +45,11 @@ def batchnorm(n: DarknetLayer, x: Value) -> Value:
 
 @rows("softmax", "soft")
 def softmax(n: DarknetLayer, x: Value) -> Value:
+    """Over all elements, not channels alone, or those of each group."""
     if n.text("tree"):
         raise n.error("a tree of classes is not supported")
     groups, temperature = n.int("groups", 1), n.float("temperature", 1.0)
     scaled = x if temperature == 1 else (Term(n, x) / temperature).value
-    if groups == 1:
-        return n(nn.Softmax(scaled, axis=1))
     flat = flatten(n, scaled, 1)
     size = n.extent(flat, 1)
     if groups < 1 or size % groups:
@@ -51,7 +58,7 @@ def softmax(n: DarknetLayer, x: Value) -> Value:
     return reshape(n, n(nn.Softmax(parts, axis=2)), dims(x))
 
 
-@rows("shortcut")
+@of_images("shortcut")
 def shortcut(n: DarknetLayer, *inputs: Value) -> Value:
     """The last layer plus others, of as many of whose channels and elements as it has."""
     *others, x = inputs
@@ -94,15 +101,15 @@ def _shares(n: DarknetLayer, inputs: int, channels: int) -> list[Term]:
 
 @rows("shift_channels")
 def shifted(n: DarknetLayer, other: Value, x: Value) -> Value:
-    return activated(n, n(nn.Add(other, x)), n.text("activation", "linear"))
+    return activated(n, n(nn.Add(*_alike(n, (other, x)))), n.text("activation", "linear"))
 
 
 @rows("scale_channels", "sam", "control_channels")
 def scaled(n: DarknetLayer, other: Value, x: Value) -> Value:
-    return activated(n, n(nn.Mul(other, x)), n.text("activation", "linear"))
+    return activated(n, n(nn.Mul(*_alike(n, (other, x)))), n.text("activation", "linear"))
 
 
-@rows("lrn", "normalization")
+@of_images("lrn", "normalization")
 def lrn(n: DarknetLayer, x: Value) -> Value:
     """x over a power of the sum of channels' squares near it.
 
@@ -128,7 +135,7 @@ def lrn(n: DarknetLayer, x: Value) -> Value:
 # -- images ----------------------------------------------------------------------------------------
 
 
-@rows("crop")
+@of_images("crop")
 def crop(n: DarknetLayer, x: Value) -> Value:
     """The middle of images, their elements from -1 to 1."""
     for axis, name in ((2, "crop_height"), (3, "crop_width")):
@@ -140,23 +147,24 @@ def crop(n: DarknetLayer, x: Value) -> Value:
     return x if n.int("noadjust") else (Term(n, x) * 2.0 - 1.0).value
 
 
-def _windows(n: DarknetLayer, stride: int) -> tuple[Windows, tuple[int, int]]:
+def _windows(n: DarknetLayer, x: Value) -> tuple[Windows, tuple[int, int]]:
     """Windows and the strides of a blur behind them, which then has those of the section."""
-    stride = n.int("stride", stride)
+    stride = n.int("stride", 1)
     size, strides = n.int("size", stride), (n.int("stride_y", stride), n.int("stride_x", stride))
     padding = n.int("padding", size - 1)
     if size < 1 or min(strides) < 1:
         raise n.error(f"windows of {size} at strides {list(strides)}")
+    check_fit(n, x, size, padding)
     small, large = padding // 2, padding - padding // 2
     inner = (1, 1) if n.int("antialiasing") else strides
     return Windows((size, size), inner, (small, small, large, large)), strides
 
 
-@rows("maxpool", "max")
+@of_images("maxpool", "max")
 def maxpool(n: DarknetLayer, x: Value) -> Value:
     if n.int("maxpool_depth"):
         return _of_channels(n, x, n.int("out_channels", 1))
-    windows, strides = _windows(n, 2 if "size" not in n.attributes else 1)
+    windows, strides = _windows(n, x)
     found, blurs = max_pooled(n, x, windows), n.int("antialiasing")
     return blurred(n, found, strides, blurs) if blurs else found
 
@@ -173,14 +181,21 @@ def _of_channels(n: DarknetLayer, x: Value, wanted: int) -> Value:
     return apart.largest(1).value
 
 
+def _alike(n: DarknetLayer, inputs: Sequence[Value]) -> list[Value]:
+    """The inputs, all as images where one is."""
+    ranks = {x.type.rank for x in inputs}
+    return list(inputs) if len(ranks) == 1 else [image(n, x) for x in inputs]
+
+
 @rows("route")
 def route(n: DarknetLayer, *inputs: Value) -> Value:
     groups, group = n.int("groups", 1), n.int("group_id")
-    parts = list(inputs)
+    parts = _alike(n, inputs)
     if groups != 1:
-        if groups < 1 or not 0 <= group < groups:
-            raise n.error(f"group {group} of {groups}")
-        sizes = [n.extent(x, 1) // groups for x in parts]
+        counts = [n.extent(x, 1) for x in parts]
+        if groups < 1 or not 0 <= group < groups or any(c % groups for c in counts):
+            raise n.error(f"group {group} of {groups} in layers of {counts} channels")
+        sizes = [count // groups for count in counts]
         parts = [
             slice_axis(n, x, 1, size * group, size * (group + 1))
             for x, size in zip(parts, sizes, strict=True)
@@ -188,7 +203,7 @@ def route(n: DarknetLayer, *inputs: Value) -> Value:
     return concat(n, parts, 1)
 
 
-@rows("upsample")
+@of_images("upsample")
 def upsample(n: DarknetLayer, x: Value) -> Value:
     stride = n.int("stride", 2)
     if stride < 1:
@@ -200,7 +215,7 @@ def upsample(n: DarknetLayer, x: Value) -> Value:
     return found if factor == 1 else (Term(n, found) * factor).value
 
 
-@rows("reorg")
+@of_images("reorg")
 def reorg(n: DarknetLayer, x: Value) -> Value:
     """Squares as channels, in Darknet's order: it reads the channels as if they were rows.
 
@@ -212,7 +227,7 @@ def reorg(n: DarknetLayer, x: Value) -> Value:
     if x.type.rank != 4 or None in x.type.shape[1:] or s < 1:
         raise n.error("it needs images of known extents")
     c, h, w = x.type.shape[1:]
-    if c * h % (s * s) or h % s or w % s:
+    if c % (s * s) or h % s or w % s:
         raise n.error(f"squares of {s} do not fill images of {c} x {h} x {w}")
     batch = (x, 0)
     split = reshape(n, x, [batch, c * h // (s * s), s, w, s])
@@ -220,7 +235,7 @@ def reorg(n: DarknetLayer, x: Value) -> Value:
     return reshape(n, moved, [batch, c * s * s, h // s, w // s])
 
 
-@rows("reorg3d")
+@of_images("reorg3d")
 def squares(n: DarknetLayer, x: Value) -> Value:
     """Squares as channels, the places in a square outermost."""
     if n.int("reverse"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ...common.vocabulary import *
-from ..layer import DarknetLayer, rows
+from ..layer import DarknetLayer, of_images, rows
 from .activations import activated
 
 EPSILON = 1e-6
@@ -37,13 +37,14 @@ class Convolving:
 
 def options_of(n: DarknetLayer, filters: int, size: int, activation: str) -> Convolving:
     """The options, of which some have defaults that depend on the section."""
-    size, stride = n.int("size", size), n.int("stride", 1)
+    size, stride, dilation = n.int("size", size), n.int("stride", 1), n.int("dilation", 1)
+    padding = n.int("padding")
     found = Convolving(
         filters,
         size,
         (n.int("stride_y", stride), n.int("stride_x", stride)),
-        n.int("dilation", 1) if size > 1 else 1,
-        size // 2 if n.int("pad") else n.int("padding"),
+        dilation if size > 1 else 1,
+        size // 2 if n.int("pad") else padding,
         n.int("groups", 1),
         n.text("activation", activation),
         bool(n.int("batch_normalize") or n.int("cbn")),
@@ -53,7 +54,15 @@ def options_of(n: DarknetLayer, filters: int, size: int, activation: str) -> Con
     )
     if min(*found.strides, found.dilation, found.groups) < 1:
         raise n.error(f"strides {list(found.strides)} in {found.groups} groups")
+    if found.dilation > 1 and size != 2 * found.pad + 1:
+        raise n.error(f"a dilation of {dilation} needs a padding of half the size {size}")
     return found
+
+
+def check_fit(n: DarknetLayer, x: Value, size: int, padding: int) -> None:
+    """Raise NncError where images with so many elements of padding are smaller than a window."""
+    if any(extent is not None and extent + padding < size for extent in x.type.shape[2:]):
+        raise n.error(f"windows of {size} do not fit into {shape_text(x)}, padded by {padding}")
 
 
 def weights_of(n: DarknetLayer, x: Value, how: Convolving, name: str = "") -> list[Value]:
@@ -73,6 +82,7 @@ def weights_of(n: DarknetLayer, x: Value, how: Convolving, name: str = "") -> li
 def convolved(n: DarknetLayer, x: Value, how: Convolving, weights: list[Value]) -> Value:
     """A convolution, its batch norm and its activation."""
     bias, *statistics, weight = weights
+    check_fit(n, x, how.dilation * (how.size - 1) + 1, 2 * how.pad * how.dilation)
     if how.binary or how.xnor:
         weight = _binary(n, weight)
     if how.xnor:
@@ -85,7 +95,7 @@ def convolved(n: DarknetLayer, x: Value, how: Convolving, weights: list[Value]) 
         None if statistics else bias,
         strides=how.strides,
         dilations=(how.dilation,) * 2,
-        padding=(how.pad,) * 4,
+        padding=(how.pad * how.dilation,) * 4,
         groups=how.groups,
     )
     found = normalized(n, found, bias, statistics) if statistics else found
@@ -100,7 +110,7 @@ def _binary(n: DarknetLayer, weight: Value) -> Value:
     return (t > 0.0).choose(mean, -mean).value
 
 
-@rows("convolutional", "conv")
+@of_images("convolutional", "conv")
 def convolutional(n: DarknetLayer, x: Value) -> Value:
     how = options_of(n, n.int("filters", 1), 1, "logistic")
     for name in ("sway", "rotate", "stretch", "stretch_sway", "coordconv"):
@@ -120,7 +130,7 @@ def convolutional(n: DarknetLayer, x: Value) -> Value:
     return blurred(n, found, strides, blurs) if blurs else found
 
 
-@rows("deconvolutional", "deconv")
+@of_images("deconvolutional", "deconv")
 def deconvolutional(n: DarknetLayer, x: Value) -> Value:
     """The weights are [channels, filters, size, size]."""
     how, channels = options_of(n, n.int("filters", 1), 1, "logistic"), n.extent(x, 1)
@@ -169,13 +179,14 @@ def multiplied(n: DarknetLayer, x: Value, count: int, activation: str, name: str
     return activated(n, found, activation)
 
 
-@rows("local")
+@of_images("local")
 def local(n: DarknetLayer, x: Value) -> Value:
     """A convolution with weights of its own for each position."""
     filters, size, stride = n.int("filters", 1), n.int("size", 1), n.int("stride", 1)
     pad = size // 2 if n.int("pad") else 0
     if x.type.rank != 4 or None in x.type.shape or min(filters, size, stride) < 1:
         raise n.error("it needs images of known extents")
+    check_fit(n, x, size, 2 * pad)
     columns = unfolded(n, x, (size, size), (stride, stride), (1, 1), (pad,) * 4)
     counts = [(extent + 2 * pad - size) // stride + 1 for extent in x.type.shape[2:]]
     batch, width, places = columns.type.shape

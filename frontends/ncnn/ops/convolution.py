@@ -34,6 +34,26 @@ def padding_of(n: NcnnLayer, dims: int, begin=_BEGIN, end=_END) -> Padding:
     return (*begins[::-1], *ends[::-1])
 
 
+def _check_windows(n: NcnnLayer, x: Value, kernel: Sequence[int], how: dict[str, Any]) -> None:
+    """Raise NncError where no window of a kernel fits, or ncnn's own results are not defined.
+
+    SAME is less than nothing where a stride exceeds the kernel. If ncnn pads another dimension, it
+    copies rows to before their begin, which gives other results for each layout of its memory.
+    """
+    padding = how["padding"]
+    reach = [(k - 1) * d + 1 for k, d in zip(kernel, how["dilations"], strict=True)]
+    sides = list(zip(x.type.shape[2:], reach, how["strides"], strict=True))
+    if isinstance(padding, str):
+        totals = [0 if d is None else (d - 1) // s * s + r - d for d, r, s in sides]
+        if padding == "SAME_LOWER" and totals[-1] < 0 < max(totals):
+            raise n.error(f"SAME_LOWER for windows of {reach} at strides {list(how['strides'])}")
+        return
+    pairs = zip(padding[: len(sides)], padding[len(sides) :], strict=True)
+    for (extent, window, _), pads in zip(sides, pairs, strict=True):
+        if extent is not None and extent + sum(pads) < window:
+            raise n.error(f"windows of {window} do not fit into {extent} elements and {pads}")
+
+
 def _convolution(dims: int, grouped: bool) -> Callable:
     def convert(n: NcnnLayer, x: Value, *given: Value) -> Value:
         x = n.image(x, dims)
@@ -44,13 +64,15 @@ def _convolution(dims: int, grouped: bool) -> Callable:
         if is_int8 and x.type.element_type is not i8:
             x = rounded(n, n(nn.Mul(x, n.per_channel("input_scale", x))))
         x = n.cast(x, f32)
-        padding = padding_of(n, dims)
+        how: Any = {"strides": strides, "dilations": dilations, "padding": padding_of(n, dims)}
+        _check_windows(n, x, kernel, how)
+        padding = how["padding"]
         if n.float(18):
             padding = padded(n, x, kernel, strides, dilations, padding).pads
             pads = (0, 0, *padding[:dims], 0, 0, *padding[dims:])
             x, padding = n(nn.Pad(x, n.scalar(n.float(18), x), pads=pads)), (0,) * 2 * dims
         groups = n.int(7, 1) if grouped else 1
-        how: Any = {"strides": strides, "dilations": dilations, "padding": padding}
+        how["padding"] = padding
         given_bias = None if is_int8 else bias
         found = convolution(n, x, weight, given_bias, groups=groups, kernel=kernel, **how)
         found = _rescaled(n, found, bias, groups) if is_int8 else found
@@ -166,7 +188,10 @@ def _windows(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:
     begin, end = (3, 13, 23), (14, 15, 16)
     mode = n.int(5)
     padding: Padding = padding_of(n, dims, begin, end)
+    counts = bool(n.int(6))
     if mode in (2, 3):
+        if any(padding) and not largest and not counts:
+            raise n.error(f"means of windows without their padding, beside pads of {padding}")
         padding = "SAME_UPPER" if mode == 2 else "SAME_LOWER"
     if mode == 0 and not isinstance(padding, str):  # another window wherever elements are left
         pads = list(padding)
@@ -175,8 +200,21 @@ def _windows(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:
             whole = most if extent is None else kernel[i] - extent - pads[i] - pads[dims + i]
             pads[dims + i] += whole % strides[i]
         padding = tuple(pads)
-    windows = Windows(kernel, strides, padding)
-    return pooled(n, x, windows, largest, bool(n.int(6)) or isinstance(padding, str))
+    counts = counts or isinstance(padding, str)
+    how = {"strides": strides, "dilations": (1,) * dims, "padding": padding}
+    _check_windows(n, x, kernel, how)
+    if mode == 3 and dims == 3 and None not in x.type.shape:
+        pads = list(padded(n, x, kernel, strides, (1,) * dims, padding).pads)
+        pads[0], pads[dims] = sorted((pads[0], pads[dims]))  # depth as of SAME_UPPER, to ncnn
+        padding = tuple(pads)
+    found = pooled(n, x, Windows(kernel, strides, padding), largest, counts)
+    if not largest or isinstance(padding, str) or max(padding) < min(kernel):
+        return found
+    return n(nn.Max(found, n.scalar(_LEAST, found)))  # of windows in the padding alone
+
+
+_LEAST = float(np.finfo(np.float32).min)
+"""What ncnn pads with where it looks for the largest element."""
 
 
 def _adaptive(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:

@@ -19,7 +19,6 @@ rows.add(
         "CELU": _row("celu", 1.0),
         "Clip": _row("clip", -_MOST, _MOST),
         "ELU": _row("elu", 0.1),
-        "HardSigmoid": _row("hardsigmoid", 0.2, 0.5),
         "Mish": _row("mish"),
         "SELU": _row("selu", 1.67326324, 1.050700987),
         "Sigmoid": _row("sigmoid"),
@@ -39,6 +38,7 @@ rows.formulas(
         "PReLU": lambda n, x: n(nn.Prelu(x, n.per_channel("slope", x))),
         "GELU": lambda n, x: n(nn.Gelu(x, approximate="tanh" if n.int(0) else "none")),
         "GLU": lambda n, x: gated(n, x, n.axis(x, n.int(0))),
+        "HardSigmoid": lambda n, x: _hard_sigmoid(n, x, n.float(0, 0.2), n.float(1, 0.5)),
         "HardSwish": lambda n, x: _hard_swish(n, x, n.float(0, 0.2), n.float(1, 0.5)),
     }
 )
@@ -48,7 +48,19 @@ def _leaky(n: NcnnLayer, x: Value, slope: float) -> Value:
     return activation(n, "leakyrelu", x, slope) if slope else n(nn.Relu(x))
 
 
+def _hard_sigmoid(n: NcnnLayer, x: Value, alpha: float, beta: float) -> Value:
+    _check_slope(n, alpha)
+    return activation(n, "hardsigmoid", x, alpha, beta)
+
+
+def _check_slope(n: NcnnLayer, alpha: float) -> None:
+    """Raise NncError where it falls: what ncnn gives then depends on an element's place."""
+    if alpha < 0:
+        raise n.error(f"a slope of {alpha:g}, expected a positive one")
+
+
 def _hard_swish(n: NcnnLayer, x: Value, alpha: float, beta: float) -> Value:
+    _check_slope(n, alpha)
     if abs(alpha - 1 / 6) < 1e-6 and beta == 0.5:
         return n(nn.HardSwish(x))
     return n(nn.Mul(x, n(nn.HardSigmoid(x, alpha=alpha, beta=beta))))

@@ -194,6 +194,37 @@ def test_pyramid(tmp_path):
     np.testing.assert_array_equal(imaged(tmp_path, layer)["y"], wanted)
 
 
+@pytest.mark.parametrize("pool", ["MAX", "AVE"])
+def test_windows_behind_the_end(tmp_path, pool):
+    """Without padding, strides beyond the kernel leave a last window of no element."""
+    options = f"pooling_param {{ pool: {pool} kernel_size: 1 stride_h: 3 stride_w: 5 }}"
+    found = imaged(
+        tmp_path, f'layer {{ name: "l" type: "Pooling" bottom: "x" top: "y" {options} }}'
+    )
+    empty = np.finfo(np.float32).min if pool == "MAX" else 0  # lengths -1, over which 0 is 0
+    wanted = np.full((2, 3, 3, 2), empty, np.float32)
+    wanted[:, :, :2] = IMAGE[:, :, ::3, ::5]
+    np.testing.assert_array_equal(found["y"], wanted)
+
+
+@pytest.mark.parametrize("pool", ["MAX", "AVE"])
+def test_windows_at_the_end(tmp_path, pool):
+    """Columns begin at 0, 3 and 6 of 6; the last has a length of 0, and its mean is 0 / 0."""
+    options = f"pooling_param {{ pool: {pool} kernel_size: 1 stride_h: 1 stride_w: 3 }}"
+    layers = f'layer {{ name: "l" type: "Pooling" bottom: "x" top: "y" {options} }}'
+    wanted = np.full((2, 3, 5, 3), np.finfo(np.float32).min if pool == "MAX" else np.nan, "f4")
+    wanted[..., :2] = IMAGE[..., ::3]
+    np.testing.assert_array_equal(imaged(tmp_path, layers)["y"], wanted)
+
+
+def test_means_are_taken_away(tmp_path):
+    """An epsilon counts for nothing where the variance is left as it is."""
+    layer = """layer { name: "l" type: "MVN" bottom: "x" top: "y"
+      mvn_param { normalize_variance: false eps: 0.1 } }"""
+    wanted = IMAGE - IMAGE.mean((2, 3), keepdims=True)
+    np.testing.assert_allclose(imaged(tmp_path, layer)["y"], wanted, rtol=1e-5, atol=1e-6)
+
+
 def test_unpooling(tmp_path):
     """What a pooling found goes back to where it was."""
     found = imaged(

@@ -112,6 +112,8 @@ size=3
 pad=1
 activation=relu
 [maxpool]
+size=2
+stride=2
 [reorg]
 stride=2
 [convolutional]

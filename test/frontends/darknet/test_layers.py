@@ -6,6 +6,7 @@ Source of the definitions: AlexeyAB/darknet
 import nnc
 import numpy as np
 import pytest
+from nnc.ir.diagnostics import NncError
 
 from .test_darknet import written
 
@@ -366,3 +367,57 @@ def test_numbers_of_weights(tmp_path):
     assert net(tmp_path, (3,), text, [draw(count)])
     with pytest.raises(nnc.NncError, match="the file ends inside the weights of layer 'lstm_0'"):
         net(tmp_path, (3,), text, [draw(count - 1)])
+
+
+# -- what OpenCV does otherwise than Darknet -------------------------------------------------------
+
+
+def test_softmax_of_images(tmp_path):
+    """Over all elements of an image, not of its channels."""
+    x = draw(3, 2, 4)
+    powers = np.exp(x / 2)
+    agree(only(net(tmp_path, x.shape, "[softmax]\ntemperature=2\n"), x), powers / powers.sum())
+
+
+def test_padding_is_dilated(tmp_path):
+    """`pad=1` pads by half of the window's reach, and `padding` counts for nothing beside it."""
+    x, weight = draw(2, 5, 6), draw(3, 2, 3, 3)
+    wide = np.zeros((3, 2, 5, 5), "f4")
+    wide[:, :, ::2, ::2] = weight
+    text = "[convolutional]\nfilters=3\nsize=3\npad=1\npadding=7\ndilation=2\nactivation=linear\n"
+    found = only(net(tmp_path, x.shape, text, [np.zeros(3), weight]), x)
+    agree(found, conv(x, wide, pad=2))
+
+
+def test_dilation_of_single_elements(tmp_path):
+    x, weight = draw(2, 3, 3), draw(4, 2, 1, 1)
+    text = "[convolutional]\nfilters=4\ndilation=2\nactivation=linear\n"
+    agree(only(net(tmp_path, x.shape, text, [np.zeros(4), weight]), x), conv(x, weight))
+
+
+def test_windows_of_one_element_by_default(tmp_path):
+    x = draw(2, 3, 4)
+    agree(only(net(tmp_path, x.shape, "[maxpool]\n"), x), x)
+
+
+@pytest.mark.parametrize("section", ["maxpool", "avgpool", "upsample\nstride=1", "reorg"])
+def test_vectors_are_images_of_one_element(tmp_path, section):
+    x, weight = draw(2, 2, 2), draw(4, 8)
+    name, _, options = section.partition("\n")
+    text = f"[connected]\noutput=4\nactivation=linear\n[{name}]\n{options}\n[shortcut]\nfrom=0\n"
+    found = only(net(tmp_path, x.shape, text, [np.zeros(4), weight]), x)
+    agree(found, 2 * (weight @ x.reshape(-1))[:, None, None])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[maxpool]\nsize=4\npadding=0\n", "windows of 4 do not fit into"),
+        ("[convolutional]\nsize=4\nstride=2\n", "windows of 4 do not fit into"),
+        ("[convolutional]\nsize=2\ndilation=2\n", "needs a padding of half the size"),
+        ("[empty]\n[route]\nlayers=0\ngroups=2\n", r"group 0 of 2 in layers of \[3\] channels"),
+    ],
+)
+def test_errors_of_windows_and_groups(tmp_path, text, message):
+    with pytest.raises(NncError, match=message):
+        net(tmp_path, (3, 3, 3), text, [draw(1), draw(3, 4, 4)])

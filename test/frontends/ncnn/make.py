@@ -430,6 +430,9 @@ def corners() -> Group:
     g.add("Gemm", [(3, 4), (4, 5)], "0=0.5 1=2.0 12=1")
     g.add("Gemm", [(4, 3), (3, 4), (4,)], "1=2.0")
     g.add("Gemm", [(4, 3), (3, 5), (4,)], "1=2.0")
+    for kind in (0, 1):  # depth has an odd element at the end, height and width at the begin
+        g.add("Pooling3D", [(2, 4, 5, 4)], f"0={kind} 1=3 2=2 5=3 6=1")
+    g.add("Pooling1D", [(2, 4)], "0=0 1=1 2=2 3=0 14=1 5=1")
     return g
 
 

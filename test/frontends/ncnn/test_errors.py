@@ -21,6 +21,10 @@ InnerProduct fc 1 1 data out 0=3 1=1 2=12 9=1
 """
 
 
+LAYER = "InnerProduct fc 1 1 data out 0=3 1=1 2=12 9=1"
+CONVOLUTION = "Convolution1D fc 1 1 data out 0=1 1=3 2=2 3=3 5=0 6=12"
+
+
 def written(folder, text=NET, weights=None):
     path = folder / "net.param"
     path.write_text(text)
@@ -43,6 +47,37 @@ def written(folder, text=NET, weights=None):
             NET.replace("1 1 data", "1 1 other"),
             None,
             "layer 'fc' (InnerProduct): no layer has the output 'other'",
+        ),
+        (
+            NET.replace(LAYER, CONVOLUTION),
+            bytes(52),
+            "layer 'fc' (Convolution1D): windows of 5 do not fit into 4 elements",
+        ),
+        (
+            NET.replace(LAYER, "HardSwish fc 1 1 data out 0=-1"),
+            b"",
+            "layer 'fc' (HardSwish): a slope of -1, expected a positive one",
+        ),
+        (
+            NET.replace(LAYER, "Padding fc 1 1 data out 2=4 4=2"),
+            b"",
+            "layer 'fc' (Padding): reflections [4, 0] of 4 elements",
+        ),
+        (
+            NET.replace("0=4", "0=8 1=4 2=2").replace(
+                LAYER,
+                "Pooling fc 1 1 data out 1=1 11=2 2=3 12=1 5=3",
+            ),
+            b"",
+            "layer 'fc' (Pooling): SAME_LOWER for windows of [2, 1] at strides [1, 3]",
+        ),
+        (
+            NET.replace("0=4", "0=8 1=4 2=2").replace(
+                LAYER,
+                "Pooling fc 1 1 data out 0=1 1=2 3=1 5=2",
+            ),
+            b"",
+            "layer 'fc' (Pooling): means of windows without their padding, beside pads of",
         ),
         ("7767517\n", None, "it says '', but 0 layers follow"),
         (NET.replace("7767517", "77675170"), None, "the first line is not 7767517"),
