@@ -375,14 +375,16 @@ class Fuse(Op, name="schedule.fuse", traits=(_INSIDE,)):
     over how the other stage splits, unrolls and vectorizes its own further inside; one that it
     has split by the same factor takes part as it is. What one stage writes and the other reads
     at the same place goes through registers. With `rolled`, what the other stage unrolls stays
-    a loop, which makes less code.
+    a loop, which makes less code. With `ordered`, loops that are not shared keep their order;
+    without it, those that correspond to loops of the other stage stand in that one's.
     """
 
     fused: Operand = operand(Stage)
     at: Operand = operand(Loop)
     rolled = attribute(UNIT)
+    ordered = attribute(UNIT)
 
-    format = "(`rolled` $rolled^)? $fused `at` $at attr-dict"
+    format = "(`rolled` $rolled^)? (`ordered` $ordered^)? $fused `at` $at attr-dict"
     example = "schedule.fuse %relu at %l"
 
 

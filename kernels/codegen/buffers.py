@@ -210,10 +210,10 @@ def _part(
         mine = [loop for loop in loops if loop in shared]
         if not mine:
             continue
-        if len(loops[0].dims) > 1 and len(mine) < len(loops):
-            return None
         dropped.update(mine)
-        extents[i] = 1 if len(mine) == len(loops) else min(loop.step for loop in mine)
+        # A part of loops that were collapsed is a row along the last of their dimensions.
+        whole = len(mine) == len(loops) or dim != loops[0].dims[-1]
+        extents[i] = 1 if whole else min(loop.step for loop in mine)
     return extents, frozenset(dropped)
 
 

@@ -19,7 +19,7 @@ def worthwhile(stage: Stage, access: Access, machine: Processor) -> list[int] | 
     apart that a tile of it falls on few sets of the caches.
     """
     order = order_of_copy(stage, access, machine)
-    lane = _contiguous_dim(stage)
+    lane = contiguous_dim(stage)
     if order is None or lane is None or access.coefficients is None:
         return None
     costs, used = machine.costs.copies, access.used
@@ -60,7 +60,7 @@ def order_of_copy(stage: Stage, access: Access, machine: Processor) -> list[int]
     if access.is_scalar or access.coefficients is None or None in access.plain_dims():
         return None
     used = access.used
-    lane = _contiguous_dim(stage)
+    lane = contiguous_dim(stage)
     if lane is None or lane not in used or len(used) != len(access.exprs):
         return None
     reductions = [d for d in used if stage.kinds[d] == "reduction"]
@@ -87,7 +87,7 @@ def _crowds(rows: int, row: int, stride: int, machine: Processor) -> bool:
     return share < 1 and rows * row > share * machine.l2_bytes / costs.crowded_part
 
 
-def _contiguous_dim(stage: Stage) -> int | None:
+def contiguous_dim(stage: Stage) -> int | None:
     """The parallel dimension along which all results are contiguous."""
     found = {
         d

@@ -22,6 +22,7 @@ from .choices import Choices
 from .copies import order_of_copy, worthwhile
 from .grouping import Group
 from .shaping import Shaping
+from .squares import copy_by_squares
 from .streaming import Stream, stream_of
 from .tile_costs import Tile
 from .tiles import TileModel
@@ -322,7 +323,7 @@ class Heuristics(Shaping):
                 self.alone(stage)
             elif tile.lane_dim in rows:
                 self.along_lanes(stage, to_host, tile, shared[-1])
-            else:
+            elif not copy_by_squares(self, stage, to_host, shared[-1]):
                 self.row_stage(stage, to_host, rows, shared[-1], True)
 
     # -- row groups --------------------------------------------------------------------------------

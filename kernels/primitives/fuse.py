@@ -50,7 +50,7 @@ def fuse(plan: Plan, op: schedule.Fuse, stage: Stage, at: Loop) -> None:
                 "the stage has no loop that corresponds to "
                 f"dimension {loop.dims[0]} of the stage it is fused into",
             )
-    plan.order[stage] = _order(plan, stage, host, twins, depth, bool(op.rolled))
+    plan.order[stage] = _order(plan, stage, host, twins, depth, op)
     for loop in (*plan.order[host][:depth], *plan.order[stage][:depth]):
         loop.is_shared = True
     plan.sharing[stage] = Sharing(host, depth, matches, op.loc)
@@ -70,7 +70,7 @@ def _twins(
 
 
 def _order(
-    plan: Plan, stage: Stage, host: Stage, twins: dict[Loop, Loop], depth: int, rolled: bool
+    plan: Plan, stage: Stage, host: Stage, twins: dict[Loop, Loop], depth: int, op: schedule.Fuse
 ) -> list[Loop]:
     """The stage's loops: shared ones, plain ones of its own, then copies and lanes.
 
@@ -79,10 +79,12 @@ def _order(
     shared = plan.order[host][:depth]
     inner = [twins[loop] for loop in plan.order[host][depth:] if loop in twins]
     for loop in plan.order[host]:
-        keep = loop.in_lanes or (loop.is_unrolled and not rolled)
+        keep = loop.in_lanes or (loop.is_unrolled and not op.rolled)
         if loop in twins and (keep or loop in shared):
             twins[loop].binding = SERIAL if loop.at_once else loop.binding
     mirrored = set(twins.values())
+    if op.ordered:
+        mirrored, inner = {twins[loop] for loop in shared}, []
     own_loops = [loop for loop in plan.order[stage] if loop not in mirrored]
     rest = [*inner, *(loop for loop in own_loops if not loop.is_serial)]
     return [
@@ -100,9 +102,9 @@ def _twin_of_root(
     if len(dims) < len(root.dims):
         return None
     own = {r.dims: r for r in plan.roots[stage]}
+    if (same := own.get(tuple(dims))) is not None and same.parts is not None:
+        return same
     loops = [own.get((d,)) for d in dims]
-    if len(loops) == 1 and loops[0] is not None and loops[0].parts is not None:
-        return loops[0]
     if any(r is None or not r.is_alive or not r.is_serial for r in loops):
         return None
     if len(loops) == 1:

@@ -18,7 +18,7 @@
 // CHECK-NEXT:    schedule.accumulate %k
 // CHECK-NEXT:    schedule.prefetch 1 of %conv ahead 1024
 // CHECK-NEXT:    schedule.fuse %fill at %o
-// CHECK-NEXT:    schedule.fuse rolled %copy at %o
+// CHECK-NEXT:    schedule.fuse rolled ordered %copy at %o
 // GENERIC: "schedule.for"() <{kernel = @conv}> ({
 // GENERIC: "schedule.loops"(%{{.*}}) <{count = 3 : i64}> : (!schedule.stage) -> (!schedule.loop, !schedule.loop, !schedule.loop)
 schedule.for @conv {
@@ -37,5 +37,5 @@ schedule.for @conv {
   schedule.accumulate %k
   schedule.prefetch 1 of %conv ahead 1024
   schedule.fuse %fill at %o
-  schedule.fuse rolled %copy at %o
+  schedule.fuse rolled ordered %copy at %o
 }
