@@ -122,6 +122,8 @@ def _deconvolution(dims: int, grouped: bool) -> Callable:
         wanted = [n.int(first), *(n.int(first + i, n.int(first)) for i in range(1, dims))][::-1]
         padding = padding_of(n, dims)
         cut = isinstance(padding, str) and min(wanted) > 0
+        # What one element of the input reaches, and so the extents before anything is cut:
+        # ncnn cuts to the extents that are asked for, but never adds to them.
         reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
         whole = [
             None if d is None else (d - 1) * s + r + more
@@ -294,7 +296,7 @@ def gemm(n: NcnnLayer, *inputs: Value) -> Value:
         a = reshape(n, a, [(a, 0), (a, 1), (a, 3)])
     a, b = (swapped(n, v, -2, -1) if n.int(i) else v for v, i in ((a, 2), (b, 3)))
     found = _product_of_integers(n, a, b) if n.int(18) else n(nn.Matmul(a, b))
-    beta = n.float(1, 1.0)
+    beta = n.float(1, 1.0)  # read without c, too: a parameter that nobody reads is an error
     if c is not None:
         height, width = found.type.shape[1:]
         # A vector is a column where it fits, but a row where it fits as that, too.

@@ -59,7 +59,7 @@ def lrn(n: NcnnLayer, x: Value) -> Value:
 @rows("MVN")
 def mvn(n: NcnnLayer, x: Value) -> Value:
     axes = tuple(range(1 if n.int(1) else 2, x.type.rank))
-    epsilon = n.float(2, 0.0001)
+    epsilon = n.float(2, 0.0001)  # read in any case: a parameter that nobody reads is an error
     return deviations(n, x, axes, epsilon if n.int(0) else None)
 
 
