@@ -249,6 +249,13 @@ class Target(ABC):
         """Whether its code can tell the time before and after each kernel."""
         return False
 
+    def engine(self) -> Sequence[str] | None:
+        """The command of an engine that runs a script of JavaScript on libraries of this target and
+        times them by its own clock; None where the code runs in this process. Raises NncError where
+        the engine is missing.
+        """
+        return None
+
     def replaces_kernels(self, threads: int) -> bool:
         """Whether kernels of a running program can be replaced, which works on so many threads."""
         return False

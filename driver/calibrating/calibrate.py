@@ -14,7 +14,6 @@ from ...targets.calibration import VERSION, Calibration, Number, identity, impla
 from ...targets.groups import GroupMachine
 from ...targets.machine import Machine
 from ...targets.processor import Processor
-from ...targets.wasm.levels import Wasm
 from .devices import CPU_DEVICE, device_experiments, fit_device
 from .disturbance import Load, disturbances
 from .engine import EngineBench
@@ -78,7 +77,7 @@ def calibrate(name: str, seconds: float, progress: Progress) -> Measured:
     one = described(name)
     if not isinstance(one.machine, Processor | GroupMachine):
         raise NncError(f"there are no experiments for '{name}': calibrate a processor or a device")
-    in_engine = isinstance(one, Wasm)
+    in_engine = one.engine() is not None
     if not in_engine:
         one.check_runs_here()
     machine = with_cores_here(one)

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from ...artifacts.options import ArtifactOptions
 from ...ir.diagnostics import NncError
 from ...ir.syntax.parser import parse_module
-from ...targets.wasm.levels import Wasm
+from ...targets.base import Target
 from ..compile import load_module, run_stages
 from ..program import make_program
 from .measuring import WAITED, Experiment, Timing
@@ -27,17 +27,17 @@ class EngineBench:
     def __init__(
         self,
         experiments: Iterable[Experiment],
-        target: Wasm,
+        target: Target,
         progress: Callable[[str], None] = lambda text: None,
     ) -> None:
-        """Raises NncError where the engine is missing or does not start."""
+        """The target has an engine. Raises NncError where that is missing or does not start."""
         self.experiments: Sequence[Experiment] = [
             one for one in experiments if not one.fresh and not (one.cold and one.threads > 1)
         ]
         self._number = {one.name: i for i, one in enumerate(self.experiments)}
         progress(f"compiling {len(self.experiments)} experiments")
-        assert target.emulator is not None
-        command = target.emulator.command()
+        command = target.engine()
+        assert command is not None
         folder = TemporaryDirectory(prefix="nnc-")
         rows = self._written(target, Path(folder.name))
         table = Path(folder.name) / "experiments.json"
@@ -66,7 +66,7 @@ class EngineBench:
             raise self._failed() from None
         return [Timing(seconds, had < (1 - WAITED) * seconds) for seconds, had in found]
 
-    def _written(self, target: Wasm, folder: Path) -> list[dict[str, object]]:
+    def _written(self, target: Target, folder: Path) -> list[dict[str, object]]:
         """The module of each experiment, and what its input is."""
         made: dict[str, Path] = {}
         rows: list[dict[str, object]] = []

@@ -20,7 +20,6 @@ from ...kernels.kernel_costs import Cost, kernel_cost
 from ...lowering.pipelines import pipeline
 from ...memory.instrument_kernels import INNER, PIECES, TIMES, inner_calls, kernel_units
 from ...targets.attribute import attach, target_of
-from ...targets.wasm.levels import Wasm
 from ..compile import compile_model, run_stages
 from .peaks import Peaks, measure_peaks
 
@@ -292,7 +291,7 @@ def profile_model(
 
     measured = measure(run, runs)
     progress("measuring what the machine can do")
-    engine = made.target if isinstance(made.target, Wasm) else None
+    engine = made.target if made.target.engine() is not None else None
     peaks = measure_peaks(threads, engine)
     profile = Profile.of(name, threads, made.calls, measured, peaks)
     return profile.with_pieces(counts[WARM_UP:]).with_inner(made.inner, inner[WARM_UP:])

@@ -21,9 +21,8 @@ from ...ir.diagnostics import NncError
 from ...ir.files import write_whole
 from ...ir.syntax.parser import parse_module
 from ...targets.attribute import detailed
-from ...targets.base import described_host, host
+from ...targets.base import Target, described_host, host
 from ...targets.processor import Processor
-from ...targets.wasm.levels import Wasm
 from ..calibrating.engine import EngineBench
 from ..calibrating.loops import READERS, Loop, accumulators, multiply_adds, reading
 from ..calibrating.measuring import Experiment, seconds_on_threads
@@ -68,9 +67,9 @@ class Peaks:
         return next((one for one in self.levels if size <= one.bytes), self.levels[-1])
 
 
-def measure_peaks(threads: int = 1, engine: Wasm | None = None) -> Peaks:
+def measure_peaks(threads: int = 1, engine: Target | None = None) -> Peaks:
     """The best of some tries on this many threads at once, now or before on this processor: by its
-    own code, or by that which an engine makes of WebAssembly.
+    own code, or by that which the engine of a target makes of its.
 
     Raises NncError where the engine is missing.
     """
@@ -141,7 +140,7 @@ def _best(loop: Loop, threads: int) -> float:
     return _settled(lambda: seconds_on_threads(executable, arrays))
 
 
-def _best_in_engine(loops: Mapping[str, Loop], threads: int, engine: Wasm) -> dict[str, float]:
+def _best_in_engine(loops: Mapping[str, Loop], threads: int, engine: Target) -> dict[str, float]:
     """The same of all loops, by an engine for each thread. Raises NncError."""
     experiments = [Experiment(name=name, loop=loop, units=1) for name, loop in loops.items()]
     with ExitStack() as opened:

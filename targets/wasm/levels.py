@@ -124,6 +124,10 @@ class Wasm(LlvmTarget):
     def has_clock(self) -> bool:
         return True
 
+    def engine(self) -> Sequence[str]:
+        assert self.emulator is not None
+        return self.emulator.command()
+
     def not_timed(self) -> str | None:
         assert self.emulator is not None
         return self.emulator.missing()
