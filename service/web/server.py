@@ -24,6 +24,10 @@ from .settings import WebSettings
 _GRACE_SECONDS = 10
 """For which requests that are being answered may go on after a signal to end."""
 
+_KEPT_SECONDS = 20
+"""How long a connection without requests stays open: well beyond the 5 s that clients with httpx
+keep one, or a request of theirs would meet its closing, and be lost."""
+
 _POLL_SECONDS = 0.02
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -55,6 +59,7 @@ class _Server(uvicorn.Server):
             http=hurried(service.limits.request_seconds),
             ws="none",
             limit_concurrency=_MOST_CONNECTIONS,
+            timeout_keep_alive=_KEPT_SECONDS,
             server_header=False,
             proxy_headers=False,
             timeout_graceful_shutdown=_GRACE_SECONDS,

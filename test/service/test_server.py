@@ -92,6 +92,13 @@ class TestSlow:
             connection.sendall(b"GET /api")
             assert answer(connection) == b""
 
+    def test_a_connection_outlives_what_clients_keep_of_it(self, address):
+        with socket.create_connection(address) as connection:
+            for idle in (0, 5.5):  # httpx keeps an idle connection for 5 s
+                time.sleep(idle)
+                connection.sendall(head(address, "GET", "/api/v1/me"))
+                assert b"401" in answer(connection)
+
     def test_a_body_that_does_not_come(self, address, token):
         sent = head(
             address, "POST", "/api/v1/uploads", token,
