@@ -64,3 +64,16 @@ def test_a_state_tells_the_batch_of_an_open_sequence(rng):
         given(1, 2, 2),
         rtol=1e-5,
     )
+
+
+def test_a_reduction_of_axes_may_say_what_it_does_of_none(rng):
+    for axes in ("1", "-2", "0, 1"):
+        text = f"<int64[{len(axes.split(','))}] a = {{{axes}}}>"
+        made = model(
+            f"(float[3,4] x) => (float[c,d] y) {text}"
+            "{ y = ReduceSum<noop_with_empty_axes=1, keepdims=1>(x, a) }",
+            18,
+        )
+        x = rng.standard_normal((3, 4)).astype(np.float32)
+        along = tuple(int(a) for a in axes.split(","))
+        np.testing.assert_allclose(run(made, x)[0], x.sum(along, keepdims=True), rtol=1e-5)
