@@ -77,3 +77,14 @@ def test_a_reduction_of_axes_may_say_what_it_does_of_none(rng):
         x = rng.standard_normal((3, 4)).astype(np.float32)
         along = tuple(int(a) for a in axes.split(","))
         np.testing.assert_allclose(run(made, x)[0], x.sum(along, keepdims=True), rtol=1e-5)
+
+
+def test_positions_in_double_are_computed_in_double(rng):
+    check(
+        "(double[1,2,4,5] x, double[1,3,2,2] g) => (double[1,2,3,2] y)"
+        '{ y = GridSample<mode="linear", padding_mode="border">(x, g) }',
+        rng.standard_normal((1, 2, 4, 5)),
+        rng.uniform(-1.2, 1.2, (1, 3, 2, 2)),
+        opset=20,
+        rtol=1e-11,
+    )
