@@ -110,8 +110,8 @@ class Resampling(NnOp):
         if self.crops:
             outside = (at < 0) | (at > extent - 1)
         if self.mode == "nearest":
-            at = at if exact else at.astype(np.float32).astype(np.float64)
-            return self._nearest(at, extent)[:, None], np.ones((length, 1)), outside
+            at = self._nearest(self._single(at, exact), extent)
+            return at[:, None], np.ones((length, 1)), outside
         # Antialiasing widens the kernel by the factor that the sampling gets coarser.
         stretch = min(scale, 1.0) if self.antialias else 1.0
         reach = math.ceil(self.reach / stretch)
@@ -131,7 +131,7 @@ class Resampling(NnOp):
     def _coordinates(self, i, extent: int, length: int, scale: float, region, exact: bool):
         """Where the result's positions `i` lie in the operand."""
         factor, divisor = (extent, length) if exact else (1, scale)
-        centre = (i + 0.5) * factor / divisor - 0.5
+        centre = self._single((i + 0.5) * factor / divisor, exact) - 0.5
         match self.coordinate_transform:
             case "half_pixel":
                 return centre
@@ -148,6 +148,11 @@ class Resampling(NnOp):
         if length > 1:
             return first * (extent - 1) + i * (last - first) * (extent - 1) / (length - 1)
         return i * 0.0 + 0.5 * (first + last) * (extent - 1)
+
+    def _single(self, at, exact: bool):
+        """Positions as `is_ratio` has them: rounded to f32, where an element is chosen by them."""
+        rounds = self.mode == "nearest" and not exact
+        return at.astype(np.float32).astype(np.float64) if rounds else at
 
     def _places_of_table(self, i, extent: int, length: int):
         """The same in f32, each at the nearest place of the table."""
@@ -223,7 +228,7 @@ def is_ratio(extent: int, length: int, scale: float) -> bool:
     """Whether a scale, an f32, is the ratio of the extents, which is taken exactly then.
 
     Otherwise positions that should be whole lie a little beside it, and the nearest element is
-    another one. With other scales, positions are rounded to f32, as those that compute in it do.
+    another one. With other scales, positions are computed as in f32, as others compute them.
     """
     return length > 0 < extent and np.float32(length / extent) == np.float32(scale)
 

@@ -7,14 +7,16 @@ from collections.abc import Sequence
 
 from ...dialects import nn
 from .layer import Layer
-from .shapes import broadcast
+from .shapes import broadcast, merge
 from .terms import Term, constant, counting, extent
 
 
 def split_heads(x: Term, heads: int) -> Term:
     """[B, S, H * D] as [B, H, S, D]."""
     width = x.shape[2]
-    if width is None or width % heads:
+    if width is None:
+        raise x.n.error(f"the extent that is split into {heads} heads must be known")
+    if width % heads:
         raise x.n.error(f"{width} elements do not make {heads} heads")
     apart = x.reshape((x.value, 0), (x.value, 1), heads, width // heads)
     return apart.transpose(0, 2, 1, 3)
@@ -22,9 +24,8 @@ def split_heads(x: Term, heads: int) -> Term:
 
 def joined_heads(x: Term) -> Term:
     """[B, H, S, D] as [B, S, H * D]."""
-    heads, width = x.shape[1], x.shape[3]
-    assert heads is not None and width is not None
-    return x.transpose(0, 2, 1, 3).reshape((x.value, 0), (x.value, 2), heads * width)
+    apart = x.transpose(0, 2, 1, 3).value
+    return Term(x.n, merge(x.n, apart, ((0, 1), (1, 2), (2, 4))))
 
 
 def attend(q: Term, k: Term, v: Term, scale: float, added: Sequence[Term] = ()) -> Term:

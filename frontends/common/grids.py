@@ -16,7 +16,7 @@ import numpy as np
 
 from ...dialects import nn
 from ...ir.core import Value
-from ...ir.types import f32, i64
+from ...ir.types import f32, f64, i64
 from .formulas import polyval
 from .layer import Layer
 from .shapes import as_i64, broadcast_by, part_of_vector
@@ -50,7 +50,8 @@ def grid_sample(
         raise n.error(f"the grid has rank {grid.type.rank}, expected {x.type.rank} as the image")
     sizes = [extent(n, (x, 2 + d)) for d in range(rank)]
     # The grid's last dimension counts from the innermost spatial dimension outwards.
-    places = [Term(n, grid).column(rank - 1 - d).cast(f32) for d in range(rank)]
+    real = f64 if grid.type.element_type is f64 else f32
+    places = [Term(n, grid).column(rank - 1 - d).cast(real) for d in range(rank)]
     if not pixels:
         places = [_position(at, size, corners) for at, size in zip(places, sizes, strict=True)]
     if mode != "cubic":
@@ -69,8 +70,8 @@ def grid_sample(
 def _position(at: Term, size: Term, corners: bool) -> Term:
     """Positions in [-1, 1] as positions in elements."""
     if corners:
-        return (at + 1.0) * 0.5 * (size - 1).cast(f32)
-    return ((at + 1.0) * size.cast(f32) - 1.0) * 0.5
+        return (at + 1.0) * 0.5 * (size - 1).cast(at.element)
+    return ((at + 1.0) * size.cast(at.element) - 1.0) * 0.5
 
 
 def _bounded(at: Term, padding: str) -> Term:
@@ -124,14 +125,19 @@ def _reflected(place: Term, size: Term, corners: bool) -> Term:
     return wrapped.min(mirrored)
 
 
-def affine_grid(n: Layer, theta: Value, size: Value, rank: int, corners: bool) -> Value:
+def affine_grid(
+    n: Layer, theta: Value, size: Value, rank: int, corners: bool, lone: float = -1.0
+) -> Value:
     """The positions in [-1, 1] of an image's elements, mapped by an affine matrix.
+
+    With `corners`, `lone` is the position of the only element along a dimension, of which formats
+    have different notions.
 
     theta [N, R, R + 1] -> grid [N, D.., R] for a size of [N, C, D..]
     """
     extents, matrix = Term(n, as_i64(n, size)), Term(n, theta)
     # The last dimension of the image is the first of a position.
-    lines = [_line(n, extents.column(2 + d, 0), matrix, corners) for d in range(rank)]
+    lines = [_line(n, extents.column(2 + d, 0), matrix, corners, lone) for d in range(rank)]
     wide = Term(n, part_of_vector(n, extents.value, 2, 2 + rank))
     columns = []
     for d in reversed(range(rank)):
@@ -146,11 +152,11 @@ def affine_grid(n: Layer, theta: Value, size: Value, rank: int, corners: bool) -
     return found.shaped(shape).value
 
 
-def _line(n: Layer, count: Term, like: Term, corners: bool) -> Term:
+def _line(n: Layer, count: Term, like: Term, corners: bool, lone: float) -> Term:
     """Positions of `count` elements in [-1, 1]: their centers or, if `corners`, from -1 to 1."""
     places, length = counting(n, count).cast(like.element), count.cast(like.element)
     if corners:
-        step = count.equals(1).choose(0.0, 2.0 / (length - 1.0))
-        return places * step - 1.0
+        single, zero = count.equals(1), constant(n, 0.0, like.element)
+        return places * single.choose(0.0, 2.0 / (length - 1.0)) + single.choose(zero + lone, -1.0)
     step = 2.0 / length
     return places * step + (step / 2.0 - 1.0)

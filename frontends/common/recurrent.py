@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 
 from ...dialects import nn
+from ...dialects.nn.views import is_reshape
 from ...ir.core import Value
 from ...ir.types import Dim, TensorType, i64
 from .activations import activation, clipped
@@ -391,7 +392,9 @@ def with_shape(n: Layer, value: Value, *shape: Dim) -> Value:
     merged = tuple(b if a is None else a for a, b in zip(value.type.shape, shape, strict=True))
     if merged == value.type.shape:
         return value
-    return n(nn.Reshape(value, out=TensorType(merged, value.type.element_type)))
+    if is_reshape(value.type.shape, merged):
+        return n(nn.Reshape(value, out=TensorType(merged, value.type.element_type)))
+    return reshape(n, value, [(value, i) if d is None else d for i, d in enumerate(merged)])
 
 
 def masked_steps(n: Layer, counts: Value, zeros: bool, backward: bool, started: bool) -> Masked:

@@ -129,8 +129,7 @@ def max_roi_pool(
     x [B, C, H, W], rois [R, 5] -> [R, C, H, PW] -> [R, C, PH, PW]
     """
     given = Term(n, rois).cast(f32)
-    corners = given.part(1, 1, 5) * scale
-    corners = (corners + 0.5).function(nn.Floor)
+    corners = _whole(given.part(1, 1, 5) * scale)
     image = Term(n, x).gather(given.column(0).cast(i64))
     lowest = -math.inf
     for d, count in ((1, bins[1]), (0, bins[0])):
@@ -143,6 +142,11 @@ def max_roi_pool(
         wide = image.reshape(*extents[:place], 1, *extents[place:])
         image = mask.choose(wide, lowest).largest(place + 1)
     return image.equals(lowest).choose(0.0, image).value
+
+
+def _whole(corners: Term) -> Term:
+    """The nearest whole numbers; of two the one further from zero, as C's `round` has it."""
+    return (corners.function(nn.Abs) + 0.5).function(nn.Floor) * corners.function(nn.Sign)
 
 
 def _bins(n: Layer, begin: Term, end: Term, bins: int, size: Extent) -> Term:
@@ -279,7 +283,7 @@ def average_of_own_channels(
     rows, columns = bins
     given = Term(n, rois).cast(f32)
     before, after = (scale, 1.0) if scaled_first else (1.0, scale)
-    corners = (given.part(1, 1, 5) * before + 0.5).function(nn.Floor)
+    corners = _whole(given.part(1, 1, 5) * before)
     image = Term(n, x).gather(given.column(0).cast(i64))
     first, *own = ((image.value, i) for i in (0, 2, 3))
     channels = (x.type.shape[1] or 0) // (rows * columns)

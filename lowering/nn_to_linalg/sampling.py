@@ -111,6 +111,10 @@ class Inverse:
         """A position of the result as one of the operand."""
         return r.div(r.mul(a, self.factor), self.divisor)
 
+    def single(self, r: Reals, a: Value) -> Value:
+        """A position rounded to f32, unless the scale is the ratio of the extents."""
+        return r.select(self.exact, a, r.rounded(a))
+
 
 def ratio(e: Emitter, length: Size, extent: Size) -> Value:
     """The scale that leads from one extent to another."""
@@ -146,7 +150,7 @@ def sampling_tables(
         with e.loop(count) as i:
             at = _coordinate(e, r, op, along, inverse, i)
             _note_outside(e, r, at, along.extent, outside, i)
-            at = r.select(inverse.exact, at, r.rounded(at))
+            at = inverse.single(r, at)
             _place(e, r, _nearest(r, op.nearest_mode, at), last, places, (0, i))
         return places, None, outside
     stretch, reach = _kernel(e, r, op, along)
@@ -200,7 +204,8 @@ def _coordinate(
     many = e.compare("sgt", length, 1)
     far = e.sub(extent, 1)
     steps = e.max(e.sub(length, 1), 1)
-    centre = r.sub(inverse.times(r, r.add(i, 0.5)), 0.5)
+    middle = inverse.times(r, r.add(i, 0.5))
+    centre = r.sub(inverse.single(r, middle) if op.mode == "nearest" else middle, 0.5)
     match op.coordinate_transform:
         case "half_pixel":
             return centre

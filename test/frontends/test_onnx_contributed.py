@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from nnc.ir.diagnostics import NncError
 from onnx import TensorProto, helper
 
 from .models import run
@@ -166,6 +167,44 @@ def test_attention(causal):
     )
 
 
+@pytest.mark.parametrize("batch", [1, 2])
+def test_keys_that_count_end_and_begin(batch):
+    ends, begins = np.array([[5, 3], [2, 0]], np.int32)[:, :batch]
+    x, weights = (floats(batch, 5, 8), floats(8, 24)), floats(24)
+    mask = np.concatenate([ends, begins])
+    check("Attention", *x, weights, mask, domain=MS, num_heads=2, mask_filter_value=-1000.0)
+
+
+def test_a_filler_of_no_mask():
+    x = floats(1, 5, 8), floats(8, 24), floats(24)
+    check("Attention", *x, domain=MS, num_heads=2, mask_filter_value=-1000.0)
+
+
+def test_bounds_of_an_open_mask_are_counted():
+    """Four bounds of an open batch of two would be ends of four sequences."""
+    arrays = floats(1, 5, 8), floats(8, 24), floats(24), np.array([5, 2], np.int32)
+    made, given = model("Attention", arrays, MS, [TensorProto.FLOAT], num_heads=2)
+    made.graph.input[3].type.tensor_type.shape.dim[0].dim_param = "m"
+    with pytest.raises(NncError, match="the number of the mask's ends, of an open batch, is not"):
+        run(made, *given)
+
+
+def test_heads_of_open_width_are_refused():
+    arrays = floats(1, 5, 8), floats(1, 5, 8), floats(1, 5, 8), floats(24)
+    made, given = model("MultiHeadAttention", arrays, MS, [TensorProto.FLOAT], num_heads=2)
+    made.graph.input[0].type.tensor_type.shape.dim[2].dim_param = "h"
+    with pytest.raises(NncError, match="the last extents of queries, keys and values must be"):
+        run(made, *given)
+
+
+def test_heads_that_only_a_bias_leaves_open():
+    arrays = [floats(1, 2, 4, 8) for _ in range(2)]
+    arrays = floats(1, 5, 16), *arrays, None, None, floats(1, 2, 5, 4)
+    made, given = model("MultiHeadAttention", arrays, MS, [TensorProto.FLOAT], num_heads=2)
+    made.graph.input[3].type.tensor_type.shape.dim[1].dim_param = "heads"
+    np.testing.assert_allclose(run(made, *given)[0], by_onnxruntime(made, *given)[0], rtol=1e-4)
+
+
 @pytest.mark.parametrize("interleaved", [0, 1])
 def test_rotary_embedding(interleaved):
     angles = floats(16, 4)
@@ -200,6 +239,25 @@ def test_group_query_attention(rotary, window, steps):
         kv_num_heads=2,
         do_rotary=rotary,
         local_window_size=window,
+    )
+
+
+@pytest.mark.parametrize("smooth", [0, 1])
+@pytest.mark.parametrize("heads", [None, 1, 4])
+def test_scores_of_no_key(smooth, heads):
+    """They are a sink's, or zeros; and those of keys have biases of all heads or of each."""
+    check(
+        "GroupQueryAttention",
+        *(floats(2, 3, 64), floats(2, 3, 32), floats(2, 3, 32), None, None),
+        np.array([2, 2], np.int32),
+        np.array(3, np.int32),
+        *(None, None, None, None if heads is None else floats(1, heads, 3, 3)),
+        *(() if smooth else (floats(4),)),
+        domain=MS,
+        outputs=[TensorProto.FLOAT] * 3,
+        num_heads=4,
+        kv_num_heads=2,
+        smooth_softmax=smooth,
     )
 
 

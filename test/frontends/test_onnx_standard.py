@@ -145,6 +145,47 @@ def test_reflection_beyond_the_elements_is_reflected_again():
     assert "5 elements of padding reflect the 3 of dimension 0 several times" in warning
 
 
+def test_a_lone_element_of_aligned_corners_is_known_to_differ():
+    theta, size = np.float32([[[1, 0, 2], [0, 1, 3]]]), np.int64([1, 1, 1, 2])
+    model = model_of("AffineGrid", theta, size, align_corners=1, opset=20)
+    np.testing.assert_array_equal(run(model, theta, size)[0], [[[[1, 2], [3, 2]]]])
+    (warning,) = examine_model(model, constants={"x1": size}).warnings
+    assert "in ONNX Runtime at 1" in warning
+
+
+def test_indices_of_another_shape_are_known_to_differ():
+    x, places, shape = np.float32([[[5, 6]]]), np.int64([[[1, 2]]]), np.int64([1, 1, 6])
+    model = model_of("MaxUnpool", x, places, shape, kernel_shape=[2], strides=[2], opset=11)
+    np.testing.assert_array_equal(run(model, x, places, shape)[0], [[[0, 5, 6, 0, 0, 0]]])
+    (warning,) = examine_model(model, constants={"x2": shape}).warnings
+    assert "indices count elements of the shape that the windows tell" in warning
+
+
+def test_scores_of_a_forest_are_known_to_differ():
+    """A single leaf scores the first target alone; base values are added to both."""
+    tree = {
+        "nodes_treeids": [0], "nodes_nodeids": [0], "nodes_featureids": [0], "nodes_values": [0.0],
+        "nodes_modes": ["LEAF"], "nodes_truenodeids": [0], "nodes_falsenodeids": [0],
+        "target_treeids": [0], "target_nodeids": [0], "target_ids": [0], "target_weights": [2.0],
+    }  # fmt: skip
+
+    def outcome(targets, **more):
+        call = node("TreeEnsembleRegressor", ["x"], ["y"], domain="ai.onnx.ml", n_targets=targets,
+                    **tree, **more)  # fmt: skip
+        shapes = [[1, 1], [1, targets]]
+        infos = (helper.make_tensor_value_info(*v) for v in zip("xy", (1, 1), shapes, strict=True))
+        made = make_model([call], [next(infos)], list(infos), domains={"ai.onnx.ml": 3})
+        (warning,) = examine_model(made).warnings
+        return run(made, np.zeros((1, 1), np.float32))[0], warning
+
+    found, warning = outcome(2, base_values=[0.5, 0.25])
+    np.testing.assert_array_equal(found, [[2.5, 0.25]])
+    assert "has its base value" in warning
+    found, warning = outcome(1, post_transform="LOGISTIC")
+    np.testing.assert_allclose(found, [[1 / (1 + np.exp(-2))]], rtol=1e-6)
+    assert "transformed by LOGISTIC, in ONNX Runtime it is not" in warning
+
+
 def test_batch_dimensions_are_those_there_are():
     x, indices = np.zeros((2, 2), np.float32), np.zeros((2, 1), np.int64)
     for batch in (-1, 2):

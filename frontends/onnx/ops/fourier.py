@@ -41,16 +41,21 @@ def _dft(n: Node, x: Value, length: Value | None, turned: Callable) -> Value:
     def work(rows: Complex) -> Complex:
         return transformed(rows, size, inverse, onesided)
 
-    wide = Term(n, x).cast(_wide(x.type.element_type))
-    parts = x.type.shape[-1]
-    if parts not in (1, 2, None):
-        raise n.error(f"the last dimension has {parts} elements, expected 1 or 2")
-    imaginary = None if parts == 1 else wide.column(1)
-    if parts is None:
-        real = constant(n, 0.0, wide.element) * wide.column(0).spread(0, 1)
-        imaginary = joined([wide, real], -1).column(1)
-    found = turned((wide.column(0), imaginary), work)
+    found = turned(_parts(n, x), work)
     return _together(found).cast(x.type.element_type).value
+
+
+def _parts(n: Node, x: Value) -> Complex:
+    """The real and the imaginary parts [..] of numbers [.., 1 or 2]; if open, zeros may be one."""
+    wide, count = Term(n, x).cast(_wide(x.type.element_type)), x.type.shape[-1]
+    if count not in (1, 2, None):
+        raise n.error(f"the last dimension has {count} elements, expected 1 or 2")
+    real = wide.column(0)
+    if count == 1:
+        return real, None
+    if count is None:
+        wide = joined([wide, real.zeros().spread(0, 1)], -1)
+    return real, wide.column(1)
 
 
 def _wide(element: Type) -> FloatType:
@@ -93,10 +98,7 @@ def stft(
         count = extent(n, (window, 0))
     else:
         raise n.error("neither window nor frame_length is given")
-    wide = Term(n, signal).cast(_wide(element))
-    parts: Complex = (wide, None) if rank == 2 else (wide.column(0), None)
-    if rank == 3 and signal.type.shape[2] == 2:
-        parts = wide.column(0), wide.column(1)
+    parts = _parts(n, signal) if rank == 3 else (Term(n, signal).cast(_wide(element)), None)
     frames = (extent(n, (signal, 1)) - count) / hop + 1
     places = (counting(n, frames) * hop).spread(0, 1) + counting(n, count)
     parts = each(parts, lambda part: part.gather(places, 1))

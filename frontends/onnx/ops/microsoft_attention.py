@@ -18,20 +18,43 @@ def _scale(n: Node, width: int) -> float:
     return n.float("scale", 0.0) or 1 / math.sqrt(width)
 
 
+def _width(x: Term) -> int:
+    """The last extent, which has to be known."""
+    width = x.shape[-1]
+    if width is None:
+        raise x.n.error("the last extents of queries, keys and values must be known")
+    return width
+
+
 def _key_mask(n: Node, mask: Value, q: Term, k: Term) -> Term:
-    """What is added for keys that do not count: lengths [B], or 0s and 1s [B, T] or [B, S, T]."""
+    """What is added for keys that do not count.
+
+    The mask is ends [B], ends and then begins [2 * B], or 0s and 1s [B, T] or [B, S, T].
+    """
     given = Term(n, mask)
     if given.rank == 1:
-        if None not in (given.shape[0], q.shape[0]) and given.shape[0] != q.shape[0]:
-            raise n.error("a mask of begins and ends is not supported")
-        places = counting(n, extent(n, (k.value, 2)))
-        counts = places < given.cast(i64).reshape((mask, 0), 1, 1, 1)
+        counts = _inside(n, given.cast(i64), q, counting(n, extent(n, (k.value, 2))))
     else:
         before = [1] * (3 - given.rank)
         own = [(mask, i) for i in range(1, given.rank)]
         counts = given.cast(i32).reshape((mask, 0), *before, 1, *own) > 0
     filler = n.float("mask_filter_value", -10000.0)
     return counts.choose(constant(n, 0.0, q.element), filler)
+
+
+def _inside(n: Node, bounds: Term, q: Term, places: Term) -> Term:
+    """Which places [T] are before the ends, and not before the begins: [B, 1, 1, T]."""
+    count, batch = bounds.shape[0], q.shape[0]
+    if count is None or batch is None:
+        own, wanted = (extent(n, (one.value, 0)) for one in (bounds, q))
+        text = "the number of the mask's ends, of an open batch, is not that of the sequences"
+        bounds = bounds.made(nn.Assume(bounds.value, own.equals(wanted).value, text))
+    elif count not in (batch, 2 * batch):
+        raise n.error(f"a mask of {count} bounds does not fit a batch of {batch}")
+    elif count != batch:
+        begins = bounds.part(0, batch, count).spread(0, 3)
+        return (places < bounds.part(0, 0, batch).spread(0, 3)) & (places >= begins)
+    return places < bounds.spread(0, 3)
 
 
 @converter("MultiHeadAttention", domain=DOMAIN)
@@ -52,8 +75,7 @@ def multi_head_attention(
         whole, at, biased = Term(n, bias), 0, []
         for part in (q, k, v):
             if part.rank == 3:
-                width = part.shape[2]
-                assert width is not None
+                width = _width(part)
                 biased.append(part + whole.part(0, at, at + width))
                 at += width
             else:
@@ -67,9 +89,7 @@ def multi_head_attention(
         added.append(_key_mask(n, mask, q, k))
     if n.int("unidirectional"):
         added.append(causal(n, q, k))
-    width = q.shape[3]
-    assert width is not None
-    out = joined_heads(attend(q, k, v, _scale(n, width), added))
+    out = joined_heads(attend(q, k, v, _scale(n, _width(q)), added))
     return [out.value, k.value, v.value]
 
 
@@ -185,14 +205,21 @@ def group_query_attention(
     total: Value,
     cosines: Value | None = None,
     sines: Value | None = None,
+    positions: Value | None = None,
+    attention_bias: Value | None = None,
+    sink: Value | None = None,
 ) -> list[Value | None]:
     """Several heads of queries for each of keys and values, which go into a cache.
 
     Sequences of S elements follow what the cache holds of each; `lengths` is one less than what
     it holds afterwards. keys [B, G, T, D], queries [B, G, H / G, S, D]
     """
-    if n.int("smooth_softmax"):
-        raise n.error("smooth_softmax is not supported")
+    if positions is not None and n.int("do_rotary"):
+        raise n.error("input 'position_ids' is not supported")
+    sinks = None if sink is None else Term(n, sink)
+    if n.int("smooth_softmax") and sinks is None:
+        sinks = constant(n, np.zeros(n.int("num_heads")), query.type.element_type)
+    biases = None if attention_bias is None else Term(n, attention_bias)
     after = Term(n, flatten(n, lengths, lengths.type.rank)).cast(i64).column(0) + 1
     window = n.int("local_window_size", -1)
 
@@ -203,7 +230,7 @@ def group_query_attention(
         return found.reshape((at.value, 0), 1, 1, (at.value, 1), (places.value, 0))
 
     caches = (past_key, past_value), (cosines, sines)
-    return cached_attention(n, (query, key, value), *caches, after, total, seen)
+    return cached_attention(n, (query, key, value), *caches, after, total, seen, biases, sinks)
 
 
 Cache = tuple[Value | None, Value | None]
@@ -217,11 +244,15 @@ def cached_attention(
     after: Term,
     total: Value,
     seen: Callable[[Term, Term], Term],
+    biases: Term | None = None,
+    sinks: Term | None = None,
 ) -> list[Value | None]:
     """Attention [B, S, H * D] to a cache that the keys and values are put into, and the cache.
 
     `after` is how many elements it then holds of each sequence, `total` the most; `seen` says of
     the queries' positions [B, S] and places [T] in the cache which a query sees, [B, G, R, S, T].
+    `biases` [B or 1, H or 1, S, T] are added to the scores, and `sinks` [H] are a score more of
+    each head, which no value belongs to.
     """
     heads, groups = n.int("num_heads"), n.int("kv_num_heads")
     q, k, v = _separate(n, *inputs, heads, groups)
@@ -239,8 +270,7 @@ def cached_attention(
         count = count.max(extent(n, (past[0], 2)))
     places = counting(n, count)
     present = [_cached(n, old, new, places, before) for old, new in zip(past, (k, v), strict=True)]
-    width = q.shape[3]
-    assert width is not None
+    width = _width(q)
     own = q.reshape((q.value, 0), groups, heads // groups, (q.value, 2), width)
     keys, values = (
         part.reshape((part.value, 0), groups, 1, (part.value, 2), width) for part in present
@@ -251,6 +281,15 @@ def cached_attention(
     if cap:
         scores = (scores / cap).function(nn.Tanh) * cap
     scores = scores + mask
+    if biases is not None:
+        parts = (groups, heads // groups) if biases.shape[1] == heads else (1, (biases.value, 1))
+        batch, *places_of = ((biases.value, i) for i in (0, 2, 3))
+        scores = scores + biases.reshape(batch, *parts, *places_of)
+    if sinks is not None:
+        logits = sinks.reshape(groups, heads // groups, 1, 1)
+        scores = joined([scores, scores.column(0).zeros().spread(0, 1) + logits], 4)
+        nothing = values.column(0, 3).zeros().reshape((values.value, 0), groups, 1, 1, width)
+        values = joined([values, nothing], 3)
     out = scores.made(nn.Softmax(scores.value, axis=4)) @ values
     whole = out.reshape((q.value, 0), heads, (q.value, 2), width)
     return [joined_heads(whole).value, *(part.value for part in present)]

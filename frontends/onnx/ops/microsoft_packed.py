@@ -35,6 +35,8 @@ def matmul_bits(
     offset = None
     if zeros is not None:
         offset = -(_zero_points(n, zeros, bits, columns, count) * scale.cast(f32))
+    if groups is not None and groups.type.shape not in ((width,), (None,)):
+        raise n.error(f"input 'g_idx' has shape {shape_text(groups)}, expected [{width}]")
     known = n.array(groups)
     if groups is None or (known is not None and (known == np.arange(width) // block).all()):
         rows = packed_numbers(n, data, scale.value, offset and offset.value, bits)

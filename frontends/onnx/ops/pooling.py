@@ -128,4 +128,9 @@ def max_unpool(n: Node, x: Value, indices: Value, shape: Value | None = None) ->
     natural = n(nn.Concat([part_of_vector(n, own, 0, 2), spatial], axis=0))
     indices = as_i64(n, indices)
     out = natural if shape is None else of_length(n, as_i64(n, shape), rank + 2)
+    if shape is not None and n.extents(out) != n.extents(natural):
+        n.warn(
+            "indices count elements of the shape that the windows tell, as in ONNX's own cases, in "
+            "ONNX Runtime those of 'output_shape'"
+        )
     return unpooled(n, x, indices, natural, out)

@@ -22,8 +22,9 @@ def reduction(n: Node, x: Value, axes_operand: Value | None = None) -> Value:
         if n.known(axes_operand) is None:
             return _reduction_along(n, x, axes_operand)
         given = n.known_ints(axes_operand, "axes")
+    nothing = n.int("noop_with_empty_axes")
     if not given:
-        axes = () if n.int("noop_with_empty_axes") else tuple(range(rank))
+        axes = () if nothing else tuple(range(rank))
     else:
         axes = normalize_axes(n, given, rank)
     return _reduced(n, x, tuple(sorted(axes)), bool(n.int("keepdims", 1)))

@@ -124,7 +124,10 @@ def grid_sample(n: Node, x: Value, grid: Value) -> Value:
 @converter("AffineGrid")
 def affine_grid(n: Node, theta: Value, size: Value) -> Value:
     rank = _spatial_rank(n, theta, size)
-    return grids.affine_grid(n, theta, size, rank, bool(n.int("align_corners")))
+    corners = bool(n.int("align_corners"))
+    if corners and 1 in (n.extents(size) or ())[2:]:
+        n.warn("the only element along a dimension is at -1, in ONNX Runtime at 1, in PyTorch at 0")
+    return grids.affine_grid(n, theta, size, rank, corners)
 
 
 def _spatial_rank(n: Node, theta: Value, size: Value) -> int:

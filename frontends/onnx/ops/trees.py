@@ -121,7 +121,12 @@ def tree_regressor(n: Node, x: Value) -> Value:
     base = _numbers(n, "base_values")
     if base is not None:
         found = found + constant(n, base, found.element)
-    return transformed(found, n.string("post_transform", "NONE")).cast(f32).value
+        if len(base) > 1 and base.any():
+            n.warn("a target that no leaf scores has its base value, in ONNX Runtime 0")
+    post = n.string("post_transform", "NONE")
+    if n.int("n_targets", 1) == 1 and post not in ("NONE", "PROBIT"):
+        n.warn(f"the only target's score is transformed by {post}, in ONNX Runtime it is not")
+    return transformed(found, post).cast(f32).value
 
 
 @converter("TreeEnsembleClassifier", domain=DOMAIN)

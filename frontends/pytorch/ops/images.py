@@ -23,7 +23,7 @@ def grid_sampler(
 
 @ROWS("aten.affine_grid_generator")
 def affine_grid(n: AtenLayer, theta: Value, size: Any, align_corners: bool) -> Value:
-    return grids.affine_grid(n, theta, n.vector(size), len(size) - 2, align_corners)
+    return grids.affine_grid(n, theta, n.vector(size), len(size) - 2, align_corners, lone=0.0)
 
 
 @ROWS("torchvision.nms")

@@ -148,3 +148,12 @@ def test_norms_of_halves_whose_powers_are_beyond_them(torch):
         np.testing.assert_allclose(
             float(found), float(torch.linalg.vector_norm(x, order)), rtol=0.01
         )
+
+
+def test_positions_of_a_lone_element_with_corners_aligned(torch):
+    def positions(theta):
+        return torch.nn.functional.affine_grid(theta, [1, 2, 1, 3], align_corners=True)
+
+    theta = torch.randn(1, 2, 3)
+    found = nnc.compile(positions, (theta,), cache=False)(theta)
+    np.testing.assert_allclose(found, positions(theta), rtol=1e-5, atol=1e-6)

@@ -1,0 +1,90 @@
+"""What nodes with all attributes drawn at once found, against ONNX Runtime and NumPy."""
+
+import nnc
+import numpy as np
+import pytest
+
+from .models import run
+from .test_onnx_swept import check, model
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(4)
+
+
+def test_elements_by_a_common_scale_are_those_of_single_precision():
+    """(1 + 0.5) / 0.6 - 0.5 is 2 in f32, and a little less with 0.6 as f32 in f64."""
+    text = 'coordinate_transformation_mode="half_pixel", mode="nearest", nearest_mode="floor"'
+    x = np.arange(20, dtype=np.float32).reshape(4, 5)
+    for shape in ("4,5", "a,b"):
+        check(
+            f"(float[{shape}] x) => (float[c,d] y) <int64[2] s = {{7, 3}}>"
+            f'{{ y = Resize<keep_aspect_ratio_policy="not_larger", {text}>(x, , , s) }}',
+            x,
+        )
+
+
+def test_corners_of_regions_are_rounded_away_from_zero(rng):
+    """-0.5 is -1, so that the first bin of three has elements outside of the image only."""
+    rois = np.array([[0, -1, -1, 5, 7], [0, 1, 3, 9, 9]], np.float32)
+    check(
+        "(float[1,2,5,6] x, float[2,5] r) => (float[2,2,3,2] y)"
+        "{ y = MaxRoiPool<pooled_shape=[3, 2], spatial_scale=0.5>(x, r) }",
+        rng.standard_normal((1, 2, 5, 6)).astype(np.float32),
+        rois,
+    )
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_a_signal_may_turn_out_to_be_complex(rng, parts):
+    signal = rng.standard_normal((1, 15, parts)).astype(np.float32)
+    window = rng.standard_normal(5).astype(np.float32)
+    made = model(
+        "(float[a,b,c] x, float[5] w) => (float[d,e,f,2] y) <int64 s = {3}>"
+        "{ y = STFT<onesided=0>(x, s, w) }"
+    )
+    whole = (signal if parts == 2 else np.pad(signal, ((0, 0), (0, 0), (0, 1)))) @ [1, 1j]
+    frames = np.stack([whole[:, i : i + 5] * window for i in range(0, 11, 3)], 1)
+    wanted = np.fft.fft(frames)
+    for found in (run(made, signal, window)[0], nnc.compile(made, cache=False)(signal, window)):
+        np.testing.assert_allclose(found @ [1, 1j], wanted, atol=2e-5)
+
+
+def test_a_state_tells_the_batch_of_an_open_sequence(rng):
+    def given(*shape):
+        return rng.uniform(-1, 1, shape).astype(np.float32)
+
+    check(
+        "(float[s,b,i] x, float[1,8,3] w, float[1,8,2] r, float[1,2,h] c)"
+        "=> (float[s,1,b,2] y) { y = LSTM<hidden_size=2>(x, w, r, , , c) }",
+        given(4, 2, 3),
+        given(1, 8, 3),
+        given(1, 8, 2),
+        given(1, 2, 2),
+        rtol=1e-5,
+    )
+
+
+def test_a_reduction_of_axes_may_say_what_it_does_of_none(rng):
+    for axes in ("1", "-2", "0, 1"):
+        text = f"<int64[{len(axes.split(','))}] a = {{{axes}}}>"
+        made = model(
+            f"(float[3,4] x) => (float[c,d] y) {text}"
+            "{ y = ReduceSum<noop_with_empty_axes=1, keepdims=1>(x, a) }",
+            18,
+        )
+        x = rng.standard_normal((3, 4)).astype(np.float32)
+        along = tuple(int(a) for a in axes.split(","))
+        np.testing.assert_allclose(run(made, x)[0], x.sum(along, keepdims=True), rtol=1e-5)
+
+
+def test_positions_in_double_are_computed_in_double(rng):
+    check(
+        "(double[1,2,4,5] x, double[1,3,2,2] g) => (double[1,2,3,2] y)"
+        '{ y = GridSample<mode="linear", padding_mode="border">(x, g) }',
+        rng.standard_normal((1, 2, 4, 5)),
+        rng.uniform(-1.2, 1.2, (1, 3, 2, 2)),
+        opset=20,
+        rtol=1e-11,
+    )
