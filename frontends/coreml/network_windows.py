@@ -59,16 +59,18 @@ def pooling(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
     if p.type not in POOLINGS:
         raise r.error(f"a pooling {p.type} is not supported")
     name, over = POOLINGS[p.type]
-    if p.globalPooling:
+    given = _padding(p, 2)
+    kernel, strides = list(p.kernelSize) or [3, 3], list(p.stride) or [1, 1]
+    if p.globalPooling:  # the windows are those of the whole image, whatever is told of them
+        if any(given.get("pad", ())):
+            raise r.error("a pooling of whole images with padding is not supported")
         r.add(over, out, {"x": inputs[0]}, axes=np.array([-2, -1]), keep_dims=True)
         return
-    given = _padding(p, 2)
     if p.includeLastPixel is not None:
         rows, columns = (list(p.includeLastPixel.paddingAmounts) or [0, 0])[:2]
         given = {"pad_type": "custom", "pad": [rows, rows, columns, columns], "ceil_mode": True}
     if p.type == "AVERAGE":
         given["exclude_padding_from_average"] = p.avgPoolExcludePadding
-    kernel, strides = list(p.kernelSize) or [3, 3], list(p.stride) or [1, 1]
     r.add(name, out, {"x": inputs[0]}, kernel_sizes=kernel, strides=strides, **given)
 
 
@@ -111,8 +113,8 @@ def pooling3d(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
     if r.kind == "globalPooling3d":
         r.add(over, out, {"x": inputs[0]}, axes=np.array([-3, -2, -1]), keep_dims=True)
         return
-    given = _padding3d(p)
+    given, excludes = _padding3d(p), p.countExcludePadding
     if p.type == "AVERAGE":
-        given["exclude_padding_from_average"] = p.countExcludePadding
+        given["exclude_padding_from_average"] = excludes
     kernel, strides = _each_axis(p, "kernel"), _each_axis(p, "stride")
     r.add(name, out, {"x": inputs[0]}, kernel_sizes=kernel, strides=strides, **given)

@@ -72,7 +72,7 @@ IGNORED = IgnoredFields(
         "not asked for, of whole images",
         "*pool*",
     ),
-    Ignored("paddings", "not asked for, with SAME or VALID", "conv*"),
+    Ignored("paddings", "not asked for, with SAME or VALID", "conv* depthwise_conv*"),
     Ignored("decrease_axes", "as the shape tells", "set_value set_value_"),
     Ignored("epsilon", "of gradients", "p_norm"),
     Ignored("gaussian_sigma", "of Gaussian decay", "matrix_nms"),

@@ -50,6 +50,7 @@ matmul matmul X Y -> Out transpose_X=transpose_x transpose_Y=transpose_y
 bmm bmm X Y -> Out
 mv mv X Vec -> Out
 addmm addmm Input X Y -> Out Alpha=alpha Beta=beta
+multi_dot multi_dot *X -> Out
 bilinear_tensor_product bilinear X Y Weight Bias -> Out
 bitwise_and bitwise_and X Y -> Out
 bitwise_or bitwise_or X Y -> Out

@@ -99,10 +99,17 @@ def _special(function: Callable[[Term], Term]) -> Callable:
     return lambda n, x: widened(function, Term(n, n.floating(x))).value
 
 
+def _derived(order: int) -> Callable[[Term], Term]:
+    """Digamma, or its derivative of an order."""
+    return (lambda x: special.polygamma(order, x)) if order > 0 else special.digamma
+
+
 rows.add(
     {
         "lgamma": _special(special.lgamma),
+        "gammaln": _special(special.lgamma),
         "digamma": _special(special.digamma),
+        "polygamma": lambda n, x: _special(_derived(n.int("n", 0)))(n, x),
         # Beyond 1 it is infinite too.
         "erfinv": _special(lambda x: special.erfinv(x.max(-1.0).min(1.0))),
         "i0": _special(bessel.bessel_i(0, scaled=False)),

@@ -54,6 +54,25 @@ def _each(n: PaddleLayer, name: str, dims: int) -> tuple[int, ...]:
     return given
 
 
+def _dilations(n: PaddleLayer, dims: int) -> tuple[int, ...]:
+    """The dilations of a convolution, which Paddle drops where the padding is SAME."""
+    given = _each(n, "dilations", dims)
+    return (1,) * dims if n.text("padding_algorithm") == "SAME" else given
+
+
+def _same(
+    n: PaddleLayer, x: Value, kernel: Sequence[Any], strides: Sequence[int]
+) -> tuple[int, ...]:
+    """All begins, then all ends; a transposed convolution has those that its input would have."""
+    begins, ends = [], []
+    for i, (size, step) in enumerate(zip(kernel, strides, strict=True)):
+        extent = n.extent(x, 2 + i)
+        total = max((-(-extent // step) - 1) * step + size - extent, 0)
+        begins.append(total // 2)
+        ends.append(total - total // 2)
+    return (*begins, *ends)
+
+
 def _convolved(n: PaddleLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
     dims = x.type.rank - 2
     groups = n.int("groups", 1)
@@ -65,7 +84,7 @@ def _convolved(n: PaddleLayer, x: Value, weight: Value, bias: Value | None = Non
         weight,
         bias,
         strides=_each(n, "strides", dims),
-        dilations=_each(n, "dilations", dims),
+        dilations=_dilations(n, dims),
         padding=_padding(n, dims),
         groups=groups,
     )
@@ -78,14 +97,16 @@ def _transposed(n: PaddleLayer, x: Value, weight: Value, *sizes: Any) -> Value:
     dims = x.type.rank - 2
     wanted = n.numbers(sizes[0], "output_size") if sizes and sizes[0] is not None else ()
     wanted = wanted or n.ints("output_size")
-    extra = n.ints("output_padding")
+    extra, padding = n.ints("output_padding"), _padding(n, dims)
+    if padding == "SAME_UPPER":
+        padding = _same(n, x, weight.type.shape[2:], _each(n, "strides", dims))
     return transposed_convolution(
         n,
         x,
         weight,
         strides=_each(n, "strides", dims),
-        dilations=_each(n, "dilations", dims),
-        padding=_padding(n, dims),
+        dilations=_dilations(n, dims),
+        padding=padding,
         output_padding=extra or None,
         groups=n.int("groups", 1),
         extents=wanted or None,
@@ -114,7 +135,32 @@ def _pooled(n: PaddleLayer, x: Value, size: Any = None) -> Value:
         return pooled_whole(n, x, largest)
     if n.flag("adaptive"):
         return adaptive_pooled(n, x, kernel, largest)
-    return pooled(n, x, _of(n, x, kernel), largest, counts_padding=not n.flag("exclusive", True))
+    windows, exclusive = _of(n, x, kernel), n.flag("exclusive", True)
+    if not largest and not exclusive and windows.padding != "VALID":
+        pads = windows.padding
+        if isinstance(pads, str):
+            pads = _same(n, x, kernel, windows.strides)
+        if tuple(pads[:dims]) != tuple(pads[dims:]):
+            return _averaged(n, x, windows, pads)
+    return pooled(n, x, windows, largest, counts_padding=not exclusive)
+
+
+def _averaged(n: PaddleLayer, x: Value, windows: Windows, pads: Sequence[int]) -> Value:
+    """Means that count padding: behind the input, Paddle counts as much of it as lies before."""
+    dims, steps = x.type.rank - 2, windows.strides
+    ends, factors = [], np.ones((1,) * dims)
+    for i, size in enumerate(windows.kernel):
+        extent, begin = n.extent(x, 2 + i), pads[i]
+        room = extent + begin + pads[dims + i] - size
+        count = (-(-room // steps[i]) if windows.ceil else room // steps[i]) + 1
+        starts = np.arange(count) * steps[i]
+        ends.append(max(int(starts[-1]) + size - extent - begin, 0))
+        counted = np.minimum(starts + size, extent + 2 * begin) - starts
+        factors = factors * (size / counted).reshape([-1 if j == i else 1 for j in range(dims)])
+    begins = (0, 0, *pads[:dims])
+    wide = n(nn.Pad(x, n.constant(0.0, x.type.element_type), pads=(*begins, 0, 0, *ends)))
+    means = pooled(n, wide, Windows(windows.kernel, steps, (0,) * (2 * dims)), False)
+    return (Term(n, means) * constant(n, factors, x.type.element_type)).value
 
 
 def _of(n: PaddleLayer, x: Value, kernel: Sequence[int]) -> Windows:
@@ -259,7 +305,9 @@ def _interpolated(n: PaddleLayer, x: Value, *rest: Any) -> Value:
 def _first(
     n: PaddleLayer, x: Value, wanted: Sequence[int | None], axes: Sequence[int], mode: str
 ) -> Value:
-    """x with the first elements of axes that become one element: Paddle takes no middle ones."""
+    """x with the first elements of axes that become one element, of which images have no middle."""
+    if n.kind in ("linear_interp", "trilinear_interp"):
+        return x
     for axis, extent in zip(axes, wanted, strict=False):
         if extent == 1 and x.type.shape[axis] != 1:
             if mode == "cubic":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, reduce
+from operator import matmul as product_of
 
 from ...common.arrays import kron
 from ...common.attention import causal
@@ -39,7 +40,7 @@ def mul(n: PaddleLayer, x: Value, y: Value) -> Value:
     return reshape(n, found, [*((x, i) for i in range(columns)), (found, 1)])
 
 
-@rows("addmm")
+@rows("addmm", "baddbmm")
 def addmm(n: PaddleLayer, c: Value, x: Value, y: Value) -> Value:
     product = Term(n, x) @ Term(n, y)
     return (Term(n, c) * n.float("beta", 1.0) + product * n.float("alpha", 1.0)).value
@@ -59,6 +60,7 @@ rows.formulas(
     {
         "kron": lambda n, x, y: kron(Term(n, x), Term(n, y)).value,
         "dot": lambda n, x, y: (Term(n, x) * Term(n, y)).sum(x.type.rank - 1).value,
+        "multi_dot": lambda n, values: reduce(product_of, [Term(n, v) for v in values]).value,
         "einsum": lambda n, values: [einsum(n, n.text("equation"), values), None, None],
         "softmax softmax_": lambda n, x: n(nn.Softmax(x, axis=n.axis(x, n.int("axis", -1)))),
         "share_var": lambda n, values: [values],

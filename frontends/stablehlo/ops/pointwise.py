@@ -5,6 +5,8 @@ from __future__ import annotations
 from inspect import signature
 from operator import and_, lshift, or_, pow, sub, xor
 
+import ml_dtypes
+
 from ...common.complexes import Pair, by_parts, magnitude, pair, product, square_root, terms
 from ...common.formulas import cbrt, isfinite, round_half_away, width_of
 from ...common.vocabulary import *
@@ -130,23 +132,30 @@ def convert(n: HloLayer, x: Any) -> Any:
 
 
 def cast(n: HloLayer, x: Value, element: Any) -> Value:
-    """Elements of another type; floats beyond an integer type's range become its ends."""
+    """Elements of another type; floats beyond an integer type's range become its ends, NaN 0."""
     given = x.type.element_type
     if isinstance(given, FloatType) and isinstance(element, IntegerType) and element is not i1:
-        x = _within(n, x, element)
+        return _saturated(n, x, element)
     return n.cast(x, element, saturate=False)
 
 
-def _within(n: HloLayer, x: Value, element: IntegerType) -> Value:
-    """The floats in the range of an integer type; NaN as 0."""
-    ends = limits_of(element)
+def _saturated(n: HloLayer, x: Value, element: IntegerType) -> Value:
+    """Floats as integers. An end of the range may lie between two floats, or beyond them all."""
+    low, high = map(int, limits_of(element))
     kind = type_to_numpy(x.type.element_type)
-    low, high = map(float, ends)
-    if int(np.asarray(high).astype(kind)) > ends[1]:
-        high = float(np.nextafter(np.asarray(high, kind), np.asarray(0, kind)))
+    largest = int(float(ml_dtypes.finfo(kind).max))
+    bottom, top = max(low, -largest), min(high, largest)
+    if int(np.asarray(top).astype(kind)) > top:
+        top = int(np.nextafter(np.asarray(top, kind), np.asarray(0, kind)))
     term = Term(n, x)
-    term = term.max(low).min(high)
-    return term.equals(term).choose(term, 0.0).value
+    inside = term.max(float(bottom)).min(float(top))
+    inside = term.equals(term).choose(inside, 0.0)
+    found = Term(n, n.cast(inside.value, element, saturate=False))
+    if top < high:
+        found = (term > float(top)).choose(high, found)
+    if bottom > low:
+        found = (term < float(bottom)).choose(low, found)
+    return found.value
 
 
 RELATIONS = named("EQ=Equal LT=Less LE=LessEqual GT=Greater GE=GreaterEqual")

@@ -13,11 +13,15 @@ from .pointwise import total_order
 
 @dataclass(frozen=True)
 class Key:
-    """An operand that is compared, which order, and whether its floats are ordered totally."""
+    """An operand that is compared, which order, and whether its floats are ordered totally.
+
+    `exact`: the comparator takes the elements as they are, so that 0 is more than -0.
+    """
 
     operand: int
     descending: bool
     total: bool
+    exact: bool
 
 
 @rows("stablehlo.sort")
@@ -51,6 +55,8 @@ def _comparable(n: HloLayer, x: Any, key: Key) -> Value:
         return n.cast(x, IntegerType(32))
     if isinstance(element, FloatType) and key.total:
         term = Term(n, x)
+        if key.exact:
+            return total_order(term).value
         plain = term.equals(0.0).choose(0.0, term)
         return total_order(term.equals(term).choose(plain, float("nan"))).value
     return x
@@ -91,7 +97,7 @@ def _key(n: HloLayer, op: Any, block: Block) -> Key:
     if first % 2:
         descending = not descending
     total = op.compare_type == "TOTALORDER"
-    return Key(first // 2, descending, total)
+    return Key(first // 2, descending, total, all(value in block.args for value in op.operands))
 
 
 def _arguments(value: Any, block: Block) -> set[int]:
@@ -111,7 +117,12 @@ def _arguments(value: Any, block: Block) -> set[int]:
 
 @rows("chlo.top_k")
 def top_k(n: HloLayer, x: Value) -> list[Value]:
-    return _best(n, x, n.op.k, x.type.rank - 1)
+    """The greatest elements of rows, in the total order of floats: 0 is more than -0."""
+    floats = isinstance(x.type.element_type, FloatType)
+    keys = total_order(Term(n, x)).value if floats else x
+    axis = x.type.rank - 1
+    _, places = largest(n, keys, n.constant(n.op.k, i64), axis)
+    return [gathered_elements(n, x, places, axis), n.cast(places, n.out(1).element_type)]
 
 
 def _best(n: HloLayer, x: Value, k: int, axis: int, greatest: bool = True) -> list[Value]:

@@ -169,3 +169,23 @@ def test_random_layers(form):
     assert abs(found.mean() - 2) < 0.1
     assert found.min() >= 1
     assert found.max() < 3
+
+
+def test_poolings_as_coremltools_writes_them():
+    """A pooling of whole images tells windows of no extent; one for maxima how means are counted."""
+    whole = layer(
+        "pooling", "x0", "y0", type="AVERAGE", globalPooling=True, kernelSize=[0, 0], stride=[1, 1],
+        valid={"paddingAmounts": {"borderAmounts": [{}, {}]}}, avgPoolExcludePadding=True,
+    )  # fmt: skip
+    close(run(whole, X)[0], X.mean((2, 3), keepdims=True))
+    given = {"paddingType": "VALID", **each("stride", 2, 1, 2), **each("kernel", 2, 5, 6)}
+    most = layer("pooling3d", "x0", "y0", type="MAX", countExcludePadding=True, **given)
+    windows = np.lib.stride_tricks.sliding_window_view(V, (2, 5, 6), (2, 3, 4))[:, :, ::2, :, ::2]
+    close(run(most, V)[0], windows.max((5, 6, 7)))
+
+
+def test_poolings_of_padded_wholes_are_an_error():
+    padded = {"paddingAmounts": {"borderAmounts": [{"startEdgeSize": 1}, {}]}}
+    made = layer("pooling", "x0", "y0", type="MAX", globalPooling=True, valid=padded)
+    with pytest.raises(nnc.NncError, match="a pooling of whole images with padding"):
+        run(made, X)

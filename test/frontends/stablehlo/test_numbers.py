@@ -1,0 +1,55 @@
+"""Conversions and orders of floats, with what JAX computes."""
+
+import ml_dtypes
+import nnc
+import numpy as np
+import pytest
+
+ONE_ARGUMENT = """module {{ func.func @main(%x: tensor<{n}x{given}>) -> tensor<{n}x{wanted}> {{
+  %y = stablehlo.convert %x : (tensor<{n}x{given}>) -> tensor<{n}x{wanted}>
+  return %y : tensor<{n}x{wanted}>
+}} }}"""
+
+INF, NAN = np.inf, np.nan
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "x", "wanted", "numbers"),
+    [
+        ("f32", np.float32, [3e9, -3e9, INF, -INF, NAN, 255.5, -0.7, 2147483520], "i32",
+         [2**31 - 1, -(2**31), 2**31 - 1, -(2**31), 0, 255, 0, 2147483520]),
+        ("f32", np.float32, [3e9, -3e9, INF, 5e9], "ui32", [3000000000, 0, 2**32 - 1, 2**32 - 1]),
+        ("bf16", ml_dtypes.bfloat16, [65280, 65536, INF, -1], "ui16", [65280, 65535, 65535, 0]),
+        ("f16", np.float16, [65504, INF, -INF, NAN], "ui32", [65504, 2**32 - 1, 0, 0]),
+        ("f16", np.float16, [65504, INF, -INF], "i32", [65504, 2**31 - 1, -(2**31)]),
+    ],
+)  # fmt: skip
+def test_floats_beyond_the_integers(given, kind, x, wanted, numbers):
+    text = ONE_ARGUMENT.format(n=len(x), given=given, wanted=wanted)
+    found = nnc.compile(text.encode(), cache=False)(np.array(x, kind))
+    assert found.tolist() == numbers
+
+
+TOP = """module { func.func @main(%x: tensor<6xf32>) -> tensor<6xi32> {
+  %v, %i = chlo.top_k(%x, k = 6) : tensor<6xf32> -> (tensor<6xf32>, tensor<6xi32>)
+  return %i : tensor<6xi32>
+} }"""
+SORT = """module { func.func @main(%x: tensor<6xf32>) -> tensor<6xi32> {
+  %n = stablehlo.iota dim = 0 : tensor<6xi32>
+  %y:2 = "stablehlo.sort"(%x, %n) <{dimension = 0 : i64, is_stable = true}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, %d: tensor<i32>):
+    %e = stablehlo.compare GT, %a, %b, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %e : tensor<i1>
+  }) : (tensor<6xf32>, tensor<6xi32>) -> (tensor<6xf32>, tensor<6xi32>)
+  return %y#1 : tensor<6xi32>
+} }"""
+
+
+@pytest.mark.parametrize("text", [TOP, SORT])
+def test_total_order(text):
+    """0 is more than -0, and NaN are the ends by their signs."""
+    x = np.float32([1, NAN, NAN, 2, -0.0, 0.0])
+    x[1] = -np.abs(x[1])
+    x[2] = np.abs(x[2])
+    found = nnc.compile(text.encode(), cache=False)(x)
+    assert found.tolist() == [2, 3, 0, 5, 4, 1]
