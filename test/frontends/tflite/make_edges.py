@@ -125,6 +125,18 @@ def divisions():
         store(name, w, [out])
 
 
+def rows():
+    """Rows of open extents that a matrix is multiplied with: all dimensions stay, or two do."""
+    for keeps in (True, False):
+        w = Writer()
+        x = w.input(rng.integers(-9, 9, (2, 4, 3)), "f32", open=(0, 1, 2))
+        weight = w.constant(rng.integers(-9, 9, (5, 3)), "f32")
+        out = w.tensor((), "f32")
+        options = {"keepNumDims": keeps}
+        w.operator("FULLY_CONNECTED", [x, weight, -1], [out], "FullyConnectedOptions", 2, **options)
+        store("rows_kept" if keeps else "rows_merged", w, [out])
+
+
 def main():
     FOLDER.mkdir(exist_ok=True)
     reductions()
@@ -132,6 +144,7 @@ def main():
     images()
     known_images()
     divisions()
+    rows()
 
 
 if __name__ == "__main__":
