@@ -137,6 +137,17 @@ def rows():
         store("rows_kept" if keeps else "rows_merged", w, [out])
 
 
+def means():
+    """Quantized images of an open size, each of which is averaged."""
+    for kind, zero in (("i8", 11), ("u8", 140), ("i16", 0)):
+        w, about = Writer(), {"scale": 0.037, "zero": zero}
+        x = w.input(whole((3, 6, 7, 5), kind), kind, open=(0, 1, 2), **about)
+        out = w.tensor((), kind, scale=0.011, zero=zero)
+        operands = [x, w.constant(np.array([1, 2]))]
+        w.operator("MEAN", operands, [out], "ReducerOptions", 2, keepDims=False)
+        store(f"mean_open_{kind}", w, [out])
+
+
 def main():
     FOLDER.mkdir(exist_ok=True)
     reductions()
@@ -145,6 +156,7 @@ def main():
     known_images()
     divisions()
     rows()
+    means()
 
 
 if __name__ == "__main__":
