@@ -70,6 +70,12 @@ class Multiplier:
         return (whole >> constant(n, shift)).cast(i32)
 
 
+def scaled(x: Term, significand: Term, shift: Term) -> Term:
+    """The product of i32 with a multiplier that is computed at run time, as `Multiplier` has it."""
+    high = high_product(x << shift.max(0), significand)
+    return divided_by_power(high, (-shift).max(0))
+
+
 def rounded_away(x: np.ndarray) -> np.ndarray:
     """Rounded to whole numbers, halves away from 0."""
     return np.trunc(x + np.copysign(0.5, x))

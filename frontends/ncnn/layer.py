@@ -31,6 +31,7 @@ IGNORED = IgnoredFields(
     Ignored("5 6", "not asked for, but with constants", "Padding"),
     Ignored("6", "corners of linear resampling", "Interp"),
     Ignored("7", "without ratios", "PriorBox"),
+    Ignored("7", "one group; more of them are ConvolutionDepthWise", "Convolution", (1,)),
     Ignored("1", "axes count as they do today", "Softmax Reduction", (1,)),
 )
 rows = Rows(__package__ or "", IGNORED)

@@ -163,7 +163,8 @@ def crop(n: NcnnLayer, x: Value, like: Value | None = None) -> Value:
     if starts and ends:
         for axis, start, end in zip(axes or range(rank), starts, ends, strict=False):
             begin = 0 if start == -233 else start
-            x = cut(n, x, n.axis(x, axis), begin, None if end == -233 else end)
+            # Ends up to 0 count from behind, so 0 is the end of the axis.
+            x = cut(n, x, n.axis(x, axis), begin, None if end in (-233, 0) else end)
         return x
     for i, name in enumerate(_NAMES.get(rank, ""), 1):
         begin = n.int(_OFFSETS[name])

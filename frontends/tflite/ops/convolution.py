@@ -159,12 +159,17 @@ def transposed_image(
 
 
 def dense(n: TfliteLayer, x: Value, weight: Value) -> Value:
-    """The products of rows with a matrix [O, I]; what has other rows is read as such."""
+    """The products of rows with a matrix [O, I]; without `keep_dims`, x is read as rows."""
     ranked(n, weight, 2, "the weight")
     if n.options.weights_format:
         raise n.error("shuffled weights are not supported")
     width = weight.type.shape[1]
-    if (not n.options.keep_dims and x.type.rank != 2) or x.type.shape[-1] != width:
+    if n.options.keep_dims:
+        own = x.type.shape[-1]
+        if own != width and None not in (own, width):
+            raise n.error(f"rows of {own} do not fit weights for {width}")
+        x = reshape(n, x, [*dims(x)[:-1], (weight, 1)])
+    elif x.type.rank != 2 or x.type.shape[-1] != width:
         total = product(x.type.shape)
         if total is not None and (not width or total % width):
             raise n.error(f"{total} elements do not fit rows of {width}")

@@ -25,3 +25,32 @@ def test_layers(name):
             faults.append(f"{key}: {np.abs(value - wanted).max()} of {np.abs(wanted).max()}")
     assert not faults
     assert len(found) == sum(key.startswith("out") for key in stored)
+
+
+def written(folder: Path, *lines: str, weights: bytes = b"") -> Path:
+    """A network of these layers behind an input."""
+    head = ["7767517", f"{len(lines) + 1} {len(lines) + 1}", "Input in0 0 1 in0"]
+    path = folder / "net.param"
+    path.write_text("\n".join([*head, *lines]) + "\n")
+    path.with_suffix(".bin").write_bytes(weights)
+    return path
+
+
+def test_the_last_row(tmp_path):
+    """Ends that are not above 0 count from behind: the last row is from -1 up to 0."""
+    net = written(tmp_path, "Crop last 1 1 in0 out0 -23309=1,-1 -23310=1,0 -23311=1,0")
+    rows = np.arange(12, dtype=np.float32).reshape(4, 3)
+    (found,) = nnc.compile(net, shapes={"in0": (4, 3)}).run({"in0": rows}).values()
+    np.testing.assert_array_equal(found, rows[-1:])
+
+
+def test_convolution_of_one_group(tmp_path):
+    """A field that says so changes nothing."""
+    net = written(
+        tmp_path,
+        "Convolution conv 1 1 in0 out0 0=1 1=1 6=2 7=1",
+        weights=bytes(4) + np.array([2, 3], np.float32).tobytes(),
+    )
+    x = np.arange(8, dtype=np.float32).reshape(2, 2, 2)
+    (found,) = nnc.compile(net, shapes={"in0": (2, 2, 2)}).run({"in0": x}).values()
+    np.testing.assert_allclose(found, 2 * x[:1] + 3 * x[1:], rtol=1e-6)

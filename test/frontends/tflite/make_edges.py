@@ -125,6 +125,29 @@ def divisions():
         store(name, w, [out])
 
 
+def rows():
+    """Rows of open extents that a matrix is multiplied with: all dimensions stay, or two do."""
+    for keeps in (True, False):
+        w = Writer()
+        x = w.input(rng.integers(-9, 9, (2, 4, 3)), "f32", open=(0, 1, 2))
+        weight = w.constant(rng.integers(-9, 9, (5, 3)), "f32")
+        out = w.tensor((), "f32")
+        options = {"keepNumDims": keeps}
+        w.operator("FULLY_CONNECTED", [x, weight, -1], [out], "FullyConnectedOptions", 2, **options)
+        store("rows_kept" if keeps else "rows_merged", w, [out])
+
+
+def means():
+    """Quantized images of an open size, each of which is averaged."""
+    for kind, zero in (("i8", 11), ("u8", 140), ("i16", 0)):
+        w, about = Writer(), {"scale": 0.037, "zero": zero}
+        x = w.input(whole((3, 6, 7, 5), kind), kind, open=(0, 1, 2), **about)
+        out = w.tensor((), kind, scale=0.011, zero=zero)
+        operands = [x, w.constant(np.array([1, 2]))]
+        w.operator("MEAN", operands, [out], "ReducerOptions", 2, keepDims=False)
+        store(f"mean_open_{kind}", w, [out])
+
+
 def main():
     FOLDER.mkdir(exist_ok=True)
     reductions()
@@ -132,6 +155,8 @@ def main():
     images()
     known_images()
     divisions()
+    rows()
+    means()
 
 
 if __name__ == "__main__":

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ....common import tensorflow as tf
-from ....common.fixed_point import Multiplier
+from ....common.fixed_functions import leading_zeros
+from ....common.fixed_point import Multiplier, scaled
 from ....common.loops import Iteration, while_loop
 from ....common.vocabulary import *
 from ...layer import TfliteLayer
@@ -54,11 +57,21 @@ def mean(n: TfliteLayer, x: Value, axes: Value) -> Value:
     """The sum by a multiplier that is divided by the number of elements, as integers are."""
     total = Term(n, _reduced(n, centred(n, 0, x).value, axes, nn.ReduceSum))
     m, number = _between_steps(n), _count(n, x, axes)
-    count = n.known_int(number.value, "the number of elements")
-    shift = min(max(count, 1).bit_length() - 1, 32, 31 + int(m.shift))
-    significand = (int(m.significand) << shift) // max(count, 1)
-    part = Multiplier(np.array(significand, np.int32), np.array(int(m.shift) - shift, np.int32))
-    return _of_some(n, number, stored(n, part(total)))
+    return _of_some(n, number, stored(n, _share(n, m, number)(total)))
+
+
+def _share(n: TfliteLayer, m: Multiplier, number: Term) -> Callable[[Term], Term]:
+    """The multiplier over a count, with the bits that the quotient leaves free."""
+    most = 31 + int(m.shift)
+    if n.known(number.value) is not None:
+        count = max(n.known_int(number.value, "the number of elements"), 1)
+        shift = min(count.bit_length() - 1, 32, most)
+        significand = (int(m.significand) << shift) // count
+        return Multiplier(np.array(significand, np.int32), np.array(int(m.shift) - shift, np.int32))
+    few = number.max(1).cast(i32)
+    shift = (31 - leading_zeros(few)).min(most)
+    whole = (constant(n, int(m.significand), i64) << shift.cast(i64)) / few.cast(i64)
+    return partial(scaled, significand=whole.cast(i32), shift=-shift + int(m.shift))
 
 
 @INTEGERS("REDUCE_PROD")
