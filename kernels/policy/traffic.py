@@ -206,13 +206,15 @@ class Traffic:
     def _moved(self, nest: _Nest, capacity: float) -> list[float]:
         """Bytes of each access that pass into a cache of this capacity.
 
-        Where not even a tile's data fits, nothing that one tile has read is there for the next.
+        Where not even a tile's data fits, nothing that one tile has read is there for the next;
+        but tiles one after the other that read the same ask for what comes next, if code can, which
+        is worth as much.
         """
         depth = len(nest.groups)
         filled = self.costs.cache_filled * capacity
         touched = [sum(footprint) for footprint in nest.footprints]
         fits = next((k for k in range(depth + 1) if touched[k] <= filled), depth)
-        lasts = touched[fits] <= capacity
+        lasts = touched[fits] <= capacity or bool(self.costs.prefetch_passes)
         moved = list(nest.footprints[fits])
         for k in reversed(range(fits)):
             for i, access in enumerate(self.accesses):
