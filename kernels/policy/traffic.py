@@ -160,7 +160,7 @@ class Traffic:
         nest = _Nest(groups, trips, footprints)
         total = 0.0
         for level, (capacity, bandwidth) in enumerate(self.levels):
-            moved = self._moved(nest, self.costs.cache_filled * capacity)
+            moved = self._moved(nest, capacity)
             if level:
                 moved = [bytes * slower for bytes, slower in zip(moved, begun, strict=True)]
             total += sum(moved) / bandwidth
@@ -204,13 +204,21 @@ class Traffic:
         return max(run, line)
 
     def _moved(self, nest: _Nest, capacity: float) -> list[float]:
-        """Bytes of each access that pass into a cache of this capacity."""
+        """Bytes of each access that pass into a cache of this capacity.
+
+        Where not even a tile's data fits, nothing that one tile has read is there for the next;
+        but tiles one after the other that read the same ask for what comes next, if code can, which
+        is worth as much.
+        """
         depth = len(nest.groups)
-        fits = next((k for k in range(depth + 1) if sum(nest.footprints[k]) <= capacity), depth)
+        filled = self.costs.cache_filled * capacity
+        touched = [sum(footprint) for footprint in nest.footprints]
+        fits = next((k for k in range(depth + 1) if touched[k] <= filled), depth)
+        lasts = touched[fits] <= capacity or bool(self.costs.prefetch_passes)
         moved = list(nest.footprints[fits])
         for k in reversed(range(fits)):
             for i, access in enumerate(self.accesses):
-                stays = k == fits - 1 and access.used.isdisjoint(nest.groups[k])
+                stays = lasts and k == fits - 1 and access.used.isdisjoint(nest.groups[k])
                 if not stays:
                     moved[i] *= nest.trips[k]
         return moved

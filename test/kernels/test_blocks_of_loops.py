@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from math import ceil
 
 import nnc
@@ -15,7 +16,7 @@ from nnc.kernels.policy.traffic import Block, Traffic
 from nnc.targets.base import target
 from onnx import helper, numpy_helper
 
-from test.kernels.test_lines_and_runs import BLOCK, PRODUCT, chosen
+from test.kernels.test_lines_and_runs import BLOCK, PRODUCT, chosen, kernel
 
 MACHINE = target("x86-64-v3").machine
 
@@ -66,6 +67,34 @@ def test_what_fits_the_cache_is_left_whole(channels: int, side: int):
 def test_weights_in_blocks_are_not_copied(side: int):
     """Their rows are apart by dimensions, and lie one after the other."""
     assert "schedule.cache" not in str(product(1024, side, 256).schedule)
+
+
+@pytest.mark.parametrize("prefetches", [False, True])
+@pytest.mark.parametrize("l1_kib", [32, 128])
+def test_the_first_cache_keeps_what_fits_it(l1_kib: int, prefetches: bool):
+    """512 channels to 25 blocks of 40, of which a tile has 8 results at 4 of 13 x 13 positions.
+
+    The tile reads 512 lines of weights, 32 kB, beside 8 kB of positions. A first cache of 128 kB
+    keeps the weights while all positions pass by. One of 32 kB has none of them when the next tile
+    begins, so nothing is gained by tiles with the same weights following each other, unless they
+    ask for the next ones; passing by once for each block of 40, the positions come from the third
+    cache a fifth as often.
+    """
+    block = kernel(
+        {"x": "d0, d5, d2, d3, d6", "w": "d1, d5, d6, d4", "y": "d0, d1, d2, d3, d4"},
+        "ppppprr",
+        {"x": "1x32x13x13x16xf32", "w": "25x32x16x40xf32", "y": "1x25x13x13x40xf32"},
+        PRODUCT,
+    )
+    stage = stages_of(block)[-1]
+    costs = MACHINE.costs
+    loops = costs.loops if prefetches else replace(costs.loops, prefetch_passes=0)
+    machine = replace(MACHINE, l1_bytes=l1_kib << 10, costs=replace(costs, loops=loops))
+    blocks, positions, columns = (1,), (2, 3), (4,)
+    found = Traffic(stage, {3: 4, 4: 8}, machine, {}).best_order([blocks, positions, columns])
+    follow = prefetches or l1_kib == 128
+    inside = [columns, positions] if follow else [positions, columns]
+    assert found == [blocks, *inside]
 
 
 def test_a_window_of_one_step_is_none():
