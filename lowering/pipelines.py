@@ -73,6 +73,8 @@ GRAPH_STAGES: tuple[Stage, ...] = (
     stage(
         "schedule",
         "the same, with a schedule beside each kernel",
+        ("align-rows", "before merge-dimensions, which then sees what is contiguous"),
+        ("merge-dimensions", "before schedules, which keep boxes of dimensions near"),
         ("mark-in-place", "before schedules are applied: what a kernel reads is in its stages"),
         "choose-schedules",
     ),

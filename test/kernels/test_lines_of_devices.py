@@ -111,12 +111,23 @@ func.func @main(%x: tensor<12x128x128xf32>) -> tensor<12x128x128xf32> {
   func.return %y : tensor<12x128x128xf32>
 }"""
 
+POOL = """
+func.func @main(%x: tensor<1x32x113x113xf32>) -> tensor<1x32x56x56xf32> {
+  %y = nn.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>}
+      : (tensor<1x32x113x113xf32>) -> tensor<1x32x56x56xf32>
+  func.return %y : tensor<1x32x56x56xf32>
+}"""
+
 
 @pytest.mark.parametrize(
-    ("text", "least"), [(CONVOLUTION, 0.8), (SOFTMAX, 0.95)], ids=["convolution", "softmax"]
+    ("text", "least"),
+    [(CONVOLUTION, 0.8), (SOFTMAX, 0.95), (POOL, 0.8)],
+    ids=["convolution", "softmax", "pool"],
 )
 def test_lines_are_needed(text, least, tmp_path):
-    """A quarter of a convolution's lines, and a sixteenth of a softmax's, where only bytes count."""
+    """Where only bytes count: a quarter of a convolution's lines, a sixteenth of a softmax's, less
+    than half of a pool's.
+    """
     path, total = tmp_path / "model.mlir", Counts()
     path.write_text(text)
     for counts in quality_of(path, "cuda").launches.values():
