@@ -98,6 +98,12 @@ class Numbers:
             case memref.ReinterpretCast():
                 (start,) = self._mixed(op.static_offsets, op.offsets)
                 return start, self._mixed(op.static_strides, op.strides)
+            case memref.View():
+                size = getattr(op.result.type.element_type, "byte_width", 0)
+                start = self.of(op.byte_shift)
+                if not size or np.any(start % size):
+                    raise NotKnownError
+                return start // size, self._by_type(view)
             case memref.Cast() | memref.MemorySpaceCast():
                 return self.strides(op.operands[0])
             case memref.ExpandShape() | memref.CollapseShape():
