@@ -18,7 +18,7 @@ from ..dialects.marks import KERNEL, ON_HOST
 from ..dialects.memref.layouts import collapsed_strides
 from ..ir.affine import AffineConstant, AffineDim, AffineExpr, AffineMap
 from ..ir.builder import Builder
-from ..ir.core import Operation, Value
+from ..ir.core import Block, Operation, Value
 from ..ir.passes import Pass, PassContext, option
 from ..ir.types import MemRefType
 from ..targets.attribute import target_of
@@ -70,7 +70,7 @@ class _Kernel:
         self.exprs = {op: [_without_single_steps(op, m) for m in op.maps] for op in self.ops}
         self.loops = {op: _pairs_of_loops(op) for op in self.ops}
         values: list[Value] = [*self.block.args, *made]
-        self.buffers = {value: _pairs_of_buffer(value) for value in values}
+        self.buffers = {value: _pairs_of_buffer(value, self.block) for value in values}
 
     def pairs(self, value: Value) -> set[int]:
         """The pairs of a buffer."""
@@ -187,13 +187,15 @@ def _pairs_of_loops(op: linalg.Generic) -> set[int]:
     }
 
 
-def _pairs_of_buffer(value: Value) -> set[int]:
-    """Dimensions that are contiguous with the next one, of a buffer of which there is no view."""
+def _pairs_of_buffer(value: Value, block: Block) -> set[int]:
+    """Dimensions that are contiguous with the next one, of a buffer that only operations of a
+    block touch, without views of it.
+    """
     type = value.type
     if not isinstance(type, MemRefType) or not type.has_static_shape:
         return set()
     plain = linalg.Generic | linalg.Fill | linalg.Copy | memref.Dealloc
-    if not all(isinstance(user, plain) for user, _ in value.uses):
+    if not all(isinstance(user, plain) and user.parent is block for user, _ in value.uses):
         return set()
     shape: list[int] = list(type.shape)  # type: ignore[arg-type]
     return {

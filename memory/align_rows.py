@@ -137,6 +137,7 @@ class _Aligning:
         others = [u for u, _ in storage.memref.uses if not isinstance(u, memref.View)]
         first = views[0].result.type
         fits = all(isinstance(user, memref.Dealloc) for user in others)
+        fits &= all(self._is_candidate(view.result) for view in views)
         for view in views:
             type, shift = view.result.type, constant_int(view.byte_shift)
             fits &= type.has_static_shape and type.rank > 2 and type.shape[0] == 1
