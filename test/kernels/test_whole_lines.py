@@ -35,7 +35,8 @@ def chain(n, c, h, w):
     return f"""
       func.func @main(%x: {x}) -> {x} {{
         {weights("%w", c, c)}
-        %a = nn.conv %x, %w : ({x}, {tensor(c, c, 1, 1)}) -> {x}
+        %r = nn.conv %x, %w : ({x}, {tensor(c, c, 1, 1)}) -> {x}
+        %a = nn.relu %r : ({x}) -> {x}
         %b = nn.conv %a, %w : ({x}, {tensor(c, c, 1, 1)}) -> {x}
         %s = nn.add %a, %b : ({x}, {x}) -> {x}
         %y = nn.conv %s, %w : ({x}, {tensor(c, c, 1, 1)}) -> {x}
