@@ -58,7 +58,15 @@ class Counts:
         over = f"{self.bytes / least:.2f}" if least else ""
         coalesced = f"{self.lines_needed / self.lines:.0%}" if self.lines else ""
         banks = f"{self.turns / self.turns_needed:.2f}" if self.turns_needed else ""
-        cells = name, str(self.launches), f"{self.bytes:,}", over, coalesced, banks, str(self.unknown)
+        cells = (
+            name,
+            str(self.launches),
+            f"{self.bytes:,}",
+            over,
+            coalesced,
+            banks,
+            str(self.unknown),
+        )
         return f"| {' | '.join(cells)} |"
 
 
@@ -166,7 +174,9 @@ def main() -> None:
     parser.add_argument("--target", default="opencl")
     parser.add_argument("--kernels", action="store_true", help="a row for each kernel as well")
     args = parser.parse_args()
-    print(f"| {args.target} | launches | bytes | over the least | coalesced | turns of banks | not counted |")
+    print(
+        f"| {args.target} | launches | bytes | over the least | coalesced | turns of banks | not counted |"
+    )
     print("|---|---|---|---|---|---|---|")
     for path in args.models:
         for row in rows(path, args.target, args.kernels):

@@ -237,7 +237,9 @@ class Sets:
         ranges = [f"0 <= {name} < {n}" for name, n in zip(names, shape, strict=True)]
         total = " + ".join(f"{s}*{name}" for name, s in zip(names, strides, strict=True))
         conditions = " and ".join([f"x1 = {total}", *ranges])
-        return self._isl.Set(f"{{ [x0, x1] : x0 = 0 and exists ({', '.join(names)} : {conditions}) }}")
+        return self._isl.Set(
+            f"{{ [x0, x1] : x0 = 0 and exists ({', '.join(names)} : {conditions}) }}"
+        )
 
     def refined(self, part: Any, coarse: Shape, fine: Shape, extents: Sequence[Form]) -> Any:
         """Elements in a shape as those of a finer one, of these extents.

@@ -27,9 +27,7 @@ from ..targets import devices
 from .test_distribute_tiles import LARGE, kernels_of
 from .test_prove_kernels import BY_VALUES, prove
 
-TO_SCHEDULES = (
-    "simplify-graph,make-kernels,bufferize,align-rows,mark-in-place,merge-dimensions,choose-schedules"
-)
+TO_SCHEDULES = "simplify-graph,make-kernels,bufferize,align-rows,mark-in-place,merge-dimensions,choose-schedules"
 TO_LAUNCHES = "apply-schedules,canonicalize,cse,outline-launches,canonicalize,cse"
 
 
