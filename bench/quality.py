@@ -174,10 +174,9 @@ def main() -> None:
     parser.add_argument("--target", default="opencl")
     parser.add_argument("--kernels", action="store_true", help="a row for each kernel as well")
     args = parser.parse_args()
-    print(
-        f"| {args.target} | launches | bytes | over the least | coalesced | turns of banks | not counted |"
-    )
-    print("|---|---|---|---|---|---|---|")
+    columns = "launches", "bytes", "over the least", "coalesced", "turns of banks", "not counted"
+    print(f"| {args.target} | {' | '.join(columns)} |")
+    print("|---" * (1 + len(columns)) + "|")
     for path in args.models:
         for row in rows(path, args.target, args.kernels):
             print(row, flush=True)

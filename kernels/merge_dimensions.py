@@ -1,4 +1,4 @@
-"""Rows and columns that all of a kernel goes over alike become one dimension, on devices.
+"""--merge-dimensions: rows and columns that a kernel goes over alike become one, on devices.
 
     linalg.generic (d0, d1, d2, d3, d4) ->         %u = memref.collapse_shape %x [[0], [1], [2, 3]]
         ins(%x[d0, d4, d2, d3], %w[d1, d4])   ->   linalg.generic (d0, d1, d2, d3) ->
@@ -32,11 +32,11 @@ class MergeDimensions(
     anchor="builtin.module",
     statistics={"dimensions": "Number of dimensions of buffers that became one with the next"},
 ):
-    """Make one of neighbouring dimensions of known extents that all of a kernel goes over alike.
+    """Make neighbouring dimensions one where a kernel goes over both of them alike.
 
-    Every operation that touches such a buffer has a loop over each of the two, one right inside the
-    other, and nothing else that tells them apart. For devices whose threads step together; what the
-    host does stays as it is.
+    Each operation that touches such a buffer has a loop over each of the two, one right inside the
+    other, and nothing else that tells them apart. Extents are known. This is for devices whose
+    threads step together; kernels of the host stay as they are.
     """
 
     target: str = option("", help="a target's name (default: the module's)", alias="machine")

@@ -36,11 +36,12 @@ class AlignRows(
     anchor="builtin.module",
     statistics={"buffers": "Number of buffers whose rows begin where memory hands out elements"},
 ):
-    """Make what lies behind the first two dimensions of a buffer between kernels a little longer.
+    """Put images farther apart in buffers between kernels, so that each begins with a line.
 
-    Elements that nobody reads follow each image, where that takes little memory. Kernels get the
-    buffers as strided ones. Inputs and results stay as they are, and what the host looks into; for
-    devices whose threads step together.
+    An image is what lies behind the first two dimensions. Elements that nobody reads follow each,
+    where that takes little memory, and kernels get the buffers as strided ones. Inputs, results and
+    what the host looks into stay as they are; so do buffers of kernels that are called with these
+    too. This is for devices whose threads step together.
     """
 
     target: str = option("", help="a target's name (default: the module's)", alias="machine")

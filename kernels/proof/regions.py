@@ -114,8 +114,7 @@ class SetOfElements:
             shape, size = None, size_of(forms, buffer)
             extents = None if size is None else [size]
             if size is not None and not buffer.type.is_row_major:  # type: ignore[attr-defined]
-                rows = sets.rows(buffer.type.shape, strides_of(buffer.type))  # type: ignore
-                return SetOfElements(buffer, sets, rows, forms, shape)
+                return SetOfElements(buffer, sets, _rows_of(buffer, sets), forms, shape)
         else:
             return None
         if extents is None:
@@ -198,6 +197,15 @@ def _numbers_of(type: MemRefType) -> np.ndarray:
     assert strides is not None
     at = np.indices(type.shape, sparse=True)  # type: ignore[arg-type]
     return sum((i * stride for i, stride in zip(at, strides, strict=True)), np.zeros((), np.int64))
+
+
+def _rows_of(buffer: Value, sets: Sets) -> Any:
+    """All elements of a buffer whose rows do not follow one another."""
+    type = buffer.type
+    assert isinstance(type, MemRefType)
+    strides = strides_of(type)
+    assert strides is not None
+    return sets.rows(type.shape, strides)  # type: ignore[arg-type]
 
 
 def _shape_of(access: Access) -> Shape:

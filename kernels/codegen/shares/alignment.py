@@ -34,7 +34,7 @@ def fastest_first(op: Transfer, rank: int) -> list[int]:
         if isinstance(along, AffineDim):
             stride = strides[along.position]
             lanes[lane] = (inf if stride is None else stride, -along.position)
-    return sorted(reversed(range(rank)), key=lambda lane: lanes.get(lane, (inf, 1)))
+    return sorted(range(rank), key=lambda lane: (lanes.get(lane, (inf, 1)), -lane))
 
 
 def lies_apart(op: Transfer, lane: int) -> bool:
