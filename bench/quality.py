@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from math import prod
 from pathlib import Path
 
@@ -45,10 +45,12 @@ class Counts:
     turns: int = 0
     turns_needed: int = 0
     launches: int = 0
+    unknown: int = 0
+    """Accesses at places that are values, which are not counted."""
 
     def add(self, other: Counts) -> None:
         """What both take."""
-        for name in ("bytes", "lines", "lines_needed", "turns", "turns_needed", "launches"):
+        for name in (one.name for one in fields(self)):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
     def row(self, name: str, least: int | None) -> str:
@@ -56,7 +58,15 @@ class Counts:
         over = f"{self.bytes / least:.2f}" if least else ""
         coalesced = f"{self.lines_needed / self.lines:.0%}" if self.lines else ""
         banks = f"{self.turns / self.turns_needed:.2f}" if self.turns_needed else ""
-        cells = name, str(self.launches), f"{self.bytes:,}", over, coalesced, banks
+        cells = (
+            name,
+            str(self.launches),
+            f"{self.bytes:,}",
+            over,
+            coalesced,
+            banks,
+            str(self.unknown),
+        )
         return f"| {' | '.join(cells)} |"
 
 
@@ -123,7 +133,8 @@ def counted(launch: gpu.LaunchFunc, module: Operation, machine: GroupMachine, ti
     steps = grid * -(-prod(threads) // numbers.thread.size) * times
     found = Counts(launches=times)
     read: Counter[Value] = Counter()
-    for count in Counting(numbers, memory).block(kernel.body.blocks[0]):
+    counting = Counting(numbers, memory)
+    for count in counting.block(kernel.body.blocks[0]):
         often = steps * trips(count.op, kernel)
         if not count.is_global:
             found.turns += often * count.taken
@@ -134,6 +145,7 @@ def counted(launch: gpu.LaunchFunc, module: Operation, machine: GroupMachine, ti
         for value in count.op.operands:
             if isinstance(value.type, MemRefType):
                 read[numbers.whole(value)] += often * count.taken * memory.line_bytes
+    found.unknown = len(counting.unknown)
     found.bytes = sum(_moved(buffer, bytes, machine, times) for buffer, bytes in read.items())
     return found
 
@@ -162,8 +174,9 @@ def main() -> None:
     parser.add_argument("--target", default="opencl")
     parser.add_argument("--kernels", action="store_true", help="a row for each kernel as well")
     args = parser.parse_args()
-    print(f"| {args.target} | launches | bytes | over the least | coalesced | turns of banks |")
-    print("|---|---|---|---|---|---|")
+    columns = "launches", "bytes", "over the least", "coalesced", "turns of banks", "not counted"
+    print(f"| {args.target} | {' | '.join(columns)} |")
+    print("|---" * (1 + len(columns)) + "|")
     for path in args.models:
         for row in rows(path, args.target, args.kernels):
             print(row, flush=True)

@@ -96,7 +96,10 @@ class _Uses:
         block = function.body.block
         for arg in function.args:
             type = arg.type
-            if not isinstance(type, MemRefType) or not type.has_static_shape or type.layout:
+            if not isinstance(type, MemRefType) or not type.has_static_shape:
+                continue
+            strides, offset = type.strides_and_offset() or ((None,), None)
+            if None in (*strides, offset):
                 continue
             if all(isinstance(u, linalg.StructuredOp) and u.parent is block for u in arg.users):
                 found[arg] = []

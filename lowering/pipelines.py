@@ -73,7 +73,9 @@ GRAPH_STAGES: tuple[Stage, ...] = (
     stage(
         "schedule",
         "the same, with a schedule beside each kernel",
+        ("align-rows", "before mark-in-place: what lies in another way is not written over"),
         ("mark-in-place", "before schedules are applied: what a kernel reads is in its stages"),
+        ("merge-dimensions", "before schedules, which keep boxes of dimensions near"),
         "choose-schedules",
     ),
 )

@@ -28,6 +28,10 @@ class ValueClasses:
         self._of(value)
         self._marks[value] = None
 
+    def has(self, value: Value) -> bool:
+        """Whether a value was put in a class, or marked."""
+        return value in self._leader or value in self._members
+
     def marked(self) -> list[Value]:
         """The values of all classes with a mark."""
         leaders = dict.fromkeys(map(self._of, self._marks))

@@ -181,6 +181,8 @@ class BufferCosts:
     """Rows from which on they are put an odd number of cache lines apart."""
     padded_rows: int = 8
     """How many rows there must be for that."""
+    longer_rows: float = 0.2
+    """Part by which images may be longer in a device's memory, so that each begins with a line."""
 
 
 @dataclass(frozen=True)

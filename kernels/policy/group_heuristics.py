@@ -275,9 +275,10 @@ class GroupHeuristics(Heuristics):
         summed = [
             l for l in reductions if l.dims[-1] != tile.lane_dim and isinstance(l.extent, int)
         ]
-        if factors_of(stage) is None or len(summed) < len(reductions):
+        is_staged = self.chosen[stage].staging is not None
+        if len(summed) < len(reductions) or not (is_staged or factors_of(stage)):
             return [], reductions
-        steps = self.device.thread.lanes(widest_element(stage))
+        steps = self.device.thread.lanes(widest_element(stage)) if factors_of(stage) else 1
         last = max(summed, key=lambda l: expected(l.extent), default=None)
         if last is None or last.rest is not None:
             return [], reductions
@@ -286,6 +287,7 @@ class GroupHeuristics(Heuristics):
         if chunk is not None:
             reductions, last = [chunk[0], *others, chunk[1]], chunk[1]
             others = reductions[:-1]
+            steps = min(steps, expected(last.extent))
         if steps < 2 or expected(last.extent) < steps:
             return [], reductions
         if last.extent == steps:

@@ -104,7 +104,8 @@ class GroupTiles(GroupEstimate):
         most = min(self.extents[dim], line * self.costs.chunk_lines)
         strides = [o.strides[dim] for o in self.inputs if o.access.number in numbers]
         least = max(self.width, *(line // stride if stride else 1 for stride in strides))
-        least = min(least, self.width * max(1, self.extents[dim] // self.width))
+        whole = self.extents[dim] // self.width * self.width
+        least = min(least, whole or self.extents[dim])
         return [
             Staging(dim, steps, buffers, numbers)
             for steps in self._powers(least, max(least, most))

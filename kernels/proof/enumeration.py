@@ -19,6 +19,7 @@ from .accesses import CHANGE, READ, WRITE, Access
 from .arrays import Arrays, NotListedError
 from .forms import Forms
 from .sets import GROUPS, THREADS
+from .views import span_of, strides_of
 
 MOST_POINTS = 1 << 23
 """As many points of an access are listed; an array of them takes 64 MB."""
@@ -225,12 +226,16 @@ def _connected(
 
 
 def size_of_buffer(buffer: Value) -> int:
-    """How many elements a buffer has. Raises NotListedError where that is open."""
+    """How many elements a buffer has, with those between rows that do not follow one another.
+
+    Raises NotListedError where that is open.
+    """
     type = buffer.type
     assert isinstance(type, MemRefType)
-    if None in type.shape or not type.is_row_major:
+    span = span_of(type)
+    if span is None:
         raise NotListedError
-    return prod(type.shape)
+    return span
 
 
 def _flat(access: Access) -> str:
@@ -239,7 +244,8 @@ def _flat(access: Access) -> str:
     if place.indices is None:
         assert place.flat is not None
         return place.flat.text
-    shape = place.buffer.type.shape  # type: ignore[attr-defined]
-    strides = [prod(shape[d + 1 :]) for d in range(len(shape))]
+    strides = strides_of(place.buffer.type)  # type: ignore[arg-type]
+    if strides is None:
+        raise NotListedError
     terms = [f"{s}*({at.text})" for at, s in zip(place.indices, strides, strict=True)]
     return f"({' + '.join(terms)})" if terms else "0"

@@ -98,25 +98,36 @@ class Numbers:
             case memref.ReinterpretCast():
                 (start,) = self._mixed(op.static_offsets, op.offsets)
                 return start, self._mixed(op.static_strides, op.strides)
+            case memref.View():
+                size = getattr(op.result.type.element_type, "byte_width", 0)
+                start = self.of(op.byte_shift)
+                if not size or np.any(start % size):
+                    raise NotKnownError
+                return start // size, self._by_type(view)
             case memref.Cast() | memref.MemorySpaceCast():
                 return self.strides(op.operands[0])
             case memref.ExpandShape() | memref.CollapseShape():
                 start, _ = self.strides(op.operands[0])
-                return start, self._row_major(view)
+                return start, self._by_type(view)
         if (
             op is not None
             and not op.has_trait(AllocatesMemory)
             and not isinstance(op, memref.GetGlobal)
         ):
             raise NotKnownError
-        return 0, self._row_major(view)
+        return 0, self._by_type(view)
 
-    def _row_major(self, view: Value) -> list[int]:
+    def _by_type(self, view: Value) -> list[int]:
+        """The strides that a view's type tells."""
         type = view.type
-        if not isinstance(type, MemRefType) or not type.is_row_major:
+        assert isinstance(type, MemRefType)
+        if type.is_row_major:
+            extents = self.extents(view)
+            return [prod(extents[d + 1 :]) for d in range(type.rank)]
+        strides, _ = type.strides_and_offset() or ((None,), None)
+        if None in strides:
             raise NotKnownError
-        extents = self.extents(view)
-        return [prod(extents[d + 1 :]) for d in range(type.rank)]
+        return list(strides)  # type: ignore[arg-type]
 
     def _mixed(self, static: Any, values: Any) -> list[Any]:
         return [m if isinstance(m, int) else self.of(m) for m in mix(static, values)]

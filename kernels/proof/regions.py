@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from ...ir.core import Value
 from ...ir.lazy import np
+from ...ir.types import MemRefType
 from .accesses import Access
 from .arrays import NotListedError
 from .enumeration import MOST_POINTS, Enumeration, size_of_buffer
@@ -14,7 +15,7 @@ from .expressions import Form
 from .forms import Forms
 from .sets import Sets
 from .shapes import common, extents_of
-from .views import Shape, size_of
+from .views import Shape, size_of, strides_of
 
 
 class Region(Protocol):
@@ -52,8 +53,9 @@ class Marks:
         size = size_of_buffer(buffer)
         if size > MOST_POINTS:
             raise NotListedError
-        self._shape = buffer.type.shape  # type: ignore[attr-defined]
-        self._left = np.ones(size, np.bool_)
+        self._numbers = _numbers_of(buffer.type)  # type: ignore[arg-type]
+        self._left = np.zeros(size, np.bool_)
+        self._left[self._numbers] = True
 
     def meets(self, of: Enumeration, access: Access) -> bool:
         """Whether an access of a launch touches one of them."""
@@ -84,7 +86,8 @@ class Marks:
 
     def element(self) -> list[int]:
         """The first of them."""
-        return [int(i) for i in np.unravel_index(np.argmax(self._left), self._shape)]
+        left = self._left[self._numbers]
+        return [int(i) for i in np.unravel_index(np.argmax(left), left.shape)]
 
 
 class SetOfElements:
@@ -110,6 +113,8 @@ class SetOfElements:
         elif all(a.place.flat is not None for a in accesses):
             shape, size = None, size_of(forms, buffer)
             extents = None if size is None else [size]
+            if size is not None and not buffer.type.is_row_major:  # type: ignore[attr-defined]
+                return SetOfElements(buffer, sets, _rows_of(buffer, sets), forms, shape)
         else:
             return None
         if extents is None:
@@ -184,6 +189,23 @@ class SetOfElements:
     def element(self) -> list[int]:
         """One of them."""
         return self._sets.element(self._left)
+
+
+def _numbers_of(type: MemRefType) -> np.ndarray:
+    """For each element of a memref of known extents, how many elements before it, as an array."""
+    strides = strides_of(type)
+    assert strides is not None
+    at = np.indices(type.shape, sparse=True)  # type: ignore[arg-type]
+    return sum((i * stride for i, stride in zip(at, strides, strict=True)), np.zeros((), np.int64))
+
+
+def _rows_of(buffer: Value, sets: Sets) -> Any:
+    """All elements of a buffer whose rows do not follow one another."""
+    type = buffer.type
+    assert isinstance(type, MemRefType)
+    strides = strides_of(type)
+    assert strides is not None
+    return sets.rows(type.shape, strides)  # type: ignore[arg-type]
 
 
 def _shape_of(access: Access) -> Shape:

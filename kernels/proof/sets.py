@@ -231,6 +231,16 @@ class Sets:
         parameters, body = self._body(["x0 = 0", *ranges], extents)
         return self._isl.Set(f"[{parameters}] -> {{ [{', '.join(['x0', *names])}] : {body} }}")
 
+    def rows(self, shape: Sequence[int], strides: Sequence[int]) -> Any:
+        """The set of all elements of a buffer, each as how many lie before it."""
+        names = [f"y{i}" for i in range(len(shape))]
+        ranges = [f"0 <= {name} < {n}" for name, n in zip(names, shape, strict=True)]
+        total = " + ".join(f"{s}*{name}" for name, s in zip(names, strides, strict=True))
+        conditions = " and ".join([f"x1 = {total}", *ranges])
+        return self._isl.Set(
+            f"{{ [x0, x1] : x0 = 0 and exists ({', '.join(names)} : {conditions}) }}"
+        )
+
     def refined(self, part: Any, coarse: Shape, fine: Shape, extents: Sequence[Form]) -> Any:
         """Elements in a shape as those of a finer one, of these extents.
 

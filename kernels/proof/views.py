@@ -128,7 +128,7 @@ def _window(forms: Forms, view: Value) -> _Window | None:
     """A view as distances, which have to stay the same during a launch."""
     view = _outer(forms, view)
     if _is_whole(view):
-        strides = _contiguous(forms, view)
+        strides = _by_type(forms, view)
         return None if strides is None else _Window(view, (), strides)
     op = view.defining_op
     assert op is not None
@@ -152,8 +152,8 @@ def _window(forms: Forms, view: Value) -> _Window | None:
         case memref.Cast() | memref.MemorySpaceCast():
             return source
         case memref.ExpandShape() | memref.CollapseShape() if source is not None:
-            strides = _contiguous(forms, view)
-            if strides is None or source.strides != _contiguous(forms, op.operands[0]):
+            strides = _by_type(forms, view)
+            if strides is None or source.strides != _by_type(forms, op.operands[0]):
                 return None
             return _Window(source.buffer, source.start, strides, source.is_cast)
     return None
@@ -174,11 +174,14 @@ def _polynomial(forms: Forms, form: Form) -> Polynomial | None:
     return forms.parameters.polynomial(form)
 
 
-def _contiguous(forms: Forms, buffer: Value) -> tuple[Polynomial, ...] | None:
-    """The distances of a memref whose elements follow one another."""
+def _by_type(forms: Forms, buffer: Value) -> tuple[Polynomial, ...] | None:
+    """The distances of a memref's elements that its type tells; None where that is not all."""
     type = buffer.type
-    if not isinstance(type, MemRefType) or not type.is_row_major:
+    if not isinstance(type, MemRefType):
         return None
+    if not type.is_row_major:
+        known = strides_of(type)
+        return None if known is None else tuple(map(Polynomial.number, known))
     strides = [Polynomial.number(1)]
     for d in range(type.rank - 1, 0, -1):
         extent = _polynomial(forms, forms.extent(buffer, d))
@@ -188,10 +191,38 @@ def _contiguous(forms: Forms, buffer: Value) -> tuple[Polynomial, ...] | None:
     return tuple(strides) if type.rank else ()
 
 
+def strides_of(type: MemRefType) -> tuple[int, ...] | None:
+    """How far elements are apart along each dimension; None unless extents are constants, too."""
+    strides, _ = type.strides_and_offset() or ((None,), None)
+    if None in strides or not type.has_static_shape or min(strides, default=0) < 0:  # type: ignore[type-var]
+        return None
+    return strides  # type: ignore[return-value]
+
+
+def span_of(type: MemRefType) -> int | None:
+    """How many elements there are from the first to the last, of known extents and strides.
+
+    Where rows do not follow one another, these are more than the memref has.
+    """
+    strides = strides_of(type)
+    if strides is None:
+        return None
+    shape: list[int] = list(type.shape)  # type: ignore[arg-type]
+    if 0 in shape:
+        return 0
+    return 1 + sum((n - 1) * stride for n, stride in zip(shape, strides, strict=True))
+
+
 def size_of(forms: Forms, buffer: Value) -> Form | None:
-    """How many elements a buffer has, where at most its first extent is open."""
+    """How many elements a buffer has, where at most its first extent is open.
+
+    Those between rows that do not follow one another count.
+    """
     type = buffer.type
     assert isinstance(type, MemRefType)
+    if not type.is_row_major:
+        span = span_of(type)
+        return None if span is None else number(span)
     if not type.rank:
         return number(1)
     if None in type.shape[1:]:

@@ -27,7 +27,7 @@ from ..targets import devices
 from .test_distribute_tiles import LARGE, kernels_of
 from .test_prove_kernels import BY_VALUES, prove
 
-TO_SCHEDULES = "simplify-graph,make-kernels,bufferize,mark-in-place,choose-schedules"
+TO_SCHEDULES = "simplify-graph,make-kernels,bufferize,align-rows,mark-in-place,merge-dimensions,choose-schedules"
 TO_LAUNCHES = "apply-schedules,canonicalize,cse,outline-launches,canonicalize,cse"
 
 
@@ -314,3 +314,36 @@ def test_depthwise_convolutions_make_their_padding_themselves():
     found = tiles_of("t4", text)
     assert [len(tiles) for tiles in found] == [1]
     assert found[0][0].groups == 96
+
+
+POOLS = {
+    "max": "nn.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>}",
+    "average": "nn.avg_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>}",
+}
+
+
+def pool(name, channels, rows):
+    x, y = (f"tensor<1x{channels}x{n}x{n}xf32>" for n in (rows, (rows - 3) // 2 + 1))
+    return f"""
+      func.func @main(%x: {x}) -> {y} {{
+        %y = {POOLS[name]} : ({x}) -> {y}
+        return %y : {y}
+      }}"""
+
+
+@pytest.mark.parametrize("name", POOLS)
+def test_windows_of_pools_are_in_the_memory_of_groups(name):
+    """Elements that lie two apart come from memory in whole lines; a processor's cache has them."""
+    ((tile, *_),) = tiles_of("t4", pool(name, 64, 113))
+    assert tile.staging is not None
+    ((tile, *_),) = tiles_of("pocl", pool(name, 64, 113))
+    assert tile.staging is None
+
+
+@pytest.mark.parametrize("name", POOLS)
+def test_pools(name):
+    """The same results, also at the edges of tiles."""
+    module, subject = for_device("t4", pool(name, 3, 15))
+    x = np.random.default_rng(4).standard_normal((1, 3, 15, 15)).astype(np.float32)
+    check(module, subject, [x], threads=2)
+    prove(module)

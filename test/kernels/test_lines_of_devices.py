@@ -111,14 +111,68 @@ func.func @main(%x: tensor<12x128x128xf32>) -> tensor<12x128x128xf32> {
   func.return %y : tensor<12x128x128xf32>
 }"""
 
+POOL = """
+func.func @main(%x: tensor<1x32x113x113xf32>) -> tensor<1x32x56x56xf32> {
+  %y = nn.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>}
+      : (tensor<1x32x113x113xf32>) -> tensor<1x32x56x56xf32>
+  func.return %y : tensor<1x32x56x56xf32>
+}"""
 
-@pytest.mark.parametrize(
-    ("text", "least"), [(CONVOLUTION, 0.8), (SOFTMAX, 0.95)], ids=["convolution", "softmax"]
-)
-def test_lines_are_needed(text, least, tmp_path):
-    """A quarter of a convolution's lines, and a sixteenth of a softmax's, where only bytes count."""
-    path, total = tmp_path / "model.mlir", Counts()
+PLANES = """
+func.func @main(%x: tensor<1x240x28x28xf32>, %s: tensor<1x240x1x1xf32>) -> tensor<1x240x28x28xf32> {
+  %y = nn.mul %x, %s : (tensor<1x240x28x28xf32>, tensor<1x240x1x1xf32>) -> tensor<1x240x28x28xf32>
+  func.return %y : tensor<1x240x28x28xf32>
+}"""
+
+PIXELS = """
+func.func @main(%x: tensor<1x320x7x7xf32>, %w: tensor<320x320x1x1xf32>, %v: tensor<160x320x1x1xf32>)
+    -> tensor<1x160x7x7xf32> {
+  %a = nn.conv %x, %w : (tensor<1x320x7x7xf32>, tensor<320x320x1x1xf32>) -> tensor<1x320x7x7xf32>
+  %r = nn.relu %a : (tensor<1x320x7x7xf32>) -> tensor<1x320x7x7xf32>
+  %b = nn.conv %r, %w : (tensor<1x320x7x7xf32>, tensor<320x320x1x1xf32>) -> tensor<1x320x7x7xf32>
+  %c = nn.conv %b, %v : (tensor<1x320x7x7xf32>, tensor<160x320x1x1xf32>) -> tensor<1x160x7x7xf32>
+  func.return %c : tensor<1x160x7x7xf32>
+}"""
+
+DEPTHWISE = """
+func.func @main(%x: tensor<1x384x14x14xf32>, %w: tensor<384x1x3x3xf32>) -> tensor<1x384x14x14xf32> {
+  %y = nn.conv %x, %w {groups = 384 : i64, pads = array<i64: 1, 1, 1, 1>}
+      : (tensor<1x384x14x14xf32>, tensor<384x1x3x3xf32>) -> tensor<1x384x14x14xf32>
+  func.return %y : tensor<1x384x14x14xf32>
+}"""
+
+
+def counts_of(text, folder):
+    path, total = folder / "model.mlir", Counts()
     path.write_text(text)
     for counts in quality_of(path, "cuda").launches.values():
         total.add(counts)
+    assert not total.unknown
+    return total
+
+
+@pytest.mark.parametrize(
+    ("text", "least"),
+    [(CONVOLUTION, 0.8), (SOFTMAX, 0.95), (POOL, 0.8), (PLANES, 0.95)],
+    ids=["convolution", "softmax", "pool", "planes"],
+)
+def test_lines_are_needed(text, least, tmp_path):
+    """Where only bytes count: a quarter of a convolution's lines, a sixteenth of a softmax's, less
+    than half of a pool's; of planes that are scaled 40 % where threads take the channels first.
+    """
+    total = counts_of(text, tmp_path)
     assert total.lines_needed / total.lines >= least
+
+
+def test_images_between_kernels_begin_with_a_line(tmp_path):
+    """A product of pixels reads and writes 7 x 7 of them whole; a part of a line more each, if not."""
+    path = tmp_path / "model.mlir"
+    path.write_text(PIXELS)
+    (found,) = (c for name, c in quality_of(path, "cuda").launches.items() if "@conv_0_0" in name)
+    assert found.lines_needed / found.lines >= 0.95
+
+
+def test_rows_under_views_are_in_other_banks(tmp_path):
+    """Rows of 16 elements, two of which share a bank, are longer though windows are views of them."""
+    total = counts_of(DEPTHWISE, tmp_path)
+    assert total.turns / total.turns_needed < 1.2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import gcd
+from math import gcd, inf
 
 from ....dialects import arith, scf, vector
 from ....ir.affine import AffineDim
@@ -20,6 +20,21 @@ def fastest_lane(op: Transfer) -> int | None:
         if isinstance(along, AffineDim) and strides[along.position] == 1:
             return lane
     return None
+
+
+def fastest_first(op: Transfer, rank: int) -> list[int]:
+    """The dimensions of a transfer's vector, those whose elements lie closest together first.
+
+    Those along which it is the same come last. Of strides known at run time only, the later ones
+    are taken for the smaller.
+    """
+    strides = _strides(op)
+    lanes = dict[int, tuple[float, int]]()
+    for lane, along in enumerate(op.map.results):
+        if isinstance(along, AffineDim):
+            stride = strides[along.position]
+            lanes[lane] = (inf if stride is None else stride, -along.position)
+    return sorted(range(rank), key=lambda lane: (lanes.get(lane, (inf, 1)), -lane))
 
 
 def lies_apart(op: Transfer, lane: int) -> bool:

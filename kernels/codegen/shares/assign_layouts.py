@@ -9,7 +9,6 @@ from math import prod
 from ....dialects import gpu, vector
 from ....dialects.arith import Constant
 from ....dialects.marks import THREADS
-from ....ir.affine import AffineDim
 from ....ir.attributes import ArrayAttr, IntegerAttr, UnitAttr
 from ....ir.builder import Builder
 from ....ir.core import Block, Operation, Value
@@ -17,7 +16,7 @@ from ....ir.passes import Pass, PassContext, option
 from ....ir.traits import ConstantLike
 from ....ir.types import VectorType
 from ...model.transactions import DeviceMemory, memory_of
-from .alignment import Transfer, aligned_width, fastest_lane, lies_apart
+from .alignment import Transfer, aligned_width, fastest_first, fastest_lane, lies_apart
 from .layouts import LAYOUT, Layout, balanced, in_rows, is_count_of_threads, power_below
 from .links import Link, is_vector, links, obstacle, together
 from .padding import pad_buffers, padding_of_rows
@@ -185,14 +184,8 @@ class _Kernel:
     def _rows(self, value: Value, op: Transfer | None = None) -> Layout:
         """Neighbours in memory to neighbouring threads."""
         shape = value.type.shape  # type: ignore[attr-defined]
-        fastest = list(reversed(range(len(shape))))
-        if op is not None:
-            where = {
-                lane: e.position
-                for lane, e in enumerate(op.map.results)
-                if isinstance(e, AffineDim)
-            }
-            fastest.sort(key=lambda lane: -where.get(lane, -1))
+        rank = len(shape)
+        fastest = list(reversed(range(rank))) if op is None else fastest_first(op, rank)
         width, line = self._width(value), self._line(value)
         if op is not None:
             for other in self._touching.get(self._of(value), ()):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import prod
 
-from ....dialects import gpu, vector
-from ....ir.affine import AffineDim
+from ....dialects import gpu, memref, vector
+from ....ir.affine import AffineConstant, AffineDim
+from ....ir.builder import Builder
 from ....ir.core import Operation, Value
 from ....ir.lazy import np
 from ....ir.types import MemRefType
@@ -27,7 +29,8 @@ def padding_of_rows(
     None, a bank's word, or once or twice what a thread accesses at once: the first with the
     fewest turns.
     """
-    whole = [(layout, shape, tuple(range(len(shape))), 1) for layout in layouts]
+    each = [tuple(int(e == d) for e in range(len(shape))) for d in range(len(shape))]
+    whole = [(layout, shape, each, 1) for layout in layouts]
     found = _best_shape(whole, _longer(shape, len(shape) - 1, size, memory), size, threads, memory)
     return found[-1] - shape[-1]
 
@@ -42,35 +45,124 @@ def pad_buffers(
     for buffer in kernel.workgroup_buffers:
         type = buffer.type
         assert isinstance(type, MemRefType)
-        users = [user for user, _ in buffer.uses]
-        if type.rank < 2 or type.layout is not None or not users:
+        if type.rank < 2 or type.layout is not None or not buffer.has_uses:
             continue
-        if not all(map(_is_plain, users)):
-            continue
-        accesses = [_access(user, layout_of, trips(user, kernel)) for user in users]
         shape: list[int] = list(type.shape)  # type: ignore[arg-type]
+        found = [_view_of(user, shape) for user, _ in buffer.uses]
+        views = [view for view in found if view is not None]
+        if len(views) < len(found):
+            continue
+        accesses = [
+            _access(user, view, layout_of, trips(user, kernel))
+            for view in views
+            for user in view.users
+        ]
         size = max(1, getattr(type.element_type, "byte_width", 8))
         shapes = [one for d in range(1, type.rank) for one in _longer(shape, d, size, memory)]
         best = _best_shape(accesses, shapes, size, threads, memory)
+        if best == shape:
+            continue
         buffer.type = MemRefType(tuple(best), type.element_type, None, type.memory_space)
+        for view in views:
+            view.move(_strides_of(best))
+
+
+Digits = tuple[int, ...]
+"""A distance in a buffer as steps along each of its dimensions."""
+
+
+@dataclass(frozen=True)
+class _View:
+    """What accesses a buffer: a transfer itself, or those of a view that keeps within its rows."""
+
+    op: Operation
+    start: Digits
+    steps: Sequence[Digits]
+    """The distances of the view's elements along each of its dimensions."""
+
+    @property
+    def users(self) -> list[Operation]:
+        """The transfers."""
+        if isinstance(self.op, memref.ReinterpretCast):
+            return [user for user, _ in self.op.result.uses]
+        return [self.op]
+
+    def move(self, strides: Sequence[int]) -> None:
+        """Let a view find its elements in a buffer of other strides."""
+        op = self.op
+        if not isinstance(op, memref.ReinterpretCast):
+            return
+        type = op.result.type
+        assert isinstance(type, MemRefType)
+        steps = [_distance(step, strides) for step in self.steps]
+        start = _distance(self.start, strides)
+        new = memref.ReinterpretCast.of(op.source, start, list(type.shape), steps)
+        op.result.replace_all_uses_with(Builder.before_op(op).insert(new).result)
+        op.erase()
+
+
+def _view_of(op: Operation, shape: Sequence[int]) -> _View | None:
+    """How an operation sees a buffer of this shape; None where rows have to follow one another."""
+    rank = len(shape)
+    if _is_plain(op):
+        steps = [tuple(int(e == d) for e in range(rank)) for d in range(rank)]
+        return _View(op, (0,) * rank, steps)
+    if not isinstance(op, memref.ReinterpretCast):
+        return None
+    type = op.result.type
+    assert isinstance(type, MemRefType)
+    strides, start = type.strides_and_offset() or ((None,), None)
+    known = [*strides, start, *type.shape]
+    if any(number is None or number < 0 for number in known):
+        return None
+    if not all(_is_plain(user) for user, _ in op.result.uses):
+        return None
+    first, *steps = (_digits(number, shape) for number in (start, *strides))  # type: ignore[arg-type]
+    for d, extent in enumerate(shape):
+        last = sum((n - 1) * step[d] for n, step in zip(type.shape, steps, strict=True))  # type: ignore[operator]
+        if first[d] + last >= extent:
+            return None  # Some elements along it lie in the next row.
+    return _View(op, first, steps)
+
+
+def _digits(distance: int, shape: Sequence[int]) -> Digits:
+    """A distance as steps along the dimensions of a buffer, as few as possible."""
+    found = []
+    for stride in _strides_of(shape):
+        found.append(distance // stride)
+        distance %= stride
+    return tuple(found)
+
+
+def _distance(digits: Digits, strides: Sequence[int]) -> int:
+    return sum(digit * stride for digit, stride in zip(digits, strides, strict=True))
+
+
+def _strides_of(shape: Sequence[int]) -> list[int]:
+    return [prod(shape[d + 1 :]) for d in range(len(shape))]
 
 
 def _is_plain(op: Operation) -> bool:
     """Whether an operation accesses a vector that lies along dimensions of a buffer."""
     return isinstance(op, vector.TransferRead | vector.TransferWrite) and all(
-        isinstance(along, AffineDim) for along in op.map.results
+        isinstance(along, AffineDim) or along == AffineConstant(0) for along in op.map.results
     )
 
 
-_Access = tuple[Layout, Sequence[int], Sequence[int], int]
-"""The layout and shape of a vector, along which dimensions of a buffer it lies, and how often it is
-accessed."""
+_Access = tuple[Layout, Sequence[int], Sequence[Digits], int]
+"""The layout and shape of a vector, the distances in a buffer along each of its dimensions, and how
+often it is accessed."""
 
 
-def _access(op: Operation, layout_of: Callable[[Value], Layout], often: int) -> _Access:
+def _access(
+    op: Operation, view: _View, layout_of: Callable[[Value], Layout], often: int
+) -> _Access:
     assert isinstance(op, vector.TransferRead | vector.TransferWrite)
     value = op.results[0] if isinstance(op, vector.TransferRead) else op.valueToStore
-    along = [along.position for along in op.map.results]  # type: ignore[attr-defined]
+    none = (0,) * len(view.start)
+    along = [
+        view.steps[one.position] if isinstance(one, AffineDim) else none for one in op.map.results
+    ]
     return layout_of(value), value.type.shape, along, often  # type: ignore[attr-defined]
 
 
@@ -93,9 +185,10 @@ def _best_shape(
     """The shape with the fewest turns, and of equal ones the smallest."""
 
     def cost(rows: Sequence[int]) -> tuple[int, int]:
-        strides = [prod(rows[d + 1 :]) for d in range(len(rows))]
+        strides = _strides_of(rows)
         turns = sum(
-            often * _turns(layout, whole, [strides[d] for d in along], size, threads, memory)
+            often
+            * _turns(layout, whole, [_distance(d, strides) for d in along], size, threads, memory)
             for layout, whole, along, often in accesses
         )
         return turns, prod(rows)

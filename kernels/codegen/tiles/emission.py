@@ -19,13 +19,13 @@ from ...model.nest import Node, is_tile
 from ...model.origins import with_origin
 from ...model.plan import Loop, Plan
 from ...model.stages import Stage
-from ...model.steps import remainders
 from ..code import Code, Scope, make
 from .accumulators import Accumulation
 from .axes import Axis, Inner, Number, axes_of, inner_extent
 from .bodies import Bodies
 from .caches import Caches
 from .contraction import Contractions
+from .extents import Extents, Once
 from .memory import Memory
 from .places import Coordinates, Position
 from .stages import Tiles
@@ -46,14 +46,10 @@ class Emission:
         bodies = Bodies(code, self.coordinates, self.memory, machine.has_fma)
         self.tiles = Tiles(code, self.memory, bodies, Contractions(code, self.memory, bodies, plan))
         self.positions = {stage: Position(stage) for stage in plan.stages}
-        self.extents: dict[Loop, Number] = {}
-        self.masked: set[Loop] = set()
-        """Shares of groups of threads, of which what is left may be less."""
-        self.masks = False
-        """Whether groups mask what is beyond, in the nest that is being written."""
+        self.extents = Extents(plan, code, machine)
         self.active: dict[Stage, Accumulation] = {}
         self.temporaries = Temporaries(code, self.coordinates, views)
-        self.caches = Caches(plan, code, self.memory, self.positions, self.extents)
+        self.caches = Caches(plan, code, self.memory, self.positions, self.extents.known)
         self._buffers: dict[Node, tuple[frozenset[Value], frozenset[Value]]] = {}
 
     def nest(self, root: Node | Stage, before: Operation) -> None:
@@ -65,8 +61,8 @@ class Emission:
         code.loc = before.loc
         for stage in [root] if isinstance(root, Stage) else root.stages():
             for loop in self.plan.roots[stage]:
-                self.extents[loop] = code.size(loop.extent)
-        self.masks = self.memory.grouped = _has_groups(root)
+                self.extents.known[loop] = code.size(loop.extent)
+        self.extents.masks = self.memory.grouped = _has_groups(root)
         self.children([root])
         self.memory.flush()
         code.scope = code.entry
@@ -99,7 +95,7 @@ class Emission:
 
     def is_small(self, loop: Loop) -> bool:
         """Whether a loop is to be unrolled around the tile in it, as large as that is here."""
-        extent, bodies = self.extent(loop), self.bodies(loop)
+        extent, bodies = self.extents.extent(loop), self.bodies(loop)
         if not isinstance(extent, int) or bodies is None:
             return False
         return bodies * extent <= loop.most_bodies
@@ -108,7 +104,7 @@ class Emission:
         """How many copies of the body the tile inside a loop has; None if its size is not known."""
         order = self.plan.order[loop.stage]
         inside = [one for one in order[order.index(loop) + 1 :] if one.is_unrolled]
-        sizes = [self.extent(one) for one in inside]
+        sizes = [self.extents.extent(one) for one in inside]
         known = [size for size in sizes if isinstance(size, int)]
         return prod(known) if len(known) == len(sizes) else None
 
@@ -123,127 +119,22 @@ class Emission:
         stage = loop.stage
         order = self.plan.order[stage]
         accumulation = self.tiles.accumulation(stage, self.chains(stage))
-        if self.extent(loop) != 0:
+        if self.extents.extent(loop) != 0:
             accumulation.begin(self.points(stage, order[order.index(loop) :]))
         self.active[stage] = accumulation
         return accumulation
 
-    def extent(self, loop: Loop) -> Number:
-        """The extent of a loop where it stands; known for an inner half outside the outer."""
-        known = self.extents.get(loop.span)
-        return known if known is not None else self.code.size(loop.extent)
-
     def sequential(self, node: Node) -> None:
         """A loop over whole steps, then the remainder; groups mask what the last one has not."""
-        lead = node.loops[0]
-        extent, step = self.extent(lead), lead.step
-        if self.masks and lead.at_once:
-            self.loop(node, 0, extent, step, self.share(node))
-        elif isinstance(extent, int):
-            full, rest = divmod(extent, step)
-            if full == 1:
-                self.once(node, 0, step)
-            elif full:
-                self.loop(node, 0, full * step, step, step)
-            if rest:
-                self.once(node, full * step, rest)
-        elif lead.rest is None:
-            self.loop(node, 0, extent, 1, 1)
-        elif self.masks and not lead.is_reduction:
-            self.loop(node, 0, extent, step, self.share(node))
-        else:
-            self.dynamic(node, extent, step)
-
-    def share(self, node: Node) -> Inner:
-        """How much of a loop each group has: whole steps, or masked ones at its end."""
-        code, lead = self.code, node.loops[0]
-        extent, step = self.bound(lead), lead.step
-        in_block = self.masks and lead.span in self.masked
-        if lead.rest is None or (isinstance(extent, int) and extent % step == 0 and not in_block):
-            return step
-        self.masked.update(loop.rest for loop in node.loops if loop.rest is not None)
-
-        def left(iv: Value) -> Number:
-            whole = code.as_value(self.extent(lead))
-            rest = code.binary(arith.SubI, whole, iv)
-            if in_block:  # Of the last block, there may be less than the grid counts.
-                rest = code.binary(arith.MaxSI, rest, code.index(0))
-            return code.minimum(step, rest)
-
-        return left
-
-    def bound(self, loop: Loop) -> Number:
-        """How far groups count along a loop; in blocks that may be less, as in all others."""
-        known = self.extents.get(loop.span)
-        if known is None and loop.span in self.masked and isinstance(loop.extent, int):
-            return loop.extent
-        return self.extent(loop)
-
-    def dynamic(self, node: Node, extent: Value, step: int) -> None:
-        """A loop over whole steps, then the remainder, with an extent known only at run time."""
-        code = self.code
-        granules = [g for loop in node.loops if (g := self.granule(loop)) is not None]
-        granule = min(granules, default=None)
-        if granule is None and node.at_once and _are_blocks(node.loops[0]):
-            self.blocks(node, extent, step)
-            return
-        if granule is None:  # plain loops inside adapt to any extent
-            self.loop(
-                node, 0, extent, step,
-                lambda iv: code.minimum(step, code.binary(arith.SubI, extent, iv)),
-            )  # fmt: skip
-            return
-        whole = code.binary(arith.DivUI, extent, code.index(step))
-        main = code.multiply(whole, step)
-        self.loop(node, 0, main, step, step)
-        if granule > 1 and self._can_mask(node):
-            self.loop(
-                node, main, extent, granule,
-                lambda iv: code.minimum(granule, code.binary(arith.SubI, extent, iv)),
-            )  # fmt: skip
-            return
-        first = [granule] if 1 < granule < step else []
-        for inner in (*first, *remainders(granule if granule > 1 else step)):
-            rest = code.binary(arith.SubI, extent, code.as_value(main))
-            count = code.binary(arith.DivUI, rest, code.index(inner))
-            end = code.add(main, code.multiply(count, inner)) if inner > 1 else extent
-            self.loop(node, main, end, inner, inner)
-            main = end
-
-    def blocks(self, node: Node, extent: Value, step: int) -> None:
-        """A loop over blocks of iterations that run at once: whole blocks, then what is left."""
-        code = self.code
-        main = code.multiply(code.binary(arith.DivUI, extent, code.index(step)), step)
-        self.loop(node, 0, main, step, step)
-        self.once(node, main, code.binary(arith.SubI, extent, code.as_value(main)))
-
-    def _can_mask(self, node: Node) -> bool:
-        """Whether the machine can leave lanes of all that a loop reads, computes and writes."""
-        if any(unvectorizable(stage) for stage in node.stages()):
-            return False
-        widths = {
-            getattr(access.element_type, "byte_width", 8)
-            for stage in node.stages()
-            for access in stage.accesses
-            if not access.is_scalar
-        }
-        return all(map(self.machine.can_mask, widths))
-
-    def granule(self, outer: Loop) -> int | None:
-        """The step of a remainder loop: a vector where there is one inside, else one.
-
-        None if the first loop inside is a plain one, which needs no constant extent.
-        """
-        order = self.plan.order[outer.stage]
-        inside = [loop for loop in order if _stems_from(loop, outer.rest)]
-        if not inside[0].in_tile:
-            return None
-        last = inside[-1]
-        return last.extent if last.in_lanes else 1  # type: ignore[return-value]
+        for run in self.extents.runs(node):
+            if isinstance(run, Once):
+                self.once(node, run.lower, run.inner)
+            else:
+                self.loop(node, run.lower, run.upper, run.step, run.inner)
 
     def once(self, node: Node, offset: Number, inner: Number) -> None:
         """One iteration, in line."""
-        self._give(node, inner)
+        self.extents.give(node, inner)
         for loop in node.loops:
             self.positions[loop.stage].put(loop, offset)
             self.number_part(loop, offset)
@@ -275,23 +166,12 @@ class Emission:
         """The iterations one after the other, where there are loops inside."""
         loop = node.loops[0]
         accumulation = self.active.get(loop.stage) if loop.sums else None
-        for step, (offset, inner) in enumerate(self.parts(loop)):
+        for step, (offset, inner) in enumerate(self.extents.parts(loop)):
             if accumulation is not None:
                 accumulation.chain = step % accumulation.chains
             self.once(node, offset, inner)
         if accumulation is not None:
             accumulation.chain = 0
-
-    def parts(self, loop: Loop) -> Iterator[tuple[int, Number]]:
-        """(offset, extent of the inner half) for each iteration of an unrolled loop."""
-        extent, step = self.extent(loop), loop.step
-        if not isinstance(extent, int):
-            yield 0, extent
-            return
-        for i in range(0, extent - step + 1, step):
-            yield i, step
-        if extent % step:
-            yield extent - extent % step, extent % step
 
     # -- scf -----------------------------------------------------------------------------------
 
@@ -335,12 +215,12 @@ class Emission:
         code = self.code
         nodes, bounds = [node], [(lower, upper, step)]
         inners = [inner]
-        self._give(node, inner if isinstance(inner, int) else None)
+        self.extents.give(node, inner if isinstance(inner, int) else None)
         while (below := self._parallel_below(nodes[-1])) is not None:
             nodes.append(below)
-            bounds.append((0, self.bound(below.loops[0]), below.loops[0].step))
-            inners.append(self.share(below))
-            self._give(below, inners[-1] if isinstance(inners[-1], int) else None)
+            bounds.append((0, self.extents.bound(below.loops[0]), below.loops[0].step))
+            inners.append(self.extents.share(below))
+            self.extents.give(below, inners[-1] if isinstance(inners[-1], int) else None)
         block = IRBlock([index] * len(nodes))
         for value, one in zip(block.args, nodes, strict=True):
             _name(value, one)
@@ -356,21 +236,13 @@ class Emission:
         self._body(op, nodes, block, list(block.args), inners, written)
         block.append(scf.Reduce([], []))
 
-    def _give(self, node: Node, extent: Number | None) -> None:
-        """Say how large the inner halves are in an iteration, or that it is not known yet."""
-        for loop in node.loops:
-            if loop.rest is not None and extent is None:
-                self.extents.pop(loop.rest, None)
-            elif loop.rest is not None and extent is not None:
-                self.extents[loop.rest] = extent
-
     def _parallel_below(self, node: Node) -> Node | None:
         match node.children:
             case [Node() as below] if below.at_once:
-                extent = self.extents.get(below.loops[0].span)
-                if extent is None and self.masks:
-                    extent = self.bound(below.loops[0])
-                if extent is not None and (below.loops[0].step == 1 or self.masks):
+                extent = self.extents.known.get(below.loops[0].span)
+                if extent is None and self.extents.masks:
+                    extent = self.extents.bound(below.loops[0])
+                if extent is not None and (below.loops[0].step == 1 or self.extents.masks):
                     return below
                 if isinstance(extent, int) and extent % below.loops[0].step == 0:
                     return below
@@ -387,7 +259,7 @@ class Emission:
         for value in block.args:
             code.depths[value] = code.scope.depth
         for node, value, inner in zip(nodes, values, inners, strict=True):
-            self._give(node, inner_extent(inner, value))
+            self.extents.give(node, inner_extent(inner, value))
             for loop in node.loops:
                 self.positions[loop.stage].values[loop] = value
                 self.number_part(loop, value)
@@ -470,19 +342,19 @@ class Emission:
 
     def _points(self, at: Position, head, tail, every) -> Iterator[tuple[Position, list[Axis]]]:
         if not head:
-            axes = axes_of(tail, self.extent, self.masked)
+            axes = axes_of(tail, self.extents.extent, self.extents.masked)
             if all(axis.size for axis in axes):
                 yield at, axes
             return
         loop, *rest = head
-        parts = self.parts(loop)
-        if not loop.in_tile and not isinstance(self.extent(loop), int):
+        parts = self.extents.parts(loop)
+        if not loop.in_tile and not isinstance(self.extents.extent(loop), int):
             parts = iter([(0, loop.step)])
         elif not every and (not loop.in_tile or loop.is_reduction):
             parts = islice(parts, 1)
         for offset, inner in parts:
             if loop.rest is not None:
-                self.extents[loop.rest] = inner
+                self.extents.known[loop.rest] = inner
             at.offsets[loop] = offset
             yield from self._points(at, rest, tail, every)
             del at.offsets[loop]
@@ -494,23 +366,8 @@ def _name(value: BlockArgument, node: Node) -> None:
         value.name_hint = node.loops[0].name
 
 
-def _are_blocks(loop: Loop) -> bool:
-    """Whether what is in an iteration of a loop runs at once, too."""
-    rest = loop.rest
-    return rest is not None and (rest if rest.parts is None else rest.parts[0]).at_once
-
-
 def _has_groups(root: Node | Stage) -> bool:
     """Whether groups of threads do the iterations, and can mask all that they do."""
     if isinstance(root, Stage) or not any(loop.threads for loop in root.loops):
         return False
     return not any(unvectorizable(stage) for stage in root.stages())
-
-
-def _stems_from(loop: Loop, whole: Loop | None) -> bool:
-    """Whether a loop is a part of another, through splits."""
-    if whole is None:
-        return False
-    if loop is whole:
-        return True
-    return whole.parts is not None and any(_stems_from(loop, part) for part in whole.parts)

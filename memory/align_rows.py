@@ -1,0 +1,248 @@
+"""--align-rows: images of devices' kernels lie so that each begins where memory hands out elements.
+
+    %y = memref.alloc() : memref<1x64x7x7xf32>
+
+        ->
+
+    %0 = memref.alloc() : memref<1x64x56xf32>
+    %y = memref.reinterpret_cast %0 to offset: [0], sizes: [1, 64, 7, 7], strides: [3584, 56, 7, 1]
+
+49 elements are six and an eighth of the 32 bytes that a device moves at least: threads that read as
+many side by side would ask for two of them in part, in most rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+
+from ..dialects import arith, func, linalg, memref
+from ..dialects.marks import KERNEL, ON_HOST
+from ..dialects.memref.layouts import strided
+from ..ir.builder import Builder
+from ..ir.core import Operation, Value
+from ..ir.passes import Pass, PassContext, option
+from ..ir.rewriting import constant_int
+from ..ir.types import FunctionType, MemRefType
+from ..targets.attribute import target_of
+from ..targets.groups import GroupMachine
+from .value_classes import ValueClasses
+
+
+@dataclass(frozen=True)
+class AlignRows(
+    Pass,
+    name="align-rows",
+    anchor="builtin.module",
+    statistics={"buffers": "Number of buffers whose rows begin where memory hands out elements"},
+):
+    """Put images farther apart in buffers between kernels, so that each begins with a line.
+
+    An image is what lies behind the first two dimensions. Elements that nobody reads follow each,
+    where that takes little memory, and kernels get the buffers as strided ones. Inputs, results and
+    what the host looks into stay as they are; so do buffers of kernels that are called with these
+    too. This is for devices whose threads step together.
+    """
+
+    target: str = option("", help="a target's name (default: the module's)", alias="machine")
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        machine = target_of(op, self.target).machine
+        if isinstance(machine, GroupMachine) and machine.together > 1:
+            context.statistic("buffers", _Aligning(op, machine).align())
+
+
+@dataclass
+class _Aligning:
+    """The buffers of a module that can be aligned: those that only kernels of the device touch."""
+
+    module: Operation
+    machine: GroupMachine
+    classes: ValueClasses = field(default_factory=ValueClasses)
+    """Buffers and the arguments that they are passed for; marked are those that stay."""
+
+    def align(self) -> int:
+        """Find and rewrite them. Returns how many there are."""
+        functions = [f for f in self.module.body_block if isinstance(f, func.FuncOp)]
+        self.kernels = {
+            f.sym_name: f
+            for f in functions
+            if KERNEL in f.attributes and ON_HOST not in f.attributes and not f.is_declaration
+        }
+        buffers: list[Value] = []
+        for function in functions:
+            if KERNEL in function.attributes:
+                continue
+            for op in function.walk():
+                if isinstance(op, memref.Alloc | memref.View) and self._is_candidate(op.results[0]):
+                    buffers.append(op.results[0])
+                if isinstance(op, memref.Alloc):
+                    self._join_parts(op)
+        known = set(buffers)
+        for function in functions:
+            for call in function.walk():
+                if isinstance(call, func.Call) and call.callee in self.kernels:
+                    self._join_call(call, known)
+        stay = set(self.classes.marked())
+        chosen = [value for value in buffers if value not in stay]
+        arguments = [
+            argument
+            for kernel in self.kernels.values()
+            for argument in kernel.args
+            if argument not in stay and self.classes.has(argument)
+        ]
+        types = {value: self._longer(value) for value in chosen}
+        for storage in dict.fromkeys(op.source for op in map(_view_of, chosen) if op is not None):
+            self._lengthen(storage)
+        for value in chosen:
+            self._space_out(value, types[value])
+        for argument in arguments:
+            self._retype(argument)
+        for kernel in self.kernels.values():
+            inputs = tuple(v.type for v in kernel.args)
+            kernel.function_type = FunctionType(inputs, kernel.function_type.results)
+        return len(chosen)
+
+    # -- what can be aligned -------------------------------------------------------------------
+
+    def _is_candidate(self, value: Value) -> bool:
+        """Whether all that touches a buffer are kernels, and longer rows are worth it."""
+        users = [user for user, _ in value.uses if not isinstance(user, memref.Dealloc)]
+        return (
+            bool(users)
+            and all(isinstance(u, func.Call) and u.callee in self.kernels for u in users)
+            and self._pitch(value) is not None
+        )
+
+    def _pitch(self, value: Value) -> int | None:
+        """Elements from one row to the next; None where rows stay as they are."""
+        type = value.type
+        if not isinstance(type, MemRefType) or not type.has_static_shape or type.rank < 2:
+            return None
+        if type.layout is not None:
+            return None
+        size = getattr(type.element_type, "byte_width", 0)
+        if not size or self.machine.moved_bytes % size:
+            return None
+        row, unit = _row(type), self.machine.moved_bytes // size
+        longer = -(-row // unit) * unit
+        few = longer - row <= self.machine.costs.buffers.longer_rows * row
+        return longer if row and longer != row and few else None
+
+    def _join_parts(self, storage: memref.Alloc) -> None:
+        """Parts of one buffer are aligned together, or not at all."""
+        views = [user for user, _ in storage.memref.uses if isinstance(user, memref.View)]
+        if not views:
+            return
+        self.classes.join([view.result for view in views])
+        others = [u for u, _ in storage.memref.uses if not isinstance(u, memref.View)]
+        first = views[0].result.type
+        fits = all(isinstance(user, memref.Dealloc) for user in others)
+        fits &= all(self._is_candidate(view.result) for view in views)
+        for view in views:
+            type, shift = view.result.type, constant_int(view.byte_shift)
+            fits &= type.has_static_shape and type.rank > 2 and type.shape[0] == 1
+            fits &= type.element_type is first.element_type and shift is not None
+            fits = fits and _row(type) == _row(first) and not (shift or 0) % _row_bytes(type)
+        if not fits:
+            self.classes.mark(views[0].result)
+
+    def _join_call(self, call: func.Call, known: set[Value]) -> None:
+        """What a kernel is called with has the layout that its argument has."""
+        for value, argument in zip(call.args, self.kernels[call.callee].args, strict=True):
+            if not isinstance(value.type, MemRefType):
+                continue
+            self.classes.join([argument, value])
+            if value not in known or not all(_is_plain(user) for user, _ in argument.uses):
+                self.classes.mark(value)
+
+    # -- rewriting -----------------------------------------------------------------------------
+
+    def _longer(self, value: Value) -> MemRefType:
+        """The type of all elements of a buffer, with those that nobody reads."""
+        type, pitch = value.type, self._pitch(value)
+        assert isinstance(type, MemRefType) and pitch is not None
+        return MemRefType((*type.shape[: _lead(type)], pitch), type.element_type)
+
+    def _lengthen(self, storage: Value) -> None:
+        """Make a buffer larger, and let its parts begin where their rows now do."""
+        op, views = storage.defining_op, [u for u, _ in storage.uses if isinstance(u, memref.View)]
+        assert isinstance(op, memref.Alloc) and op.memref.type.num_bytes is not None
+        bytes = op.memref.type.num_bytes
+        for view in views:
+            type, shift = view.result.type, constant_int(view.byte_shift)
+            pitch = self._longer(view.result).shape[-1] * type.element_type.byte_width
+            assert shift is not None
+            start = arith.Constant.index(shift // _row_bytes(type) * pitch)
+            view.byte_shift = Builder.before_op(view).insert(start).result
+            bytes = max(
+                bytes, shift // _row_bytes(type) * pitch + self._longer(view.result).num_bytes
+            )
+        type = MemRefType((bytes,), op.memref.type.element_type)
+        made = Builder.before_op(op).insert(memref.Alloc([], [], memref=type)).memref
+        op.memref.replace_all_uses_with(made)
+        op.erase()
+
+    def _space_out(self, value: Value, whole: MemRefType) -> None:
+        """Put a view of a buffer with longer rows, or of such a part of one, in place of it."""
+        op, type = value.defining_op, value.type
+        assert op is not None and isinstance(type, MemRefType)
+        builder = Builder.before_op(op)
+        if isinstance(op, memref.View):
+            made = builder.insert(memref.View(op.source, op.byte_shift, [], result=whole)).result
+        else:
+            made = builder.insert(memref.Alloc([], [], memref=whole)).memref
+        view = builder.insert(memref.ReinterpretCast.of(made, 0, type.shape, _strides(type, whole)))
+        view.result.name_hint = value.name_hint
+        for user, number in list(value.uses):
+            user.set_operand(number, made if isinstance(user, memref.Dealloc) else view.result)
+        op.erase()
+
+    def _retype(self, argument: Value) -> None:
+        """Let a kernel see that rows of an argument are longer, and what it takes of it."""
+        type, whole = argument.type, self._longer(argument)
+        assert isinstance(type, MemRefType)
+        argument.type = strided(type, type.shape, _strides(type, whole), 0)
+        for user, _ in list(argument.uses):
+            if isinstance(user, memref.SubView):
+                lists = user.static_offsets, user.static_sizes, user.static_strides
+                made = Builder.before_op(user).insert(memref.SubView.of(argument, *lists)).result
+                made.name_hint = user.result.name_hint
+                user.result.replace_all_uses_with(made)
+                user.erase()
+
+
+_ON_STRIDED = linalg.Generic | linalg.Fill | linalg.Copy
+
+
+def _is_plain(user: Operation) -> bool:
+    """Whether a kernel's operation may have a strided operand."""
+    if isinstance(user, memref.SubView):
+        known = len(user.operands) == 1 and user.result.type.rank == user.source.type.rank
+        return known and all(isinstance(u, _ON_STRIDED) for u, _ in user.result.uses)
+    return isinstance(user, _ON_STRIDED)
+
+
+def _view_of(value: Value) -> memref.View | None:
+    return value.defined_by(memref.View)
+
+
+def _lead(type: MemRefType) -> int:
+    """The dimensions before what is kept together: a batch and its channels, or rows."""
+    return min(2, type.rank - 1)
+
+
+def _row(type: MemRefType) -> int:
+    """Elements that are kept together."""
+    return prod(type.shape[_lead(type) :])  # type: ignore[arg-type]
+
+
+def _row_bytes(type: MemRefType) -> int:
+    return _row(type) * type.element_type.byte_width
+
+
+def _strides(type: MemRefType, whole: MemRefType) -> list[int]:
+    """The strides of a type whose elements lie in a buffer with longer rows."""
+    lead = _lead(type)
+    inside = [prod(type.shape[d + 1 :]) for d in range(lead, type.rank)]  # type: ignore[arg-type]
+    return [*(prod(whole.shape[d + 1 :]) for d in range(lead)), *inside]  # type: ignore[arg-type]
