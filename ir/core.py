@@ -13,10 +13,9 @@ from . import services
 from .attributes import Attribute
 from .diagnostics import VerifyError
 from .location import UNKNOWN, Location
-from .mapping import IRMapping
 from .traits import Terminator
 from .types import Type
-from .values import BlockArgument, OpResult, OpT, Value
+from .values import BlockArgument, IRMapping, OpResult, OpT, Value
 
 
 class Operation:
