@@ -15,7 +15,7 @@ from .diagnostics import VerifyError
 from .location import UNKNOWN, Location
 from .traits import Terminator
 from .types import Type
-from .values import BlockArgument, OpResult, OpT, Value
+from .values import BlockArgument, IRMapping, OpResult, OpT, Value
 
 
 class Operation:
@@ -497,19 +497,3 @@ class Region:
                 if twin_value is not None and twin_value is not operand:
                     op.set_operand(i, twin_value)
         return copy
-
-
-class IRMapping:
-    """What old values and blocks became in a copy."""
-
-    __slots__ = ("blocks", "values")
-
-    def __init__(self, values: Mapping[Value, Value] | None = None) -> None:
-        self.values: dict[Value, Value] = dict(values or {})
-        self.blocks: dict[Block, Block] = {}
-
-    def __getitem__(self, value: Value) -> Value:
-        return self.values.get(value, value)
-
-    def __setitem__(self, old: Value, new: Value) -> None:
-        self.values[old] = new

@@ -82,18 +82,8 @@ class OpMeta(type):
 _MAY_HIDE = ("result", "region")
 
 
-def _define(cls: Any) -> OpDefinition:
-    name = cls.name
-
-    def fault(text: str) -> DeclarationError:
-        return DeclarationError(f"op '{name}' ({cls.__module__}.{cls.__qualname__}): {text}")
-
-    doc = (cls.__doc__ or "").strip()
-    if "." not in name:
-        raise fault("the name must be 'dialect.op'")
-    missing = not doc or "__doc__" not in vars(cls) or vars(cls)["__doc__"] is None
-    if missing and HAS_DOCSTRINGS:
-        raise fault("a docstring is missing")
+def _own_fields(cls: Any) -> dict[str, Field]:
+    """The fields of an op, in the order of its constructor; inherited ones are copies."""
     fields: dict[str, Field] = {}
     for base in reversed(cls.__mro__):
         for key, value in vars(base).items() if isinstance(base, OpMeta) else ():
@@ -112,6 +102,22 @@ def _define(cls: Any) -> OpDefinition:
             own.__set_name__(cls, key)
             type.__setattr__(cls, key, own)
             fields[key] = own
+    return fields
+
+
+def _define(cls: Any) -> OpDefinition:
+    name = cls.name
+
+    def fault(text: str) -> DeclarationError:
+        return DeclarationError(f"op '{name}' ({cls.__module__}.{cls.__qualname__}): {text}")
+
+    doc = (cls.__doc__ or "").strip()
+    if "." not in name:
+        raise fault("the name must be 'dialect.op'")
+    missing = not doc or "__doc__" not in vars(cls) or vars(cls)["__doc__"] is None
+    if missing and HAS_DOCSTRINGS:
+        raise fault("a docstring is missing")
+    fields = _own_fields(cls)
     clash = [key for key in fields if hasattr(Operation, key) and key not in _MAY_HIDE]
     if clash:
         raise fault(f"field '{clash[0]}' hides a member of Operation; choose another name")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .location import UNKNOWN, Location
@@ -178,3 +178,19 @@ class BlockArgument(Value):
 
     def __repr__(self) -> str:
         return f"<block argument {self.index}: {self.type}>"
+
+
+class IRMapping:
+    """What old values and blocks became in a copy."""
+
+    __slots__ = ("blocks", "values")
+
+    def __init__(self, values: Mapping[Value, Value] | None = None) -> None:
+        self.values: dict[Value, Value] = dict(values or {})
+        self.blocks: dict[Block, Block] = {}
+
+    def __getitem__(self, value: Value) -> Value:
+        return self.values.get(value, value)
+
+    def __setitem__(self, old: Value, new: Value) -> None:
+        self.values[old] = new

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from .costs import Costs, LayoutCosts
+from .costs import BufferCosts, Costs, LayoutCosts
 from .machine import Machine, Memory
 from .processor import Processor
 
@@ -110,3 +111,38 @@ def core_bandwidth(gigabytes: float, cores: int, gigahertz: float) -> float:
     `gigabytes` is what all `cores` move together in a second; a core runs at `gigahertz`.
     """
     return gigabytes / cores / gigahertz
+
+
+_THREAD = Processor(
+    cores=1,
+    gigahertz=1.0,
+    vector_bits=128,
+    vector_registers=64,
+    full_width_units=0.25,
+    unit_bits=32,
+    fma_latency=4,
+    loads_per_cycle=1,
+    load_bytes_per_cycle=16,
+    has_fma=True,
+    has_masks=True,
+    has_broadcast_operands=False,
+    line_bytes=128,
+    memory_bandwidth=1.0,
+    l1_bytes=32 << 10,
+    l1_way_bytes=4 << 10,
+    l2_bytes=1 << 20,
+    l3_bytes=1 << 20,
+    l2_bandwidth=1.0,
+    l3_bandwidth=1.0,
+)
+
+
+def one_thread(workgroup_bytes: int, **known: Any) -> Processor:
+    """One thread of a device: it loads 16 bytes at once and computes one lane after the other.
+
+    A kernel's buffers are in workgroup memory, of which a group has `workgroup_bytes`. `known` are
+    the fields of `Processor` in which the device differs from others.
+    """
+    buffers = BufferCosts(stack=workgroup_bytes, loop_stack=workgroup_bytes, padded_row=1 << 30)
+    costs = Costs(layouts=LayoutCosts(block=1), buffers=buffers)
+    return replace(_THREAD, costs=costs, **known)

@@ -48,6 +48,11 @@ def add_serve(sub: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="s3://BUCKET/PREFIX?endpoint=URL, a store for files (default: in the folder)",
     )
+    _add_jobs(sub)
+    _add_users(sub)
+
+
+def _add_jobs(sub: argparse.ArgumentParser) -> None:
     jobs = sub.add_argument_group("jobs", "which are carried out by confined commands")
     jobs.add_argument(
         "--unconfined",
@@ -67,6 +72,9 @@ def add_serve(sub: argparse.ArgumentParser) -> None:
         help="of a fleet, whose workers carry out jobs for other targets than host",
     )
     jobs.add_argument("--certificates", metavar="FOLDER", help="the fleet's key")
+
+
+def _add_users(sub: argparse.ArgumentParser) -> None:
     users = sub.add_argument_group("users", "of `user add`")
     users.add_argument("--bytes", type=int, help="that the user may keep (default: 10 GB)")
     users.add_argument("--jobs", type=int, help="that may wait or run (default: 100)")

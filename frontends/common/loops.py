@@ -58,14 +58,7 @@ def while_loop(
     after, made, carried = body.block, body.made, body.carried
     _, flag, *_ = after.args
     first_flag = going if going is not None else n.constant(True, i1)
-    states = [
-        _placeholder(n, type)
-        if i in body.unread
-        else n(nn.Reshape(state, out=type))
-        if is_unlike(state.type, type)
-        else state
-        for i, (state, type) in enumerate(zip(states, body.types, strict=True))
-    ]
+    states = _first_states(n, body, states)
     types = [body.types[i] for i in carried]
     always = _is_always(n, going) and (made.going is flag or _is_always(n, made.going))
     exact = count if always else None
@@ -73,14 +66,7 @@ def while_loop(
         raise n.error("nothing ends the loop")
     if bounded and exact is not None and not made.rows:
         count = exact = _bounded(n, exact)
-    before = Block([NUMBER, FLAG, *types])
-    with n.builder.inside(before):
-        limited = None if count is None else n(nn.Less(before.args[0], count))
-        if always or limited is None:
-            goes = limited if limited is not None else before.args[1]
-        else:
-            goes = n(nn.And(limited, before.args[1]))
-        insert(n, nn.Condition(goes))
+    before = _condition(n, types, count, always)
     with n.builder.inside(after):
         following = n(nn.Add(after.args[0], n.constant(1, i64)))
         again = as_scalar(n, made.going) if made.going is not None else flag
@@ -120,6 +106,32 @@ class _Body:
     """The indices of the states that iterations change."""
     unread: Collection[int]
     """The indices of the states whose first value has another type, and that no iteration reads."""
+
+
+def _condition(n: Layer, types: Sequence[Any], count: Value | None, always: bool) -> Block:
+    """The block that asks whether there is another iteration; `always` if only `count` ends it."""
+    block = Block([NUMBER, FLAG, *types])
+    number, flag, *_ = block.args
+    with n.builder.inside(block):
+        limited = None if count is None else n(nn.Less(number, count))
+        if limited is None:
+            goes = flag
+        else:
+            goes = limited if always else n(nn.And(limited, flag))
+        insert(n, nn.Condition(goes))
+    return block
+
+
+def _first_states(n: Layer, body: _Body, states: Sequence[Value]) -> list[Value]:
+    """The states before the first iteration, with the types that they have in the body."""
+    return [
+        _placeholder(n, type)
+        if i in body.unread
+        else n(nn.Reshape(state, out=type))
+        if is_unlike(state.type, type)
+        else state
+        for i, (state, type) in enumerate(zip(states, body.types, strict=True))
+    ]
 
 
 def _body_of(n: Layer, step: Step, states: Sequence[Value]) -> _Body:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..core import Block, Operation, Region, UnregisteredOp, Value
@@ -24,6 +24,7 @@ from ..traits import (
 )
 from .actions_locations import resolve_location
 from .op_state import Name, OpState
+from .scopes import Forward, Frame, Scope
 
 if TYPE_CHECKING:
     from .session import Session
@@ -39,58 +40,6 @@ def implied_terminator(op: Operation) -> str | None:
     return None
 
 
-class _Forward(Value):
-    """Stands for a value that is used before it is defined."""
-
-    __slots__ = ("name", "pos")
-
-    def __init__(self, type: Any, name: str, pos: int) -> None:
-        super().__init__(type)
-        self.name = name
-        self.pos = pos
-
-
-class _Scope:
-    """The value names of a region that is isolated from above, and of the regions in it."""
-
-    __slots__ = ("forward", "values")
-
-    def __init__(self) -> None:
-        self.values: dict[str, Value] = {}
-        self.forward: dict[str, _Forward] = {}
-
-
-class _Frame:
-    """A region being built: its remaining operations and blocks, and the names it defines."""
-
-    __slots__ = (
-        "block",
-        "blocks",
-        "defined",
-        "is_generic",
-        "isolated",
-        "labels",
-        "ops",
-        "outer_pending",
-        "region",
-        "rest",
-        "shadowed",
-    )
-
-    def __init__(self, region: Region, ops: Iterator[Any], block: Block, isolated: bool) -> None:
-        self.region = region
-        self.ops = ops
-        self.block = block
-        self.isolated = isolated
-        self.rest: Iterator[Any] = iter(())
-        self.blocks: dict[str, tuple[Block, int, bool]] = {}
-        self.defined: list[str] = []
-        self.is_generic = False
-        self.shadowed: dict[str, Value] = {}
-        self.outer_pending = 0
-        """How many regions were pending (`Builder._pending`) when this one was entered."""
-
-
 class Builder:
     """Makes the operations of one text."""
 
@@ -98,15 +47,15 @@ class Builder:
         self.session = session
         self._file = session.source.name
         self._starts = session.source.line_starts
-        self._scopes: list[_Scope] = [_Scope()]
-        self._frames: list[_Frame] = []
+        self._scopes: list[Scope] = [Scope()]
+        self._frames: list[Frame] = []
         self._pending: list[tuple[Region, Any, list[Any] | None, Operation]] = []
         self._at_end: dict[Region, Callable[[Region], None]] = {}
 
     def build(self, items: list[Any]) -> list[Operation]:
         """The operations at the top of the text."""
         top = Block()
-        self._frames.append(_Frame(Region(), iter(items), top, True))
+        self._frames.append(Frame(Region(), iter(items), top, True))
         frames = self._frames
         while frames:
             frame = frames[-1]
@@ -134,9 +83,9 @@ class Builder:
         ops, blocks = node
         isolated = op.has_trait(IsolatedFromAbove)
         if isolated:
-            self._scopes.append(_Scope())
+            self._scopes.append(Scope())
         entry = Block()
-        frame = _Frame(region, iter(ops), entry, isolated)
+        frame = Frame(region, iter(ops), entry, isolated)
         frame.rest = iter(blocks)
         frame.outer_pending = len(self._pending)
         if entry_args is None:
@@ -156,7 +105,7 @@ class Builder:
         """Whether `{}` in the op's own syntax means one empty block."""
         return op.has_trait(SingleBlock) and op.has_trait(NoTerminator)
 
-    def _next_block(self, frame: _Frame) -> bool:
+    def _next_block(self, frame: Frame) -> bool:
         node = next(frame.rest, None)
         if node is None:
             return False
@@ -180,7 +129,7 @@ class Builder:
         arg = block.add_arg(type, place)
         self._define(name, arg, pos)
 
-    def _leave(self, frame: _Frame) -> None:
+    def _leave(self, frame: Frame) -> None:
         """End a region: all its blocks must exist; its names go out of use."""
         for label, (_block, pos, defined) in frame.blocks.items():
             if not defined:
@@ -299,7 +248,7 @@ class Builder:
             return self.value(base if number == "0" else f"{name}#0", type, pos)
         forward = scope.forward.get(name)
         if forward is None:
-            forward = scope.forward[name] = _Forward(type, name, self._find(name, pos))
+            forward = scope.forward[name] = Forward(type, name, self._find(name, pos))
         elif forward.type is not type:
             raise self._type_clash(name, pos, type, forward.type)
         return forward

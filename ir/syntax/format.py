@@ -74,9 +74,7 @@ from .elements import (
     AttrDict,
     AttributeElement,
     FunctionalType,
-    Group,
     Literal,
-    OIList,
     OperandElement,
     PropDict,
     RegionElement,
@@ -84,9 +82,8 @@ from .elements import (
     SuccessorElement,
     TypeElement,
     fixed_position,
-    reading,
-    sequence,
 )
+from .sequences import Group, OIList, reading, sequence
 
 _TOKEN = re.compile(
     r"\s*(?:`(?P<literal>[^`]*)`|\$(?P<field>\w+)|(?P<word>[A-Za-z][\w-]*)|(?P<mark>[()?^:,<>|]))"

@@ -67,38 +67,28 @@ class Session:
         states = [tables.starts[start]]
         values: list[Any] = []
         defaults = language.default_reductions
+        state, terminal, value, after = states[-1], None, None, pos
         while True:
-            state = states[-1]
             # Where there is nothing to decide, reduce before looking at the next token, since
             # what it can be, and so how it is lexed, is then known more exactly.
-            while (rule := defaults[state]) is not None:
-                length, origin, reduce = rule
-                if length:
-                    if reduce is not None:
-                        made = reduce(self, values[-length:])
-                        del values[-length:]
-                        values.append(made)
-                    del states[-length:]
-                else:
-                    values.append(reduce(self, ()))
-                state = gotos[states[-1]][origin]
-                states.append(state)
-            char = text[pos]
-            if char in " \n/\t\r":
-                pos = skip(text, pos).end()  # type: ignore[union-attr]
-                char = text[pos]
-            if pos >= end and state == end_state:
-                return values[-1]
-            if pos >= end:
-                terminal, value, after = "$END", None, pos
-            else:
-                self.at = pos
-                handler = lexers[state].get(char)
-                if handler is None:
-                    handler = handler_for(language, actions[state], char)
-                    lexers[state][char] = handler
-                terminal, value, after = handler(self, pos)
-            while True:
+            rule = defaults[state] if terminal is None else None
+            if rule is None:
+                if terminal is None:
+                    char = text[pos]
+                    if char in " \n/\t\r":
+                        pos = skip(text, pos).end()  # type: ignore[union-attr]
+                        char = text[pos]
+                    if pos >= end and state == end_state:
+                        return values[-1]
+                    if pos >= end:
+                        terminal, value, after = "$END", None, pos
+                    else:
+                        self.at = pos
+                        handler = lexers[state].get(char)
+                        if handler is None:
+                            handler = handler_for(language, actions[state], char)
+                            lexers[state][char] = handler
+                        terminal, value, after = handler(self, pos)
                 action = actions[state].get(terminal)
                 if action is None:
                     from .errors import unexpected
@@ -107,21 +97,22 @@ class Session:
                 if action >= 0:
                     states.append(action)
                     values.append(value)
-                    pos = after
-                    break
-                length, origin, reduce = rules[~action]
-                if length:
-                    if reduce is not None:
-                        made = reduce(self, values[-length:])
-                        del values[-length:]
-                        values.append(made)
-                    del states[-length:]
-                else:
-                    values.append(reduce(self, ()))
-                state = gotos[states[-1]][origin]
-                states.append(state)
-                if state == end_state and terminal == "$END":
-                    return values[-1]
+                    state, terminal, pos = action, None, after
+                    continue
+                rule = rules[~action]
+            length, origin, reduce = rule
+            if length:
+                if reduce is not None:
+                    made = reduce(self, values[-length:])
+                    del values[-length:]
+                    values.append(made)
+                del states[-length:]
+            else:
+                values.append(reduce(self, ()))
+            state = gotos[states[-1]][origin]
+            states.append(state)
+            if state == end_state and terminal == "$END":
+                return values[-1]
 
     # -- errors --------------------------------------------------------------------------------
 

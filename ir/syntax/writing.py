@@ -25,12 +25,12 @@ from .elements import (
     AttributeElement,
     Element,
     FunctionalType,
-    Group,
     Literal,
     OperandElement,
     Space,
     TypeElement,
 )
+from .sequences import Group
 
 Writer = Callable[[Any, Any], None]
 

@@ -11,7 +11,8 @@ from ...dialects import arith, nn, vector
 from ...ir.attributes import DenseElements
 from ...ir.core import Value
 from ...ir.types import VectorType, i64
-from .emitter import Emitter, Size
+from .emitter import Emitter
+from .extents import Size
 from .reshaping import reinterpreted
 
 LANES = 16

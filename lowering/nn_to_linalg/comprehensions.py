@@ -18,7 +18,8 @@ from ...ir.comprehension import Access, Comprehension, Extent
 from ...ir.core import Value
 from ...ir.types import MemRefType, Type
 from ...passes.nn.building import FLUSHES, OVER_NAN
-from .emitter import Emitter, Size
+from .emitter import Emitter
+from .extents import Size
 from .reading import through_movements
 from .scalars import Scalars, apply, compute_type, is_float, larger_number, narrow
 from .storage import storage_type

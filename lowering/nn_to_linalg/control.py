@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from ...dialects import arith, func, memref, nn, scf
 from ...ir.core import Block, Region, Value
 from ...ir.types import MemRefType, TensorType, Type, i1
-from .emitter import Emitter, Size, buffer_type
+from .emitter import Emitter, buffer_type
+from .extents import Size
 from .reshaping import reinterpreted
 from .signature import Signature
 

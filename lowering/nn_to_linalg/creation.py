@@ -5,7 +5,8 @@ from __future__ import annotations
 from ...dialects import arith, math, nn
 from ...ir.core import Value
 from ...ir.types import FloatType, MemRefType, i64, index
-from .emitter import Emitter, Size, buffer_type
+from .emitter import Emitter, buffer_type
+from .extents import Size
 from .scalars import compute_type, convert, narrow
 from .storage import storage_type
 from .table import lowers

@@ -25,7 +25,8 @@ from ...ir.polynomial import Poly
 from ...ir.types import FunctionType, MemRefType, TensorType, UnrankedTensorType, size_fault
 from ...passes.nn.parts import parts_of
 from . import comprehensions, control
-from .emitter import Emitter, Size, buffer_type
+from .emitter import Emitter, buffer_type
+from .extents import Size
 from .globals import Globals
 from .reading import is_read_through
 from .reshaping import reshaped

@@ -13,7 +13,8 @@ from ...ir.affine import AffineDim, AffineMap
 from ...ir.core import Value
 from ...ir.types import FloatType, IntegerType, MemRefType, Type, VectorType, i1, i64, index
 from .bounds import LANES, require_in_range
-from .emitter import Emitter, Size, buffer_type
+from .emitter import Emitter, buffer_type
+from .extents import Size
 from .scalars import apply, compute_type, convert, narrow
 from .storage import storage_type
 from .table import lowers

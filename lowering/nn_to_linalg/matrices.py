@@ -5,7 +5,8 @@ from __future__ import annotations
 from ...dialects import arith, nn
 from ...ir.core import Value
 from ...ir.types import index
-from .emitter import Emitter, Size
+from .emitter import Emitter
+from .extents import Size
 from .scalars import apply, compute_type, narrow, widen
 from .table import lowers
 

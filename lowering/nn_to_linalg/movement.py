@@ -8,7 +8,8 @@ from ...ir.core import Value
 from ...ir.types import MemRefType, i1, index
 from ...passes.nn.constants import constant_array
 from .comprehensions import lower
-from .emitter import Emitter, Size, buffer_type
+from .emitter import Emitter, buffer_type
+from .extents import Size
 from .reading import is_viewed
 from .table import lowers
 

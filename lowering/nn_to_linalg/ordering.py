@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from ...dialects import arith, nn, scf
 from ...ir.core import Value
 from ...ir.types import IntegerType, MemRefType, i1, i64, index
-from .emitter import Emitter, Size
+from .emitter import Emitter
+from .extents import Size
 from .scalars import apply, compute_type, widen
 from .sorting import before
 from .table import lowers

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from ...dialects import arith, nn
 from ...ir.core import Value
 from ...ir.types import Type
-from .emitter import Emitter, Size, buffer_type
+from .emitter import Emitter, buffer_type
+from .extents import Size
 from .table import lowers
 
 Part = tuple[Sequence[Size], Sequence[Size]]

@@ -9,7 +9,8 @@ from ...dialects import arith, memref, nn
 from ...dialects.nn.views import copied_axes
 from ...ir.core import Value
 from ...ir.types import MemRefType, i1
-from .emitter import Emitter, Size, buffer_type
+from .emitter import Emitter, buffer_type
+from .extents import Size
 from .table import lowers
 
 

@@ -18,7 +18,8 @@ from ...ir.attributes import DenseElements
 from ...ir.core import Value
 from ...ir.lazy import np
 from ...ir.types import FloatType, IntegerType, Type, f32, f64
-from .emitter import Emitter, Size
+from .emitter import Emitter
+from .extents import Size
 from .sampling import Along, ratio, sampling_tables, scaled_extent
 from .scalars import convert, narrow
 from .storage import storage_type

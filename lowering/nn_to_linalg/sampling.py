@@ -11,7 +11,8 @@ from ...dialects import arith, math
 from ...dialects.nn.resize import Resampling
 from ...ir.core import Value
 from ...ir.types import Type, f32, f64, i1, i32, i64
-from .emitter import Emitter, Size
+from .emitter import Emitter
+from .extents import Size
 from .scalars import convert
 
 

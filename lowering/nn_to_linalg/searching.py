@@ -9,7 +9,8 @@ from ...ir.affine import AffineMap
 from ...ir.comprehension import combiner_identity
 from ...ir.core import Value
 from ...ir.types import i32, i64
-from .emitter import Emitter, Size
+from .emitter import Emitter
+from .extents import Size
 from .scalars import apply, compute_type, convert, is_float, narrow
 from .storage import storage_type
 from .table import lowers

@@ -9,7 +9,8 @@ from ...dialects import arith, nn, scf
 from ...ir.conversions import is_small
 from ...ir.core import Value
 from ...ir.types import FloatType, IntegerType, MemRefType, Type, i64, index
-from .emitter import Emitter, Size, buffer_type
+from .emitter import Emitter, buffer_type
+from .extents import Size
 from .scalars import widen
 from .storage import storage_type
 from .table import lowers

@@ -10,7 +10,8 @@ from ...dialects import arith, nn, scf
 from ...ir.attributes import DenseElements
 from ...ir.core import Value
 from ...ir.types import i1, i32, index
-from .emitter import Emitter, Size
+from .emitter import Emitter
+from .extents import Size
 from .table import lowers
 
 LANES = 8

@@ -13,7 +13,8 @@ from ...ir.conversions import is_small
 from ...ir.core import Value
 from ...ir.types import FloatType, IntegerType, TensorType, Type, i64
 from .comprehensions import dimension_sizes, lower, result_sizes, write
-from .emitter import Emitter, Size
+from .emitter import Emitter
+from .extents import Size
 from .padding import padded
 from .scalars import widen
 from .table import lowers

@@ -26,38 +26,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..costs import BufferCosts, Costs, LayoutCosts
-from ..groups import GroupMachine, core_bandwidth
-from ..processor import Processor
+from ..groups import GroupMachine, core_bandwidth, one_thread
 
 _WORKGROUP = 48 << 10
 """Bytes of shared memory that a group may have in a kernel's own declarations."""
 
-_THREAD = Processor(
-    cores=1,
-    gigahertz=1.41,
-    vector_bits=128,
-    vector_registers=64,
-    full_width_units=0.25,
-    unit_bits=32,
-    fma_latency=4,
-    loads_per_cycle=1,
-    load_bytes_per_cycle=16,
-    has_fma=True,
-    has_masks=True,
-    has_broadcast_operands=False,
-    line_bytes=128,
-    memory_bandwidth=1.0,
-    l1_bytes=128 << 10,
-    l1_way_bytes=4 << 10,
-    l2_bytes=4 << 20,
-    l3_bytes=4 << 20,
-    l2_bandwidth=1.0,
-    l3_bandwidth=1.0,
-    costs=Costs(
-        layouts=LayoutCosts(block=1),
-        buffers=BufferCosts(stack=_WORKGROUP, loop_stack=_WORKGROUP, padded_row=1 << 30),
-    ),
+_THREAD = one_thread(
+    _WORKGROUP, gigahertz=1.41, l1_bytes=128 << 10, l2_bytes=4 << 20, l3_bytes=4 << 20
 )
 
 

@@ -10,35 +10,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..costs import BufferCosts, Costs, LayoutCosts
-from ..groups import GroupMachine
-from ..processor import Processor
+from ..groups import GroupMachine, one_thread
 
-_THREAD = Processor(
-    cores=1,
+_THREAD = one_thread(
+    32 << 10,
     gigahertz=1.278,
-    vector_bits=128,
     vector_registers=32,
-    full_width_units=0.25,
-    unit_bits=32,
     fma_latency=3,
-    loads_per_cycle=1,
-    load_bytes_per_cycle=16,
-    has_fma=True,
-    has_masks=True,
-    has_broadcast_operands=False,
-    line_bytes=128,
-    memory_bandwidth=1.0,
     l1_bytes=8 << 10,
-    l1_way_bytes=4 << 10,
     l2_bytes=768 << 10,
     l3_bytes=8 << 20,
-    l2_bandwidth=1.0,
-    l3_bandwidth=1.0,
-    costs=Costs(
-        layouts=LayoutCosts(block=1),
-        buffers=BufferCosts(stack=32 << 10, loop_stack=32 << 10, padded_row=1 << 30),
-    ),
 )
 
 M1 = GroupMachine(

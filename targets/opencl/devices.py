@@ -12,40 +12,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..costs import BufferCosts, Costs, GroupCosts, LayoutCosts
-from ..groups import GroupMachine
-from ..processor import Processor
+from ..costs import GroupCosts
+from ..groups import GroupMachine, one_thread
 
-
-def _costs(workgroup_bytes: int) -> Costs:
-    """Buffers of a group in the memory that it has; rows as they are."""
-    buffers = BufferCosts(stack=workgroup_bytes, loop_stack=workgroup_bytes, padded_row=1 << 30)
-    return Costs(buffers=buffers, layouts=LayoutCosts(block=1))
-
-
-_THREAD = Processor(
-    cores=1,
-    gigahertz=1.0,
-    vector_bits=128,
-    vector_registers=64,
-    full_width_units=0.25,
-    unit_bits=32,
-    fma_latency=4,
-    loads_per_cycle=1,
-    load_bytes_per_cycle=16,
-    has_fma=True,
-    has_masks=True,
-    has_broadcast_operands=False,
-    line_bytes=64,
-    memory_bandwidth=1.0,
-    l1_bytes=32 << 10,
-    l1_way_bytes=4 << 10,
-    l2_bytes=1 << 20,
-    l3_bytes=1 << 20,
-    l2_bandwidth=1.0,
-    l3_bandwidth=1.0,
-    costs=_costs(32 << 10),
-)
+_THREAD = one_thread(32 << 10, line_bytes=64)
 
 ANY = GroupMachine(
     thread=_THREAD,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from math import prod
 from typing import Any
 
@@ -48,18 +48,13 @@ _SPECIAL = {
 """The arguments that are no tensors of the model: what the entry calls them, and a cast."""
 
 
-def entry_lines(module: Operation, text: Text, prefix: str) -> Iterator[str]:
-    """The functions in C that a program calls."""
+def _given(text: Text, tensors: Sequence[tuple[str, int]]) -> Generator[str, None, list[str]]:
+    """Checks of the memory that the caller gives; the arguments that come of what it gives.
+
+    `tensors` are the arrays `inputs` and `outputs` with the places in them, in the entry's order.
+    """
     op = text.entry.op
-    inputs, outputs = (list(module.attributes[k].elements) for k in (INPUTS, OUTPUTS))  # type: ignore[attr-defined]
-    yield f"int32_t {prefix}_run(const nnc_tensor *inputs, nnc_tensor *outputs, void *arena,"
-    yield "    const void *weights, nnc_pool *pool) {"
-    for name in ("inputs", "outputs", "arena", "weights", "pool"):
-        yield f"    (void){name};"
-    static = [i for i, t in enumerate(outputs) if t.has_static_shape]
     arguments: list[str] = []
-    tensors = [("inputs", i) for i in range(len(inputs))] + [("outputs", i) for i in static]
-    yield from (f"    {line}" for line in _checked(op, inputs, outputs))
     rest = iter(tensors)
     for i, type in enumerate(op.function_type.inputs):
         word, cast = next(
@@ -82,6 +77,21 @@ def entry_lines(module: Operation, text: Text, prefix: str) -> Iterator[str]:
             for k, n in enumerate(type.shape)
             if n is None
         ]
+    return arguments
+
+
+def entry_lines(module: Operation, text: Text, prefix: str) -> Iterator[str]:
+    """The functions in C that a program calls."""
+    op = text.entry.op
+    inputs, outputs = (list(module.attributes[k].elements) for k in (INPUTS, OUTPUTS))  # type: ignore[attr-defined]
+    yield f"int32_t {prefix}_run(const nnc_tensor *inputs, nnc_tensor *outputs, void *arena,"
+    yield "    const void *weights, nnc_pool *pool) {"
+    for name in ("inputs", "outputs", "arena", "weights", "pool"):
+        yield f"    (void){name};"
+    static = [i for i, t in enumerate(outputs) if t.has_static_shape]
+    tensors = [("inputs", i) for i in range(len(inputs))] + [("outputs", i) for i in static]
+    yield from (f"    {line}" for line in _checked(op, inputs, outputs))
+    arguments = yield from _given(text, tensors)
     made = [(i, t) for i, t in enumerate(outputs) if not t.has_static_shape]
     for (i, _), type in zip(made, op.function_type.results, strict=True):
         for k, word in enumerate(text.entry.flat_types(type)):

@@ -257,26 +257,37 @@ PEER_ERRORS = tuple(
 )
 
 
+class MadeOnce(dict):
+    """What is made of a model of `MODELS`, by its name, when it is first asked for."""
+
+    def __init__(self, make):
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, name):
+        self[name] = self._make(MODELS[name])
+        return self[name]
+
+
 @pytest.fixture(scope="module")
 def compiled():
-    return {name: nnc.compile(one) for name, one in MODELS.items()}
+    return MadeOnce(nnc.compile)
 
 
 @pytest.fixture(scope="module")
 def peers():
     onnxruntime.set_default_logger_severity(4)
-    return {
-        name: onnxruntime.InferenceSession(
-            one.SerializeToString(), providers=["CPUExecutionProvider"]
+    return MadeOnce(
+        lambda model: onnxruntime.InferenceSession(
+            model.SerializeToString(), providers=["CPUExecutionProvider"]
         )
-        for name, one in MODELS.items()
-    }
+    )
 
 
 @pytest.fixture(scope="module")
 def lowered():
     """Modules with the loops of the models' kernels."""
-    return {name: run_stages(load_module(one), last="loops") for name, one in MODELS.items()}
+    return MadeOnce(lambda model: run_stages(load_module(model), last="loops"))
 
 
 def tuple_of(found):

@@ -120,6 +120,7 @@ def test_label_encoder():
     check("LabelEncoder", np.arange(-1, 14), domain=ML, **more)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("kernel", ["LINEAR", "POLY", "RBF", "SIGMOID"])
 @pytest.mark.parametrize("classes", [2, 3, 4])
 @pytest.mark.parametrize("certain", [False, True])

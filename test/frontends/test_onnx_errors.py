@@ -98,7 +98,7 @@ def test_a_truncated_file(tmp_path):
         expect(path, "not an ONNX model")
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("seed", range(30))
 def test_damaged_bytes_are_at_worst_an_error(tmp_path, seed):
     weights = [initializer("w", np.ones((3, 3), np.float32)), initializer("s", [1, 6])]

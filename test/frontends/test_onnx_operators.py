@@ -110,6 +110,7 @@ def test_einsum_becomes_a_product():
     assert ops_of(import_model(model)) == ["nn.transpose", "nn.matmul"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("equation", "shapes"),
     [
@@ -481,6 +482,7 @@ TO_SIZES = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("how", TO_SIZES.values(), ids=TO_SIZES)
 @pytest.mark.parametrize(
     "transform",

@@ -130,6 +130,7 @@ def test_elements_are_moved(kind):
             same(f, w)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("saturate", [0, 1])
 @pytest.mark.parametrize("kind", [k for k in KINDS if k != "FLOAT8E8M0"])
 def test_blocks_are_quantized_and_back(kind, saturate):

@@ -44,6 +44,7 @@ def test_blocks(extents):
     assert launches(check(product(0, 0, k, IN_BLOCKS, (2, 8, 4)), [x, w], x @ w)) == 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("extents", [(7, 9, 21), (5, 11, 16)], ids=str)
 def test_partial_sums(extents):
     m, n, k = extents

@@ -121,7 +121,7 @@ func.func @main(%x: tensor<4x8xf32>) -> tensor<2x?xi64> {
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("name", ["quantized", "lstm", "cnn"])
+@pytest.mark.parametrize("name", ["lstm", "quantized", "cnn"])
 def test_networks(name):
     model = small_cnn() if name == "cnn" else NETWORKS[name]()
     inputs = inputs_for(model)

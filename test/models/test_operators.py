@@ -51,6 +51,7 @@ def test_windows_of_any_stride(columns: int, window: int, stride: int, machine: 
     np.testing.assert_array_equal(found, windows.max(-1))
 
 
+@pytest.mark.sampled(4)
 @MACHINES
 @pytest.mark.parametrize("step", [2, 3, 7])
 def test_steps_of_slices(step: int, machine: str):
@@ -72,6 +73,7 @@ def test_padding_of_pools_in_parts(channels: int, size: int, machine: str):
     np.testing.assert_array_equal(found, windows[:, :, ::2, ::2].max((-1, -2)))
 
 
+@pytest.mark.sampled(5)
 @MACHINES
 @pytest.mark.parametrize("columns", [2, 7, 16, 33])
 def test_softmax_of_short_rows(columns: int, machine: str):
@@ -111,6 +113,7 @@ def test_arg_of_nan_and_infinities(op, find, machine: str):
     np.testing.assert_array_equal(compiled(op, machine, x, axis=1, keepdims=0), find(x, axis=1))
 
 
+@pytest.mark.sampled(5)
 @MACHINES
 @pytest.mark.parametrize("axis", [0, 1, 2])
 @pytest.mark.parametrize("reverse", [0, 1])
@@ -167,6 +170,7 @@ def test_blocks_of_depth_to_space(width: int, block: int, machine: str):
     np.testing.assert_array_equal(found, apart.reshape(2, 2, 3 * block, width * block))
 
 
+@pytest.mark.sampled(5)
 @MACHINES
 @pytest.mark.parametrize("factors", [(2, 2), (1, 3), (5, 1), (4, 9)])
 def test_nearest_repeats(factors: tuple[int, int], machine: str):
@@ -210,6 +214,7 @@ def test_mirrored_borders(
     np.testing.assert_array_equal(found, around)
 
 
+@pytest.mark.sampled(5)
 @MACHINES
 @pytest.mark.parametrize(
     "kernel,strides,pads,dilations",
@@ -263,6 +268,7 @@ def test_scattered_rows_of_other_elements(dtype):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.sampled(7)
 @MACHINES
 @pytest.mark.parametrize("batch", [2, 3])
 @pytest.mark.parametrize(("m", "k", "n"), [(4, 5, 2), (9, 5, 1), (1, 7, 33), (5, 3, 20)])

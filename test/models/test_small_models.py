@@ -47,7 +47,7 @@ def test_numbers(name: str) -> None:
     assert_close(nnc.compile(model)(**inputs), expected(model, inputs))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", SMALL_MODELS)
 def test_two_threads_agree_with_one(name: str) -> None:
     model = SMALL_MODELS[name]()

@@ -1,6 +1,7 @@
 """Canonicalization keeps what random arithmetic computes, and finds a fixed point."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nnc.dialects import arith, func
@@ -101,16 +102,30 @@ def results(module, args):
     return [v.tobytes() if v == v else "nan" for v in Interpreter(module).call("main", args)]
 
 
-@settings(max_examples=200)
-@given(
-    module=programs(),
-    a=st.integers(-128, 127),
-    b=st.integers(-128, 127),
-    c=st.booleans(),
-    x=st.floats(width=32),
-    y=st.floats(width=32),
-)
+INPUTS = {
+    "module": programs(),
+    "a": st.integers(-128, 127),
+    "b": st.integers(-128, 127),
+    "c": st.booleans(),
+    "x": st.floats(width=32),
+    "y": st.floats(width=32),
+}
+
+
+@settings(max_examples=40)
+@given(**INPUTS)
 def test_same_results(module, a, b, c, x, y):
+    check(module, a, b, c, x, y)
+
+
+@pytest.mark.thorough
+@settings(max_examples=200)
+@given(**INPUTS)
+def test_same_results_of_many(module, a, b, c, x, y):
+    check(module, a, b, c, x, y)
+
+
+def check(module, a, b, c, x, y):
     module.verify()
     args = [a, b, c, np.float32(x), np.float32(y)]
     before = results(module, args)

@@ -262,7 +262,14 @@ assert np.array_equal(run(x), tripled(x))
 """
 
 
-@pytest.mark.parametrize("rest", ["", "import gc; del run; gc.collect()", FORK])
+@pytest.mark.parametrize(
+    "rest",
+    [
+        pytest.param("", marks=pytest.mark.thorough),  # as the parent of a fork ends
+        "import gc; del run; gc.collect()",
+        FORK,
+    ],
+)
 def test_processes_end_and_fork(rest):
     script = SCRIPT.format(folder=os.path.dirname(__file__), rest=rest + "\nprint('end')")
     found = subprocess.run(

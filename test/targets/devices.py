@@ -17,36 +17,9 @@ from nnc.ir.stages import Stage
 from nnc.ir.timing import Timed, untimed
 from nnc.runtime.program import Program
 from nnc.targets.base import Symbols, Target
-from nnc.targets.costs import BufferCosts, Costs, LayoutCosts
-from nnc.targets.groups import GroupMachine
-from nnc.targets.processor import Processor
+from nnc.targets.groups import GroupMachine, one_thread
 
-_THREAD = Processor(
-    cores=1,
-    gigahertz=1.5,
-    vector_bits=128,
-    vector_registers=64,
-    full_width_units=0.25,
-    unit_bits=32,
-    fma_latency=4,
-    loads_per_cycle=1,
-    load_bytes_per_cycle=16,
-    has_fma=True,
-    has_masks=True,
-    has_broadcast_operands=False,
-    line_bytes=32,
-    memory_bandwidth=1.0,
-    l1_bytes=32 << 10,
-    l1_way_bytes=4 << 10,
-    l2_bytes=4 << 20,
-    l3_bytes=4 << 20,
-    l2_bandwidth=1.0,
-    l3_bandwidth=1.0,
-    costs=Costs(
-        layouts=LayoutCosts(block=1),
-        buffers=BufferCosts(stack=48 << 10, loop_stack=48 << 10, padded_row=1 << 30),
-    ),
-)
+_THREAD = one_thread(48 << 10, gigahertz=1.5, line_bytes=32, l2_bytes=4 << 20, l3_bytes=4 << 20)
 
 T4 = GroupMachine(
     thread=_THREAD,

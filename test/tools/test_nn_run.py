@@ -55,6 +55,7 @@ def test_files_of_arrays(files: Path, how: str) -> None:
     assert code == 1 and "nn-run: result #0: 4 of 8 elements differ; first at [1, 0]" in said
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("how", ["--interpret", "--compile"])
 @pytest.mark.parametrize("stage", STAGE_NAMES[:-1])
 def test_every_stage(files: Path, stage: str, how: str) -> None:

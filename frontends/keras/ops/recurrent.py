@@ -288,15 +288,20 @@ def conv_lstm(n: KerasLayer) -> list[Value]:
     if given is not None and not is_channels_first(n):
         given = [channels_first(n, v) for v in given]
     lasts, (whole,) = while_loop(n, step, given or [zero, zero], steps_count)
-    rank = whole.type.rank
-    if n.option("return_sequences", False):
+    return _images_of(n, lasts, whole, is_masked=chosen is not None)
+
+
+def _images_of(n: KerasLayer, lasts: list[Value], whole: Value, is_masked: bool) -> list[Value]:
+    """What a layer gives whose states are images with channels first: `whole` has all steps."""
+    sequences = n.option("return_sequences", False)
+    if sequences:
         found = _time_first(n, whole)
     else:
-        found = lasts[0] if chosen is None else column(n, whole, 0, -1)
+        found = column(n, whole, 0, -1) if is_masked else lasts[0]
     if not is_channels_first(n):
         lasts = [channels_last(n, v) for v in lasts]
-        if n.option("return_sequences", False):
-            order = (0, 1, *range(3, rank), 2)
+        if sequences:
+            order = (0, 1, *range(3, whole.type.rank), 2)
             found = n(nn.Transpose(found, permutation=order))
         else:
             found = channels_last(n, found)

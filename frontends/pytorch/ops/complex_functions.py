@@ -11,7 +11,7 @@ from ..rows import ROWS, Row
 from .complexes import conjugate, parts_of, to, truth
 from .creation import created
 from .elementwise import atan2
-from .linear_algebra import linalg_norm
+from .matrix_norms import linalg_norm
 from .reductions import norm as real_norm
 from .reductions import spread
 

@@ -1,4 +1,4 @@
-"""Matrices' factors, inverses, determinants and norms, and what is solved by them."""
+"""Matrices' factors, inverses, determinants and powers, and what is solved by them."""
 
 from __future__ import annotations
 
@@ -17,15 +17,13 @@ from ...common.complexes import pair
 from ...common.eigenvalues import eig as general_eigen
 from ...common.linear_algebra import Factors, identity_like, transposed
 from ...common.movement import unsqueezed
-from ...common.reductions import reduced
 from ...common.terms import Term, constant, counting, extent
 from ..layer import AtenLayer
 from ..rows import ROWS
 from .products import matmul
-from .reductions import norm
 
 
-def _matrices(n: AtenLayer, *given: Value) -> list[Term]:
+def matrices(n: AtenLayer, *given: Value) -> list[Term]:
     """Matrices of one float type, and with the same dimensions before their last two."""
     found = [n.floating(x) for x in n.promoted(*given)]
     rank = max(x.type.rank for x in found)
@@ -51,7 +49,7 @@ def _pivots(factors: Factors) -> Value:
 
 @ROWS("aten.linalg_cholesky", "aten.linalg_cholesky_ex", "aten.cholesky", batched="last")
 def cholesky(n: AtenLayer, self: Value, upper: bool = False, check_errors: bool = False) -> list:
-    (a,) = _matrices(n, self)
+    (a,) = matrices(n, self)
     found = algebra.cholesky(transposed(a) if upper else a)
     return [(transposed(found) if upper else found).value, _info(~(found > 0.0))]
 
@@ -60,7 +58,7 @@ def cholesky(n: AtenLayer, self: Value, upper: bool = False, check_errors: bool 
 def lu_factor(
     n: AtenLayer, A: Any = None, self: Any = None, pivot: bool = True, check_errors: bool = False
 ) -> list:
-    (a,) = _matrices(n, self if A is None else A)
+    (a,) = matrices(n, self if A is None else A)
     factors = algebra.lu(a)
     return [factors.both.value, _pivots(factors), _info(factors.both.equals(0.0))]
 
@@ -68,7 +66,7 @@ def lu_factor(
 @ROWS("aten.linalg_lu")
 def lu(n: AtenLayer, A: Value, pivot: bool = True) -> list:
     """P, L and U of A = P @ L @ U."""
-    factors = algebra.lu(_matrices(n, A)[0])
+    factors = algebra.lu(matrices(n, A)[0])
     return _apart(n, factors.both, factors.order)
 
 
@@ -104,7 +102,7 @@ def _apart(n: AtenLayer, both: Term, order: Term) -> list:
 @ROWS("aten.linalg_qr", "aten.qr")
 def qr(n: AtenLayer, A: Any = None, self: Any = None, mode: str = "reduced", some=True) -> list:
     given = self if A is None else A
-    (a,) = _matrices(n, given)
+    (a,) = matrices(n, given)
     q, r = algebra.qr(a)
     if mode == "complete" or not some:
         return [q.value, r.value]
@@ -118,13 +116,13 @@ def qr(n: AtenLayer, A: Any = None, self: Any = None, mode: str = "reduced", som
 def householder_product(
     n: AtenLayer, input: Any = None, tau: Any = None, self: Any = None, input2: Any = None
 ) -> Value:
-    (a,) = _matrices(n, self if input is None else input)
+    (a,) = matrices(n, self if input is None else input)
     return algebra.householder_product(a, Term(n, input2 if tau is None else tau)).value
 
 
 @ROWS("aten.geqrf")
 def geqrf(n: AtenLayer, self: Value) -> list:
-    (a,) = _matrices(n, self)
+    (a,) = matrices(n, self)
     return [v.value for v in algebra.reflections(a)]
 
 
@@ -133,7 +131,7 @@ def ormqr(
     n: AtenLayer, self: Value, input2: Value, input3: Value, left: bool = True, transpose=False
 ) -> Value:
     """The product of the matrix that reflections are, or its transpose, and another one."""
-    (a,), (x,) = _matrices(n, self), _matrices(n, input3)
+    (a,), (x,) = matrices(n, self), matrices(n, input3)
     scales = Term(n, input2)
     if left:
         return algebra.reflected(a, scales, x, transpose).value
@@ -148,14 +146,14 @@ def _lower_half(a: Term) -> Term:
 
 @ROWS("aten.linalg_eigh", "aten._linalg_eigh", "aten.linalg_eigvalsh")
 def eigh(n: AtenLayer, A: Any = None, self: Any = None, UPLO: str = "L", compute_v=True) -> Any:
-    (a,) = _matrices(n, self if A is None else A)
+    (a,) = matrices(n, self if A is None else A)
     values, vectors = algebra.eigh(_lower_half(a if UPLO == "L" else transposed(a)))
     return values.value if "eigvalsh" in n.kind else [values.value, vectors.value]
 
 
 @ROWS("aten.linalg_eig", "aten.linalg_eigvals", "aten._linalg_eigvals")
 def eig(n: AtenLayer, A: Any = None, self: Any = None) -> Any:
-    (a,) = _matrices(n, self if A is None else A)
+    (a,) = matrices(n, self if A is None else A)
     return eigen(n, a, None)
 
 
@@ -177,7 +175,7 @@ def svd(
     driver: Any = None,
 ) -> Any:
     given = self if A is None else A
-    (a,) = _matrices(n, given)
+    (a,) = matrices(n, given)
     whole = full_matrices if A is not None else not some
     values_only = "svdvals" in n.kind or not compute_uv
     u, values, v = algebra.svd(a)
@@ -195,7 +193,7 @@ def svd(
 def solve(n: AtenLayer, A: Value, B: Value, left: bool = True, check_errors: bool = False) -> list:
     """X of A @ X = B or X @ A = B, also of a vector B; then A's factors."""
     vector = B.type.rank == 1 or B.type.shape == A.type.shape[:-1]
-    a, b = _matrices(n, A, unsqueezed(n, B, B.type.rank) if vector else B)
+    a, b = matrices(n, A, unsqueezed(n, B, B.type.rank) if vector else B)
     factors = algebra.lu(a if left else transposed(a))
     found = algebra.solve_factored(factors.both, factors.order, b if left else transposed(b))
     found = found if left else transposed(found)
@@ -240,7 +238,7 @@ def lu_solve(
     adjoint: bool = False,
 ) -> Value:
     """X of A @ X = B, X @ A = B or of A's transpose, by A's factors and pivots."""
-    both, b = _matrices(n, LU_data if LU is None else LU, self if B is None else B)
+    both, b = matrices(n, LU_data if LU is None else LU, self if B is None else B)
     pivots = LU_pivots if pivots is None else pivots
     batch = n.shape(both.value)[:-2]
     pivots = n.expand(pivots, [*batch, n.size(pivots, pivots.type.rank - 1)])
@@ -251,7 +249,7 @@ def lu_solve(
 
 @ROWS("aten.linalg_inv", "aten.linalg_inv_ex", "aten.inverse", batched="last")
 def inverse(n: AtenLayer, A: Any = None, self: Any = None, check_errors: bool = False) -> list:
-    (a,) = _matrices(n, self if A is None else A)
+    (a,) = matrices(n, self if A is None else A)
     factors = algebra.lu(a)
     found = algebra.solve_factored(factors.both, factors.order, identity_like(a))
     return [found.value, _info(factors.both.equals(0.0))]
@@ -261,7 +259,7 @@ def inverse(n: AtenLayer, A: Any = None, self: Any = None, check_errors: bool = 
 def solve_triangular(
     n: AtenLayer, self: Value, B: Value, upper: bool, left: bool = True, unitriangular=False
 ) -> Value:
-    a, b = _matrices(n, self, B)
+    a, b = matrices(n, self, B)
     if left:
         return algebra.solve_triangular(a, b, upper, unitriangular).value
     turned = algebra.solve_triangular(transposed(a), transposed(b), not upper, unitriangular)
@@ -272,7 +270,7 @@ def solve_triangular(
 def triangular_solve(
     n: AtenLayer, self: Value, A: Value, upper: bool = True, transpose=False, unitriangular=False
 ) -> list:
-    a, b = _matrices(n, A, self)
+    a, b = matrices(n, A, self)
     turned = transposed(a) if transpose else a
     found = algebra.solve_triangular(turned, b, upper != transpose, unitriangular)
     return [found.value, a.value]
@@ -288,13 +286,13 @@ def _solved_by_cholesky(a: Term, b: Term, upper: bool) -> Value:
 def cholesky_solve(
     n: AtenLayer, self: Value, input2: Any = None, A: Any = None, upper: bool = False
 ) -> Value:
-    a, b = _matrices(n, A if input2 is None else input2, self)
+    a, b = matrices(n, A if input2 is None else input2, self)
     return _solved_by_cholesky(a, b, upper)
 
 
 @ROWS("aten.cholesky_inverse")
 def cholesky_inverse(n: AtenLayer, self: Value, upper: bool = False) -> Value:
-    (a,) = _matrices(n, self)
+    (a,) = matrices(n, self)
     return _solved_by_cholesky(a, identity_like(a), upper)
 
 
@@ -302,7 +300,7 @@ def _pseudo_inverse(
     n: AtenLayer, x: Value, absolute: Any, relative: Any, hermitian: bool = False
 ) -> Term:
     """By singular values above a part of the greatest one."""
-    (a,) = _matrices(n, x)
+    (a,) = matrices(n, x)
     if hermitian:
         values, v = algebra.eigh(_lower_half(a))
         u, sizes = v, values.function(nn.Abs)
@@ -354,7 +352,7 @@ def matrix_rank(
     rtol: Any = None,
     hermitian: bool = False,
 ) -> Value:
-    (a,) = _matrices(n, input if self is None else self)
+    (a,) = matrices(n, input if self is None else self)
     values = algebra.eigh(_lower_half(a))[0].function(nn.Abs) if hermitian else algebra.svd(a)[1]
     least = _least_value(n, a, values, atol if tol is None else tol, rtol)
     return (values > least).cast(i64).sum(values.rank - 1).value
@@ -365,7 +363,7 @@ def matrix_rank(
 
 @ROWS("aten.det", "aten.linalg_det", "aten._linalg_det", batched="last")
 def determinant(n: AtenLayer, A: Any = None, self: Any = None) -> list:
-    (a,) = _matrices(n, self if A is None else A)
+    (a,) = matrices(n, self if A is None else A)
     if "._" not in n.kind:
         return [n(nn.Determinant(a.value))]
     factors = algebra.lu(a)
@@ -379,7 +377,7 @@ def determinant(n: AtenLayer, A: Any = None, self: Any = None) -> list:
 )
 def log_determinant(n: AtenLayer, A: Any = None, self: Any = None) -> list:
     """The sign and the logarithm of the size; or that of the whole."""
-    (a,) = _matrices(n, self if A is None else A)
+    (a,) = matrices(n, self if A is None else A)
     factors = algebra.lu(a)
     diagonal = (factors.both * identity_like(a)).sum(a.rank - 1)
     axis = diagonal.rank - 1
@@ -394,7 +392,7 @@ def log_determinant(n: AtenLayer, A: Any = None, self: Any = None) -> list:
 @ROWS("aten.matrix_exp", "aten.linalg_matrix_exp", batched="last")
 def matrix_exp(n: AtenLayer, self: Value) -> Value:
     """Taylor's series of a part of the matrix, which is squared as often as that was halved."""
-    (a,) = _matrices(n, self)
+    (a,) = matrices(n, self)
     halvings, terms = 12, 12
     part = a.cast(f64) * 2.0**-halvings
     whole = identity_like(part)
@@ -408,7 +406,7 @@ def matrix_exp(n: AtenLayer, self: Value) -> Value:
 
 @ROWS("aten.matrix_power", "aten.linalg_matrix_power")
 def matrix_power(n: AtenLayer, self: Value, n_: int) -> Value:
-    (a,) = _matrices(n, self)
+    (a,) = matrices(n, self)
     power = abs(n_)
     if n_ < 0:
         a = algebra.solve(a, identity_like(a))
@@ -437,65 +435,3 @@ def vander(n: AtenLayer, x: Value, N: Any = None, increasing: bool | None = None
     if isinstance(base.element, IntegerType):
         base = base.cast(i64)
     return (base ** constant(n, powers, base.element)).value
-
-
-# -- norms -----------------------------------------------------------------------------------------
-
-
-@ROWS("aten.linalg_matrix_norm", "aten.nuclear_norm")
-def matrix_norm(
-    n: AtenLayer,
-    self: Value,
-    ord: Any = "fro",
-    dim: Any = (-2, -1),
-    keepdim: bool = False,
-    dtype: Any = None,
-) -> Value:
-    order = "nuc" if "nuclear" in n.kind else ord
-    x = Term(n, n.floating(self if dtype is None else n.cast(self, dtype)))
-    rows, columns = (n.axis(d, x.rank) for d in dim)
-    if order == "fro":
-        return reduced(n, x.value, nn.ReduceL2, tuple(sorted((rows, columns))), keep=keepdim)
-    others = [i for i in range(x.rank) if i not in (rows, columns)]
-    a = x.transpose(*others, rows, columns)
-    last = a.rank - 1
-    if order in ("nuc", 2, -2):
-        values = algebra.svd(a)[1]
-        axis = values.rank - 1
-        if order == "nuc" or values.shape[-1] == 0:
-            found = values.sum(axis)
-        else:
-            found = values.column(0 if order > 0 else (values.shape[-1] or 1) - 1)
-    else:
-        sums = a.function(nn.Abs).sum(last if abs(order) == math.inf else last - 1)
-        op = nn.ReduceMax if order > 0 else nn.ReduceMin
-        found = sums.made(op(sums.value, axes=(sums.rank - 1,)))
-    if not keepdim:
-        return found.value
-    shape = [1 if i in (rows, columns) else n.size(x.value, i) for i in range(x.rank)]
-    return n.reshape(found.value, shape)
-
-
-@ROWS("aten.linalg_norm")
-def linalg_norm(
-    n: AtenLayer, self: Value, ord: Any = None, dim: Any = None, keepdim=False, dtype: Any = None
-) -> Value:
-    """A matrix's where two dimensions are named, or are there; else a vector's."""
-    count = (self.type.rank if ord is not None else 1) if dim is None else len([*_listed(dim)])
-    if count == 2 and ord is not None:
-        return matrix_norm(n, self, ord, dim or (-2, -1), keepdim, dtype)
-    return norm(n, self, 2 if ord is None else ord, dim=dim, keepdim=keepdim, dtype=dtype)
-
-
-def _listed(dim: Any) -> list[Any]:
-    return list(dim) if isinstance(dim, list | tuple) else [dim]
-
-
-@ROWS("aten.linalg_cond")
-def condition(n: AtenLayer, self: Value, p: Any = None) -> Value:
-    if p in (None, 2, -2):
-        values = algebra.svd(_matrices(n, self)[0])[1]
-        ends = [values.column(0), values.column((values.shape[-1] or 1) - 1)]
-        return (ends[1] / ends[0] if p == -2 else ends[0] / ends[1]).value
-    made = matrix_norm(n, inverse(n, self)[0], p)
-    return (Term(n, matrix_norm(n, self, p)) * Term(n, made)).value

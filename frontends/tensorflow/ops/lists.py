@@ -1,0 +1,140 @@
+"""Lists of tensors, and the arrays of TensorFlow 1."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...common.vocabulary import *
+from ..layer import TfLayer, rows
+from ..lists import TensorList
+
+
+def element_shape(n: TfLayer, shape: Value) -> tuple[int | None, ...] | None:
+    """The shape of a list's elements, None where nothing is said."""
+    found = n.known(shape)
+    if found is None:
+        return n.extents(shape) if shape.type.rank == 1 else None
+    if found.ndim == 0:
+        return None
+    return tuple(None if d < 0 else int(d) for d in found)
+
+
+@rows("TensorListReserve")
+def list_reserve(n: TfLayer, shape: Value, count: Value) -> TensorList:
+    known = n.known(count)
+    number = n.cast(as_scalar(n, count), i64) if known is None else int(known)
+    return TensorList(n.element("element_dtype"), number, element_shape(n, shape))
+
+
+@rows("EmptyTensorList")
+def list_empty(n: TfLayer, shape: Value, most: Value) -> TensorList:
+    return TensorList(n.element("element_dtype"), 0, element_shape(n, shape))
+
+
+@rows("TensorListFromTensor")
+def list_of(n: TfLayer, x: Value, shape: Value) -> TensorList:
+    return TensorList.of(n, x)
+
+
+@rows("TensorListStack")
+def list_stack(n: TfLayer, x: TensorList, shape: Value) -> Value:
+    return x.stacked(n)
+
+
+@rows("TensorListConcatV2", "TensorListConcat")
+def list_concat(n: TfLayer, x: TensorList, *others: Value) -> list[Any]:
+    found = x.stacked(n)
+    if found.type.rank < 2:
+        raise n.error("the elements have rank 0")
+    from ...common.shapes import merge
+
+    groups = [(0, 2), *((i, i + 1) for i in range(2, found.type.rank))]
+    return [merge(n, found, groups), None]
+
+
+@rows("TensorListGetItem")
+def list_item(n: TfLayer, x: TensorList, index: Value, shape: Value) -> Value:
+    return x.item(n, index)
+
+
+@rows("TensorListSetItem")
+def list_set(n: TfLayer, x: TensorList, index: Value, item: Value) -> TensorList:
+    return x.with_item(n, index, item, n.flag("resize_if_index_out_of_bounds"))
+
+
+@rows("TensorListLength")
+def list_length(n: TfLayer, x: TensorList) -> Value:
+    return n.cast(x.length(n), i32)
+
+
+@rows("TensorListPushBack")
+def list_push(n: TfLayer, x: TensorList, item: Value) -> TensorList:
+    return x.pushed(n, item)
+
+
+@rows("TensorListPopBack")
+def list_pop(n: TfLayer, x: TensorList, shape: Value) -> list[Any]:
+    return list(x.popped(n))
+
+
+@rows("TensorListGather")
+def list_gather(n: TfLayer, x: TensorList, indices: Value, shape: Value) -> Value:
+    return gathered(n, x.stacked(n), indices)
+
+
+@rows("TensorListScatterIntoExistingList")
+def list_scatter(n: TfLayer, x: TensorList, items: Value, indices: Value) -> TensorList:
+    stack = x.stacked(n)
+    places = reshape(n, n.cast(indices, i64), [(indices, 0), 1])
+    return replace(x, stack=n(nn.ScatterNd(stack, places, items)), items={})
+
+
+# Arrays of TensorFlow 1: the flow is the list.
+
+
+@rows("TensorArrayV3")
+def array(n: TfLayer, size: Value) -> list[Any]:
+    known = n.known(size)
+    number = n.cast(as_scalar(n, size), i64) if known is None else int(known)
+    grows = n.flag("dynamic_size")
+    found = TensorList(n.element("dtype"), number, n.shape("element_shape"), grows=grows)
+    return [found, found]
+
+
+@rows("TensorArrayReadV3")
+def array_read(n: TfLayer, handle: Any, index: Value, flow: TensorList) -> Value:
+    return flow.item(n, index)
+
+
+@rows("TensorArrayWriteV3")
+def array_write(n: TfLayer, handle: Any, index: Value, item: Value, flow: TensorList) -> TensorList:
+    return flow.with_item(n, index, item, flow.grows)
+
+
+@rows("TensorArraySizeV3")
+def array_size(n: TfLayer, handle: Any, flow: TensorList) -> Value:
+    return n.cast(flow.length(n), i32)
+
+
+@rows("TensorArrayGatherV3")
+def array_gather(n: TfLayer, handle: Any, indices: Value, flow: TensorList) -> Value:
+    return gathered(n, flow.stacked(n), indices)
+
+
+@rows("TensorArrayScatterV3")
+def array_scatter(
+    n: TfLayer, handle: Any, indices: Value, items: Value, flow: TensorList
+) -> TensorList:
+    known = n.known(indices)
+    if known is not None and list(known) == list(range(len(known))) == list(range(_count(flow))):
+        return replace(flow, stack=items, items={}, shape=items.type.shape[1:])
+    if known is None:
+        # Exporters unstack by a range of the first dimension.
+        return TensorList.of(n, items)
+    base = replace(flow, shape=items.type.shape[1:]).stacked(n)
+    places = reshape(n, n.cast(indices, i64), [(indices, 0), 1])
+    return replace(flow, stack=n(nn.ScatterNd(base, places, items)), items={})
+
+
+def _count(x: TensorList) -> int:
+    return x.count if isinstance(x.count, int) else -1
