@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
+from os.path import exists
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,12 +64,14 @@ def _load(model: Any, choices: Mapping[str, Any], progress: Progress | None) -> 
         module = model.clone()
         mark_entry(module)
         return module
+    if isinstance(model, str) and "\n" in model:
+        raise NncError("expected the path of a model, not its text: nnc.parse makes IR of text")
     if isinstance(model, str | Path):
         path = Path(model)
         if path.suffix == ".mlir" and not _is_model(path):
             _reject(choices)
             return _read_ir(path)
-        if not path.exists():
+        if not exists(path):
             raise NncError(f"cannot read '{path}': no such file")
     from ..frontends.formats import import_model
 
@@ -87,7 +90,7 @@ def _is_model(path: Path) -> bool:
     from ..frontends.common.source import Source
     from ..frontends.detection.stablehlo import is_it
 
-    return path.exists() and is_it(Source(path))
+    return exists(path) and is_it(Source(path))
 
 
 def _reject(choices: Mapping[str, Any]) -> None:

@@ -17,10 +17,11 @@ def read_text(path: Path) -> str:
     """The text of a file. Raises NncError where it cannot be read, or is no UTF-8."""
     try:
         return path.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise NncError(f"cannot read '{path}': {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise NncError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    except (OSError, ValueError) as error:  # a name with a zero is a ValueError
+        reason = getattr(error, "strerror", None) or error
+        raise NncError(f"cannot read '{path}': {reason}") from None
 
 
 def write_whole(path: Path, *parts: Part) -> None:

@@ -653,3 +653,14 @@ def test_a_model_that_cannot_fail_has_no_table(tmp_path: Path):
     module = run_stages(load_module(static))
     assert "nn.failures" not in module.attributes
     assert not any("failure" in str(op.properties.get("sym_name")) for op in module.body_block)
+
+
+@pytest.mark.parametrize("suffix", ["", ".onnx", ".mlir"])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("x" * 5000, "cannot read"), ("a\0b", "cannot read"), ("module {\n}\n", "nnc.parse")],
+    ids=["long", "nul", "text"],
+)
+def test_a_string_that_is_no_path(name, said, suffix):
+    with pytest.raises(NncError, match=said):
+        nnc.compile(name + suffix)

@@ -140,7 +140,7 @@ def open_cases():
         yield pytest.param(name, device, shape, marks=marks, id=f"{name}-{device}-{shape}")
 
 
-@pytest.mark.parametrize(("name", "device", "shape"), open_cases())
+@pytest.mark.parametrize(("name", "device", "shape"), list(open_cases()))
 def test_open_extents(name, device, shape):
     """Groups at the edges mask what is beyond."""
     module, subject = for_device(device, OPEN[name])
