@@ -25,7 +25,7 @@ PASS_MODULES: dict[str, str] = {
     "lower-to-linalg": ".nn_to_linalg",
     "place-buffers": "..memory.place_buffers",
     "align-arguments": "..memory.align_arguments",
-    "align-rows": "..memory.align_rows",
+    "align-rows": "..kernels.align_rows",
     "call-device": "..memory.call_device",
     "mark-in-place": "..kernels.mark_in_place",
     "merge-dimensions": "..kernels.merge_dimensions",

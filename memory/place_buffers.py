@@ -13,8 +13,8 @@ from ..ir.core import Block, BlockArgument, IRMapping, Operation, Value
 from ..ir.passes import Pass, PassContext
 from ..ir.traits import is_erasable
 from ..ir.types import FunctionType, MemRefType
+from ..ir.value_classes import ValueClasses
 from .device_note import device_note
-from .value_classes import ValueClasses
 
 _STRUCTURE = (scf.If, scf.For, scf.While, scf.IndexSwitch, scf.ExecuteRegion)
 _NO_ACCESS = (

@@ -24,9 +24,9 @@ from ..ir.core import Operation, Value
 from ..ir.passes import Pass, PassContext, option
 from ..ir.rewriting import constant_int
 from ..ir.types import FunctionType, MemRefType
+from ..ir.value_classes import ValueClasses
 from ..targets.attribute import target_of
 from ..targets.groups import GroupMachine
-from .value_classes import ValueClasses
 
 
 @dataclass(frozen=True)
