@@ -12,6 +12,7 @@ from ..c.language import COMBINED, LANES, RESERVED, SCALARS, TEMPLATES
 from ..source.kernels import Kernels, print_kernels
 from ..source.language import Language
 from ..source.module import numbers_text
+from .conditions import OpenClPrinter
 
 _FENCE = "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE"
 _OWN = """
@@ -45,6 +46,7 @@ _TEMPLATES = {name: text for name, text in TEMPLATES.items() if name not in _NOT
     "kernel": (
         "__kernel __attribute__((reqd_work_group_size({threads}, 1, 1)))\nvoid {name}({parameters})"
     ),
+    "kept": "NNC_KEPT {T} {name} = {0};",
     "memory": "__global uchar *{restrict}{name}",
     "place": "const ulong {name}",
     "word": "const long {name}",
@@ -232,7 +234,7 @@ OPENCL_C = Language(
 def opencl_kernels(kernels: Any) -> Kernels:
     """A module of kernels as text. Raises PassError."""
     language = replace(OPENCL_C, needed={})
-    found = print_kernels(kernels, language)
+    found = print_kernels(kernels, language, OpenClPrinter)
     prelude = (Path(__file__).parent / "prelude.h").read_text() + numbers_text()
     text = "\n".join((prelude, "".join(language.needed.values()), found.text))
     return replace(found, text=text)

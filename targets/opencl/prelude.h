@@ -17,6 +17,12 @@ typedef ulong uint64_t;
 #define INT32_MIN INT_MIN
 #define INT64_MIN LONG_MIN
 #define NNC_INLINE inline __attribute__((always_inline, unused))
+/* How a condition is declared in a kernel with barriers: PoCL must not infer one from another. */
+#if defined(POCL_DEVICE_ADDRESS_BITS)
+#define NNC_KEPT const volatile
+#else
+#define NNC_KEPT const
+#endif
 
 /* The bits of floats. */
 #define u32_of_f32(x) as_uint(x)

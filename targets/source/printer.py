@@ -215,9 +215,13 @@ class FunctionPrinter(Printing):
         self.depth -= 1
         self.line("}")
 
-    def constant(self, kind: str, name: str, text: str) -> None:
+    def constant(self, kind: str, name: str, text: str, template: str = "constant") -> None:
         """Declare a name for what an expression gives."""
-        self.line(self.language.templates["constant"].format(stripped(text), T=kind, name=name))
+        self.line(self.language.templates[template].format(stripped(text), T=kind, name=name))
+
+    def template_of(self, value: Value) -> str:
+        """Which of the language's templates declares the name of a value."""
+        return "constant"
 
     def local(self, name: str, buffer: Value) -> None:
         """Declare an array of the function's, at its start."""
@@ -236,7 +240,8 @@ class FunctionPrinter(Printing):
         name = self.fresh(
             value.name_hint if value.name_hint and not value.name_hint.isdigit() else "v"
         )
-        self.constant(self.language.type(type, mask), name, expression)
+        kind = self.language.type(type, mask)
+        self.constant(kind, name, expression, self.template_of(value))
         self.values[value] = name
         return name
 
@@ -362,7 +367,7 @@ def without_unused(lines: Sequence[str]) -> list[str]:
     return kept[::-1]
 
 
-_DECLARED = re.compile(r" +(?:const )?\w+ (?:\*const )?(\w+) = ")
+_DECLARED = re.compile(r" +(?:const |NNC_KEPT )?\w+ (?:\*const )?(\w+) = ")
 
 
 def _blank(type: MemRefType) -> Buffer:

@@ -152,6 +152,26 @@ def test_not_a_number_and_infinities():
         np.testing.assert_allclose(got, want, rtol=1e-6)
 
 
+@pytest.mark.parametrize("target", ["opencl-cpu", "opencl-intel"])
+@pytest.mark.parametrize(("rows", "heads"), [(17, 2), (17, 4), (19, 4)])
+def test_attention_with_odd_rows(rows, heads, target):
+    """A thread has none or one column more than others, and then stands at barriers (PoCL 3.1)."""
+    rng, shape = np.random.default_rng(0), (1, heads, rows, 8)
+    q, k, v = (rng.standard_normal(shape).astype("f") for _ in range(3))
+    tensors = [helper.make_tensor_value_info(n, TensorProto.FLOAT, shape) for n in "qkvy"]
+    nodes = [
+        helper.make_node("Transpose", ["k"], ["turned"], perm=[0, 1, 3, 2]),
+        helper.make_node("MatMul", ["q", "turned"], ["scores"]),
+        helper.make_node("Softmax", ["scores"], ["shares"]),
+        helper.make_node("MatMul", ["shares", "v"], ["y"]),
+    ]
+    graph = helper.make_graph(nodes, "attention", tensors[:3], tensors[3:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
+    scores = np.exp(q.astype("d") @ k.astype("d").swapaxes(2, 3))
+    wanted = scores / scores.sum(-1, keepdims=True) @ v
+    np.testing.assert_allclose(nnc.compile(model, target=target)(q, k, v), wanted, atol=1e-5)
+
+
 def test_control_flow_of_the_host():
     """A loop whose condition a kernel computes: the host looks at what is in the device's memory."""
     body = helper.make_graph(
