@@ -207,13 +207,16 @@ class Heuristics(Shaping):
     def blocks(self, group: Group, stream: Stream) -> None:
         """Short rows of a packed matrix, one after the other, into results in registers.
 
-        Several rows in a step accumulate apart, so that additions do not wait for each other.
+        Where memory holds the matrix, several blocks are read side by side. Where these are too few
+        sums for the units, several rows in a step accumulate apart, so that additions do not wait
+        for each other.
         """
         host, writer = group.host, self.writer
         roots = {l.dims[0]: l for l in self.free(host)}
         lanes = self.machine.lanes(widest_element(host))
         extents = [e for e in host.extents if isinstance(e, int)]
-        chains = prod(extents[d] for d in (*stream.readers, stream.lane_dim)) // lanes
+        side = self.blocks_together(host, stream)
+        chains = side * prod(extents[d] for d in (*stream.readers, stream.lane_dim)) // lanes
         wanted = 2 * self.machine.fma_latency * self.machine.full_width_units
         most = (self.machine.vector_registers - 2 * self.costs.tiles.streaming_registers) // chains
         most = max(1, min(ceil(wanted / chains), most))
@@ -226,18 +229,52 @@ class Heuristics(Shaping):
         if self.innermost(host, parallel) is None:  # no place for other stages
             self.tiled(group)
             return
+        within: list[Loop] = []
+        if side > 1:
+            blocks = roots[stream.block_dims[-1]]
+            place = outer.index(blocks)
+            outer[place], block = writer.put(split, blocks, side)
+            parallel[parallel.index(blocks)] = outer[place]
+            within = [block]
         rows, row = writer.put(split, roots[stream.row_dim], apart)
         copies, vector = self.split_lanes(roots[stream.lane_dim], lanes)
-        writer.reorder([*outer, rows, row, *readers, copies, vector])
+        writer.reorder([*outer, rows, row, *within, *readers, copies, vector])
         writer.put(unroll, row, partial=True)
-        for loop in (*readers, copies):
+        for loop in (*within, *readers, copies):
             writer.put(unroll, loop)
         writer.put(vectorize, vector)
         writer.put(accumulate, rows)
         self.parallelize(parallel, max(prod(extents) / lanes, stream.cycles(self.machine)))
-        self.ask_ahead(host, stream)
+        if side == 1 or self.costs.loops.streams_ask:
+            self.ask_ahead(host, stream)
         self.join(group, parallel)
         self.feed(group, parallel, Tile(stream.lane_dim, lanes))
+
+    def blocks_together(self, host: Stage, stream: Stream) -> int:
+        """How many blocks of a matrix are read side by side, each in a stream of its own.
+
+        Where the second cache does not hold the matrix, as many as registers hold the results of, or
+        two, as results that go through the first cache are faster than one stream.
+        """
+        costs, machine = self.costs.loops, self.machine
+        if not stream.block_dims:
+            return 1
+        count, *around = (host.extents[d] for d in reversed(stream.block_dims))
+        rows = [host.extents[d] for d in (*stream.readers, stream.lane_dim)]
+        assert isinstance(count, int)
+        vectors = prod(e for e in rows if isinstance(e, int)) // machine.lanes(widest_element(host))
+        registers = machine.vector_registers - 2 * self.costs.tiles.streaming_registers
+        most = max(2, registers // vectors)
+
+        def fits(size: int) -> bool:
+            whole = count % size == 0
+            return whole or (not around and count >= costs.even_iterations * size)
+
+        sizes = [n for n in range(min(most, 2 * costs.stream_blocks), 1, -1) if fits(n)]
+        far = stream.size > costs.cache_filled * machine.l2_bytes
+        wanted = next((n for n in sizes if far and n <= costs.stream_blocks), 1)
+        others = [n for n in (*sizes, 1) if n != wanted]
+        return self.choices.choose(f"blocks {host.index}", wanted, lambda: others, most=3)
 
     def even_rows(self, rows: int, chains: int, most: int) -> int:
         """How many rows accumulate apart: as many as leave no remainder, if no unit then waits."""

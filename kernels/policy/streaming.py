@@ -24,6 +24,8 @@ class Stream:
     """Units: bytes."""
     number: int
     """Which of the stage's inputs it is."""
+    block_dims: tuple[int, ...]
+    """Dimensions of more than one step that the matrix depends on besides, its blocks."""
 
     def cycles(self, machine: Processor) -> float:
         """The cycles of reading the matrix from the cache that holds it between two calls."""
@@ -67,5 +69,6 @@ def stream_of(stage: Stage, machine: Processor) -> Stream | None:
         far = size > (machine.l1_bytes if narrow else machine.l2_bytes)
         few = prod(sizes[d] for d in readers) <= costs.stream_readers
         if few and far and sizes[row] >= 2 * costs.stream_rows:
-            return Stream(lane, row, readers, narrow, size, access.number)
+            blocks = tuple(d for d in used if d not in (lane, row) and sizes[d] > 1)
+            return Stream(lane, row, readers, narrow, size, access.number, blocks)
     return None
