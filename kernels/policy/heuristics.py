@@ -244,11 +244,19 @@ class Heuristics(Shaping):
             writer.put(unroll, loop)
         writer.put(vectorize, vector)
         writer.put(accumulate, rows)
-        self.parallelize(parallel, max(prod(extents) / lanes, stream.cycles(self.machine)))
+        self.parallelize(parallel, self.streaming_work(group, stream, prod(extents) / lanes))
         if side == 1 or self.costs.loops.streams_ask:
             self.ask_ahead(host, stream)
         self.join(group, parallel)
         self.feed(group, parallel, Tile(stream.lane_dim, lanes))
+
+    def streaming_work(self, group: Group, stream: Stream, cycles: float) -> float:
+        """What decides whether cores share a product: no more than reading a matrix in one core's
+        second cache takes, as that is where its own core finds it at the next call.
+        """
+        if stream.size <= self.machine.l2_bytes:
+            return max(cycles, stream.cycles(self.machine))
+        return self.work(group.maps, cycles)
 
     def blocks_together(self, host: Stage, stream: Stream) -> int:
         """How many blocks of a matrix are read side by side, each in a stream of its own.
