@@ -261,8 +261,7 @@ class Heuristics(Shaping):
     def blocks_together(self, host: Stage, stream: Stream) -> int:
         """How many blocks of a matrix are read side by side, each in a stream of its own.
 
-        Where the second cache does not hold the matrix, as many as registers hold the results of, or
-        two, as results that go through the first cache are faster than one stream.
+        As many as registers hold the results of, where the second cache does not hold the matrix.
         """
         costs, machine = self.costs.loops, self.machine
         if not stream.block_dims:
@@ -271,8 +270,7 @@ class Heuristics(Shaping):
         rows = [host.extents[d] for d in (*stream.readers, stream.lane_dim)]
         assert isinstance(count, int)
         vectors = prod(e for e in rows if isinstance(e, int)) // machine.lanes(widest_element(host))
-        registers = machine.vector_registers - 2 * self.costs.tiles.streaming_registers
-        most = max(2, registers // vectors)
+        most = machine.vector_registers // vectors
 
         def fits(size: int) -> bool:
             whole = count % size == 0
