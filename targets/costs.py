@@ -122,9 +122,9 @@ class LoopCosts:
     """Blocks of a packed matrix that are read side by side from memory: one core has more lines
     under way in several streams than in one. Source: 154 MB in one, two, four, six streams take
     12.1, 8.7, 8.6 and 7.9 ms on a Zen 3."""
-    streams_ask: bool = True
-    """Whether such streams ask for lines ahead."""
-    stream_vectors: int = 4
+    asked_streams: int = 4
+    """Such streams up to which asking for lines ahead pays."""
+    stream_vectors: int = 8
     """Vectors in a row, up to which the results of a whole row stay in registers."""
     clearly_better: float = 0.8
     """Part of the predicted cycles of one schedule that a less promising one must stay below.

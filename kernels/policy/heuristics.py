@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from math import ceil, prod
+from math import ceil
 
 from ...targets.processor import Processor
 from ..model.lanes import unvectorizable
 from ..model.nest import depends
 from ..model.plan import Loop
 from ..model.stages import Stage, expected
-from ..primitives.accumulate import accumulate
 from ..primitives.cache import cache
 from ..primitives.fuse import fuse
-from ..primitives.prefetch import prefetch
 from ..primitives.split import split
 from ..primitives.unroll import unroll
-from ..primitives.vectorize import vectorize
 from .bodies import widest_element
 from .chains import Chain
 from .choices import Choices
 from .copies import order_of_copy, worthwhile
 from .grouping import Group
-from .shaping import Shaping
 from .squares import copy_by_squares
-from .streaming import Stream, stream_of
+from .stream_shaping import StreamShaping
+from .streaming import Stream
 from .tile_costs import Tile
 from .tiles import TileModel
 from .work import even_share
 from .writer import ScheduleWriter
 
 
-class Heuristics(Shaping):
+class Heuristics(StreamShaping):
     """Schedules groups of stages, one after the other, through a writer."""
 
     def __init__(
@@ -96,13 +93,6 @@ class Heuristics(Shaping):
 
         return self.choices.choose(f"block {chain.host.index}", size, others, most=4)
 
-    def stream(self, stage: Stage) -> Stream | None:
-        """The matrix that a stage is to stream through, if any."""
-        stream = stream_of(stage, self.machine)
-        if stream is not None and self.choices.either(f"stream {stage.index}", True):
-            return stream
-        return None
-
     def dealt(self, whole: list[Loop], last: Loop, block: int) -> int | None:
         """The block size with which each core gets its share, where outer loops do not give it.
 
@@ -123,11 +113,7 @@ class Heuristics(Shaping):
         match group.kind:
             case "tile":
                 stream = self.stream(group.host)
-                if stream is not None and stream.is_narrow:
-                    self.blocks(group, stream)
-                elif stream is not None:
-                    self.streamed(group, stream)
-                else:
+                if stream is None or not self.streamed(group, stream):
                     self.tiled(group)
             case "row":
                 self.rows(group)
@@ -164,6 +150,18 @@ class Heuristics(Shaping):
         for made in copies:
             self.feed_copy(made, host, parallel, tile)
 
+    def streamed(self, group: Group, stream: Stream) -> bool:
+        """A host that reads one large matrix; whether there is place for the other stages."""
+        shape = self.blocks if stream.is_narrow else self.rows_side_by_side
+        loops = shape(group, stream)
+        if loops is None:
+            return False
+        self.join(group, loops)
+        self.feed(
+            group, loops, Tile(stream.lane_dim, self.machine.lanes(widest_element(group.host)))
+        )
+        return True
+
     def join(self, group: Group, loops: list[Loop]) -> None:
         """Compute the members of a group in the innermost of these loops of the host."""
         at = self.innermost(group.host, loops)
@@ -172,138 +170,6 @@ class Heuristics(Shaping):
                 self.writer.put(fuse, stage, at)
             else:
                 self.alone(stage)
-
-    def streamed(self, group: Group, stream: Stream) -> None:
-        """Rows of a large matrix side by side, over a chunk of results that stays in cache."""
-        host, writer = group.host, self.writer
-        roots = {l.dims[0]: l for l in self.free(host)}
-        lanes = self.machine.lanes(widest_element(host))
-        extent = host.extents[stream.lane_dim]
-        assert isinstance(extent, int)
-        width = 2 * lanes
-        # As many chunks for each core, of nearly the same size.
-        cores = self.machine.cores
-        chunks = cores * -(-extent // (cores * self.costs.loops.stream_results))
-        chunk = max(width, -(-extent // (chunks * width)) * width)
-        together = self.rows_together(host, self.costs.loops.stream_rows)
-        rows, row = writer.put(split, roots[stream.row_dim], together)
-        columns, inner = writer.put(split, roots[stream.lane_dim], chunk)
-        tiles, inner = writer.put(split, inner, width, names=(f"{inner.name}t", f"{inner.name}i"))
-        copies, vector = self.split_lanes(inner, lanes)
-        taken = (stream.row_dim, stream.lane_dim)
-        rest = [l for d, l in roots.items() if d not in taken]
-        readers = [l for l in rest if l.dims[0] in stream.readers]
-        outer = [l for l in rest if l not in readers]
-        writer.reorder([*outer, columns, rows, tiles, row, *readers, copies, vector])
-        for loop in (row, *readers, copies):
-            writer.put(unroll, loop)
-        writer.put(vectorize, vector)
-        writer.put(accumulate, row)
-        work = self.work(group.maps, prod(e for e in host.extents if isinstance(e, int)) / lanes)
-        self.parallelize([l for l in (*outer, columns) if not l.is_reduction], work)
-        self.join(group, [columns])
-        self.feed(group, [*outer, columns], Tile(stream.lane_dim, lanes))
-
-    def blocks(self, group: Group, stream: Stream) -> None:
-        """Short rows of a packed matrix, one after the other, into results in registers.
-
-        Where memory holds the matrix, several blocks are read side by side. Where these are too few
-        sums for the units, several rows in a step accumulate apart, so that additions do not wait
-        for each other.
-        """
-        host, writer = group.host, self.writer
-        roots = {l.dims[0]: l for l in self.free(host)}
-        lanes = self.machine.lanes(widest_element(host))
-        extents = [e for e in host.extents if isinstance(e, int)]
-        side = self.blocks_together(host, stream)
-        chains = side * prod(extents[d] for d in (*stream.readers, stream.lane_dim)) // lanes
-        wanted = 2 * self.machine.fma_latency * self.machine.full_width_units
-        most = (self.machine.vector_registers - 2 * self.costs.tiles.streaming_registers) // chains
-        most = max(1, min(ceil(wanted / chains), most))
-        apart = self.rows_together(host, self.even_rows(extents[stream.row_dim], chains, most))
-        taken = (stream.row_dim, stream.lane_dim)
-        rest = [l for d, l in roots.items() if d not in taken]
-        readers = [l for l in rest if l.dims[0] in stream.readers and l.extent != 1]
-        outer = [l for l in rest if l not in readers]
-        parallel = [l for l in outer if not l.is_reduction]
-        if self.innermost(host, parallel) is None:  # no place for other stages
-            self.tiled(group)
-            return
-        within: list[Loop] = []
-        if side > 1:
-            blocks = roots[stream.block_dims[-1]]
-            place = outer.index(blocks)
-            outer[place], block = writer.put(split, blocks, side)
-            parallel[parallel.index(blocks)] = outer[place]
-            within = [block]
-        rows, row = writer.put(split, roots[stream.row_dim], apart)
-        copies, vector = self.split_lanes(roots[stream.lane_dim], lanes)
-        writer.reorder([*outer, rows, row, *within, *readers, copies, vector])
-        writer.put(unroll, row, partial=True)
-        for loop in (*within, *readers, copies):
-            writer.put(unroll, loop)
-        writer.put(vectorize, vector)
-        writer.put(accumulate, rows)
-        self.parallelize(parallel, self.streaming_work(group, stream, prod(extents) / lanes))
-        if side == 1 or self.costs.loops.streams_ask:
-            self.ask_ahead(host, stream)
-        self.join(group, parallel)
-        self.feed(group, parallel, Tile(stream.lane_dim, lanes))
-
-    def streaming_work(self, group: Group, stream: Stream, cycles: float) -> float:
-        """What decides whether cores share a product: no more than reading a matrix in one core's
-        second cache takes, as that is where its own core finds it at the next call.
-        """
-        if stream.size <= self.machine.l2_bytes:
-            return max(cycles, stream.cycles(self.machine))
-        return self.work(group.maps, cycles)
-
-    def blocks_together(self, host: Stage, stream: Stream) -> int:
-        """How many blocks of a matrix are read side by side, each in a stream of its own.
-
-        As many as registers hold the results of, where the second cache does not hold the matrix.
-        """
-        costs, machine = self.costs.loops, self.machine
-        if not stream.block_dims:
-            return 1
-        count, *around = (host.extents[d] for d in reversed(stream.block_dims))
-        rows = [host.extents[d] for d in (*stream.readers, stream.lane_dim)]
-        assert isinstance(count, int)
-        vectors = prod(e for e in rows if isinstance(e, int)) // machine.lanes(widest_element(host))
-        most = machine.vector_registers // vectors
-
-        def fits(size: int) -> bool:
-            whole = count % size == 0
-            return whole or (not around and count >= costs.even_iterations * size)
-
-        sizes = [n for n in range(min(most, 2 * costs.stream_blocks), 1, -1) if fits(n)]
-        far = stream.size > costs.cache_filled * machine.l2_bytes
-        wanted = next((n for n in sizes if far and n <= costs.stream_blocks), 1)
-        others = [n for n in (*sizes, 1) if n != wanted]
-        return self.choices.choose(f"blocks {host.index}", wanted, lambda: others, most=3)
-
-    def even_rows(self, rows: int, chains: int, most: int) -> int:
-        """How many rows accumulate apart: as many as leave no remainder, if no unit then waits."""
-        least = self.machine.fma_latency * self.machine.full_width_units
-        even = (n for n in range(most, 0, -1) if rows % n == 0 and n * chains >= least)
-        return next(even, most)
-
-    def ask_ahead(self, host: Stage, stream: Stream) -> None:
-        """Ask for a matrix that the second cache does not hold, before its blocks are read."""
-        costs, machine = self.costs.loops, self.machine
-        far = stream.size > costs.cache_filled * machine.l2_bytes
-        if self.choices.either(f"prefetch {host.index}", far and bool(costs.prefetch_passes)):
-            ahead = costs.prefetch_bytes // widest_element(host)
-            self.writer.put(prefetch, stream.number, host, ahead)
-
-    def rows_together(self, stage: Stage, count: int) -> int:
-        """How many rows of a matrix are read in one step: so many, or some other number."""
-        return self.choices.choose(
-            f"rows {stage.index}",
-            count,
-            lambda: [n for n in (2 * count, count // 2, count + 1, count - 1) if n > 0],
-            most=4,
-        )
 
     def caches(self, group: Group) -> list[Stage]:
         """Copies of operands that many rows of register tiles read: see `copies.worthwhile`."""

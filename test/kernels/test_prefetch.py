@@ -5,7 +5,7 @@ from math import ceil
 import nnc
 import numpy as np
 import pytest
-from nnc.dialects import memref, scf
+from nnc.dialects import math, memref, scf
 from nnc.driver.compile import mark_entry, run_stages
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
@@ -99,21 +99,30 @@ func.func @main(%x: tensor<1x{rows}xf32>, %w: tensor<{blocks}x{rows}x32xf32>) ->
 """  # fmt: skip
 
 
-@pytest.mark.parametrize("target", ["x86-64-v3", "x86-64-v4"])
-@pytest.mark.parametrize(
-    ("rows", "blocks", "is_asked"), [(256, 64, True), (255, 64, True), (256, 4, False)]
-)
-def test_matrices_beyond_the_second_cache_are_asked_for_by_lines(target, rows, blocks, is_asked):
-    """2 MB of 512 kB or 1 MB, in rows of 128 bytes: two lines, of two vectors or one each."""
+def row_loop(rows: int, blocks: int, target: str) -> scf.For:
+    """The loop over a matrix's rows in the product of one row with it."""
     module = nnc.parse(ROW.format(rows=rows, blocks=blocks))
     mark_entry(module)
     run_stages(module, target=target, last="vectors")
-    (loop,) = [
-        op for op in module.walk() if isinstance(op, scf.For) and op.results
-    ]  # fmt: skip
+    (loop,) = {op.parent_op for op in module.walk() if isinstance(op, math.Fma)}
+    return loop
+
+
+@pytest.mark.parametrize("target", ["x86-64-v3", "x86-64-v4"])
+@pytest.mark.parametrize(("rows", "blocks"), [(256, 64), (255, 64), (255, 68), (256, 4)])
+def test_matrices_beyond_the_second_cache_are_read_in_streams(target, rows, blocks):
+    """2 MB of 512 kB or 1 MB, in rows of 128 bytes: of four blocks side by side, which are asked
+    for by two lines each where that pays. Nearer ones are read block after block.
+    """
+    loop = row_loop(rows, blocks, target)
     lanes = 16 if target.endswith("4") else 8
-    sums = len(loop.results)  # a vector of results for each row that accumulates apart
-    together = sums * lanes // 32
-    assert rows % together == 0
+    products = sum(isinstance(op, math.Fma) for op in loop.walk())
     asked = sum(isinstance(op, memref.Prefetch) for op in loop.walk())
-    assert asked == (2 * together if is_asked else 0)
+    together = products * lanes // 32
+    if blocks > 4:
+        assert together == 4
+        assert len(loop.results) == products  # No two rows are added to the same sums in a step.
+        assert asked == (8 if target.endswith("4") else 0)
+    else:
+        assert rows % together == 0
+        assert asked == 0
