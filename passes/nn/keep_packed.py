@@ -4,6 +4,8 @@
     x @ transpose(w)                     ->   quantized_matmul(x, words(bytes), scale, offset)
     gather(w, i)                         ->   dequantize(gather(bytes, i), gather(scale, i), ..)
 
+Matrices of 8 bits whose columns have a scale each stay bytes for few rows: see `byte_columns.py`.
+
 See docs/decisions/0025-packed-weights.md.
 """
 
@@ -19,6 +21,7 @@ from ...ir.passes import Pass, PassContext, option
 from ...ir.types import TensorType, bf16, f16, f32
 from ...targets.attribute import target_of
 from .building import arranged, cast, element_of, is_arranged_constant, reshape, shape_of
+from .byte_columns import byte_columns
 from .integer_products import behind
 
 
@@ -36,7 +39,9 @@ class KeepPacked(
     %y = nn.matmul %x, %w
 
     The integers must be constant, in groups that fill words. Rows that are gathered are gathered
-    as integers. A module that wants its math as written keeps its products of floats.
+    as integers. A module that wants its math as written keeps its products of floats. A matrix of
+    8-bit integers with one scale, or one for each column, stays integers if no core holds it and
+    few rows are multiplied with it.
     """
 
     numerics = "rounding"
@@ -47,10 +52,12 @@ class KeepPacked(
         """Each product for itself."""
         if is_strict(op):
             return
-        block = target_of(op, self.target).machine.costs.layouts.block
+        machine = target_of(op, self.target).machine
         for user in list(op.walk()):
-            if isinstance(user, nn.Matmul) and (packed := packed_rows(user)) is not None:
-                multiply_words(user, packed, block)
+            if isinstance(user, nn.Matmul) and (
+                packed := packed_rows(user) or byte_columns(user, machine)
+            ):
+                multiply_words(user, packed, machine.costs.layouts.block)
                 context.statistic("products")
             elif isinstance(user, nn.Gather) and (packed := gathered_rows(user)) is not None:
                 gather_groups(user, packed)
