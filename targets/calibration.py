@@ -64,6 +64,8 @@ BOUNDS: Mapping[str, tuple[float, float]] = {
     "costs.tiles.combine_cycles": (LEAST, 100),
     "costs.tiles.transpose_cycles": (LEAST, 100),
     "costs.loops.prefetch_bytes": (256, 1 << 16),
+    "costs.loops.stream_blocks": (1, 16),
+    "costs.loops.asked_streams": (1, 16),
     "costs.operations.absf": (1, 20),
     "costs.operations.divf": (1, 200),
     "costs.operations.sqrt": (1, 200),
@@ -83,6 +85,7 @@ WHOLE = (
     "issue_width",
     "_per_cycle",
     "costs.operations.",
+    "stream",
 )
 """What names of whole numbers contain."""
 

@@ -29,7 +29,10 @@ WIDER: Mapping[str, float] = {
 }
 """The same of numbers, or of all below a name, that differ more on a quiet machine too."""
 
-SIZES = ("cores", "l1_bytes", "l2_bytes", "l3_bytes", "costs.loops.prefetch_bytes", "unit_bits")
+SIZES = (
+    *("cores", "l1_bytes", "l2_bytes", "l3_bytes", "unit_bits"),
+    *("costs.loops.prefetch_bytes", "costs.loops.stream_blocks", "costs.loops.asked_streams"),
+)
 """Numbers that are one of a few: what lies between their bounds is no disturbance."""
 
 NEAR = ("costs.operations", "costs.tiles.transpose_cycles")

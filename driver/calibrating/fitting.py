@@ -15,7 +15,7 @@ from statistics import median
 from ...targets.calibration import LEAST, Number
 from ...targets.processor import Processor
 from .functions import FUNCTIONS, OTHERS
-from .memories import AHEAD, levels, sizes
+from .memories import AHEAD, ASKED, STREAMS, levels, sizes
 from .numbers import Fitted, digits, number
 from .processors import widths
 from .sampling import Round
@@ -52,6 +52,7 @@ def fit(rounds: Sequence[Round], machine: Processor) -> Fitted:
     }
     numbers |= _caches(_curve(rounds, machine), machine)
     numbers |= _prefetch(rounds, machine)
+    numbers |= _streams(rounds, machine)
     if "memory_bandwidth" in numbers:  # which is that of this machine as it is, whatever else runs
         numbers["costs.runs.memory"] = Number(1.0, 1.0, 1.0)
     seen = [_observed(one, machine) for one in rounds]
@@ -229,6 +230,32 @@ def _prefetch(rounds: Sequence[Round], machine: Processor) -> dict[str, Number]:
         best = known
     each = [min(AHEAD, key=lambda bytes: one[f"ahead {bytes}"]) for one in rounds]
     return {"costs.loops.prefetch_bytes": Number(best, min(each), max(each))}
+
+
+def _streams(rounds: Sequence[Round], machine: Processor) -> dict[str, Number]:
+    """At how many places to read memory at once, and at how many to ask ahead: as described, where
+    nothing else is clearly better.
+    """
+    loops = machine.costs.loops
+    times = {n: median(one[f"streams {n}"] for one in rounds) for n in STREAMS}
+    best = min(STREAMS, key=times.__getitem__)
+    if loops.stream_blocks in times and times[best] > CLEARLY * times[loops.stream_blocks]:
+        best = loops.stream_blocks
+    each = [min(STREAMS, key=lambda n: one[f"streams {n}"]) for one in rounds]
+    found = {"costs.loops.stream_blocks": Number(best, min(*each, best), max(*each, best))}
+    if (asked := f"streams {ASKED} asked") in rounds[0]:
+        gains = [one[asked] / one[f"streams {ASKED}"] for one in rounds]
+        counts = [_asked(gain, loops.asked_streams) for gain in gains]
+        value = _asked(median(gains), loops.asked_streams)
+        found["costs.loops.asked_streams"] = Number(value, min(counts), max(counts))
+    return found
+
+
+def _asked(part: float, described: int) -> int:
+    """Streams up to which to ask ahead, where that takes such a part of the time without."""
+    if part < CLEARLY:
+        return max(ASKED, described)
+    return 1 if part > 1 / CLEARLY else described
 
 
 def _observed(one: Round, machine: Processor) -> dict[str, float]:

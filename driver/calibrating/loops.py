@@ -6,7 +6,6 @@ in the input, `%a0 ..` what is carried, `%n0 ..` what it becomes, `%init` the in
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -62,7 +61,7 @@ class Loop:
     the text is of inputs of any size: they are walked through whole, for so many elements in all.
     """
 
-    rows: Sequence[str]
+    rows: list[str]
     lanes: int
     size: int
     end: int
@@ -208,6 +207,26 @@ def reading_open(lanes: int, elements: int, total: int, ahead: int = 0) -> Loop:
     )
     rows[0] = "\n".join((*asked, rows[0]))
     return replace(loop, rows=rows, total=total)
+
+
+def reading_streams(lanes: int, elements: int, streams: int, ahead: int = 0) -> Loop:
+    """Sums of a buffer that is read at so many places at once, each of them going through its part.
+
+    Lines are asked for `ahead` elements before they are read. `streams` divides READERS.
+    """
+    loop, each, part = reading(lanes, elements, 1), READERS // streams, elements // streams
+    for i in range(READERS):
+        place = i % each * lanes + i // each * part
+        loop.rows[i] = loop.rows[i].replace(f"constant {i * lanes} :", f"constant {place} :")
+    asked = [
+        f"    %f{s}_{at} = arith.constant {s * part + ahead + at} : index\n"
+        f"    %g{s}_{at} = arith.addi %i, %f{s}_{at} : index\n"
+        f"    memref.prefetch %x[%g{s}_{at}], read, locality<3>, data : memref<{elements}xf32>"
+        for s in range(streams)
+        for at in range(0, each * lanes, LINE)
+    ]
+    rows = [*loop.rows[:-1], "\n".join((*asked, loop.rows[-1]))] if ahead else loop.rows
+    return replace(loop, rows=rows, end=part, step=each * lanes)
 
 
 LINE = 16

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...targets.processor import Processor
-from .loops import READERS, reading_by_all, reading_open
+from .loops import READERS, reading_by_all, reading_open, reading_streams
 from .measuring import EMPTY_OPEN, Experiment
 
 READ = 8 << 20
@@ -19,6 +19,11 @@ LEAST, MOST = 128 << 20, 1 << 30
 and no more than these."""
 AHEAD = (1024, 2048, 4096, 8192)
 """How many bytes ahead of reading lines are asked for."""
+
+STREAMS = (1, 2, 4, 8)
+"""At how many places memory is read at once."""
+ASKED = 4
+"""At how many of them lines are asked for ahead as well."""
 
 
 def sizes(machine: Processor) -> list[int]:
@@ -41,6 +46,11 @@ def memory_experiments(machine: Processor) -> Iterator[Experiment]:
     yield _read(machine, COLD_PART, "read memory", cold=cold)
     for bytes in AHEAD if machine.costs.loops.prefetch_passes else ():
         yield _read(machine, COLD_PART, f"ahead {bytes}", ahead=bytes // 4, cold=cold)
+    for streams in STREAMS:
+        yield _read_streams(machine, streams, f"streams {streams}", cold)
+    if machine.costs.loops.prefetch_passes:
+        ahead = machine.costs.loops.prefetch_bytes // 4
+        yield _read_streams(machine, ASKED, f"streams {ASKED} asked", cold, ahead)
     if machine.cores > 1:
         for name, size in levels(machine).items():
             own = size // machine.cores if name == "L3" else size
@@ -75,6 +85,18 @@ def _read(machine: Processor, size: int, name: str, *, ahead: int = 0, cold: int
         cold=cold,
         in_cycles=size <= machine.l2_bytes,
         agree=STEADY if size <= machine.l2_bytes else SHARED,
+    )
+
+
+def _read_streams(
+    machine: Processor, streams: int, name: str, cold: int, ahead: int = 0
+) -> Experiment:
+    lanes = machine.lanes(4)
+    step = READERS * lanes
+    elements = max(COLD_PART // 4 // step, 1) * step
+    loop = reading_streams(lanes, elements, streams, ahead)
+    return Experiment(
+        name=name, loop=loop, units=4 * elements, cold=cold, in_cycles=False, agree=SHARED
     )
 
 

@@ -70,7 +70,11 @@ def _is_per_column(parameter: Value, matrix: Value, is_turned: bool) -> bool:
     """Whether a constant is one number, or one for each column, of a matrix that it is beside."""
     shape, of = shape_of(parameter), shape_of(matrix)
     made = parameter.defined_by(nn.Cast)
-    if not is_arranged_constant(parameter if made is None else made.x) or len(of) != 2 or len(shape) > 2:
+    if (
+        not is_arranged_constant(parameter if made is None else made.x)
+        or len(of) != 2
+        or len(shape) > 2
+    ):
         return False
     padded = (*(1,) * (2 - len(shape)), *shape)
     column = 0 if is_turned else 1

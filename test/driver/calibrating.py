@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nnc.driver.calibrating.functions import FUNCTIONS, OTHERS
-from nnc.driver.calibrating.memories import AHEAD, levels, sizes
+from nnc.driver.calibrating.memories import AHEAD, ASKED, STREAMS, levels, sizes
 from nnc.driver.calibrating.processors import widths
 from nnc.driver.calibrating.sampling import Round
 from nnc.driver.calibrating.tiles import MORE
@@ -54,6 +54,11 @@ def times_of(real: Processor, described: Processor) -> Round:
     for ahead in AHEAD:
         better = 0.8 if ahead == costs.loops.prefetch_bytes else 1.0
         cycles[f"ahead {ahead}"] = better / real.memory_bandwidth
+    for streams in STREAMS:
+        better = 0.7 if streams == costs.loops.stream_blocks else 1.0
+        cycles[f"streams {streams}"] = better / real.memory_bandwidth
+    gain = 0.8 if costs.loops.asked_streams >= ASKED else 1.2
+    cycles[f"streams {ASKED} asked"] = gain * cycles[f"streams {ASKED}"]
     for name in (*levels(described), "memory"):
         cycles[f"all {name}"] = 2 / real.memory_bandwidth
     return {name: each * cycle for name, each in cycles.items()}

@@ -56,7 +56,7 @@ REAL = replace(
             gather_cycles=1.25, scattered_store_cycles=1.5, spill_cycles=3.5, combine_cycles=5.25,
             transpose_cycles=1.75,
         ),
-        loops=LoopCosts(prefetch_bytes=2048),
+        loops=LoopCosts(prefetch_bytes=2048, stream_blocks=2, asked_streams=4),
         threads=ThreadCosts(least_microseconds=5 * WAKING),
     ),
 )  # fmt: skip
