@@ -18,7 +18,7 @@ from ...ir.location import Location, UnknownLoc
 from ...ir.polynomial import Size
 from ...ir.rewriting import constant_value
 from ...ir.types import FloatType, MemRefType, Type, VectorType, i1, i32, index
-from ..model.stages import Extent, Extents
+from ..model.extents import Extent, Extents
 
 SECOND_LEVEL = 2
 """The locality of `memref.prefetch` that brings a line no nearer than the second-level cache."""

@@ -17,8 +17,9 @@ from ...dialects import linalg
 from ...ir.core import Operation, Value
 from ...ir.types import IntegerType, VectorType, element_type
 from ...targets.costs import OperationCosts
+from ..model.extents import expected
 from ..model.plan import Loop
-from ..model.stages import Stage, expected
+from ..model.stages import Stage
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,10 @@ from math import prod
 
 from ...ir.core import Value
 from ...targets.processor import Processor
+from ..model.extents import expected
 from ..model.nest import depends
 from ..model.plan import Plan
-from ..model.stages import Access, Stage, expected
+from ..model.stages import Access, Stage
 from .grouping import Group
 
 

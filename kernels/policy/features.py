@@ -18,10 +18,11 @@ from ...ir.decisions import Terms
 from ...ir.types import FloatType
 from ...targets.machine import Machine
 from ...targets.processor import Processor
+from ..model.extents import expected
 from ..model.nest import build_nest
 from ..model.places import place_nests
 from ..model.plan import Loop, Plan, iterations
-from ..model.stages import Stage, expected, stages_of
+from ..model.stages import Stage, stages_of
 from ..primitives.primitive import carry_out
 from .bodies import shares, widest_element
 from .candidates import discard_made

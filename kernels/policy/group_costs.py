@@ -15,8 +15,9 @@ from math import gcd, inf, prod
 
 from ...ir.decisions import Terms
 from ...targets.groups import GroupMachine
+from ..model.extents import expected
 from ..model.plan import Loop
-from ..model.stages import Stage, expected
+from ..model.stages import Stage
 from .bodies import shares, widest_element
 from .coalescing import (
     adjoining,

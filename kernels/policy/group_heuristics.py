@@ -9,9 +9,10 @@ from math import prod
 from ...dialects.schedule import GroupAxis
 from ...targets.groups import GroupMachine
 from ..codegen.tiles.contraction import factors_of
+from ..model.extents import expected
 from ..model.lanes import unvectorizable
 from ..model.plan import Loop, iterations
-from ..model.stages import Stage, expected, has_reuse
+from ..model.stages import Stage, has_reuse
 from ..primitives.bind import bind
 from ..primitives.cache import cache
 from ..primitives.fuse import fuse

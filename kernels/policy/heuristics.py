@@ -5,10 +5,11 @@ from __future__ import annotations
 from math import ceil, prod
 
 from ...targets.processor import Processor
+from ..model.extents import expected
 from ..model.lanes import unvectorizable
 from ..model.nest import depends
 from ..model.plan import Loop
-from ..model.stages import Stage, expected
+from ..model.stages import Stage
 from ..primitives.accumulate import accumulate
 from ..primitives.cache import cache
 from ..primitives.fuse import fuse

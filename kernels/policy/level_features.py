@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from math import log2, prod
 
 from ...targets.processor import Processor
+from ..model.extents import expected
 from ..model.plan import Loop, iterations
-from ..model.stages import Stage, expected
+from ..model.stages import Stage
 from .tile_costs import Tile
 
 

@@ -16,11 +16,12 @@ from ...ir.decisions import Terms
 from ...ir.types import FloatType
 from ...targets.fpga import FpgaMachine
 from ..codegen.tiles.contraction import factors_of
+from ..model.extents import expected
 from ..model.legality import IllegalScheduleError
 from ..model.nest import Node, build_nest
 from ..model.places import place_nests
 from ..model.plan import Loop, iterations
-from ..model.stages import Stage, expected, has_reuse, stages_of
+from ..model.stages import Stage, has_reuse, stages_of
 from ..primitives.fuse import fuse
 from ..primitives.inline import inline
 from ..primitives.pipeline import pipeline

@@ -8,8 +8,9 @@ from math import prod
 
 from ...ir.decisions import Terms
 from ...targets.processor import Processor
+from ..model.extents import expected
 from ..model.plan import Plan
-from ..model.stages import Stage, expected
+from ..model.stages import Stage
 from .bodies import shares, widest_element
 from .tile_costs import Tile, TileEstimate
 from .work import even_share, moving_cycles

@@ -18,8 +18,9 @@ from ...dialects import memref
 from ...ir.decisions import Terms
 from ...targets.processor import Processor
 from ..codegen.vectors.reads import is_interleaved
+from ..model.extents import expectation, expected
 from ..model.plan import Loop
-from ..model.stages import Stage, expectation, expected
+from ..model.stages import Stage
 from ..model.steps import power_of_two, remainders
 from .bodies import makes_integers, products, shares, steps_shared, widest_element
 from .operands import Operand, operands

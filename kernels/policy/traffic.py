@@ -8,7 +8,8 @@ from itertools import permutations
 from math import prod
 
 from ...targets.processor import Processor
-from ..model.stages import Access, Stage, expected
+from ..model.extents import expected
+from ..model.stages import Access, Stage
 from .operands import form_of
 
 MOST_PERMUTED = 4

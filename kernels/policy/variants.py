@@ -19,7 +19,8 @@ from ...ir.core import Block
 from ...ir.decisions import Terms
 from ...ir.diagnostics import NncError
 from ...targets.processor import Processor
-from ..model.stages import expected, stages_of
+from ..model.extents import expected
+from ..model.stages import stages_of
 from .candidates import Candidate, Policies, best, candidates
 from .choices import Choices, Told
 from .features import Described, Features, describe, features, kernel_features

@@ -8,8 +8,9 @@ from math import prod
 from ...dialects import memref
 from ...ir.core import Value
 from ...targets.processor import Processor
+from ..model.extents import expected
 from ..model.plan import Loop
-from ..model.stages import Stage, expected
+from ..model.stages import Stage
 
 
 def bytes_moved(stages: Iterable[Stage]) -> int:

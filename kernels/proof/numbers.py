@@ -17,7 +17,7 @@ from ...ir.lazy import np
 from ...ir.rewriting import constant_int
 from ...ir.traits import AllocatesMemory
 from ...ir.types import MemRefType
-from ..model.stages import UNKNOWN_EXTENT
+from ..model.extents import UNKNOWN_EXTENT
 
 
 class NotKnownError(Exception):

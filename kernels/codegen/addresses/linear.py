@@ -18,7 +18,7 @@ from ....ir.core import Operation, Value
 from ....ir.polynomial import Poly, Size, Symbol
 from ....ir.rewriting import constant_int
 from ....ir.types import IndexType, MemRefType
-from ...model.stages import Extent
+from ...model.extents import Extent
 
 MAX_TERMS = 16
 """A sum with more terms is a symbol of its own, so that products of sums stay small."""

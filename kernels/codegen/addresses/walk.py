@@ -10,7 +10,7 @@ from ....ir.polynomial import Poly, Size, Symbol
 from ....ir.rewriting import constant_int
 from ....ir.types import VectorType
 from ....targets.processor import Processor
-from ...model.stages import Extent
+from ...model.extents import Extent
 from ..code import Code, Scope
 from .linear import Forms, Index
 

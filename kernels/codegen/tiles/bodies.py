@@ -10,7 +10,8 @@ from ....ir.attributes import DenseElements
 from ....ir.core import IRMapping, Operation, Value
 from ....ir.traits import ConstantLike
 from ....ir.types import VectorType, index
-from ...model.stages import Access, Extents, Stage
+from ...model.extents import Extents
+from ...model.stages import Access, Stage
 from ..code import Code, make
 from ..combining import FUSED_TYPES
 from .axes import Axis, Tiled, shape_of, vector_type
