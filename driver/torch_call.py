@@ -16,7 +16,7 @@ import torch  # pyright: ignore[reportMissingImports]
 from ..frontends.common.complexes import outside
 from ..frontends.pytorch.live import as_array, hint_of, type_of
 from ..ir.diagnostics import NncError
-from ..ir.types import TensorType, Type
+from ..ir.types import TensorType, Type, row_major_strides
 from ..runtime.executable import Executable
 from ..runtime.model import Model
 
@@ -182,12 +182,8 @@ def _inverse(order: Sequence[int]) -> tuple[int, ...]:
 def dense_strides(value: torch.Tensor) -> tuple[int, ...]:
     """The strides of a tensor without gaps whose dimensions are in this one's order in memory."""
     order = _memory_order(value) or range(value.dim())
-    strides = [0] * value.dim()
-    step = 1
-    for axis in reversed(order):
-        strides[axis] = step
-        step *= value.shape[axis]
-    return tuple(strides)
+    strides = row_major_strides([value.shape[axis] for axis in order])
+    return tuple(strides[at] for at in _inverse(order))
 
 
 def _where(value: torch.Tensor) -> tuple[Any, ...]:

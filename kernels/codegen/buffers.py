@@ -10,7 +10,7 @@ from math import prod
 from ...dialects import memref, vector
 from ...ir.core import Block, Operation, Value
 from ...ir.polynomial import Size
-from ...ir.types import Type
+from ...ir.types import Type, row_major_strides
 from ...targets.processor import Processor
 from ..model.nest import Node, is_tile
 from ..model.plan import Loop, Plan
@@ -52,11 +52,7 @@ class Shrunk:
 
     def apply(self) -> None:
         """Give the accesses the strides of the smaller buffer."""
-        strides: list[Size] = []
-        step: Size = 1
-        for extent in reversed(self.extents):
-            strides.insert(0, step)
-            step = step * extent
+        strides = row_major_strides(self.extents)
         for access in self.dropped:
             access.restride(strides)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ...ir.core import Operation, Value
 from ...ir.polynomial import Poly, Size, Symbol
-from ...ir.types import MemRefType
+from ...ir.types import MemRefType, row_major_strides
 
 UNKNOWN_EXTENT = 1024
 """What models take an extent to be that is known only at run time."""
@@ -110,12 +110,9 @@ class Extents:
         """The strides of a buffer's dimensions. Units: elements."""
         type: MemRefType = buffer.type  # type: ignore[assignment]
         if type.layout is None:
-            strides: list[Size] = []
-            step: Size = 1
-            for dim in reversed(range(type.rank)):
-                strides.append(step)
-                step = step * self.of(buffer, dim)
-            return strides[::-1]
+            # Products list symbols in the order of their making: that of inner dimensions first.
+            extents = [self.of(buffer, dim) for dim in reversed(range(type.rank))]
+            return row_major_strides(extents[::-1])
         known = type.strides_and_offset()
         if known is None:
             raise ValueError(f"a layout without strides: {type}")

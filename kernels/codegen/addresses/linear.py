@@ -17,7 +17,7 @@ from ....dialects.memref.layouts import collapse, expand
 from ....ir.core import Operation, Value
 from ....ir.polynomial import Poly, Size, Symbol
 from ....ir.rewriting import constant_int
-from ....ir.types import IndexType, MemRefType
+from ....ir.types import IndexType, MemRefType, row_major_strides
 from ...model.extents import Extent
 
 MAX_TERMS = 16
@@ -117,7 +117,7 @@ class Forms:
             return None
         sizes = self._root_sizes(buffer)
         if type.layout is None:
-            strides = _contiguous(sizes)
+            strides = row_major_strides(sizes)
         else:
             strides = [
                 self.extent(buffer, i, "stride") if s is None else s for i, s in enumerate(found[0])
@@ -137,15 +137,6 @@ class Forms:
 
 def _terms(size: Size) -> dict:
     return size.terms if isinstance(size, Poly) else {(): size}
-
-
-def _contiguous(sizes: Sequence[Size]) -> list[Size]:
-    strides: list[Size] = []
-    step: Size = 1
-    for size in reversed(sizes):
-        strides.append(step)
-        step = step * size
-    return strides[::-1]
 
 
 # -- operations on index values --------------------------------------------------------------------

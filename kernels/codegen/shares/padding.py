@@ -11,7 +11,7 @@ from ....ir.affine import AffineConstant, AffineDim
 from ....ir.builder import Builder
 from ....ir.core import Operation, Value
 from ....ir.lazy import np
-from ....ir.types import MemRefType
+from ....ir.types import MemRefType, row_major_strides
 from ...model.transactions import DeviceMemory
 from ...model.trips import trips
 from .layouts import Layout
@@ -64,7 +64,7 @@ def pad_buffers(
             continue
         buffer.type = MemRefType(tuple(best), type.element_type, None, type.memory_space)
         for view in views:
-            view.move(_strides_of(best))
+            view.move(row_major_strides(best))
 
 
 Digits = tuple[int, ...]
@@ -128,7 +128,7 @@ def _view_of(op: Operation, shape: Sequence[int]) -> _View | None:
 def _digits(distance: int, shape: Sequence[int]) -> Digits:
     """A distance as steps along the dimensions of a buffer, as few as possible."""
     found = []
-    for stride in _strides_of(shape):
+    for stride in row_major_strides(shape):
         found.append(distance // stride)
         distance %= stride
     return tuple(found)
@@ -136,10 +136,6 @@ def _digits(distance: int, shape: Sequence[int]) -> Digits:
 
 def _distance(digits: Digits, strides: Sequence[int]) -> int:
     return sum(digit * stride for digit, stride in zip(digits, strides, strict=True))
-
-
-def _strides_of(shape: Sequence[int]) -> list[int]:
-    return [prod(shape[d + 1 :]) for d in range(len(shape))]
 
 
 def _is_plain(op: Operation) -> bool:
@@ -185,7 +181,7 @@ def _best_shape(
     """The shape with the fewest turns, and of equal ones the smallest."""
 
     def cost(rows: Sequence[int]) -> tuple[int, int]:
-        strides = _strides_of(rows)
+        strides = row_major_strides(rows)
         turns = sum(
             often
             * _turns(layout, whole, [_distance(d, strides) for d in along], size, threads, memory)

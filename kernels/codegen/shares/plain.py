@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
 from ....dialects import arith, gpu, memref, scf, ub, vector
 from ....dialects.arith import Constant
 from ....ir.builder import Builder
 from ....ir.core import IRMapping, Operation, Value
-from ....ir.types import MemRefType, VectorType
+from ....ir.types import MemRefType, VectorType, row_major_strides
 
 
 def make_plain(kernel: gpu.GPUFuncOp) -> None:
@@ -57,7 +56,7 @@ def through_memory(
     zero = at.insert(Constant.index(0)).result
     at.insert(vector.TransferWrite.of(value, buffer, [zero] * memory.rank))
     if tuple(shape) != (*outer, last):
-        strides = [prod(shape[d + 1 :]) for d in range(len(shape))]
+        strides = row_major_strides(shape)
         buffer = at.insert(memref.ReinterpretCast.of(buffer, 0, shape, strides)).results[0]
     beyond = at.insert(Constant.of(0, element)).result
     type = VectorType(tuple(shape), element)
