@@ -86,15 +86,14 @@ def _lengths_behind(n: CaffeLayer, x: Value, windows: Windows) -> list[int | Non
     None where there is none. Caffe leaves such windows out only where there is padding.
     """
     found: list[int | None] = []
-    for extent, kernel, stride in zip(
-        x.type.shape[2:], windows.kernel, windows.strides, strict=True
-    ):
+    sides = zip(x.type.shape[2:], windows.kernel, windows.strides, strict=True)
+    for axis, (extent, kernel, stride) in enumerate(sides):
         if any(windows.padding) or stride <= kernel:
             found.append(None)
         elif extent is None:
             raise n.error(f"strides of {stride} for windows of {kernel} need known extents")
         else:
-            length = extent - -(-(extent - kernel) // stride) * stride
+            length = extent - windows.starts(axis, extent)[-1]
             found.append(length if length <= 0 else None)
     return found
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ...common.vocabulary import *
+from ...common.windows import check_fit
 from ..layer import DarknetLayer, image, of_images, rows
 from .activations import activated
-from .weighted import blurred, check_fit, normalized
+from .weighted import blurred, normalized
 
 # -- single elements -------------------------------------------------------------------------------
 
@@ -154,10 +155,11 @@ def _windows(n: DarknetLayer, x: Value) -> tuple[Windows, tuple[int, int]]:
     padding = n.int("padding", size - 1)
     if size < 1 or min(strides) < 1:
         raise n.error(f"windows of {size} at strides {list(strides)}")
-    check_fit(n, x, size, padding)
     small, large = padding // 2, padding - padding // 2
+    pads = small, small, large, large
+    check_fit(n, x, (size, size), pads)
     inner = (1, 1) if n.int("antialiasing") else strides
-    return Windows((size, size), inner, (small, small, large, large)), strides
+    return Windows((size, size), inner, pads), strides
 
 
 @of_images("maxpool", "max")
