@@ -17,9 +17,9 @@ class Stream:
     lane_dim: int
     row_dim: int
     readers: tuple[int, ...]
-    """Parallel dimensions that the matrix does not depend on."""
+    """Parallel dimensions along which the matrix is read again."""
     is_narrow: bool
-    """Whether rows are short, as in a packed matrix, whose blocks follow one another."""
+    """Whether rows are as short as in a packed matrix, whose blocks are contiguous."""
     size: int
     """Units: bytes."""
     number: int
