@@ -135,7 +135,7 @@ class TileModel(TileEstimate):
         return sorted(dims, key=lambda d: d if d in windows else -d)
 
     def _transposable(self, lane_dim: int | None, others: list[int]) -> int | None:
-        """A dimension along which an operand is contiguous whose lanes are strided; None if none is.
+        """A dimension along which an operand is contiguous whose lanes are strided; else None.
 
         Only in elementwise stages: a block of it is loaded by rows and transposed in registers.
         """

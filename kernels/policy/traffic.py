@@ -137,7 +137,7 @@ class Traffic:
         return -(-extent // self._tile(group))
 
     def _even_trips(self, group: tuple[int, ...]) -> int:
-        """The iterations of a loop; 1 where the last one is clearly smaller than the others."""
+        """The iterations of a loop; 0 where the last one is clearly smaller than the others."""
         extent = prod(self.extents[d] for d in group)
         full, rest = divmod(extent, self._tile(group))
         return full if not rest or full >= self.costs.even_iterations else 0

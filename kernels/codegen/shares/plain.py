@@ -1,4 +1,4 @@
-"""What layouts need not know of, as what they do: rows as transfers, parallel loops as loops."""
+"""Operations that layouts do not know become others: loads transfers, parallel loops plain ones."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def through_memory(
 ) -> Value:
     """A vector in another layout or shape: written to a buffer of the group, and read again.
 
-    Rows of the buffer have so many elements more.
+    Rows of the buffer are `padding` elements longer.
     """
     element = value.type.element_type  # type: ignore[attr-defined]
     *outer, last = value.type.shape  # type: ignore[attr-defined]
@@ -64,7 +64,7 @@ def through_memory(
 
 
 def _keeps_dimensions(op: vector.ShapeCast) -> bool:
-    """Whether a cast only adds or drops dimensions of one element."""
+    """Whether a cast only adds or drops dimensions of extent 1."""
     source, result = (
         [extent for extent in type.shape if extent > 1] for type in (op.source.type, op.result.type)
     )
@@ -79,7 +79,7 @@ def _replace(op: Operation, new: Operation) -> None:
 
 
 def _as_loops(loop: scf.Parallel) -> None:
-    """A parallel loop as loops in one another."""
+    """Replace a parallel loop by nested loops."""
     rank = len(loop.body_block.args)
     at = Builder.before_op(loop)
     mapping = IRMapping()

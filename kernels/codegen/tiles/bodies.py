@@ -30,7 +30,8 @@ class Bodies:
         self._programs: dict[Stage, list[tuple[Operation, Operation | None]]] = {}
 
     def program(self, stage: Stage) -> list[tuple[Operation, Operation | None]]:
-        """The body's operations, an addition paired with a product that goes into it alone."""
+        """The body's operations in order; an addition is paired with a product that only it uses.
+        """
         known = self._programs.get(stage)
         if known is not None:
             return known
@@ -52,7 +53,7 @@ class Bodies:
     def run(
         self, stage: Stage, known: dict[Value, Tiled], at: Position, axes: Sequence[Axis]
     ) -> list[Tiled]:
-        """What the body yields, given the values of its arguments."""
+        """The values that the body yields, given those of its arguments."""
 
         def of(value: Value) -> Tiled:
             found = known.get(value)
@@ -90,7 +91,9 @@ class Bodies:
         like: Operation,
         axes: Sequence[Axis],
     ) -> Tiled:
-        """An operation, with the attributes of another one if that is of its class."""
+        """Apply an operation to operands of a tile, with the attributes of `like` if it has its
+        class.
+        """
         along = tuple(a for a in axes if any(a in t.axes for t in operands))
         values = [self.spread(t, along) for t in operands]
         type_ = vector_type(along, like.results[0].type)
@@ -136,7 +139,7 @@ class Bodies:
     # -- coordinates ---------------------------------------------------------------------------
 
     def coordinate(self, dim: int, at: Position, axes: Sequence[Axis]) -> Tiled:
-        """The value of a dimension at each point of the tile."""
+        """The coordinate along a dimension at each point of the tile."""
         code = self.code
         values, constant = self.coordinates.parts((dim,), None, at, axes)
         total: Value | int = constant
@@ -157,13 +160,13 @@ class Bodies:
     def index_op(
         self, op_class: type[Operation], a: Tiled, b: Tiled, axes: Sequence[Axis]
     ) -> Tiled:
-        """An operation on indices, in the outermost scope."""
+        """Apply an operation to indices, in the outermost scope that knows them."""
         along = tuple(x for x in axes if x in a.axes or x in b.axes)
         value = self.code.binary(op_class, self.spread(a, along), self.spread(b, along))
         return Tiled(value, along)
 
     def place_of(self, access: Access, at: Position, axes: Sequence[Axis]) -> Tiled:
-        """The flat index of what an access of any form touches."""
+        """The flat index of the element that an access touches, whatever its subscripts are."""
         indices = [self.expression(e, at, axes) for e in access.exprs]
         return self.flatten(access.strides, indices, axes)
 
@@ -191,7 +194,7 @@ class Bodies:
         raise TypeError(expr)
 
     def _combine(self, kind: str, a: Tiled, b: Tiled, natural: bool, axes: Sequence[Axis]) -> Tiled:
-        """One affine operation; natural numbers are divided as unsigned ones, which is cheap."""
+        """Apply one affine operation; `natural` operands are divided as unsigned numbers."""
         match kind:
             case "+":
                 return self.index_op(arith.AddI, a, b, axes)
@@ -207,7 +210,7 @@ class Bodies:
         return self.index_op(arith.SubI, a, self.index_op(arith.MulI, floor, b, axes), axes)
 
     def _load(self, op: memref.Load, operands: Sequence[Tiled], axes: Sequence[Axis]) -> Tiled:
-        """A load in the body: its place depends on data."""
+        """A load in the body, whose subscripts are computed."""
         buffer, *indices = operands
         if all(t.is_scalar for t in indices):
             values = [buffer.value, *(t.value for t in indices)]
