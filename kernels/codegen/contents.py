@@ -44,8 +44,7 @@ class Entry:
 
 
 class Contents(ABC):
-    """The known contents of memory: a table in each open scope, by keys of buffers that may alias.
-    """
+    """The known contents of memory: a table in each open scope, by keys of aliasing buffers."""
 
     def __init__(self, walk: HasScope) -> None:
         self.walk = walk
@@ -110,6 +109,5 @@ class Contents(ABC):
             tables.pop(alias, None)
 
     def table(self, alias: Hashable) -> dict[tuple, Entry]:
-        """The current scope's entries for buffers with this alias key, by the keys of their places.
-        """
+        """The current scope's entries for buffers with this alias key, by keys of places."""
         return self.walk.scope.entries.setdefault(alias, {})

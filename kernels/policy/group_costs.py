@@ -447,9 +447,7 @@ class GroupEstimate:
         return operand.elements(whole, None)
 
     def staged_bytes(self, sizes: Mapping[int, int], staging: Staging | None) -> int:
-        """Bytes of workgroup memory that a group needs, with room for longer rows (fewer
-        conflicts).
-        """
+        """Bytes of workgroup memory that a group needs, if rows get longer to avoid conflicts."""
         if staging is None:
             return 0
         part = {**{d: self.extents[d] for d in self.reductions}, **sizes}

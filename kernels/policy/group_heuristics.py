@@ -184,8 +184,7 @@ class GroupHeuristics(Heuristics):
     # -- tiles ---------------------------------------------------------------------------------
 
     def tiled(self, group: Group) -> None:
-        """Schedule a product by tiles; with `split`, groups share its sums, which a launch adds up.
-        """
+        """Schedule a product by tiles; with `split`, groups share its sums, which a launch adds."""
         host = group.host
         if not self.split or not has_reuse(host):
             super().tiled(group)
@@ -204,8 +203,7 @@ class GroupHeuristics(Heuristics):
         self.chosen[host] = self.chosen[combined]
 
     def partial_sums(self, host: Stage, model: GroupTiles, tile: Tile) -> Stage:
-        """Schedule a product whose groups each have a part of the sum. Returns the stage that adds.
-        """
+        """Schedule a product whose groups each have a part of the sum. Returns what adds these."""
         writer, dim = self.writer, model.step_dim
         assert dim is not None
         roots = writer.loops(host)
@@ -276,8 +274,7 @@ class GroupHeuristics(Heuristics):
     def window(
         self, stage: Stage, reductions: list[Loop], tile: Tile
     ) -> tuple[list[Loop], list[Loop]]:
-        """(unrolled, other reductions): as many steps of a sum at once as a thread loads elements.
-        """
+        """(unrolled, other reductions): a thread adds as many steps at once as it loads elements."""
         summed = [
             l for l in reductions if l.dims[-1] != tile.lane_dim and isinstance(l.extent, int)
         ]

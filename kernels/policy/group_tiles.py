@@ -87,9 +87,7 @@ class GroupTiles(GroupEstimate):
         return min(found, key=lambda one: one[0], default=(0.0, None))[1]
 
     def part_steps(self, whole: int, parts: int) -> int:
-        """How many steps each of `parts` parts of a sum has, so that their operands are whole
-        lines.
-        """
+        """How many steps each of `parts` parts of a sum has: operands are then whole lines."""
         line = max(self.width, self.machine.line_bytes // self.bytes)
         return -(-whole // (parts * line)) * line
 
@@ -115,8 +113,7 @@ class GroupTiles(GroupEstimate):
         ]
 
     def _can_be_staged(self, operand: Operand) -> bool:
-        """Whether groups can copy an operand: its part is a box of known size that threads share.
-        """
+        """Whether groups can copy an operand: its part is a box of known size, and shared."""
         access = operand.access
         if operand.count > 1 or not self._is_shared(operand):
             return False
@@ -138,9 +135,7 @@ class GroupTiles(GroupEstimate):
         return GroupTile(lanes[0], {lanes[0]: sizes[lanes[0]]}, threads)
 
     def lane_dims(self) -> list[int]:
-        """The dimensions along which results, else operands, are contiguous; else all parallel
-        ones.
-        """
+        """The dimensions along which results, else operands, are contiguous; else all."""
         able = [d for d in self.parallel if self.extents[d] > 1]
         written = [d for d in able if any(o.strides[d] == 1 for o in self.outputs)]
         return written or [d for d in able if any(o.strides[d] == 1 for o in self.inputs)] or able
@@ -204,8 +199,7 @@ class GroupTiles(GroupEstimate):
     # -- what is used once -------------------------------------------------------------------
 
     def _filled(self, lane_dim: int, elements: int) -> dict[int, int]:
-        """A tile of `elements` elements, contiguous ones first. Returns its extents by dimension.
-        """
+        """A tile of `elements` elements, contiguous ones first: its extents by dimension."""
         if self.stage.kinds[lane_dim] == "reduction":
             return {lane_dim: self._even(self.extents[lane_dim], elements)}
         others = [d for d in reversed(self.parallel) if d != lane_dim]

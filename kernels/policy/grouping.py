@@ -147,8 +147,7 @@ def _initializes(stage: Stage, host: Stage) -> bool:
 
 
 def _between(stage: Stage, group: Group, stages: Sequence[Stage]) -> list[Stage]:
-    """Stages outside of the group that stand between it and an earlier stage and use its buffers.
-    """
+    """Stages outside of the group, between it and an earlier stage, that use its buffers."""
     return [
         s
         for s in stages[stage.index + 1 : group.host.index]

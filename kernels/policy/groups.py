@@ -133,8 +133,7 @@ class Writing:
         return self.together(*(way in ways for way in ("fed", "staged", "split", "chained")))
 
     def leaves_room(self, found: Sequence[GroupCandidate]) -> bool:
-        """Whether a launch of the best candidate has fewer groups than the device can run at once.
-        """
+        """Whether a launch of the best candidate has fewer groups than can run at once."""
         legal = [one for one in found if not one.fault]
         most = self.machine.cores * self.machine.core_groups
         tiles = best(legal, self.machine).tiles if legal else ()

@@ -87,9 +87,7 @@ class Heuristics(Shaping):
             self.group(group)
 
     def block(self, chain: Chain) -> int:
-        """How many rows a block of a chain has: as many as the second cache holds, or as
-        overridden.
-        """
+        """How many rows a block of a chain has: what the second cache holds, unless overridden."""
         size, extent = chain.block(self.machine), expected(chain.host.extents[chain.shared[-1]])
         unit = 1 if chain.is_transform else self.costs.loops.block_rows
 
@@ -100,9 +98,7 @@ class Heuristics(Shaping):
         return self.choices.choose(f"block {chain.host.index}", size, others, most=4)
 
     def stream(self, stage: Stage) -> Stream | None:
-        """The matrix that a stage streams through, unless that is overridden; None where it has
-        none.
-        """
+        """The matrix that a stage streams through, unless overridden; None where it has none."""
         stream = stream_of(stage, self.machine)
         if stream is not None and self.choices.either(f"stream {stage.index}", True):
             return stream
@@ -143,8 +139,7 @@ class Heuristics(Shaping):
     # -- tile groups -----------------------------------------------------------------------------
 
     def tiled(self, group: Group) -> None:
-        """Schedule a host by register tiles; the other stages of its group work on the same tile.
-        """
+        """Schedule a host by register tiles; the other stages of its group work on the same."""
         host, writer = group.host, self.writer
         copies = self.copies.get(host)
         if copies is None:
@@ -181,8 +176,7 @@ class Heuristics(Shaping):
                 self.alone(stage)
 
     def streamed(self, group: Group, stream: Stream) -> None:
-        """Schedule a product that reads a large matrix row by row into results that stay in cache.
-        """
+        """Schedule a product that reads a large matrix row by row; its results stay in cache."""
         host, writer = group.host, self.writer
         roots = {l.dims[0]: l for l in self.free(host)}
         lanes = self.machine.lanes(widest_element(host))
@@ -248,8 +242,7 @@ class Heuristics(Shaping):
         self.feed(group, parallel, Tile(stream.lane_dim, lanes))
 
     def even_rows(self, rows: int, chains: int, most: int) -> int:
-        """How many rows have sums of their own, at most `most`: a divisor of `rows` if it suffices.
-        """
+        """How many rows have sums of their own, at most `most`; preferably a divisor of `rows`."""
         least = self.machine.fma_latency * self.machine.full_width_units
         even = (n for n in range(most, 0, -1) if rows % n == 0 and n * chains >= least)
         return next(even, most)
@@ -272,9 +265,7 @@ class Heuristics(Shaping):
         )
 
     def caches(self, group: Group) -> list[Stage]:
-        """Copy operands that many rows of register tiles read (`copies.worthwhile`). Returns the
-        copies.
-        """
+        """Copy operands that many rows of register tiles read. Returns the copies."""
         host = group.host
         made: list[Stage] = []
         if not self.use_caches:
@@ -378,8 +369,7 @@ class Heuristics(Shaping):
                 writer.put(fuse, stage, at)
 
     def row_tile(self, group: Group, roots: list[Loop]) -> Tile:
-        """The tile of a row group's host; its lanes lie across rows if that is best for all stages.
-        """
+        """The tile of a row group's host, with lanes across rows if that suits all stages."""
         host, rows = group.host, set(group.rows)
         tile = self.tile(host, roots)
         if tile.lane_dim is None or tile.lane_dim not in rows:

@@ -104,9 +104,7 @@ class _Copies:
         self.machine = machine
 
     def of(self, stage: Stage) -> tuple[int, int]:
-        """(dimension, number): so many iterations along it run at once, each in hardware of its
-        own.
-        """
+        """(dimension, number): so many iterations along it run at once, in separate hardware."""
         factors = factors_of(stage)
         if factors is None:
             return 0, 1

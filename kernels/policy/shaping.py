@@ -59,8 +59,7 @@ class Shaping:
         return sorted(loops, key=lambda l: l.dims)
 
     def within(self, stage: Stage, loops: Sequence[Loop], dims: set[int]) -> list[Loop]:
-        """The outermost of the loops around a stage and of `loops` that are all over `dims` alone.
-        """
+        """The outermost loops, of those around a stage and `loops`, that are over `dims` alone."""
         around = [*self.nested.get(stage, ()), *loops]
         return list(takewhile(lambda loop: dims.issuperset(loop.root.dims), around))
 
@@ -177,8 +176,7 @@ class Shaping:
         return [steps], [*outer, around]
 
     def _unrolled(self, stage: Stage, reductions: Sequence[Loop], tile: Tile) -> list[Loop]:
-        """The loops of a window that are unrolled around a tile, unless the decision is overridden.
-        """
+        """The loops of a window that are unrolled around a tile, unless that is overridden."""
         most = unrolled_window(reductions, prod(tile.copies.values()), self.costs.tiles)
         if not most:
             return most

@@ -30,8 +30,7 @@ from .unrolled import extents_of, unrolled_window
 
 @dataclass(frozen=True)
 class Tile:
-    """A register tile: lanes along `lane_dim` (None: scalars), copies by dimension, cost in cycles.
-    """
+    """A register tile: lanes along `lane_dim` (None: scalars), copies by dimension, cycles."""
 
     lane_dim: int | None
     lanes: int
@@ -438,8 +437,7 @@ class TileEstimate:
         return Loads(count * self.costs.gather_cycles * sum(vectors.widths), 0.0, registers)
 
     def _bandwidth(self, operand: Operand, tile: Tile) -> float:
-        """Bytes per cycle at which a tile loads an operand that the tile before it has loaded too.
-        """
+        """Bytes per cycle at which a tile loads an operand that the one before it loaded too."""
         machine, kinds = self.machine, self.stage.kinds
         if not self.has_reduction:
             return inf

@@ -55,8 +55,7 @@ class Traffic:
 
     @property
     def question(self) -> tuple[Hashable, ...]:
-        """A key that holds all that the best order depends on, within a kernel and for a machine.
-        """
+        """A key that holds all that the best order depends on, within a kernel, on a machine."""
         return (form_of(self.stage), tuple(sorted(self.sizes.items())), tuple(self.extents))
 
     def best_order(
@@ -143,8 +142,7 @@ class Traffic:
         return full if not rest or full >= self.costs.even_iterations else 0
 
     def cycles(self, order: Sequence[tuple[int, ...]], block: Block | None = None) -> float:
-        """Cycles of moving data between all levels of caches, with the loop over blocks outermost.
-        """
+        """Cycles of moving data between all levels of caches, the loop over blocks outermost."""
         loops = [(group, self._tile(group)) for group in order]
         if block is not None:
             loops.insert(0, (block.dims, block.size))

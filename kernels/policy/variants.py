@@ -88,8 +88,7 @@ class Variants:
         self._tried: set[frozenset[tuple[str, int]]] = set()
 
     def _found(self) -> tuple[Candidate, list[str]]:
-        """(the candidate that the policy takes, the ways of sharing loops: that candidate's first).
-        """
+        """(the candidate that the policy takes, the ways of sharing loops, its own first)."""
         chosen = best(candidates(self.kernel, self.block, self.machine), self.machine)
         ways = [chosen.policy, *(way for way in WAYS if way != chosen.policy)]
         return chosen, ways if chosen.policy in WAYS else []

@@ -117,8 +117,7 @@ class Walk(Code):
         return self.add(self._total(inner, depth), last)
 
     def _split(self, form: Poly) -> tuple[Size, int, Size]:
-        """(terms that depend on open loops, the depth of the innermost such loop, all other terms).
-        """
+        """(terms that depend on open loops, the depth of the innermost one, other terms)."""
         depths = {product: self._depth_of_term(product) for product in form.terms}
         deepest = max(depths.values())
         fixed = {product: n for product, n in form.terms.items() if depths[product] <= 1}

@@ -233,8 +233,7 @@ class _Kernel:
         return width
 
     def _set(self, value: Value, layout: Layout, found: list[Link]) -> None:
-        """Set the layout of a value's class, if it has none, and all layouts that follow from it.
-        """
+        """Set the layout of a value's class, if it has none, and those that follow from it."""
         waiting = [(value, layout)]
         while waiting:
             value, layout = waiting.pop()

@@ -232,9 +232,7 @@ def balanced(shape: Sequence[int], threads: int, width: int, line: int = 1) -> L
 
 
 def _as_long_as_wide(shape: Sequence[int], threads: int, first: int) -> list[int]:
-    """How many threads divide each dimension into nearly square parts; the last one at least
-    `first`.
-    """
+    """How many threads divide each dimension into nearly square parts, `first` the last."""
     counts = [1] * len(shape)
     counts[-1:] = [first] if shape else []
     while prod(counts) < threads:

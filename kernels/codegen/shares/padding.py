@@ -73,8 +73,7 @@ Digits = tuple[int, ...]
 
 @dataclass(frozen=True)
 class _View:
-    """How a buffer is accessed: by a transfer itself, or by those of a view that stays in its rows.
-    """
+    """How a buffer is accessed: by a transfer, or those of a view that stays in its rows."""
 
     op: Operation
     start: Digits

@@ -181,8 +181,7 @@ class Shares:
         return op.results[0]
 
     def is_first_of(self, bits: int) -> Value | None:
-        """Whether the thread's number has none of the other bits; None where all threads have none.
-        """
+        """Whether the thread's number has none of the other bits; None where no number has."""
         condition: Value | None = None
         for stride, count in runs(self.threads - 1 & ~bits):
             place = self._bits(stride, count)

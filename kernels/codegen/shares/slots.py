@@ -42,9 +42,7 @@ class Spot:
         return (self.offset - other.offset) % self.count == 0
 
     def later(self, loop: Operation) -> Spot:
-        """The spot as the next iteration of a loop sees it, in which the base may have another
-        value.
-        """
+        """The spot as the loop's next iteration sees it, when the base may have changed."""
         if self.base is None:
             return self
         op = self.base.defining_op or self.base.owner.parent_op  # type: ignore[attr-defined]

@@ -21,8 +21,7 @@ Number = int | Value
 
 
 Inner = int | Callable[[Value], Number]
-"""The extent of a split loop's inner half: a number or value, or a function of the outer counter.
-"""
+"""The extent of a split loop's inner half: known, or a function of the outer counter."""
 
 
 def inner_extent(inner: Inner, counter: Value) -> Number:
@@ -106,8 +105,7 @@ def axes_of(
 
 
 def _continues(outer: Loop, inner: Loop) -> bool:
-    """Whether the inner loop covers exactly one step of the outer one, so that both are one axis.
-    """
+    """Whether the inner loop covers one step of the outer one: both are then one axis."""
     if outer.rest is None or inner.span is not outer.rest:
         return False
     return _accumulates(outer) == _accumulates(inner)

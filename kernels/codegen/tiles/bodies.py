@@ -30,8 +30,7 @@ class Bodies:
         self._programs: dict[Stage, list[tuple[Operation, Operation | None]]] = {}
 
     def program(self, stage: Stage) -> list[tuple[Operation, Operation | None]]:
-        """The body's operations in order; an addition is paired with a product that only it uses.
-        """
+        """The body's operations, each addition paired with a product that it alone uses."""
         known = self._programs.get(stage)
         if known is not None:
             return known
@@ -91,9 +90,7 @@ class Bodies:
         like: Operation,
         axes: Sequence[Axis],
     ) -> Tiled:
-        """Apply an operation to operands of a tile, with the attributes of `like` if it has its
-        class.
-        """
+        """Apply an operation to values of a tile, with the attributes of a `like` of its class."""
         along = tuple(a for a in axes if any(a in t.axes for t in operands))
         values = [self.spread(t, along) for t in operands]
         type_ = vector_type(along, like.results[0].type)

@@ -27,8 +27,7 @@ from .places import Position
 
 @dataclass(frozen=True)
 class _Part:
-    """The part of an operand that an iteration needs: its sizes, and how much lies in the operand.
-    """
+    """The part of an operand that an iteration needs: sizes, how much the operand has."""
 
     sizes: tuple[int, ...]
     active: tuple[Number | None, ...]
@@ -150,8 +149,7 @@ class Caches:
         return self._running.get(cached.at) if cached.buffers > 1 else None
 
     def _ahead_at(self, node: Node) -> list[tuple[_Ahead, int, list[Access]]]:
-        """(state of a loop, how many iterations ahead it copies, the operands copied so far ahead).
-        """
+        """(a loop's state, how many iterations ahead it copies, the operands copied so)."""
         found: dict[tuple[Loop, int], list[Access]] = {}
         for access in self._at(node):
             cached = self.plan.cached[access]

@@ -109,9 +109,7 @@ class Emission:
         return prod(known) if len(known) == len(sizes) else None
 
     def chains(self, stage: Stage) -> int:
-        """How many partial sums each result of a stage has, which steps of an unrolled loop take
-        turns at.
-        """
+        """How many partial sums each result has, to which unrolled steps add in turn."""
         for loop in self.plan.order[stage]:
             if loop.sums and self.is_small(loop):
                 return max(1, loop.sums // (self.bodies(loop) or loop.sums))
@@ -127,8 +125,7 @@ class Emission:
         return accumulation
 
     def sequential(self, node: Node) -> None:
-        """Write the iterations of a loop: the whole steps, then the remainder (see `Extents.runs`).
-        """
+        """Write the iterations of a loop: whole steps, then the rest (see `Extents.runs`)."""
         for run in self.extents.runs(node):
             if isinstance(run, Once):
                 self.once(node, run.lower, run.inner)
@@ -214,8 +211,7 @@ class Emission:
             code.depths[result] = code.scope.depth
 
     def parallel(self, node, lower, upper, step, inner, written) -> None:
-        """Write a parallel loop, together with those directly inside of it that have no remainder.
-        """
+        """Write a parallel loop, with those directly inside of it that have no remainder."""
         code = self.code
         nodes, bounds = [node], [(lower, upper, step)]
         inners = [inner]

@@ -55,8 +55,7 @@ class Extents:
         return known if known is not None else self.code.size(loop.extent)
 
     def bound(self, loop: Loop) -> Number:
-        """The extent that the grid of groups is made for; the last block of a loop may be shorter.
-        """
+        """The extent that the grid of groups is made for; a loop's last block may be shorter."""
         known = self.known.get(loop.span)
         if known is None and loop.span in self.masked and isinstance(loop.extent, int):
             return loop.extent

@@ -15,8 +15,7 @@ from .axes import Axis
 
 
 class Position:
-    """The point of the iteration space that code is written for: a counter or number for each loop.
-    """
+    """The point of the iteration space that code is written for: a number for each loop."""
 
     __slots__ = ("offsets", "stage", "values")
 

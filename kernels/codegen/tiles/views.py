@@ -30,8 +30,7 @@ class Subscripted:
     dims: dict[Axis, int]
 
     def map(self, axes: Sequence[Axis], has_lanes: bool) -> AffineMap:
-        """The map of a transfer, from the memref's dimensions to the vector's (0: broadcast lanes).
-        """
+        """The map of a transfer from the memref's to the vector's dimensions; 0: broadcast."""
         rank = len(self.indices)
         results: list[AffineExpr] = [AffineDim(self.dims[axis]) for axis in axes]
         if has_lanes and not any(axis.is_lane for axis in axes):

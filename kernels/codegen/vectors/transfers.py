@@ -55,8 +55,7 @@ def _access(e: Expansion, op: Any) -> Access | None:
 
 
 def _bounds(e: Expansion, op: Any, access: Access) -> list[int | Value | None]:
-    """How many elements along each dimension are accessed, by the mask and by the memory's extent.
-    """
+    """How many elements along each dimension are accessed, by the mask and the memory."""
     made = op.mask.defining_op if op.mask is not None else None
     shape = op.vector_type.shape
     masked = mask_bounds(made) if isinstance(made, _MASKS) else []
