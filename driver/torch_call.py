@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch  # pyright: ignore[reportMissingImports]
 
-from ..frontends.common.complexes import outside
+from ..frontends.common.complexes import caller_type
 from ..frontends.pytorch.live import as_array, hint_of, type_of
 from ..ir.diagnostics import NncError
 from ..ir.types import TensorType, Type, row_major_strides
@@ -52,7 +52,7 @@ def _check(names: Sequence[str], types: Sequence[TensorType], values: Sequence[A
     for name, type, value in zip(names, types, values, strict=True):
         order = _memory_order(value)
         expected = type_of(value if order is None else value.permute(order))
-        if expected is None or not _may_be_same(type, outside(expected)):
+        if expected is None or not _may_be_same(type, caller_type(expected)):
             raise NncError(f"'{name}' is {expected} to PyTorch, but {type} in compiled code")
 
 

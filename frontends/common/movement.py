@@ -35,7 +35,7 @@ def bounds(begin: Dim, end: Dim, step: Dim, extent: Dim) -> tuple[Dim, int, int]
 
 
 Range = tuple[Index, Index | None, int]
-"""The first position, the one behind the last, and the step; no end stands for one element."""
+"""(begin, end, step) of a slice; without an end it is one element."""
 
 
 def slice_axis(n: Layer, x: Value, axis: int, begin: Index, end: Index, step: int = 1) -> Value:

@@ -51,7 +51,8 @@ def compile_writer(elements: list[Element]) -> Writer:
 
 
 class _Texts(dict):
-    """Maps attributes to the text that one element writes, which must not depend on aliases."""
+    """A cache of the text that one element writes for an attribute; it must not depend on aliases.
+    """
 
     def __init__(self, element: AttributeElement) -> None:
         self._element = element

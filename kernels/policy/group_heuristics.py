@@ -274,7 +274,7 @@ class GroupHeuristics(Heuristics):
     def window(
         self, stage: Stage, reductions: list[Loop], tile: Tile
     ) -> tuple[list[Loop], list[Loop]]:
-        """(unrolled, other reductions): a thread adds as many steps at once as it loads elements."""
+        """(unrolled, other reductions): as many steps at once as a thread loads elements."""
         summed = [
             l for l in reductions if l.dims[-1] != tile.lane_dim and isinstance(l.extent, int)
         ]

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from ...common.blocks import dilated
-from ...common.complexes import Pair, by_parts, split, together
+from ...common.complexes import Pair, as_complex, as_real, by_parts
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
 
 
 @rows("complex input")
 def complex_input(n: HloLayer, x: Value) -> Pair:
-    return split(n, x)
+    return as_complex(n, x)
 
 
 @rows("complex output")
 def complex_output(n: HloLayer, x: Pair) -> Value:
-    return together(n, x)
+    return as_real(n, x)
 
 
 @rows("stablehlo.constant", "chlo.constant")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....dialects.stablehlo.reductions import pairs
 from ....ir.comprehension import combiner_identity
 from ...common.blocks import dilated
-from ...common.complexes import Pair, flat, like
+from ...common.complexes import Pair, flat_parts, paired_like
 from ...common.loops import Iteration, while_loop
 from ...common.terms import extent as extent_of
 from ...common.vocabulary import *
@@ -124,12 +124,12 @@ def _argument(n: HloLayer, values: Sequence[Value], direction: str, axis: int) -
 def _by_halves(n: HloLayer, values: list[Any], inits: list[Any], axes: Sequence[int]) -> list[Any]:
     """By any region: the two halves of a dimension are combined until one element is left."""
     for axis in axes:
-        extent = flat(values)[0].type.shape[axis]
+        extent = flat_parts(values)[0].type.shape[axis]
         if extent is None:
             values = _halved_at_run_time(n, values, inits, axis)
         if extent == 0:
             values = _filled(n, values, inits, axis)
-        while (extent := flat(values)[0].type.shape[axis]) > 1:
+        while (extent := flat_parts(values)[0].type.shape[axis]) > 1:
             half = extent // 2
             first = [_part(n, v, axis, 0, half) for v in values]
             second = [_part(n, v, axis, half, 2 * half) for v in values]
@@ -138,7 +138,7 @@ def _by_halves(n: HloLayer, values: list[Any], inits: list[Any], axes: Sequence[
                 rest = [_part(n, v, axis, extent - 1, extent) for v in values]
                 found = [_joined(n, a, b, axis) for a, b in zip(found, rest, strict=True)]
             values = found
-    kept = [i for i in range(flat(values)[0].type.rank) if i not in axes]
+    kept = [i for i in range(flat_parts(values)[0].type.rank) if i not in axes]
     values = [_each(v, lambda x: reshape(n, x, [(x, i) for i in kept])) for v in values]
     return n.region(0, *inits, *values)
 
@@ -149,7 +149,7 @@ def _halved_at_run_time(n: HloLayer, values: list[Any], inits: list[Any], axis: 
     def part(value: Any, begin: Any, end: Any) -> Any:
         return _each(value, lambda x: slice_axis(n, x, axis, begin, end))
 
-    first = flat(values)[0]
+    first = flat_parts(values)[0]
     lacks = (-extent_of(n, (first, axis)) + 1).max(0)
     zeros = [constant(n, np.zeros(1, np.int64))] * (2 * first.type.rank)
     zeros[axis] = lacks.spread(0, 1)
@@ -160,7 +160,7 @@ def _halved_at_run_time(n: HloLayer, values: list[Any], inits: list[Any], axis: 
     ]
 
     def step(number: Value, flag: Value, given: list[Value]) -> Iteration:
-        before = like(given, values)
+        before = paired_like(given, values)
         count = extent_of(n, (given[0], axis))
         half = (count / 2).value
         both = (Term(n, half) + Term(n, half)).value
@@ -169,12 +169,12 @@ def _halved_at_run_time(n: HloLayer, values: list[Any], inits: list[Any], axis: 
         )
         rest = [part(v, both, FAR) for v in before]
         found = [_joined(n, a, b, axis) for a, b in zip(found, rest, strict=True)]
-        more = extent_of(n, (flat(found)[0], axis)) > 1
-        return Iteration(flat(found), (), more.value)
+        more = extent_of(n, (flat_parts(found)[0], axis)) > 1
+        return Iteration(flat_parts(found), (), more.value)
 
-    going = extent_of(n, (flat(states)[0], axis)) > 1
-    results, _ = while_loop(n, step, flat(states), None, going.value)
-    ones = [part(v, 0, 1) for v in like(results, values)]
+    going = extent_of(n, (flat_parts(states)[0], axis)) > 1
+    results, _ = while_loop(n, step, flat_parts(states), None, going.value)
+    ones = [part(v, 0, 1) for v in paired_like(results, values)]
     return [_each(v, lambda x: _of_one(n, x, axis)) for v in ones]
 
 
@@ -206,8 +206,8 @@ def _part(n: HloLayer, value: Any, axis: int, begin: int, end: int) -> Any:
 
 
 def _joined(n: HloLayer, a: Any, b: Any, axis: int) -> Any:
-    parts = zip(flat([a]), flat([b]), strict=True)
-    return like([joined([Term(n, x), Term(n, y)], axis).value for x, y in parts], [a])[0]
+    parts = zip(flat_parts([a]), flat_parts([b]), strict=True)
+    return paired_like([joined([Term(n, x), Term(n, y)], axis).value for x, y in parts], [a])[0]
 
 
 # -- windows ---------------------------------------------------------------------------------------
@@ -284,13 +284,13 @@ def _scanned_at_run_time(
 ) -> list[Any]:
     """The same along an axis of open extent."""
     axis, reverse = scan
-    x = flat(values)[0]
+    x = flat_parts(values)[0]
     extent, rank = extent_of(n, (x, axis)), x.type.rank
     place = constant(n, np.arange(rank) == axis)
 
     def step(number: Value, flag: Value, given: list[Value]) -> Iteration:
         *states, shift = given
-        before, by = like(states, values), Term(n, shift)
+        before, by = paired_like(states, values), Term(n, shift)
         low = place.choose(-by if reverse else by, 0)
         pads = joined([low, -low], 0).value
         moved = [
@@ -299,11 +299,11 @@ def _scanned_at_run_time(
         ]
         found = n.region(0, *moved, *before)
         twice = by + by
-        return Iteration([*flat(found), twice.value], (), (twice < extent).value)
+        return Iteration([*flat_parts(found), twice.value], (), (twice < extent).value)
 
     one = n.constant(1, i64)
-    results, _ = while_loop(n, step, [*flat(values), one], None, (extent > 1).value)
-    return like(results[:-1], values)
+    results, _ = while_loop(n, step, [*flat_parts(values), one], None, (extent > 1).value)
+    return paired_like(results[:-1], values)
 
 
 @rows("custom_call @stablehlo.dynamic_reduce_window")
@@ -356,7 +356,7 @@ def _open_scan(
     reverse = pads[axis] == 0
     if pads[rank + axis] != 0 and not reverse:
         raise n.error("windows of computed extents must be padded at one side only")
-    extent = extent_of(n, (flat(values)[0], axis))
+    extent = extent_of(n, (flat_parts(values)[0], axis))
     size = Term(n, window).column(axis)
     side, other = padding if not reverse else padding[::-1]
     fits = size.equals(extent) & side.column(axis).equals(extent - 1)
