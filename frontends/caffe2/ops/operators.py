@@ -302,6 +302,4 @@ def pad(n: Caffe2Layer, x: Value) -> Value:
     )
     if isinstance(pads, str) or mode is None:
         raise n.error(f"padding {pads} by mode '{n.text('mode')}'")
-    whole = (0, 0, *pads[:rank], 0, 0, *pads[rank:])
-    fill = n.scalar(n.float("value"), x) if mode == "constant" else None
-    return n(nn.Pad(x, fill, pads=whole, mode=mode))
+    return padded_by(n, x, (0, 0, *pads[:rank], 0, 0, *pads[rank:]), n.float("value"), mode)

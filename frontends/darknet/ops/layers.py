@@ -78,7 +78,7 @@ def shortcut(n: DarknetLayer, *inputs: Value) -> Value:
         if have > count:
             other = slice_axis(n, other, 1, 0, count)
         elif have < count:
-            other = n(nn.Pad(other, n.scalar(0, x), pads=(0, 0, 0, 0, 0, count - have, 0, 0)))
+            other = padded_by(n, other, (0, 0, 0, 0, 0, count - have, 0, 0))
         total = total + (Term(n, other) * shares[i] if shares else Term(n, other))
     return activated(n, total.value, n.text("activation", "linear"))
 
@@ -177,7 +177,7 @@ def _of_channels(n: DarknetLayer, x: Value, wanted: int) -> Value:
     if wanted < 1 or x.type.rank != 4:
         raise n.error(f"{count} channels as {wanted}")
     more = -count % wanted
-    x = padded_by(n, x, (0, 0, 0, 0, 0, more, 0, 0), n.scalar(-np.inf, x))
+    x = padded_by(n, x, (0, 0, 0, 0, 0, more, 0, 0), -np.inf)
     own = [(x, i) for i in range(4)]
     apart = Term(n, x).reshape(own[0], (count + more) // wanted, wanted, *own[2:])
     return apart.largest(1).value

@@ -67,7 +67,7 @@ def _convolution(dims: int, grouped: bool) -> Callable:
         if n.float(18):
             padding = padded(n, x, kernel, strides, dilations, padding).pads
             pads = (0, 0, *padding[:dims], 0, 0, *padding[dims:])
-            x, padding = n(nn.Pad(x, n.scalar(n.float(18), x), pads=pads)), (0,) * 2 * dims
+            x, padding = padded_by(n, x, pads, n.float(18)), (0,) * 2 * dims
         groups = n.int(7, 1) if grouped else 1
         how["padding"] = padding
         given_bias = None if is_int8 else bias

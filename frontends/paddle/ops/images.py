@@ -156,7 +156,7 @@ def _averaged(n: PaddleLayer, x: Value, windows: Windows) -> Value:
         counted = np.minimum(starts + size, extent + 2 * begin) - starts
         factors = factors * (size / counted).reshape([-1 if j == i else 1 for j in range(dims)])
     begins = (0, 0, *pads[:dims])
-    wide = n(nn.Pad(x, n.constant(0.0, x.type.element_type), pads=(*begins, 0, 0, *ends)))
+    wide = padded_by(n, x, (*begins, 0, 0, *ends))
     means = pooled(n, wide, Windows(windows.kernel, windows.strides, (0,) * (2 * dims)), False)
     return (Term(n, means) * constant(n, factors, x.type.element_type)).value
 
@@ -440,8 +440,5 @@ def pad(n: PaddleLayer, x: Value, amounts: Any = None) -> Value:
     if mode is None or len(begins) != rank or len(ends) != rank:
         raise n.error(f"padding {list(given)} of mode '{n.text('mode')}'")
     fill = n.float("value", n.float("pad_value")) if known is None else float(known.reshape(-1)[0])
-    element = x.type.element_type
-    value = n.constant(fill if isinstance(element, FloatType) else int(fill), element)
-    if mode != "constant":
-        value = None
-    return n(nn.Pad(x, value, pads=(*begins, *ends), mode=mode))
+    fill = fill if isinstance(x.type.element_type, FloatType) else int(fill)
+    return padded_by(n, x, (*begins, *ends), fill, mode)

@@ -302,7 +302,7 @@ def _centered(n: AtenLayer, row: Term, width: int) -> Term:
     own = row.shape[0] or 0
     before = (width - own) // 2
     by = [before, width - own - before]
-    return Term(n, padded_by(n, row.value, by, n.constant(0, row.element)))
+    return Term(n, padded_by(n, row.value, by))
 
 
 @ROWS("aten.stft")
@@ -399,5 +399,5 @@ def istft(
     sums = [overlapped(v).part(1, begin, min(end, whole)) for v in (frames * row, Term(n, weights))]
     found = sums[0] / sums[1]
     if end > whole:
-        found = Term(n, padded_by(n, found.value, [0, 0, 0, end - whole], n.scalar(0, found.value)))
+        found = Term(n, padded_by(n, found.value, [0, 0, 0, end - whole]))
     return found.column(0, 0).value if rank == 2 else found.value

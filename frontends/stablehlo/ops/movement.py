@@ -144,14 +144,7 @@ def real_dynamic_slice(n: HloLayer, x: Value, starts: Value, ends: Value, steps:
 def pad(n: HloLayer, x: Value, fill: Value) -> Value:
     op = n.op
     x = dilated(n, x, [i + 1 for i in op.interior_padding], fill)
-    return padded(n, x, op.edge_padding_low, op.edge_padding_high, fill)
-
-
-def padded(n: HloLayer, x: Value, low: Any, high: Any, fill: Value | None) -> Value:
-    """x with elements before and behind it, or cut where numbers are negative."""
-    if not any(low) and not any(high):
-        return x
-    return n(nn.Pad(x, fill, pads=(*low, *high)))
+    return padded_by(n, x, (*op.edge_padding_low, *op.edge_padding_high), fill)
 
 
 @rows("stablehlo.dynamic_pad")

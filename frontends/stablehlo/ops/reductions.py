@@ -11,7 +11,6 @@ from ...common.terms import extent as extent_of
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
 from .formulas import add, maximum, minimum, multiply
-from .movement import padded
 
 REDUCTIONS = named("add=ReduceSum multiply=ReduceProd maximum=ReduceMax minimum=ReduceMin")
 OF_TRUTH = named("""
@@ -271,7 +270,7 @@ def _scanned(
         high = list(low)
         low[axis], high[axis] = (-shift, shift) if reverse else (shift, -shift)
         moved = [
-            _each_with(v, i, lambda x, fill: padded(n, x, low, high, fill))  # noqa: B023
+            _each_with(v, i, lambda x, fill: padded_by(n, x, (*low, *high), fill))  # noqa: B023
             for v, i in zip(values, inits, strict=True)
         ]
         values = n.region(0, *moved, *values)
@@ -392,7 +391,7 @@ def _pooled(
     images = turned.reshape(*shape)
     if any(p < 0 for i in moving for p in pads[i]):
         low, high = ([0, 0, *(min(pads[i][side], 0) for i in moving)] for side in (0, 1))
-        images = Term(n, padded(n, images.value, low, high, None))
+        images = Term(n, padded_by(n, images.value, (*low, *high)))
     ends = [max(pads[i][side], 0) for side in (0, 1) for i in moving]
     kernel, steps, apart = ([v[i] for i in moving] for v in (window, strides, dilations))
     pool = max_pooled if name == "maximum" else sum_pooled
@@ -415,7 +414,7 @@ def _by_offsets(
     """By any region: all elements at one place of the windows are combined with the next ones."""
     low, high = ([p[side] for p in pads] for side in (0, 1))
     values = [
-        _each_with(v, i, lambda x, fill: padded(n, x, low, high, fill))
+        _each_with(v, i, lambda x, fill: padded_by(n, x, (*low, *high), fill))
         for v, i in zip(values, inits, strict=True)
     ]
     found = inits
