@@ -85,7 +85,7 @@ class Confinement:
     # -- what commands see -----------------------------------------------------------------------
 
     def _readable(self) -> list[str]:
-        """The folders of Python, its packages and nnc; a link to nnc stands alone in one, for `sys.path`."""
+        """The folders of Python, its packages and nnc, to which a link in an own folder leads."""
         package = Path(__file__).resolve().parents[2]
         (self._code / __name__.partition(".")[0]).symlink_to(package)
         os.chmod(self._code, 0o755)

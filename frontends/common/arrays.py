@@ -25,7 +25,7 @@ from .terms import Term, constant, counting, joined
 
 
 def atleast(n: Layer, x: Value, rank: int) -> Value:
-    """x with dimensions of extent 1 added until it has `rank`; a vector is then along the second."""
+    """x with dimensions of extent 1 added up to a rank; a vector is along the second of three."""
     before = int(x.type.rank == 1) if rank == 3 and x.type.rank else max(rank - x.type.rank, 0)
     wide = Term(n, x).spread(before, 0)
     return wide.spread(0, max(rank - wide.rank, 0)).value

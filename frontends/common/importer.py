@@ -93,7 +93,7 @@ class Importer(Builder):
         return self._states[name]
 
     def set_state(self, name: str, value: Value) -> None:
-        """Set the new value of a state, the model's output of this name; before, it is the input."""
+        """Set the new value of a state, the output of its name; without it, that is the input."""
         self._states[name] = value
 
     def run(self, choices: InputChoices) -> ModuleOp:

@@ -148,7 +148,7 @@ class Naming:
         """Give an operation without results a number."""
 
     def _several(self, op: Operation, hints: list[Any]) -> None:
-        """Name several results: a group `%x:2` begins at result 0 and at each result with a hint."""
+        """Name several results: a group `%x:2` begins at result 0 and at each with a hint."""
         results = op.results
         hints = hints + [None] * (len(results) - len(hints))
         starts = [i for i in range(len(results)) if i == 0 or hints[i]]
