@@ -59,7 +59,9 @@ class _Aligning:
     module: Operation
     machine: GroupMachine
     classes: ValueClasses = field(default_factory=ValueClasses)
-    """Buffers and the arguments that they are passed for; marked are those that stay."""
+    """Classes of buffers and of the arguments that they are passed for; marked ones stay as they
+    are.
+    """
 
     def align(self) -> int:
         """Find and rewrite them. Returns how many there are."""
