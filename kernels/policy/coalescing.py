@@ -9,25 +9,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import gcd, prod
 
+from ..codegen.shares.layouts import square_parts
 from .operands import Operand
 
 
 def threads_along(sizes: Mapping[int, int], threads: int) -> Mapping[int, int]:
     """How many threads divide each dimension of a tile, so that their parts are nearly square."""
-    return _threads_along(tuple(sizes.items()), threads)
+    return dict(zip(sizes, _square_parts(tuple(sizes.values()), threads), strict=True))
 
 
-@lru_cache(1 << 12)
-def _threads_along(sizes: tuple[tuple[int, int], ...], threads: int) -> Mapping[int, int]:
-    counts, each, left = {d: 1 for d, _ in sizes}, dict(sizes), threads
-    while left > 1 and each:
-        longest = max(each, key=each.__getitem__)
-        if each[longest] == 1:
-            break
-        counts[longest] *= 2
-        each[longest] = -(-dict(sizes)[longest] // counts[longest])
-        left = -(-left // 2)
-    return counts
+_square_parts = lru_cache(1 << 12)(square_parts)
 
 
 def first_threads(counts: Mapping[int, int], lane_dim: int | None, together: int) -> dict[int, int]:

@@ -217,10 +217,10 @@ def balanced(shape: Sequence[int], threads: int, width: int, line: int = 1) -> L
     rows; these lie in different banks if a row is an odd number of accesses long.
     """
     first, most = 1, min(threads, power_above(max(1, shape[-1]))) if shape else 1
-    counts = _as_long_as_wide(shape, threads, first)
+    counts = square_parts(shape, threads, first)
     while first < most and _side_by_side(shape[-1], counts[-1], width) < min(line, shape[-1]):
         first *= 2
-        counts = _as_long_as_wide(shape, threads, first)
+        counts = square_parts(shape, threads, first)
     dims = []
     stride = 1
     for d in reversed(range(len(shape))):
@@ -231,12 +231,14 @@ def balanced(shape: Sequence[int], threads: int, width: int, line: int = 1) -> L
     return Layout(tuple(reversed(dims)))
 
 
-def _as_long_as_wide(shape: Sequence[int], threads: int, first: int) -> list[int]:
-    """How many threads divide each dimension into nearly square parts, `first` the last."""
-    counts = [1] * len(shape)
-    counts[-1:] = [first] if shape else []
-    while prod(counts) < threads:
-        each = [-(-extent // count) for extent, count in zip(shape, counts, strict=True)]
+def square_parts(extents: Sequence[int], threads: int, last: int = 1) -> list[int]:
+    """How many threads divide each dimension so that parts are nearly square, at least `last` the
+    last one.
+    """
+    counts = [1] * len(extents)
+    counts[-1:] = [last] if extents else []
+    while extents and prod(counts) < threads:
+        each = [-(-extent // count) for extent, count in zip(extents, counts, strict=True)]
         longest = each.index(max(each))
         if each[longest] == 1:
             break
