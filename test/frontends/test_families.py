@@ -38,6 +38,7 @@ FAMILIES = {
     "reductions.py": "ReduceSum ReduceProd ReduceMax ReduceMin ReduceMean ReduceL1 ReduceL2 "
     "ReduceLogSum ReduceLogSumExp ReduceSumSquare Argmax Argmin TopK",
     "movement.py": "Slice SliceDynamic Pad",
+    "windows.py": "PadDynamic",
     "gathering.py": "Gather GatherElements GatherNd OneHot",
 }
 OWNER = {op: name for name, ops in FAMILIES.items() for op in ops.split()}
