@@ -39,7 +39,7 @@ class ByteReader:
 
     def number(self, form: str) -> Any:
         """The next number, of a form of Python's `struct`, such as "I" for a u32."""
-        return struct.unpack("<" + form, self.take(struct.calcsize("<" + form)))[0]
+        return struct.unpack("<" + form, self.take(struct.calcsize("<" + form)).data)[0]
 
     def text(self, count: int) -> str:
         """The next bytes as text."""
