@@ -32,7 +32,7 @@ class ByteReader:
         """The next bytes. Raises NncError where there are fewer."""
         if count > self.left:
             raise self.source.error(
-                f"the file ends at byte {len(self.data)}, within its {self.part}"
+                f"the file ends within its {self.part} (it has {len(self.data)} bytes)"
             )
         self.at += count
         return self.data[self.at - count : self.at]
