@@ -21,7 +21,7 @@ DEFAULT_PREFIX = "nnc"
 IR = ".mlir"
 """What any target is written as: the module behind its last stage."""
 PREPARE_MILLISECONDS = 50
-"""What loading a library may take longer for a smaller file."""
+"""How many milliseconds longer loading a library may take for the sake of a smaller file."""
 _ANY_TIME = 1 << 31
 
 

@@ -26,7 +26,7 @@ from nnc.ir.rewriting import constant_int
 from nnc.ir.types import MemRefType
 from nnc.ir.values import Value
 from nnc.kernels.kernel_costs import buffer_bytes, kernel_cost
-from nnc.kernels.model.stages import UNKNOWN_EXTENT
+from nnc.kernels.model.extents import UNKNOWN_EXTENT
 from nnc.kernels.model.transactions import memory_of
 from nnc.kernels.model.trips import trips
 from nnc.kernels.proof.counting import Counting

@@ -39,8 +39,8 @@ from zipfile import ZipFile
 import httpx
 import numpy as np
 from nnc.service.catalogue import Catalogue, EngineEntry, TargetEntry
+from nnc.service.jobs import Job
 from nnc.service.limits import Limits, Quota
-from nnc.service.queue import Job
 from nnc.service.service import Service
 from nnc.service.storage.schema import blobs as blobs_table
 from nnc.service.storage.schema import job_files, jobs

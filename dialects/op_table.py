@@ -6,21 +6,24 @@
     > %r = stablehlo.dynamic_slice %x, %i, sizes = [2] :
       (tensor<4xf32>, tensor<i32>) -> tensor<2xf32>
 
-First the name and a summary, then the fields: `input:tensor` is an operand and its kind,
-`!slice_sizes:ints` an attribute, `^body` a region, and what follows `->` the results; behind a
-kind, `*` means any number, `?` that it may be absent. `=` begins the format, which a generic form
-needs not; `>` begins each line of the example. A line without a mark goes on with the one before.
-Several results are named in text as the fields are.
+First the name, the traits that not all ops of the table have (`resume Terminator: ...`), and a
+summary, then the fields: `input:tensor` is an operand and its kind, `rhs:=lhs` one of the same type
+as another, `!slice_sizes:ints` an attribute, `^body` a region, and what follows `->` the results;
+behind a kind, `*` means any number, `?` that it may be absent. `=` begins the format, which a
+generic form needs not; `>` begins each line of the example. A line without a mark goes on with the
+one before. Several results are named in text as the fields are.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from textwrap import dedent
 from typing import Any
 
+from ..ir import traits as traits_module
 from ..ir.attribute_kinds import AttrKind
-from ..ir.constraints import Constraint
+from ..ir.constraints import Constraint, Same
 from ..ir.declare import Op, OpMeta
 from ..ir.dialect import registry
 from ..ir.fields import (
@@ -46,8 +49,9 @@ _RESULTS = {"": result, "*": results, "?": optional_result}
 class OpTable:
     """The ops of a dialect that a text declares, each when it is first met.
 
-    `values` and `attributes` say what the kinds of fields are; all ops have the traits and the
-    base. The ops are of `module`, beside which the directives of their formats stand.
+    `values` and `attributes` say what the kinds of fields are, those of attributes alone or with a
+    default: (kind, default). All ops have the traits and the base. The ops are of `module`, beside
+    which the directives of their formats stand.
     """
 
     def __init__(
@@ -55,7 +59,7 @@ class OpTable:
         dialect: str,
         module: str,
         values: Mapping[str, Constraint],
-        attributes: Mapping[str, AttrKind[Any]],
+        attributes: Mapping[str, AttrKind[Any] | tuple[AttrKind[Any], Any]],
         text: str,
         traits: Sequence[Any] = (),
         base: type[Op] = Op,
@@ -63,10 +67,11 @@ class OpTable:
         self.module, self.values, self.attributes = module, values, attributes
         self.traits, self.base = traits, base
         self.verifiers: dict[str, Callable[[Any], None]] = {}
-        self.paragraphs: dict[str, str] = {}
+        self.paragraphs: dict[str, tuple[list[str], str]] = {}
         for paragraph in dedent(text).strip().split("\n\n"):
-            name, _, rest = paragraph.partition(": ")
-            self.paragraphs[f"{dialect}.{name}"] = rest
+            head, _, rest = paragraph.partition(": ")
+            name, *own = head.split()
+            self.paragraphs[f"{dialect}.{name}"] = own, rest
         registry.defer_ops(self.paragraphs, self._declare)
 
     def verifies(self, *names: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
@@ -79,7 +84,8 @@ class OpTable:
         return note
 
     def _declare(self, name: str) -> Any:
-        summary, *lines = self.paragraphs[name].splitlines()
+        own, paragraph = self.paragraphs[name]
+        summary, *lines = paragraph.splitlines()
         fields, format, example = "", "", []
         for line in lines:
             text = line.strip()
@@ -95,7 +101,7 @@ class OpTable:
                 case _:
                     fields += f" {text}"
         word = name.partition(".")[2]
-        class_name = "".join(part.title() for part in word.split("_"))
+        class_name = "".join(part.title() for part in re.split("[._]", word))
         body = {
             "__module__": self.module,
             "__qualname__": class_name,
@@ -109,7 +115,8 @@ class OpTable:
         names = [key for key, field in body.items() if isinstance(field, Result)]
         if len(names) > 1:
             body["result_names"] = lambda op: names
-        return OpMeta(class_name, (self.base,), body, name=name, traits=self.traits)
+        traits = [*self.traits, *(getattr(traits_module, word) for word in own)]
+        return OpMeta(class_name, (self.base,), body, name=name, traits=traits)
 
     def _fields(self, text: str) -> dict[str, Any]:
         found: dict[str, Any] = {}
@@ -126,7 +133,10 @@ class OpTable:
             elif word.startswith("!"):
                 # A name that every operation has, such as `name`, gets another one in Python.
                 key = f"{name}_" if name in _TAKEN else name
-                found[key] = attribute(self.attributes[kind], optional=count == "?", key=name)
+                given = self.attributes[kind]
+                known, default = given if isinstance(given, tuple) else (given, None)
+                found[key] = attribute(known, default=default, optional=count == "?", key=name)
             else:
-                found[name] = made[count](self.values[kind])
+                same = Same(kind[1:]) if kind.startswith("=") else None
+                found[name] = made[count](same or self.values[kind])
         return found

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import torch  # pyright: ignore[reportMissingImports]
 
-from ..frontends.common.complexes import outside
+from ..frontends.common.complexes import caller_type
 from ..frontends.pytorch.live import as_array, hint_of, type_of
 from ..ir.diagnostics import NncError
-from ..ir.types import TensorType, Type
+from ..ir.types import TensorType, Type, row_major_strides
 from ..runtime.executable import Executable
 from ..runtime.model import Model
 
@@ -52,7 +52,7 @@ def _check(names: Sequence[str], types: Sequence[TensorType], values: Sequence[A
     for name, type, value in zip(names, types, values, strict=True):
         order = _memory_order(value)
         expected = type_of(value if order is None else value.permute(order))
-        if expected is None or not _may_be_same(type, outside(expected)):
+        if expected is None or not _may_be_same(type, caller_type(expected)):
             raise NncError(f"'{name}' is {expected} to PyTorch, but {type} in compiled code")
 
 
@@ -182,12 +182,8 @@ def _inverse(order: Sequence[int]) -> tuple[int, ...]:
 def dense_strides(value: torch.Tensor) -> tuple[int, ...]:
     """The strides of a tensor without gaps whose dimensions are in this one's order in memory."""
     order = _memory_order(value) or range(value.dim())
-    strides = [0] * value.dim()
-    step = 1
-    for axis in reversed(order):
-        strides[axis] = step
-        step *= value.shape[axis]
-    return tuple(strides)
+    strides = row_major_strides([value.shape[axis] for axis in order])
+    return tuple(strides[at] for at in _inverse(order))
 
 
 def _where(value: torch.Tensor) -> tuple[Any, ...]:

@@ -15,7 +15,10 @@ _KEPT = 256
 
 
 class Numbers:
-    """The numbers of a call, from its arguments; `examples` are what these were in the trace."""
+    """What symbols of extents stand for in a call, found in its arguments.
+
+    `examples` are the arguments of the trace, whose extents are these symbols.
+    """
 
     def __init__(self, examples: Sequence[Any]) -> None:
         self._sources: dict[Any, Callable[[Sequence[Any]], int]] = {}

@@ -57,7 +57,7 @@ FORMATS: Sequence[Format] = (
     Format("CatBoost", "boosting.catboost"),
     Format("ONNX", "onnx"),  # the last one: it says what a file is instead
 )
-"""A source is of the first format that it looks like."""
+"""All formats, in the order in which a source is tested for them."""
 
 
 def find_format(source: Source) -> Format:

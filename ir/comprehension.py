@@ -53,7 +53,7 @@ class Extent:
     given: bool = False
 
     def moved(self, operand: int, axes: Mapping[int, int]) -> Extent:
-        """The same where an operand's axes have other numbers."""
+        """The extent after the axes of an operand were renumbered: axis `a` is now `axes[a]`."""
         sources = tuple((o, axes[axis] if o == operand else axis) for o, axis in self.sources)
         return replace(self, sources=sources)
 

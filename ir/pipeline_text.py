@@ -17,7 +17,7 @@ Lookup = Callable[[str], "type[Pass] | Sequence[Pass | Pipeline] | None"]
 """From a name to a pass class, to the steps of a named pipeline, or None."""
 
 PLACE = "<pass pipeline>"
-"""What stands for a file name in messages about a pipeline."""
+"""The name that stands in place of a file's in messages about a pipeline."""
 
 MAX_NESTING = 100
 """How deep pipelines may nest; the operations that they run on hardly do."""

@@ -50,13 +50,13 @@ class Poly:
 
     @property
     def single(self) -> Symbol | None:
-        """The symbol that this is nothing but, if it is."""
+        """The symbol, where the polynomial is one symbol and nothing else; else None."""
         ((product, factor),) = self.terms.items() if self.is_product else (((), 0),)
         return product[0] if factor == 1 and len(product) == 1 else None
 
     @property
     def is_natural(self) -> bool:
-        """Whether no factor is negative: with extents for symbols it is none, either."""
+        """Whether no factor is negative, so that no value is where all symbols are extents."""
         return min(self.terms.values()) >= 0
 
     def __add__(self, other: Size) -> Size:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import operator
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, ClassVar
 
@@ -336,12 +337,8 @@ class MemRefType(ShapedType):
         return MemRefType(self.shape, self.element_type, layout, self.memory_space)
 
     def _contiguous(self) -> tuple[tuple[Dim, ...], int]:
-        strides: list[Dim] = []
-        step: Dim = 1
-        for extent in reversed(self.shape):
-            strides.append(step)
-            step = None if step is None or extent is None else step * extent
-        return tuple(reversed(strides)), 0
+        known = row_major_strides(self.shape, lambda a, b: None if None in (a, b) else a * b)
+        return tuple(known), 0
 
     def strides_and_offset(self) -> tuple[tuple[Dim, ...], Dim] | None:
         """In elements; None for a layout that strides cannot express."""
@@ -373,6 +370,20 @@ class UnrankedMemRefType(Type):
     def __post_init__(self) -> None:
         if _is_default(self.memory_space):
             object.__setattr__(self, "memory_space", None)
+
+
+def row_major_strides(
+    extents: Sequence[Any], times: Callable[[Any, Any], Any] = operator.mul
+) -> list[Any]:
+    """The strides of contiguous elements of a shape, the last dimension fastest.
+
+    `times` multiplies a stride by an extent: both are numbers, or what stands for them in code
+    that is made. Units: elements.
+    """
+    strides: list[Any] = [1] * len(extents)
+    for dim in reversed(range(len(extents) - 1)):
+        strides[dim] = times(strides[dim + 1], extents[dim + 1])
+    return strides
 
 
 def _is_default(space: Attribute | None) -> bool:

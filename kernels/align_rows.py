@@ -23,7 +23,7 @@ from ..ir.builder import Builder
 from ..ir.core import Operation, Value
 from ..ir.passes import Pass, PassContext, option
 from ..ir.rewriting import constant_int
-from ..ir.types import FunctionType, MemRefType
+from ..ir.types import FunctionType, MemRefType, row_major_strides
 from ..ir.value_classes import ValueClasses
 from ..targets.attribute import target_of
 from ..targets.groups import GroupMachine
@@ -59,7 +59,9 @@ class _Aligning:
     module: Operation
     machine: GroupMachine
     classes: ValueClasses = field(default_factory=ValueClasses)
-    """Buffers and the arguments that they are passed for; marked are those that stay."""
+    """Classes of buffers and of the arguments that they are passed for; marked ones stay as they
+    are.
+    """
 
     def align(self) -> int:
         """Find and rewrite them. Returns how many there are."""
@@ -244,5 +246,4 @@ def _row_bytes(type: MemRefType) -> int:
 def _strides(type: MemRefType, whole: MemRefType) -> list[int]:
     """The strides of a type whose elements lie in a buffer with longer rows."""
     lead = _lead(type)
-    inside = [prod(type.shape[d + 1 :]) for d in range(lead, type.rank)]  # type: ignore[arg-type]
-    return [*(prod(whole.shape[d + 1 :]) for d in range(lead)), *inside]  # type: ignore[arg-type]
+    return row_major_strides(whole.shape)[:lead] + row_major_strides(type.shape)[lead:]

@@ -60,7 +60,7 @@ def merge(function: func.FuncOp) -> int:
 
 
 class _Kernel:
-    """The pairs of dimensions, each named by its first one, that can be merged in a kernel."""
+    """Which neighbouring dimensions of a kernel can be merged; a pair is named by its first one."""
 
     def __init__(self, function: func.FuncOp) -> None:
         self.block = function.body.blocks[0]

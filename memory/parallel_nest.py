@@ -76,9 +76,9 @@ def product(builder: Builder, factors: Sequence[Value]) -> Value:
 
 
 def unflattened(builder: Builder, at: Value, lengths: Sequence[Value]) -> list[Value]:
-    """The numbers along each dimension of iteration `at` of all.
+    """The index along each dimension of the iteration that is number `at` in row-major order.
 
-    `lengths` are those of all dimensions but the first.
+    `lengths` are the iterations along all dimensions but the first.
     """
     places: list[Value] = []
     for length in reversed(lengths):

@@ -21,7 +21,7 @@ from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.passes import PassContext
 from ..ir.symbols import symbol_name
-from ..ir.types import FunctionType, MemRefType, Type, VectorType, i64
+from ..ir.types import FunctionType, MemRefType, Type, VectorType, i64, row_major_strides
 from ..kernels.codegen.addresses.flatten_addresses import FlattenAddresses
 from ..kernels.codegen.vectors.lower_tiles import LowerTiles
 from ..lowering.to_llvm import LowerToLlvm
@@ -162,11 +162,10 @@ def _buffer(parts: Sequence[Any], type: MemRefType) -> np.ndarray:
     shape, strides = list(type.shape), list(found[0])
     for (kind, dim), value in zip(dynamic_parts(type), parts[1:], strict=True):
         (shape if kind == "size" else strides)[dim] = int(value)
-    step = 1
-    for dim in reversed(range(len(shape))):
-        if strides[dim] is None:
-            strides[dim] = step
-        step *= int(shape[dim])  # type: ignore[arg-type]
+    strides = [
+        dense if stride is None else stride
+        for stride, dense in zip(strides, row_major_strides(shape), strict=True)
+    ]
     dtype = type_to_numpy(type.element_type)
     if 0 in shape:
         return np.empty(shape, dtype)  # type: ignore[arg-type]

@@ -7,8 +7,9 @@ from typing import Any
 from sqlalchemy import Row, delete, select
 
 from .errors import NotFoundError
+from .jobs import ACTIVE
 from .names import checked_id
-from .queue import ACTIVE, Queue
+from .queue import Queue
 from .storage.database import Database
 from .storage.files import Files
 from .storage.schema import blobs, inputs, jobs, models

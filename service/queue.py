@@ -13,69 +13,37 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from sqlalchemy import Connection, Row, and_, delete, func, insert, not_, null, select, update
+from sqlalchemy import Connection, Row, and_, delete, func, insert, null, select, update
 
 from ..delivery.carrying.names import INPUTS, file_name
-from ..ir.diagnostics import NncError
 from .errors import ConflictError, NotFoundError, QuotaError
+from .jobs import (
+    ACTIVE,
+    KINDS,
+    SHOWN,
+    Job,
+    Wanted,
+    claimed_job,
+    held,
+    new_row,
+    next_job,
+    places_in_queue,
+    queued_for,
+    shown_job,
+)
 from .limits import Limits
 from .names import checked_id, storable
 from .storage.blobs import copy_to
-from .storage.database import Database, new_id
+from .storage.database import Database
 from .storage.files import Files
 from .storage.files_of_results import stored_results
-from .storage.schema import blobs, inputs, job_files, models, orders, users
+from .storage.schema import blobs, job_files, users
 from .storage.schema import jobs as rows
 
-KINDS = {"look": 0, "experiment": 0, "page": 1, "package": 1}
-"""Kinds of jobs with their ranks: of a user's own, what takes seconds is first. A page is what a
-look goes on as."""
-
-ACTIVE = ("queued", "running")
-
 _LONGEST_ERROR = 4000
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Which jobs somebody can carry out: of these kinds; of these targets or, where `others`, of
-    all but these. No kinds are all. Looks have no target.
-    """
-
-    kinds: Sequence[str] = ()
-    targets: Sequence[str] = ()
-    others: bool = True
-
-    def fits(self) -> Any:
-        """The condition on rows."""
-        target = func.coalesce(rows.c.options["target"].as_string(), "")
-        listed = target.in_(self.targets)
-        fits = not_(listed) if self.others else listed
-        return and_(fits, rows.c.kind.in_(self.kinds)) if self.kinds else fits
-
-
-@dataclass(frozen=True)
-class Job:
-    """A job that somebody has claimed."""
-
-    id: str
-    user: str
-    kind: str
-    options: Mapping[str, Any]
-    model_name: str
-    """As the user calls the file, which is no path: see `file_name`."""
-    blobs: Mapping[str, str]
-    """What it reads: `model`, and `inputs` where the order has some."""
-    seconds: int
-    """How long it may take."""
-    owner: str
-    attempt: int
-    summary: Any = None
-    """What was found before it went on as a job of this kind."""
 
 
 class Queue:
@@ -90,7 +58,7 @@ class Queue:
 
     def add_look(self, connection: Connection, user: str, model: str) -> None:
         """Queue the look at a model that was just uploaded."""
-        connection.execute(insert(rows).values(_row(user, model, "look", {})))
+        connection.execute(insert(rows).values(new_row(user, model, "look", {})))
 
     def add(
         self,
@@ -103,7 +71,7 @@ class Queue:
     ) -> list[str]:
         """Queue a job for each of the options, for which `check_room` has found room."""
         made = [
-            _row(user, model, kind, options, order, at) for at, options in enumerate(all_options)
+            new_row(user, model, kind, options, order, at) for at, options in enumerate(all_options)
         ]
         connection.execute(insert(rows), made)
         return [row["id"] for row in made]
@@ -155,7 +123,7 @@ class Queue:
         self._take_back(rows.c.lease < now)
         while True:
             with self._database.write() as connection:
-                next = connection.execute(_next(wanted or Wanted())).first()
+                next = connection.execute(next_job(wanted or Wanted())).first()
                 if next is None:
                     return None
                 # Users are locked before jobs everywhere, so that no two wait for each other.
@@ -174,7 +142,7 @@ class Queue:
                     )
                 )
                 if claimed.rowcount:  # else another process was faster
-                    return _job(connection, next.id)
+                    return claimed_job(connection, next.id)
 
     def renew(self, job: Job, lease_seconds: float) -> bool:
         """Keep a job for longer; False where it is no longer the owner's, who is to stop it:
@@ -189,7 +157,7 @@ class Queue:
     def cancelled(self, job: Job) -> bool:
         """Whether the owner is to stop this job; it renews nothing."""
         with self._database.read() as connection:
-            return connection.scalar(select(rows.c.id).where(_held(job))) is None
+            return connection.scalar(select(rows.c.id).where(held(job))) is None
 
     def fetch(self, job: Job, folder: Path) -> dict[str, Path]:
         """Write what the job reads into a folder. Raises NncError.
@@ -272,7 +240,7 @@ class Queue:
                     return False
                 else:
                     wanted = results.all
-                changed = connection.execute(update(rows).where(_held(job)).values(change))
+                changed = connection.execute(update(rows).where(held(job)).values(change))
                 if not changed.rowcount:
                     return False
                 self._remove_files(connection, job, [result.name for result in wanted])
@@ -305,11 +273,11 @@ class Queue:
         """Note why jobs of a target wait, as their progress."""
         note = {"step": "wait", "done": 0.0, "text": text}
         with self._database.write() as connection:
-            connection.execute(update(rows).where(_queued_for(target)).values(progress=note))
+            connection.execute(update(rows).where(queued_for(target)).values(progress=note))
 
     def give_up(self, target: str, before: float, error: str) -> None:
         """Fail the jobs of a target that have waited since before a time."""
-        old = and_(_queued_for(target), rows.c.number < int(before * 1e9))
+        old = and_(queued_for(target), rows.c.number < int(before * 1e9))
         change = {"state": "failed", "error": error, "ended": time.time(), "progress": None}
         with self._database.write() as connection:
             connection.execute(update(rows).where(old).values(change))
@@ -338,7 +306,7 @@ class Queue:
 
     def _change(self, job: Job, values: Mapping[str, Any]) -> bool:
         with self._database.write() as connection:
-            return bool(connection.execute(update(rows).where(_held(job)).values(values)).rowcount)
+            return bool(connection.execute(update(rows).where(held(job)).values(values)).rowcount)
 
     # Of those who look on.
 
@@ -362,7 +330,7 @@ class Queue:
         Reports can be large: without them they are null.
         """
         report = rows.c.summary if reports else null()
-        columns = [rows.c[name] for name in _SHOWN]
+        columns = [rows.c[name] for name in SHOWN]
         query = select(*columns, report.label("report"))
         query = query.where(rows.c.user == user, which).order_by(rows.c.number)
         with self._database.read() as connection:
@@ -372,11 +340,11 @@ class Queue:
                 select(job_files.c.job, job_files.c.name).where(job_files.c.job.in_(ids))
             ).all()
             waits = any(row.state == "queued" for row in found)
-            places = _places(connection, user) if waits else {}
+            places = places_in_queue(connection, user) if waits else {}
         names: dict[str, list[str]] = {}
         for job, name in listed:
             names.setdefault(job, []).append(name)
-        return [_shown(row, places.get(row.id), sorted(names.get(row.id, []))) for row in found]
+        return [shown_job(row, places.get(row.id), sorted(names.get(row.id, []))) for row in found]
 
     def file(self, user: str, job: str, name: str) -> Row:
         """The blob (`id`, `bytes`, `sha256`) of a job's file. Raises NotFoundError."""
@@ -400,115 +368,3 @@ class Queue:
         )
         connection.execute(delete(rows).where(which))
         self._files.remove(connection, results)
-
-
-def _row(
-    user: str,
-    model: str,
-    kind: str,
-    options: Mapping[str, Any],
-    order: str | None = None,
-    at: int = 0,
-) -> dict[str, Any]:
-    return {
-        "id": new_id(),
-        "user": user,
-        "model": model,
-        "order": order,
-        "kind": kind,
-        "rank": KINDS[kind],
-        "number": time.time_ns() + at,
-        "options": storable(dict(options)),
-        "state": "queued",
-        "attempt": 0,
-        "created": time.time(),
-    }
-
-
-def _held(job: Job) -> Any:
-    """That a job is still running as the attempt that somebody has."""
-    return and_(
-        rows.c.id == job.id,
-        rows.c.state == "running",
-        rows.c.attempt == job.attempt,
-        rows.c.owner == job.owner,
-    )
-
-
-def _queued_for(target: str) -> Any:
-    return and_(rows.c.state == "queued", rows.c.options["target"].as_string() == target)
-
-
-def _next(wanted: Wanted) -> Any:
-    """The job of the user who was served longest ago, among the user's own by rank and age."""
-    return (
-        select(rows.c.id, rows.c.user)
-        .join(users, users.c.id == rows.c.user)
-        .where(rows.c.state == "queued", wanted.fits())
-        .order_by(users.c.served, rows.c.rank, rows.c.number)
-        .limit(1)
-    )
-
-
-def _places(connection: Connection, user: str) -> dict[str, int]:
-    """The places of a user's jobs in the queue if nobody else came: 1 is next.
-
-    In each round each user has one turn, who waited longest first.
-    """
-    turn = func.row_number().over(partition_by=rows.c.user, order_by=(rows.c.rank, rows.c.number))
-    queued = (
-        select(rows.c.id, rows.c.user, users.c.served, turn.label("turn"))
-        .join(users, users.c.id == rows.c.user)
-        .where(rows.c.state == "queued")
-        .subquery()
-    )
-    place = func.row_number().over(order_by=(queued.c.turn, queued.c.served, queued.c.user))
-    placed = select(queued.c.id, queued.c.user, place.label("place")).subquery()
-    query = select(placed.c.id, placed.c.place).where(placed.c.user == user)
-    return {row.id: row.place for row in connection.execute(query)}
-
-
-def _job(connection: Connection, id: str) -> Job:
-    query = (
-        select(
-            rows,
-            users.c.quota_seconds,
-            models.c.name.label("model_name"),
-            models.c.blob.label("model_blob"),
-            inputs.c.blob.label("inputs_blob"),
-        )
-        .join(users, users.c.id == rows.c.user)
-        .join(models, models.c.id == rows.c.model)
-        .outerjoin(orders, orders.c.id == rows.c.order)
-        .outerjoin(inputs, inputs.c.id == orders.c.inputs)
-        .where(rows.c.id == id)
-    )
-    row = connection.execute(query).first()
-    if row is None:
-        raise NncError(f"job {id} has no model")
-    read = {"model": row.model_blob}
-    if row.inputs_blob is not None:
-        read["inputs"] = row.inputs_blob
-    return Job(
-        row.id,
-        row.user,
-        row.kind,
-        row.options,
-        row.model_name,
-        read,
-        row.quota_seconds,
-        row.owner,
-        row.attempt,
-        row.summary,
-    )
-
-
-_SHOWN = (
-    "id", "kind", "model", "order", "options", "state", "progress", "error",
-    "created", "started", "ended",
-)  # fmt: skip
-
-
-def _shown(row: Row, place: int | None, names: list[str]) -> dict[str, Any]:
-    shown = {name: row._mapping[name] for name in _SHOWN}
-    return {**shown, "place": place, "report": row.report, "files": names}

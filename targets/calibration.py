@@ -90,7 +90,7 @@ WHOLE = (
 """What names of whole numbers contain."""
 
 SECOND = ("memory_bandwidth", "fresh_bandwidth")
-"""Bytes per cycle that are described, which in a second stay what they are at another clock."""
+"""Fields in bytes per cycle whose bytes per second do not change with the clock."""
 
 
 @dataclass(frozen=True)

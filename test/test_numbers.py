@@ -29,7 +29,7 @@ EXPLAINED = {
     ("kernels/codegen/code.py", "SECOND_LEVEL"): "how LLVM's prefetch names a cache",
     ("kernels/model/nest.py", "MAX_LANES"): "legality: lanes that vectors may have",
     ("kernels/model/nest.py", "MAX_UNROLLED"): "legality: code that is bounded",
-    ("kernels/model/stages.py", "UNKNOWN_EXTENT"): "of models, not machines: a length not known",
+    ("kernels/model/extents.py", "UNKNOWN_EXTENT"): "of models, not machines: a length not known",
     ("kernels/proof/enumeration.py", "MOST_POINTS"): "memory to prove",
     ("kernels/proof/sets.py", "OPERATIONS"): "time to prove",
     ("kernels/proof/sets.py", "EQUALITIES"): "time to prove",

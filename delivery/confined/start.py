@@ -85,7 +85,7 @@ class Confinement:
     # -- what commands see -----------------------------------------------------------------------
 
     def _readable(self) -> list[str]:
-        """Python, its packages and nnc itself, which is found by a folder that holds it alone."""
+        """The folders of Python, its packages and nnc, to which a link in an own folder leads."""
         package = Path(__file__).resolve().parents[2]
         (self._code / __name__.partition(".")[0]).symlink_to(package)
         os.chmod(self._code, 0o755)

@@ -226,7 +226,7 @@ class IntDivision(IntBinary, traits=(NoMemoryEffect,)):
     undefined = "the least value is divided by -1"
 
     def is_undefined(self, a, b):
-        """Where the quotient would be one more than the largest value."""
+        """Which elements divide the least value by -1, whose quotient is out of range."""
         if self.is_unsigned:
             return False
         return (b == -1) & (a == -(1 << (width_of(self.lhs.type) - 1)))

@@ -13,11 +13,11 @@ from .control import *
 from .debug_info import *
 from .intrinsic_table import *
 from .intrinsics import *
-from .intrinsics_hints import *
 from .intrinsics_memory import *
 from .intrinsics_vector import *
 from .memory import *
 from .symbols import *
+from .tables import *
 from .types import *
 
 registry.dialect("llvm").doc = __doc__ or ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...ir.attributes import Attribute
-from ...ir.constraints import Constraint, Exactly, Same
+from ...ir.constraints import Constraint, Same
 from ...ir.declare import (
     I32_ARRAY,
     INT_ARRAY,
@@ -22,7 +22,7 @@ from ...ir.traits import ConstantLike, Pure
 from ...ir.types import Type, VectorType
 from .arithmetic import IntegerLike, LLVMType, PointerLike
 from .checks import check_constant
-from .types import ArrayType, StructType, token
+from .types import ArrayType, StructType
 
 Aggregate = Constraint("LLVM aggregate type", lambda t: isinstance(t, (ArrayType, StructType)))
 LLVMVector = Constraint("LLVM dialect-compatible vector type", lambda t: isinstance(t, VectorType))
@@ -67,15 +67,6 @@ class Poison(Op, name="llvm.mlir.poison", traits=(Pure,)):
 
     format = "attr-dict `:` type($res)"
     example = "%u = llvm.mlir.poison : vector<4xf32>"
-
-
-class NoneToken(Op, name="llvm.mlir.none", traits=(Pure,)):
-    """The token that stands for none."""
-
-    res: Result = result(Exactly(token, "LLVM token type"))
-
-    format = "attr-dict `:` type($res)"
-    example = "%t = llvm.mlir.none : !llvm.token"
 
 
 class DSOLocalEquivalent(Op, name="llvm.dso_local_equivalent", traits=(Pure, ConstantLike)):

@@ -148,40 +148,6 @@ llvm.func @f(%arg0: i32) -> i32 attributes {personality = @personality} {
             )
 
 
-class Landingpad(Op, name="llvm.landingpad"):
-    """The exception that an `llvm.invoke` got: what it is, and which clause took it."""
-
-    cleanup: bool = attribute(UNIT)
-    clauses: Sequence[Value] = operands(LLVMType)
-    res: Result = result(LLVMType)
-
-    format = (
-        "custom<LandingpadClauses>($cleanup, $clauses, type($clauses)) attr-dict `:` type($res)"
-    )
-    example = """llvm.func @personality(...) -> i32
-llvm.func @f() attributes {personality = @personality} {
-  %0 = llvm.mlir.zero : !llvm.ptr
-  llvm.invoke @f() to ^bb1 unwind ^bb2 : () -> ()
-^bb1:
-  llvm.return
-^bb2:
-  %1 = llvm.landingpad cleanup (catch %0 : !llvm.ptr) : !llvm.struct<(ptr, i32)>
-  llvm.resume %1 : !llvm.struct<(ptr, i32)>
-}"""
-
-    def verify_op(self) -> None:
-        """It takes something, in a function that can catch."""
-        function = self.parent_op
-        while function is not None and function.name != "llvm.func":
-            function = function.parent_op
-        if function is not None and "personality" not in function.properties:
-            raise plain_error(self, "llvm.landingpad needs to be in a function with a personality")
-        if not self.cleanup and not self.clauses:
-            raise plain_error(
-                self, "landingpad instruction expects at least one clause or cleanup attribute"
-            )
-
-
 class CallIntrinsic(Op, name="llvm.call_intrinsic"):
     """Call LLVM's intrinsic of a name, whichever it is."""
 

@@ -12,7 +12,7 @@ from ...ir.attributes import (
     IntegerAttr,
     StringAttr,
 )
-from ...ir.core import Operation
+from ...ir.core import Operation, Region
 from ...ir.diagnostics import VerifyError
 from ...ir.types import FloatType, IntegerType, Type, VectorType
 from .types import ArrayType, PointerType, StructType
@@ -23,6 +23,22 @@ _WIDTHS = (8, 16, 32, 64, 128)
 def plain_error(op: Operation, message: str) -> VerifyError:
     """An error whose words do not start with the op's name, where upstream's do not."""
     return VerifyError(message, op.loc)
+
+
+def check_initializer(op: Operation, body: Region, type: Type | None) -> None:
+    """The body of a global returns a value of its type, that of an alias (None) a pointer."""
+    for block in body.blocks:
+        last = block.last
+        if last is None or last.name != "llvm.return":
+            continue
+        found = last.operands[0].type if last.operands else None
+        if type is None:
+            if found is None or found.name != "llvm.ptr":
+                raise op.error("initializer region must always return a pointer")
+        elif found is None:
+            raise op.error("initializer region cannot return void")
+        elif found is not type:
+            raise op.error(f"initializer region type '{found}' does not match global type '{type}'")
 
 
 def is_atomic_type(type: Type) -> bool:

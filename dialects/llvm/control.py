@@ -15,22 +15,20 @@ from ...ir.declare import (
     I32_ARRAY,
     Op,
     Operand,
-    Result,
     ValueLike,
     as_value,
     attribute,
     operand,
     operands,
     optional_operand,
-    result,
     successor,
 )
 from ...ir.location import UNKNOWN, Location
-from ...ir.traits import ConstantLike, Pure, Terminator
+from ...ir.traits import Terminator
 from ...ir.types import VectorType, i1, i32
 from .arithmetic import AnyPointer, IntegerLike, LLVMType
 from .checks import check_weights
-from .metadata import BlockAddress, BlockTag, LoopAnnotation, attribute_of
+from .metadata import LoopAnnotation, attribute_of
 
 _LOOP = attribute_of(LoopAnnotation)
 
@@ -232,42 +230,3 @@ class IndirectBr(Op, name="llvm.indirectbr", traits=(Terminator,)):
             out.append((block, tuple(rest[at : at + count])))
             at += count
         return out
-
-
-class BlockAddressOp(Op, name="llvm.blockaddress", traits=(Pure, ConstantLike)):
-    """The address of a block, for `llvm.indirectbr`."""
-
-    block_addr: Attribute = attribute(attribute_of(BlockAddress))
-    res: Result = result(AnyPointer)
-
-    format = "$block_addr attr-dict `:` type($res)"
-    example = """llvm.func @f() -> !llvm.ptr {
-  %0 = llvm.blockaddress <function = @f, tag = <id = 1>> : !llvm.ptr
-  llvm.br ^bb1
-^bb1:
-  llvm.blocktag <id = 1>
-  llvm.return %0 : !llvm.ptr
-}"""
-
-
-class BlockTagOp(Op, name="llvm.blocktag"):
-    """Gives the block in which it stands the number by which its address is taken."""
-
-    tag: Attribute = attribute(attribute_of(BlockTag))
-
-    format = "$tag attr-dict"
-    example = """llvm.func @f() {
-  llvm.blocktag <id = 1>
-  llvm.return
-}"""
-
-
-class Resume(Op, name="llvm.resume", traits=(Terminator,)):
-    """Go on with an exception that a landing pad got."""
-
-    value: Operand = operand(LLVMType)
-
-    format = "$value attr-dict `:` type($value)"
-    example = """llvm.func @f(%x: !llvm.struct<(ptr, i32)>) {
-  llvm.resume %x : !llvm.struct<(ptr, i32)>
-}"""

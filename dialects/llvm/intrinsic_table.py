@@ -52,7 +52,7 @@ KINDS: dict[str, tuple[Any, str]] = {
     "offset": (IntegerLike, "i64"),
     "num": (_INTEGER, "i64"),
     "scalar_float": (_FLOAT, "f32"),
-    "i1": (Constraint("1-bit signless integer", lambda t: t is i1), "i1"),
+    "i1": (Exactly(i1, "1-bit signless integer"), "i1"),
     "i8": (Constraint("8-bit signless integer", lambda t: t is IntegerType(8)), "i8"),
     "i32": (Constraint("32-bit signless integer", lambda t: t is i32), "i32"),
     "bool": (BoolLike, "i1"),

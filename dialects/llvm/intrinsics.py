@@ -1,4 +1,4 @@
-"""LLVM's intrinsics of floats and integers as ops `llvm.intr.*`, those that our lowerings make."""
+"""LLVM's intrinsics of numbers as ops `llvm.intr.*`, those that our lowerings make; promises."""
 
 # ruff: noqa: N815 - the names of properties are upstream's
 
@@ -6,18 +6,23 @@ from __future__ import annotations
 
 from ...ir.constraints import Same
 from ...ir.declare import (
+    ARRAY,
     BOOL,
     I32,
+    I32_ARRAY,
     Op,
     Operand,
+    Operands,
     Result,
     attribute,
     operand,
+    operands,
     result,
 )
-from ...ir.traits import Commutative, Pure
-from .arithmetic import BoolLike, FloatLike, IntegerLike
+from ...ir.traits import Commutative, Pure, WritesMemory
+from .arithmetic import BoolLike, FloatLike, IntegerLike, LLVMType
 from .attributes import FASTMATH
+from .checks import check_bundles
 
 _FUNCTIONAL = "`(` operands `)` attr-dict `:` functional-type(operands, results)"
 
@@ -134,6 +139,28 @@ class IntrIsFPClass(Op, name="llvm.intr.is.fpclass", traits=(Pure,)):
     res: Result = result(BoolLike)
 
     example = '%r = "llvm.intr.is.fpclass"(%x) <{bit = 3 : i32}> : (f32) -> i1'
+
+
+# -- promises ------------------------------------------------------------------------------
+
+
+class IntrAssume(Op, name="llvm.intr.assume", traits=(WritesMemory,)):
+    """Promise that a condition holds."""
+
+    cond: Operand = operand(BoolLike)
+    op_bundle_operands: Operands = operands(LLVMType)
+    op_bundle_sizes: tuple[int, ...] = attribute(I32_ARRAY, default=())
+    op_bundle_tags: tuple | None = attribute(ARRAY, optional=True)
+
+    format = (
+        "$cond custom<OpBundles>($op_bundle_operands, type($op_bundle_operands), "
+        "$op_bundle_tags) `:` type($cond) attr-dict"
+    )
+    example = "llvm.intr.assume %c : i1"
+
+    def verify_op(self) -> None:
+        """The operand bundles fit."""
+        check_bundles(self)
 
 
 # -- integers --------------------------------------------------------------------------------

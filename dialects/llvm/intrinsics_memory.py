@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from ...ir.attributes import IntegerAttr
 from ...ir.constraints import Exactly, Same
 from ...ir.declare import (
     ARRAY,
@@ -12,7 +11,6 @@ from ...ir.declare import (
     I32,
     I64,
     UNIT,
-    AttrKind,
     Op,
     Operand,
     Operands,
@@ -23,18 +21,10 @@ from ...ir.declare import (
     result,
 )
 from ...ir.traits import ReadsMemory, WritesMemory
-from ...ir.types import i64
 from .aggregates import LLVMVector
 from .arithmetic import BoolLike, IntegerLike, LLVMType, PointerLike
 from .memory import MemoryAccess
 from .types import ptr as default_pointer
-
-_LENGTH = AttrKind[int](
-    "arbitrary integer attribute",
-    lambda a: isinstance(a, IntegerAttr),
-    lambda a: a.value,
-    lambda value: IntegerAttr(value, i64),
-)
 
 
 class AttributedIntrinsic(Op):
@@ -175,17 +165,6 @@ class IntrMemmove(MemoryIntrinsic, name="llvm.intr.memmove", traits=(WritesMemor
     )
 
 
-class IntrMemset(MemoryIntrinsic, name="llvm.intr.memset", traits=(WritesMemory,)):
-    """Set bytes to a value."""
-
-    dst: Operand = operand(PointerLike)
-    val: Operand = operand(IntegerLike)
-    len: Operand = operand(IntegerLike)
-    isVolatile: bool = attribute(BOOL)
-
-    example = '"llvm.intr.memset"(%d, %v, %n) <{isVolatile = false}> : (!llvm.ptr, i8, i64) -> ()'
-
-
 class IntrPrefetch(Op, name="llvm.intr.prefetch", traits=(WritesMemory,)):
     """Ask for a cache line ahead of its use: `rw` 1 to write, `hint` 0 to 3 (keep)."""
 
@@ -198,47 +177,6 @@ class IntrPrefetch(Op, name="llvm.intr.prefetch", traits=(WritesMemory,)):
         '"llvm.intr.prefetch"(%p) <{cache = 1 : i32, hint = 3 : i32, rw = 0 : i32}> '
         ": (!llvm.ptr) -> ()"
     )
-
-
-class IntrMemcpyInline(MemoryIntrinsic, name="llvm.intr.memcpy.inline", traits=(WritesMemory,)):
-    """Copy a constant number of bytes without a call."""
-
-    dst: Operand = operand(PointerLike)
-    src: Operand = operand(PointerLike)
-    len: int = attribute(_LENGTH)
-    isVolatile: bool = attribute(BOOL)
-
-    example = (
-        '"llvm.intr.memcpy.inline"(%d, %s) <{isVolatile = false, len = 10 : i64}> : '
-        "(!llvm.ptr, !llvm.ptr) -> ()"
-    )
-
-
-class IntrMemsetInline(MemoryIntrinsic, name="llvm.intr.memset.inline", traits=(WritesMemory,)):
-    """Set a constant number of bytes without a call."""
-
-    dst: Operand = operand(PointerLike)
-    val: Operand = operand(IntegerLike)
-    len: int = attribute(_LENGTH)
-    isVolatile: bool = attribute(BOOL)
-
-    example = (
-        '"llvm.intr.memset.inline"(%d, %v) <{isVolatile = false, len = 10 : i64}> : '
-        "(!llvm.ptr, i8) -> ()"
-    )
-
-
-class IntrVaCopy(Op, name="llvm.intr.vacopy", traits=(WritesMemory,)):
-    """A second list of variadic arguments where the first one is now."""
-
-    dest_list: Operand = operand(PointerLike)
-    src_list: Operand = operand(PointerLike)
-
-    format = "$src_list `to` $dest_list attr-dict `:` type(operands)"
-    example = """func.func @f(%arg0: !llvm.ptr, %arg1: !llvm.ptr) {
-  llvm.intr.vacopy %arg0 to %arg1 : !llvm.ptr, !llvm.ptr
-  return
-}"""
 
 
 class IntrLaunderInvariantGroup(Op, name="llvm.intr.launder.invariant.group"):

@@ -1,4 +1,4 @@
-"""Functions, globals and what else has a name in the llvm dialect."""
+"""Functions and globals of the llvm dialect."""
 
 # ruff: noqa: N815 - the names of properties are upstream's
 
@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...ir.attributes import (
-    ArrayAttr,
     Attribute,
     DenseElements,
     DictAttr,
@@ -36,11 +35,10 @@ from ...ir.declare import (
     region,
 )
 from ...ir.location import UNKNOWN, Location
-from ...ir.traits import IsolatedFromAbove, NoTerminator, Symbol, SymbolTable
+from ...ir.traits import IsolatedFromAbove, Symbol
 from ...ir.types import Type
 from .attributes import (
     CCONV,
-    COMDAT,
     FRAME_POINTER,
     LINKAGE,
     UNNAMED_ADDR,
@@ -48,7 +46,7 @@ from .attributes import (
     VISIBILITY,
     LinkageAttr,
 )
-from .checks import is_bytes, plain_error
+from .checks import check_initializer, is_bytes
 from .debug_info import GLOBAL_EXPRESSIONS
 from .metadata import MemoryEffects, TargetFeatures, VecTypeHint, VScaleRange, attribute_of
 from .types import LLVMFunctionType, is_llvm_type
@@ -230,7 +228,7 @@ class Global(Op, name="llvm.mlir.global", traits=(IsolatedFromAbove, Symbol)):
             raise self.error("cannot have both initializer value and region")
         if self.linkage == "common" and not _is_zero(self.value):
             raise self.error("expected zero value for 'common' linkage")
-        _verify_body(self, self.initializer, self.global_type, "global")
+        check_initializer(self, self.initializer, self.global_type)
 
 
 def _is_zero(value: Any) -> bool:
@@ -239,211 +237,3 @@ def _is_zero(value: Any) -> bool:
     if isinstance(value, DenseElements):
         return value.is_splat and not any(value.data)
     return value is None
-
-
-def _verify_body(op: Op, body: Region, type: Type, words: str) -> None:
-    for block in body.blocks:
-        last = block.last
-        if last is None or last.name != "llvm.return":
-            continue
-        if not last.operands:
-            raise op.error(
-                "initializer region cannot return void"
-                if words == "global"
-                else "initializer region must always return a pointer"
-            )
-        found = last.operands[0].type
-        if words == "global" and found is not type:
-            raise op.error(f"initializer region type '{found}' does not match global type '{type}'")
-        if words == "alias" and found.name != "llvm.ptr":
-            raise op.error("initializer region must always return a pointer")
-
-
-class GlobalCtors(Op, name="llvm.mlir.global_ctors"):
-    """Functions that run before `main`, with priorities and the data that they belong to."""
-
-    ctors: tuple[Attribute, ...] = attribute(ARRAY)
-    priorities: tuple[Attribute, ...] = attribute(ARRAY)
-    data: tuple[Attribute, ...] = attribute(ARRAY)
-
-    format = "`ctors` `=` $ctors `,` `priorities` `=` $priorities `,` `data` `=` $data attr-dict"
-    example = """module {
-  llvm.mlir.global_ctors ctors = [@start], priorities = [0 : i32], data = [#llvm.zero]
-  llvm.func @start() {
-    llvm.return
-  }
-}"""
-
-    def verify_op(self) -> None:
-        """As many priorities and data as functions."""
-        _verify_lists(self, self.ctors, self.priorities, self.data, "ctors")
-
-
-class GlobalDtors(Op, name="llvm.mlir.global_dtors"):
-    """Functions that run after `main`, with priorities and the data that they belong to."""
-
-    dtors: tuple[Attribute, ...] = attribute(ARRAY)
-    priorities: tuple[Attribute, ...] = attribute(ARRAY)
-    data: tuple[Attribute, ...] = attribute(ARRAY)
-
-    format = "`dtors` `=` $dtors `,` `priorities` `=` $priorities `,` `data` `=` $data attr-dict"
-    example = """module {
-  llvm.mlir.global_dtors dtors = [@stop], priorities = [0 : i32], data = [#llvm.zero]
-  llvm.func @stop() {
-    llvm.return
-  }
-}"""
-
-    def verify_op(self) -> None:
-        """As many priorities and data as functions."""
-        _verify_lists(self, self.dtors, self.priorities, self.data, "dtors")
-
-
-def _verify_lists(
-    op: Op, functions: Sequence, priorities: Sequence, data: Sequence, words: str
-) -> None:
-    if not len(functions) == len(priorities) == len(data):
-        message = f"{words}, priorities, and data must have the same number of elements"
-        raise plain_error(op, message)
-
-
-_ALIASABLE = ("private", "internal", "linkonce", "weak", "linkonce_odr", "weak_odr", "external")
-
-
-def _verify_linkage(op: Alias | IFunc, words: str, last: str) -> None:
-    if op.linkage in _ALIASABLE or ("available" in last and op.linkage == "available_externally"):
-        return
-    raise op.error(
-        f"'{op.linkage}' linkage not supported in {words}, available options: "
-        f"{', '.join(_ALIASABLE[:-1])}, {last}"
-    )
-
-
-class Alias(Op, name="llvm.mlir.alias", traits=(IsolatedFromAbove, Symbol)):
-    """Another name for the pointer that the body returns."""
-
-    sym_name: str = attribute(SYMBOL_NAME)
-    alias_type: Type = attribute(TYPE)
-    linkage: str = attribute(LINKAGE)
-    dso_local: bool = attribute(UNIT)
-    thread_local_: bool = attribute(UNIT)
-    unnamed_addr: str | None = attribute(UNNAMED_ADDR, optional=True)
-    visibility_: str = attribute(VISIBILITY, default="default")
-    initializer: Region = region()
-
-    format = "custom<LLVMAlias>($sym_name) attr-dict `:` $alias_type $initializer"
-    example = """module {
-  llvm.mlir.global internal @x(1 : i32) {addr_space = 0 : i32} : i32
-  llvm.mlir.alias external @y : i32 {
-    %0 = llvm.mlir.addressof @x : !llvm.ptr
-    llvm.return %0 : !llvm.ptr
-  }
-}"""
-
-    def verify_op(self) -> None:
-        """The body returns a pointer."""
-        _verify_linkage(self, "aliases", "external or available_externally")
-        _verify_body(self, self.initializer, self.alias_type, "alias")
-
-
-class IFunc(Op, name="llvm.mlir.ifunc", traits=(IsolatedFromAbove, Symbol)):
-    """A function whose address another function gives when the program is loaded."""
-
-    sym_name: str = attribute(SYMBOL_NAME)
-    i_func_type: Type = attribute(TYPE)
-    resolver: str = attribute(SYMBOL)
-    resolver_type: Type = attribute(TYPE)
-    linkage: str = attribute(LINKAGE)
-    dso_local: bool = attribute(UNIT)
-    address_space: int = attribute(I32, default=0)
-    unnamed_addr: str = attribute(UNNAMED_ADDR, default="none")
-    visibility_: str = attribute(VISIBILITY, default="default")
-
-    format = "custom<LLVMIFunc>($sym_name) `:` $i_func_type `,` $resolver_type $resolver attr-dict"
-    example = """module {
-  llvm.mlir.ifunc external @f : !llvm.func<f32 (i64)>, !llvm.ptr @resolver
-  llvm.func @resolver() -> !llvm.ptr {
-    %0 = llvm.mlir.zero : !llvm.ptr
-    llvm.return %0 : !llvm.ptr
-  }
-}"""
-
-    def verify_op(self) -> None:
-        """A linkage that such functions may have."""
-        _verify_linkage(self, "ifuncs", "or external linkage")
-
-
-class ComdatSelector(Op, name="llvm.comdat_selector", traits=(Symbol,)):
-    """How a linker chooses among several definitions."""
-
-    sym_name: str = attribute(SYMBOL_NAME)
-    comdat: str = attribute(COMDAT)
-
-    format = "$sym_name $comdat attr-dict"
-    example = """module {
-  llvm.comdat @choices {
-    llvm.comdat_selector @one any
-  }
-}"""
-
-
-class Comdat(Op, name="llvm.comdat", traits=(NoTerminator, SymbolTable, Symbol)):
-    """A table of comdat selectors."""
-
-    sym_name: str = attribute(SYMBOL_NAME)
-    body: Region = region()  # type: ignore[assignment]
-
-    format = "$sym_name $body attr-dict"
-    example = """module {
-  llvm.comdat @choices {
-    llvm.comdat_selector @one exactmatch
-    llvm.comdat_selector @two largest
-  }
-}"""
-
-    def verify_op(self) -> None:
-        """Only selectors are in it."""
-        for block in self.body.blocks:
-            for op in block:
-                if not isinstance(op, ComdatSelector):
-                    message = "only comdat selector symbols can appear in a comdat region"
-                    raise plain_error(op, message)
-
-
-def _verify_at_module_level(op: Op) -> None:
-    parent = op.parent_op
-    if parent is not None and parent.name != "builtin.module":
-        raise op.error("must appear at the module level")
-
-
-class LinkerOptions(Op, name="llvm.linker_options"):
-    """Options for the linker."""
-
-    options: tuple[Attribute, ...] = attribute(ARRAY)
-
-    format = "$options attr-dict"
-    example = """module {
-  llvm.linker_options ["/DEFAULTLIB:", "libcmt"]
-}"""
-
-    def verify_op(self) -> None:
-        """It stands in a module."""
-        _verify_at_module_level(self)
-
-
-class ModuleFlags(Op, name="llvm.module_flags"):
-    """Flags of the module."""
-
-    flags: tuple[Attribute, ...] = attribute(ARRAY)
-
-    format = "$flags attr-dict"
-    example = """module {
-  llvm.module_flags [#llvm.mlir.module_flag<error, "wchar_size", 4 : i32>]
-}"""
-
-    def verify_op(self) -> None:
-        """Only flags are in it."""
-        _verify_at_module_level(self)
-        for flag in ArrayAttr(self.flags).elements:
-            if flag.name != "llvm.mlir.module_flag":
-                raise self.error("expected a module flag attribute")

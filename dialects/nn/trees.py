@@ -22,11 +22,11 @@ Elements = DenseElements | DenseResource
 
 
 class TreesOp(NnOp):
-    """Trees that the rows of x walk through.
+    """Decision trees that each row of x walks through, from a root to a leaf.
 
-    A node compares a feature of x with its split, both without signs. Its links are the node
-    behind it if x is not more, which the one for x that is more comes after, and the feature.
-    A leaf compares with the largest number, and is behind itself.
+    Node i has `splits[i]` and `links[i]`, which is (next, feature). It compares x[feature] with the
+    split, both as unsigned integers: the walk goes on at node `next` if x is not more, else at
+    `next + 1`. A leaf has the largest split and itself as `next`.
 
     Shapes: x [B, F], splits [N], links [N, 2], roots [T]
     """

@@ -280,4 +280,4 @@ def reading_by_all(lanes: int, share: int, passes: int, cores: int) -> Loop:
 
 
 FAR = 16
-"""Vectors between the results of two cores, which are then on lines of their own."""
+"""How many vectors the results of two cores are apart, so that they share no cache line."""

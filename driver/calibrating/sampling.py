@@ -87,7 +87,7 @@ class Samples:
         return min((run.value for run in self.runs), default=inf)
 
     def floor(self) -> list[float]:
-        """The fastest runs that agree, or where none do the fastest ones; fastest first."""
+        """The fastest runs that agree with each other (or, if none do, the fastest), in order."""
         found = self._agreeing()
         if found is not None:
             return [run.value for run in found]

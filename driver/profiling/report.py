@@ -135,5 +135,5 @@ def _number(value: float | None, digits: int) -> str:
 
 
 def percent(part: float | None) -> str:
-    """A part of a peak."""
+    """A fraction as a percentage; `?` where it is not known."""
     return "?" if part is None else f"{part:.0%}"

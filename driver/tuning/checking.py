@@ -23,7 +23,8 @@ from ...ir.diagnostics import NncError
 from ...ir.numpy_types import type_to_numpy
 from ...ir.traits import Terminator, WritesMemory
 from ...ir.types import FloatType, MemRefType
-from ...kernels.model.stages import expected, stages_of
+from ...kernels.model.extents import expected
+from ...kernels.model.stages import stages_of
 from ...memory.instrument_kernels import INNER, TIMES
 
 _CONSTANT, _GROWTH = 32.0, 4.0

@@ -44,7 +44,7 @@ class Crew(Protocol):
 
 
 class LocalCrew:
-    """So many processes of this machine."""
+    """Workers that are processes of this machine."""
 
     def __init__(
         self, request: Request, limit: float, count: int = 1, command: Sequence[str] | None = None

@@ -90,7 +90,9 @@ class Board:
         return found
 
     def store(self, digest: str, part: bytes, offset: int, last: bool) -> None:
-        """Keep a part of a file, which is there once its last part is, if it is the one."""
+        """Store a part of a file, which is complete with its last part. Raises MessageError if the
+        whole has another digest.
+        """
         held = self._held(digest)
         begun = held.with_name(f"begun-{digest}")
         with begun.open("r+b" if offset else "wb") as file:

@@ -80,9 +80,9 @@ class Keeper:
         machine: str,
         holding: Collection[str] = (),
     ) -> None:
-        """Write what is kept, and remove all others of these kernels for this machine.
+        """Write the schedules to keep, and remove all others of these kernels for this machine.
 
-        Of the `holding` ones what was there before the search stays, or comes back.
+        For kernels in `holding`, the file from before the search stays, or is restored.
         """
         for one in kept.values():
             self.store(one)

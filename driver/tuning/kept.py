@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...runtime.model import Model
 
 _DONE = "done"
-"""The file of a folder whose search came to its end."""
+"""The file that says that the search of a folder's schedules has finished."""
 
 
 def kept_schedules(module: Operation, seconds: float, threads: int) -> TunedFolder:

@@ -38,7 +38,7 @@ _ABSOLUTE = ("kernel.", "machine.", "ops.", "inner.trips", "tile.along", "tile.a
 what is wrong with a schedule: they are kept with the measurements, and not learned from."""
 
 Fit = Callable[["NDArray", "NDArray", "NDArray"], Callable[["NDArray"], "NDArray"]]
-"""Learns from rows of features, each with a target and a weight; gives what predicts targets."""
+"""(rows of features, their targets, their weights) -> the function that predicts targets."""
 
 
 @dataclass(frozen=True)

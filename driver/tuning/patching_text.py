@@ -21,7 +21,7 @@ _HEAP = (memref.Alloc, memref.Realloc, memref.Dealloc)
 
 
 def replaceable(module: Operation, names: Sequence[str]) -> list[func.FuncOp]:
-    """Of these functions those that always succeed and need no memory from the system."""
+    """Those of the named functions that cannot fail and allocate no memory."""
     functions = {op.sym_name: op for op in module.body_block if isinstance(op, func.FuncOp)}
     found = (functions.get(name) for name in names)
     return [one for one in found if one is not None and _is_plain(one, functions)]
@@ -37,7 +37,7 @@ def _is_plain(function: func.FuncOp, functions: Mapping[str, func.FuncOp]) -> bo
 
 
 def mark(module: Operation, function: func.FuncOp, number: int, symbol: str) -> None:
-    """Have a kernel called through this row of the table, and seen from outside by its symbol."""
+    """Let a kernel be called through row `number` of the table, and export it as `symbol`."""
     function.attributes[REPLACED] = I64Attr(number)
     for call in [op for op in module.walk() if isinstance(op, func.Call)]:
         if call.callee == function.sym_name:

@@ -13,7 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from ...kernels.policy import variants_of
-from ...kernels.policy.features import log_ratio
+from ...kernels.policy.level_features import log_ratio
 from ...kernels.policy.variants import Variant, Variants, told_of
 from ...kernels.tuned import TunedSchedule
 from ...targets.attribute import target_of

@@ -25,7 +25,7 @@ from .terms import Term, constant, counting, joined
 
 
 def atleast(n: Layer, x: Value, rank: int) -> Value:
-    """x of so many dimensions or more; a vector lies along the second one of three."""
+    """x with dimensions of extent 1 added up to a rank; a vector is along the second of three."""
     before = int(x.type.rank == 1) if rank == 3 and x.type.rank else max(rank - x.type.rank, 0)
     wide = Term(n, x).spread(before, 0)
     return wide.spread(0, max(rank - wide.rank, 0)).value
@@ -72,7 +72,7 @@ def moveaxis(rank: int, source: Sequence[int], destination: Sequence[int]) -> li
 
 
 def rot90(n: Layer, x: Value, turns: int, first: int, second: int) -> Value:
-    """x turned by so many quarters, from the first axis towards the second."""
+    """x rotated by `turns` quarter turns, from the first axis towards the second."""
     turned = {0: (), 1: (second,), 2: (first, second), 3: (first,)}[turns % 4]
     x = reversed_axes(n, x, turned)
     return swapped(n, x, first, second) if turns % 2 else x
@@ -82,7 +82,10 @@ def rot90(n: Layer, x: Value, turns: int, first: int, second: int) -> Value:
 
 
 def tile(n: Layer, x: Value, repeats: Value) -> Value:
-    """x as often along each dimension as a vector says; the shorter one counts as led by ones."""
+    """x repeated along each dimension as often as a vector says (numpy.tile).
+
+    Where the vector and the shape differ in length, the shorter one gets ones in front.
+    """
     lead = x.type.rank - n.extent(repeats, 0)
     if lead > 0:
         repeats = n(nn.Concat([n.constant(np.ones(lead, np.int64)), repeats], axis=0))
@@ -90,7 +93,7 @@ def tile(n: Layer, x: Value, repeats: Value) -> Value:
 
 
 def repeat(n: Layer, x: Value, count: int, axis: int) -> Value:
-    """Each slice of an axis so many times in a row."""
+    """Each slice along an axis repeated `count` times in a row (numpy.repeat)."""
     own, after = dims(x), axis + 1
     apart = Term(n, x).reshape(*own[:after], 1, *own[after:]).value
     wide = broadcast(n, apart, [*own[:after], count, *own[after:]])
@@ -103,7 +106,7 @@ def repeat_each(n: Layer, x: Value, counts: Value, axis: int, total: Term | None
 
 
 def repeated_places(n: Layer, counts: Value, total: Term | None = None) -> Value:
-    """Each place as often as it is repeated: how many ends an element lies behind."""
+    """For each element of `repeat_each`, the index of the slice that it comes from."""
     known = n.known(counts)
     if known is not None:
         return n.constant(np.repeat(np.arange(known.size), known.reshape(-1)), i64)
@@ -114,7 +117,10 @@ def repeated_places(n: Layer, counts: Value, total: Term | None = None) -> Value
 
 
 def meshgrid(n: Layer, values: Sequence[Value], indexing: str) -> list[Value]:
-    """Each vector along a dimension of its own, `xy` for the first two in turn, repeated."""
+    """Each vector along a dimension of its own, broadcast to all (numpy.meshgrid).
+
+    With the indexing `xy`, the first two dimensions are exchanged.
+    """
     parts = [Term(n, x).flat() for x in values]
     order = list(range(len(parts)))
     if indexing == "xy" and len(parts) > 1:
@@ -134,7 +140,7 @@ def diag(n: Layer, x: Value, k: int = 0) -> Value:
 
 
 def diff(n: Layer, x: Value, axis: int, times: int = 1) -> Value:
-    """What each element is more than the one before, so many times over; of i1 if they differ."""
+    """Differences of neighbours along an axis, taken `times` times; of i1, whether they differ."""
     op = nn.Xor if x.type.element_type is i1 else nn.Sub
     for _ in range(times):
         x = n(op(slice_axis(n, x, axis, 1, FAR), slice_axis(n, x, axis, 0, -1)))
@@ -154,7 +160,7 @@ def unravel_index(at: Term, shape: Sequence[int]) -> list[Term]:
 
 
 def tensordot(x: Term, y: Term, first: Sequence[int], second: Sequence[int]) -> Term:
-    """The sums of products along pairs of axes; what is left of both follows each other."""
+    """The sums of products along pairs of axes; the other axes of x come before those of y."""
     left, right = (
         [i for i in range(v.rank) if i not in axes] for v, axes in ((x, first), (y, second))
     )
@@ -165,12 +171,12 @@ def tensordot(x: Term, y: Term, first: Sequence[int], second: Sequence[int]) -> 
 
 
 def inner(x: Term, y: Term) -> Term:
-    """The sums of products along the last axes; of a number, products."""
+    """The sums of products along the last axes of both; with a 0-d operand, plain products."""
     return tensordot(x, y, [x.rank - 1], [y.rank - 1]) if x.rank and y.rank else x * y
 
 
 def dot(x: Term, y: Term) -> Term:
-    """The sums of products along the last axis and the last but one, or the only one."""
+    """The sums of products along the last axis of x and the last but one of y, or its only one."""
     return tensordot(x, y, [x.rank - 1], [max(y.rank - 2, 0)]) if x.rank and y.rank else x * y
 
 
@@ -196,7 +202,7 @@ def cross(x: Term, y: Term, axis: int) -> Term:
 # -- windows ---------------------------------------------------------------------------------------
 
 _COSINES = {"hann": (0.5, 0.5), "hamming": (0.54, 0.46), "blackman": (0.42, 0.5, 0.08)}
-"""Factors of cosines of 0, 1, 2 .. turns, their signs in turn."""
+"""By window, the factors of the cosines of its sum; their signs alternate."""
 WINDOWS = tuple(_COSINES)
 
 
@@ -213,9 +219,9 @@ def window(name: str, count: int, periodic: bool) -> np.ndarray:
 
 
 def searchsorted(table: Term, x: Term, right: bool = False) -> Term:
-    """How many numbers of a row, in order, are below each of x, or if `right` not above it.
+    """How many numbers of a sorted table are below each element of x; if `right`, not above it.
 
-    A table of rows has one for each row of x. NaN is behind all numbers.
+    A table of several rows has one for each row of x. NaN sorts behind all numbers.
     """
     if table.rank > 1:
         *lead, last = dims(table.value)
@@ -226,9 +232,9 @@ def searchsorted(table: Term, x: Term, right: bool = False) -> Term:
 
 
 def bincount(numbers: Term, weights: Term | None, least: Term) -> Term:
-    """How often each number up to the greatest, or below `least`, is there along the last axis.
+    """How often each number from 0 to the greatest occurs along the last axis (numpy.bincount).
 
-    With weights of the same shape, their sums.
+    The result has at least `least` elements. With weights of the same shape, it is their sums.
     """
     n, last = numbers.n, numbers.rank - 1
     numbers, own = numbers.cast(i64), dims(numbers.value)

@@ -181,7 +181,7 @@ def spherical_bessel_j0(x: Term) -> Term:
 
 
 _AIRY_NEAR, _AIRY_FAR = 2.0, -8.0
-"""Between them Airy's function is a power series."""
+"""Between these arguments Airy's function is computed by a power series."""
 
 
 def airy_ai(x: Term) -> Term:

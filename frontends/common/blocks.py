@@ -1,4 +1,4 @@
-"""Space to batch, batch to space, squares to channels, elements apart, and mirrored borders."""
+"""Space to batch and back, pixel unshuffling, dilated tensors, and mirrored borders."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def mirrored_pad_by(n: Layer, x: Value, pads: Value) -> Value:
 
 
 def dilated(n: Layer, x: Value, steps: Sequence[int], fill: Value | None) -> Value:
-    """x with its elements so many places apart along each axis, and a value between them."""
+    """x with its elements `steps` places apart along each axis, and `fill` (or 0) between them."""
     for axis, step in enumerate(steps):
         if step == 1 or x.type.shape[axis] in (0, 1):
             continue

@@ -125,7 +125,7 @@ def _area(sides: Term) -> Term:
 
 
 def _ranked(n: Layer, scores: Value, threshold: Value | None) -> tuple[Value, Value]:
-    """Which boxes are above the threshold [B, C, N]; their indices by falling score [B, C, K]."""
+    """(whether each box is above the threshold [B, C, N], indices by falling score [B, C, K])."""
     batch, classes, boxes = scores.type.shape
     if threshold is None:
         count = shape_vector(n, [(scores, 2)])

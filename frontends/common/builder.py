@@ -135,7 +135,7 @@ class Builder:
         return self.emit(nn.SequenceConstruct(elements), loc)[0]
 
     def is_unknown(self, value: Value) -> bool:
-        """Whether nothing is known of the elements."""
+        """Whether none of the elements is known at import."""
         return self.known.partial(value) is None
 
     def extents(self, value: Value) -> tuple[Dim, ...] | None:

@@ -39,7 +39,7 @@ def is_complex(type: Type) -> bool:
     return isinstance(type, TensorType) and isinstance(type.element_type, ComplexType)
 
 
-def outside(type: Type) -> Type:
+def caller_type(type: Type) -> Type:
     """The type that callers see of an input or output: complex [..] becomes real [.., 2]."""
     if not is_complex(type):
         return type
@@ -75,7 +75,7 @@ def has_pairs(value: Any) -> bool:
 
 
 _FILLS = ("value", "fill_value")
-"""Arguments that are elements of the result: a real number has an imaginary part of 0."""
+"""Arguments that become elements of the result: a real one gets an imaginary part of 0."""
 
 
 def _is_real(value: Any) -> bool:
@@ -108,7 +108,7 @@ def _paired(real: Any, imag: Any) -> Any:
     return None if real is None else Pair(real, imag)
 
 
-def flat(values: Sequence[Any]) -> list[Value]:
+def flat_parts(values: Sequence[Any]) -> list[Value]:
     """The values as tensors in a list; a complex one gives its real and its imaginary part."""
     found: list[Value] = []
     for value in values:
@@ -116,19 +116,19 @@ def flat(values: Sequence[Any]) -> list[Value]:
     return found
 
 
-def like(values: Sequence[Value], pattern: Sequence[Any]) -> list[Any]:
-    """The inverse of `flat`: the values are paired again where the pattern has a complex tensor."""
+def paired_like(values: Sequence[Value], pattern: Sequence[Any]) -> list[Any]:
+    """The inverse of `flat_parts`: two values become one where the pattern has a complex tensor."""
     rest = iter(values)
     return [Pair(next(rest), next(rest)) if isinstance(p, Pair) else next(rest) for p in pattern]
 
 
-def split(n: Layer, x: Value) -> Pair:
+def as_complex(n: Layer, x: Value) -> Pair:
     """A real tensor [.., 2] as a complex one [..]."""
     term = Term(n, x)
     return Pair(term.column(0).value, term.column(1).value)
 
 
-def together(n: Layer, x: Pair) -> Value:
+def as_real(n: Layer, x: Pair) -> Value:
     """A complex tensor [..] as a real one [.., 2]."""
     return joined([Term(n, part).spread(0, 1) for part in (x.real, x.imag)], -1).value
 

@@ -50,7 +50,7 @@ def _across(x: Term) -> Term:
 
 
 def _samples(n: Layer, image: Value, boxes: Value, axis: int, count: Term) -> Term:
-    """Where along an axis of the image the samples of each box lie: [B, count].
+    """Positions of the samples of each box along an axis of the image: [B, count].
 
     A single sample lies in the middle.
     """

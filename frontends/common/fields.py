@@ -77,7 +77,7 @@ class RecordFields:
         return self._record.has(name)
 
     def which(self, *names: str) -> str:
-        """The one of several fields that stood in the data; "" for none."""
+        """The name of the one field of a protobuf oneof that stood in the data; "" for none."""
         self._read.update(self._at + name for name in names)
         return next((name for name in names if self._record.has(name)), "")
 
@@ -146,7 +146,7 @@ def _fits(patterns: str, name: str) -> bool:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Equal, and of the same kind: 0 is not False, a list may be a tuple."""
+    """Whether two values are equal and of the same kind: 0 is not False, a list may be a tuple."""
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
         return len(a) == len(b) and all(map(same, a, b))
     return isinstance(a, bool) == isinstance(b, bool) and bool(a == b)

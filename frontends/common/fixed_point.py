@@ -61,7 +61,7 @@ class Multiplier:
         return divided_by_power(high, right)
 
     def _of_wide(self, x: Term) -> Term:
-        """The product with i64 by 15 bits of the significand, rounded once, halves up."""
+        """The product with i64, by a significand of 15 bits; rounded once, halves up."""
         n, significand = x.n, self.significand.astype(np.int64)
         few = np.where(significand < 0x7FFF0000, (significand + (1 << 15)) >> 16, 0x7FFF)
         shift = 15 - self.shift.astype(np.int64)

@@ -54,12 +54,12 @@ def isin(x: Term, among: Term) -> Term:
 
 
 def all_of(holds: Term) -> Term:
-    """Whether conditions hold everywhere."""
+    """Whether all elements of a condition are true: 0-d."""
     return holds.cast(i32).least(*range(holds.rank)) > 0
 
 
 def without_nan(x: Term, number: float) -> Term:
-    """x with a number for NaN, which integers lack."""
+    """x with `number` in place of NaN."""
     return isnan(x).choose(number, x) if isinstance(x.element, FloatType) else x
 
 
@@ -130,7 +130,7 @@ def combined(n: Layer, op: Callable[[Value, Value], Any], values: Sequence[Value
 
 
 def trunc(x: Term) -> Term:
-    """x without what is behind the point."""
+    """x without its fractional part."""
     if not isinstance(x.element, FloatType):
         return x
     return (x < 0.0).choose(x.function(nn.Ceil), x.function(nn.Floor))
@@ -183,7 +183,7 @@ def heaviside(x: Term, at_zero: Term, of_nan: float = math.nan) -> Term:
 
 
 def copysign(size: Term, sign: Term) -> Term:
-    """The size of one float with the sign of another, that of zeros too."""
+    """The absolute value of one float with the sign of another, which may be -0."""
     size = size.function(nn.Abs)
     return is_negative(sign).choose(-size, size)
 
@@ -199,7 +199,7 @@ def ldexp(x: Term, power: Term) -> Term:
 
 
 def nextafter(x: Term, y: Term) -> Term:
-    """The float beside x on the way to y: bits grow with the distance from zero."""
+    """The next float after x towards y. Of one sign, floats are ordered as their bits are."""
     bits = bits_of(x)
     away = (y > x).equals(x > 0.0)
     least = (y < 0.0).choose(constant(x.n, 1 - 2 ** (width_of(x) - 1), bits.element), 1)
@@ -210,7 +210,7 @@ def nextafter(x: Term, y: Term) -> Term:
 
 
 def gcd(x: Term, y: Term) -> Term:
-    """The greatest common divisor of integers, by Euclid, until the last element is done."""
+    """The greatest common divisor of integers: Euclid's algorithm, until all elements are done."""
     x, y = x.function(nn.Abs), y.function(nn.Abs)
     a, b = x + y.zeros(), y + x.zeros()
 

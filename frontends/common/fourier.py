@@ -21,7 +21,7 @@ Complex = tuple[Term, Term | None]
 """The real and the imaginary part, which is None for real numbers."""
 
 WHOLE = 32
-"""A transform of up to so many elements is one product: 32 by 32 fits registers and caches."""
+"""Transforms of at most this many elements are one product; a 32 x 32 matrix fits caches."""
 
 MOST_TURNS = 1 << 28
 """The most elements of the matrix of one product; more do not fit into memory."""
@@ -67,7 +67,7 @@ def fitted(x: Complex, count: Term) -> Complex:
 
 
 def mirrored(x: Complex, count: Term) -> Complex:
-    """A spectrum of `count` elements from its first half, which the second mirrors, conjugated."""
+    """A spectrum of `count` elements from its first half: the second is its conjugate, mirrored."""
     n = x[0].n
     places = counting(n, count)
     beyond = places > count / 2
@@ -114,9 +114,9 @@ def fourier(x: Complex, count: Term, bins: Term, inverse: bool) -> Complex:
 def _transform(x: Complex, size: int, bins: int, sign: int) -> Complex:
     """Transforms of rows of `size` elements along the last dimension.
 
-    With size = a * b, the input's index is b * i + j and the result's p + a * q. Transforms of a
-    elements lead from i to p; then comes a turn by j * p / size of a circle; and transforms of b
-    elements lead from j to q.
+    With size = a * b, the input's index is b * i + j and the result's is p + a * q. Transforms of
+    `a` elements take i to p, each result is multiplied by e**(sign * 2 pi i j p / size), and
+    transforms of `b` elements take j to q (Cooley and Tukey).
     """
     a = _factor(size)
     if size <= WHOLE or a == 1:
@@ -154,7 +154,7 @@ def _swapped(x: Term) -> Term:
 
 
 def _turns(like: Term, size: int, rows, columns, sign: int) -> tuple[Term, Term]:
-    """Cosine and sine of row * column / size of a circle, for all rows and columns."""
+    """Cosine and sine of 2 pi * row * column / size, for all rows and columns."""
     angle = sign * 2 * np.pi / size * (np.outer(rows, columns) % size)
     kind = type_to_numpy(like.element)
     cosine, sine = (constant(like.n, f(angle).astype(kind)) for f in (np.cos, np.sin))

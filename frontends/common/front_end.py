@@ -21,9 +21,7 @@ Shapes = Mapping[str, Sequence[int | None]]
 
 @dataclass(frozen=True)
 class OperatorUse:
-    """An operator of a model: how often it stands there, and in how many nodes it cannot be
-    imported.
-    """
+    """An operator of a model: how many nodes have it, and how many of these cannot be imported."""
 
     domain: str
     name: str
@@ -117,7 +115,7 @@ class FrontEnd:
         )
 
     def needs_other_files(self, path: Path) -> bool:
-        """Whether the model has more files than `files` tells."""
+        """Whether a model needs more files than those that `files` finds."""
         return False
 
     def _read(self, source: Source) -> Graph:

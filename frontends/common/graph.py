@@ -71,7 +71,7 @@ class Graph:
 
 
 def relative_names(paths: Iterable[str], separator: str) -> tuple[str, ...]:
-    """What each of the paths adds to the one before: of `a`, `a.b`, `a.b.c` it is `a`, `b`, `c`."""
+    """Each nested path relative to the one before: `a`, `a.b`, `a.b.c` become `a`, `b`, `c`."""
     found: list[str] = []
     before = ""
     for path in paths:

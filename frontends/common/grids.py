@@ -75,7 +75,7 @@ def _position(at: Term, size: Term, corners: bool) -> Term:
 
 
 def _bounded(at: Term, padding: str) -> Term:
-    """Positions that can become integers: one that is not finite becomes 0, as in PyTorch."""
+    """Positions that can be converted to integers: infinities and NaN become 0, as in PyTorch."""
     if padding == "zeros":
         return at
     if padding == "border":

@@ -14,7 +14,7 @@ from ...ir.diagnostics import NncError
 from ...ir.location import Location, NameLoc, in_scopes
 from ...ir.types import FloatType, IntegerType, TensorType, Type
 from .builder import Builder, identifier
-from .complexes import Pair, is_complex, outside, split, together
+from .complexes import Pair, as_complex, as_real, caller_type, is_complex
 from .fields import Fields, RecordFields, remembered
 from .graph import Graph, Node
 from .inputs import Input, InputChoices, constant_arrays, input_types
@@ -92,8 +92,8 @@ class Importer(Builder):
         self._states[name] = self.argument(name, type)
         return self._states[name]
 
-    def leave(self, name: str, value: Value) -> None:
-        """Set the output of a state, which is the state's input until then."""
+    def set_state(self, name: str, value: Value) -> None:
+        """Set the new value of a state, the output of its name; without it, that is the input."""
         self._states[name] = value
 
     def run(self, choices: InputChoices) -> ModuleOp:
@@ -108,13 +108,13 @@ class Importer(Builder):
         for name, type in types.items():
             values[name] = self.argument(name, type)
         for one in filter(lambda one: is_complex(one.type), graph.inputs):
-            values[one.name] = split(self._interface(one.name), values[one.name])
+            values[one.name] = as_complex(self._interface(one.name), values[one.name])
         made = self.import_nodes(nodes, self.scope, [inner for _, inner in graph.outputs])
         pairs, outputs = set(graph.complex_outputs), []
         for (name, _), value in zip(graph.outputs, made, strict=True):
             if isinstance(value, Pair):
                 pairs.add(name)
-                value = together(self._interface(name), value)
+                value = as_real(self._interface(name), value)
             outputs.append((name, self._output(name, value)))
         dims = {value.name: value.dims for value in graph.inputs} | dict(graph.dims)
         starts = dict(graph.starts) | dict.fromkeys(self._states, 0.0)
@@ -165,7 +165,7 @@ class Importer(Builder):
     def import_nodes(
         self, nodes: Iterable[Node], scope: Scope, outputs: Iterable[str] = ()
     ) -> list[Any]:
-        """Insert what nodes stand for, which see the scope; the values of the outputs there."""
+        """Import nodes, whose names are those of the scope. Returns the values of the outputs."""
         outer, self.scope = self.scope, scope
         try:
             for node in nodes:
@@ -175,7 +175,7 @@ class Importer(Builder):
             self.scope = outer
 
     def import_node(self, node: Node) -> None:
-        """Insert what a node stands for and bind its outputs."""
+        """Import a node and bind the names of its outputs."""
         n = self.layer(self, node)
         convert = self.converter(n)
         if fault := n.fault():
@@ -253,7 +253,7 @@ class Importer(Builder):
 
 
 def listed(faults: Sequence[str], word: str, where: str = "") -> str:
-    """One message of all faults, each of a layer, a node or what else the word says."""
+    """One message that lists all faults; `word` is what each is of: a layer, a node, .."""
     shown = list(faults[:MOST_LISTED])
     if len(faults) > MOST_LISTED:
         shown.append(f"and {len(faults) - MOST_LISTED} more")
@@ -265,7 +265,7 @@ def _outer_input(one: Input) -> Input:
     """The input as callers see it: complex numbers are pairs of real ones."""
     if not is_complex(one.type):
         return one
-    return Input(one.name, outside(one.type), (*one.dims, "") if one.dims else ())
+    return Input(one.name, caller_type(one.type), (*one.dims, "") if one.dims else ())
 
 
 def _as_declared(n: Layer, made: Value, declared: Type) -> Value:

@@ -24,11 +24,11 @@ _MOST = 100_000
 """The most iterations."""
 
 Step = Callable[[Term, Sequence[Term]], tuple[list[Term], Term]]
-"""From the number of a step and the states to the next states and the relative change."""
+"""(number of the step, states) -> (next states, relative change)."""
 
 
 def incomplete_gamma(a: Term, x: Term, lower: bool) -> Term:
-    """The part of gamma(a)'s integral below x (P) or above x (Q), divided by gamma(a).
+    """The regularized incomplete gamma function: P, the integral from 0 to x, or Q from x on.
 
     Both operands have one shape.
     """
@@ -67,7 +67,7 @@ def _incomplete_sums(a: Term, x: Term) -> tuple[Term, Term]:
 
 
 def incomplete_beta(a: Term, b: Term, x: Term) -> Term:
-    """The part of beta(a, b)'s integral below x, divided by beta(a, b): 26.5.8.
+    """The regularized incomplete beta function, the integral from 0 to x: 26.5.8.
 
     All operands have one shape.
     """
@@ -101,7 +101,7 @@ def _safe(v: Term) -> Term:
 
 
 def _converged(starts: Sequence[Term], step: Step) -> list[Term]:
-    """The states after as many steps, counted from 1, as make the change negligible."""
+    """The states after so many steps that the relative change is negligible; they count from 1."""
     n = starts[0].n
 
     def iteration(number: Value, flag: Value, values: list[Value]) -> Iteration:

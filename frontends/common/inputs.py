@@ -27,7 +27,7 @@ class InputChoices:
         dims: Mapping[str, int] | None = None,
         constants: Mapping[str, Any] | None = None,
     ) -> InputChoices:
-        """Nothing is said of what is left out."""
+        """The choices of a user, each of which may be left out."""
         return InputChoices(shapes or {}, dims or {}, constants or {})
 
 
@@ -44,7 +44,7 @@ class Input:
 
 
 class Place(Protocol):
-    """What makes errors that name the model."""
+    """Anything that makes errors which name the model."""
 
     def error(self, message: str) -> NncError:
         """The error."""

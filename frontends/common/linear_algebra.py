@@ -24,7 +24,7 @@ from .shapes import Extent, broadcast
 from .terms import Term, constant, counting, extent, joined
 
 Step = Callable[[Term, list[Term]], list[Term]]
-"""From the number of a step, 0-d i64, and the states to the next states."""
+"""(number of the step, a 0-d i64; states) -> next states."""
 
 
 def steps(n: Layer, count: Term, states: list[Term], step: Step) -> list[Term]:

@@ -16,14 +16,14 @@ from .layer import Layer
 from .shapes import as_scalar
 
 MOST_ITERATIONS = 1 << 36
-"""More would take minutes if they did nothing."""
+"""The most iterations of a loop without another end: more would take minutes even if empty."""
 
 FLAG, NUMBER = TensorType((), i1), TensorType((), i64)
 
 
 @dataclass(frozen=True)
 class Iteration:
-    """What an iteration gives: the next states, rows to be stacked, and whether to go on."""
+    """The results of an iteration: the next states, rows to be stacked, and whether to go on."""
 
     states: Sequence[Value]
     rows: Sequence[Value] = ()
@@ -32,7 +32,7 @@ class Iteration:
 
 
 Step = Callable[[Value, Value, list[Value]], Iteration]
-"""From the number of the iteration, the flag by which the loop went on, and the states."""
+"""(number of the iteration, the condition by which the loop goes on, states) -> Iteration."""
 
 
 def while_loop(
@@ -173,7 +173,7 @@ def is_unlike(a: Any, b: Any) -> bool:
 
 
 def _is_single(*types: Any) -> bool:
-    """Whether all are tensors of one element, of one type."""
+    """Whether all types are tensors with one element of the same element type."""
     if not all(isinstance(t, TensorType) and t.shape.count(1) == t.rank for t in types):
         return False
     return len({t.element_type for t in types}) == 1
@@ -218,7 +218,7 @@ def branch(
     *,
     one_may_fail: Callable[[NncError], bool] | None = None,
 ) -> list[Any]:
-    """What the first of two branches gives where the condition holds, else the second.
+    """The results of the first of two branches where the condition holds, else of the second.
 
     Exporters write branches of different ranks, to drop a dimension if it is 1. Then only the one
     of lower rank is compiled, and the program fails where the other would be taken; tensors of one
@@ -272,7 +272,7 @@ def _without(
     failed: int,
     error: NncError,
 ) -> list[Any]:
-    """What the other branch gives, where one has failed. Raises `error` if that fails too.
+    """The results of the other branch, where one cannot be built. Raises `error` if neither can.
 
     The blocks that were begun are dropped.
     """
@@ -295,7 +295,7 @@ def _assumed(
     taken: int,
     text: str = _OTHER_RANK,
 ) -> list[Any]:
-    """What one of two branches gives; the program fails where it is not the one to be taken."""
+    """The results of one of two branches; the program fails where the other should be taken."""
     holds = as_scalar(n, condition)
     if taken == 1:
         holds = n(nn.Not(holds))

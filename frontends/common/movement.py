@@ -35,7 +35,7 @@ def bounds(begin: Dim, end: Dim, step: Dim, extent: Dim) -> tuple[Dim, int, int]
 
 
 Range = tuple[Index, Index | None, int]
-"""The first position, the one behind the last, and the step; no end stands for one element."""
+"""(begin, end, step) of a slice; without an end it is one element."""
 
 
 def slice_axis(n: Layer, x: Value, axis: int, begin: Index, end: Index, step: int = 1) -> Value:
@@ -163,14 +163,22 @@ def stacked(n: Layer, values: Sequence[Value], axis: int) -> Value:
 
 
 def padded_by(
-    n: Layer, x: Value, pads: Sequence[int], value: Value | None = None, mode: str = "constant"
+    n: Layer,
+    x: Value,
+    pads: Sequence[int],
+    value: Value | float | None = None,
+    mode: str = "constant",
 ) -> Value:
-    """x padded by numbers of elements, for all begins, then for all ends."""
+    """x padded by numbers of elements, for all begins, then for all ends; negative ones cut.
+
+    `value` is that of new elements in the mode "constant", by default 0.
+    """
     if not any(pads):
         return x
     if mode != "constant":
         return n(nn.Pad(x, None, pads=tuple(pads), mode=mode))
-    return n(nn.Pad(x, n.scalar(0, x) if value is None else value, pads=tuple(pads), mode=mode))
+    fill = value if isinstance(value, Value) else n.scalar(value or 0, x)
+    return n(nn.Pad(x, fill, pads=tuple(pads), mode=mode))
 
 
 def reversed_axes(n: Layer, x: Value, axes: Sequence[int]) -> Value:

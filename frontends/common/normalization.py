@@ -1,4 +1,4 @@
-"""Normalizations by given statistics, or by those of the batch, of each example or of its parts.
+"""Normalizations by given statistics, or by those of the batch, an example or parts of one.
 
 A scale that is left out is ones, a bias zeros; those that are given are cast to the element type of
 what they scale.
@@ -24,7 +24,7 @@ from .shapes import broadcast, product, reshape
 from .terms import Term
 
 Given = tuple[Any, float]
-"""What a format calls an attribute, and its value where it is left out."""
+"""(the format's name of an attribute, its value where it is left out)."""
 
 
 def batch_norm(

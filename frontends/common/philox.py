@@ -27,12 +27,12 @@ WORD = 0xFFFFFFFF
 _FACTORS = 0xD2511F53, 0xCD9E8D57
 _RAISES = 0x9E3779B9, 0xBB67AE85
 _SCRAMBLE = 0x3EC8F720, 0x02461E29
-"""The key of the stream that turns a seed into the key of its own stream."""
+"""The key of a fixed stream by which a seed is mixed into the key of its own stream."""
 
 _RESERVED = 256
-"""Blocks from one group of four numbers to the next, where a distribution rejects some."""
+"""How many blocks each group of four numbers may use, where a distribution rejects some."""
 _TRIED = 6
-"""A group is chosen from 24 numbers of so many blocks: less than 4 are within 2 once in 10**24."""
+"""How many blocks are drawn for a group, 24 numbers: fewer than 4 are below 2 once in 10**24."""
 _LEAST = 1e-7
 
 _FRACTIONS: dict[Type, int] = {f32: 23, f16: 10, bf16: 7}

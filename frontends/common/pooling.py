@@ -28,6 +28,17 @@ class Windows:
     dilations: Sequence[int] | None = None
     ceil: bool = False
 
+    def starts(self, axis: int, extent: int) -> range:
+        """Where windows begin along a spatial dimension, counted from where its padding does.
+
+        `padding` must be numbers. With `ceil`, the last window may also begin behind all elements.
+        """
+        pads: Any = self.padding
+        dilation = 1 if self.dilations is None else self.dilations[axis]
+        reach, stride = (self.kernel[axis] - 1) * dilation + 1, self.strides[axis]
+        room = extent + pads[axis] + pads[len(self.kernel) + axis] - reach
+        return range(0, (-(-room // stride) if self.ceil else room // stride) * stride + 1, stride)
+
     def on(self, n: Layer, x: Value, fill: float = 0) -> tuple[Padded, dict[str, Any]]:
         """The operand, padded by `fill` if only the run tells how much, and the op's attributes."""
         count = len(self.kernel)

@@ -19,7 +19,7 @@ from .terms import Term, joined
 
 @dataclass(frozen=True)
 class Proposing:
-    """How many of the best boxes are looked at, and how many of these are kept; None for all.
+    """How proposals are chosen: how many of the best boxes are considered and kept; None for all.
 
     A box that overlaps a better one by more than `overlap` is dropped.
     """

@@ -1,4 +1,4 @@
-"""Integers that stand for real numbers: q = saturate(round(x / scale) + zero_point).
+"""Quantized tensors, whose integers are q = saturate(round(x / scale) + zero_point).
 
 Scales and zero points are values that broadcast against the tensor; see `along_axis`.
 """

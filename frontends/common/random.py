@@ -23,7 +23,7 @@ from .terms import Term, constant, counting, joined
 WORDS = 624
 """The generator's state, and the words of an iteration."""
 _AHEAD = 397
-"""The word that is so far ahead of word i goes into the new word i."""
+"""The new word i is made of the word that is so far ahead of it (MT19937's m)."""
 
 
 def seed_of_name(name: str) -> int:

@@ -32,7 +32,7 @@ Step = Callable[[list[Value], Value], list[Value]]
 Cells = Callable[..., list["Outcome"]]
 """`rnn`, `gru` or `lstm`, with the order of gates that a format has."""
 Masked = Callable[[list[Value], list[Value], Value], tuple[list[Value], Value]]
-"""From the states before and after step t, and t, to the states and the output that count."""
+"""(states before step t, states after it, t) -> (states to go on with, output)."""
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Direction:
     shrink: Value | None = None
     """The weights of the projection of an LSTM's outputs: [hidden, output]."""
     normalize: Callable[[str, Value], Value] | None = None
-    """From an LSTM's gate, by its letter and sum, to what enters its activation."""
+    """(letter of an LSTM's gate, its sum) -> what enters the gate's activation."""
     limits: tuple[float, float] = (0, 0)
     """The largest sizes of an LSTM's cell states and of its projected outputs; 0 for no limit."""
     shrink_bias: Value | None = None
@@ -132,7 +132,7 @@ class Outcome:
 
 
 def add(n: Layer, *terms: Value | None) -> Value:
-    """The sum of the terms that are not None."""
+    """The sum of those of the values that are not None."""
     there = [term for term in terms if term is not None]
     total = there[0]
     for term in there[1:]:

@@ -25,7 +25,7 @@ from .shapes import Extent, shape_text
 from .terms import Term, arange, constant, counting, extent
 
 Tap = tuple[Term, Term]
-"""The positions of a neighbour as i64, and its weights."""
+"""(positions of a neighbour as i64, its weights)."""
 
 
 def roi_align(
@@ -150,7 +150,7 @@ def _whole(corners: Term) -> Term:
 
 
 def _bins(n: Layer, begin: Term, end: Term, bins: int, size: Extent) -> Term:
-    """Which elements of a dimension lie in the bins of regions [R]: [R, bins, D]."""
+    """Whether each element of a dimension lies in each bin of regions [R]: [R, bins, D]."""
     length = (end - begin + 1.0).max(1.0).spread(0, 1) / float(bins)
     number = constant(n, arange(bins)).cast(f32)
     low = (number * length).function(nn.Floor) + begin.spread(0, 1)

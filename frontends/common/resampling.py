@@ -1,4 +1,4 @@
-"""Images in other sizes, whose rows and columns are weighted means of those around their places."""
+"""Resized images, whose rows and columns are weighted means of those near their places."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from .movement import FAR, concat, slice_axis
 from .terms import Term, constant, counting, extent
 
 Combine = Callable[[Sequence[Term], Sequence[Term]], Sequence[Term]]
-"""From the results of some elements and of those that follow them to the results of both."""
+"""(results of some elements, results of those that follow them) -> results of both."""
 
 
 def running(n: Layer, values: Sequence[Term], axis: int, combine: Combine) -> Sequence[Term]:

@@ -33,7 +33,7 @@ def polynomial(x: Term, coefficients: Sequence[float | Term]) -> Term:
 
 
 def zero_where_zero(x: Term, product: Term) -> Term:
-    """A product with x, 0 where x is 0 whatever the other factor is."""
+    """A product that has x as a factor, 0 where x is 0 even if the other factor is infinite."""
     return x.equals(0.0).choose(0.0, product)
 
 
@@ -61,7 +61,7 @@ def ndtr(x: Term) -> Term:
 
 
 def inverse_of_parts(size: Term, rest: Term) -> Term:
-    """The x whose erf is `size` and whose erfc is `rest`; their sum is 1, and neither is negative.
+    """The x >= 0 for which erf(x) is `size` and erfc(x) is `rest` (their sum is 1).
 
     Winitzki's approximation (2008) and three steps of Halley's method.
     """
@@ -93,7 +93,7 @@ def ndtri(p: Term) -> Term:
 # -- the gamma function ----------------------------------------------------------------------------
 
 SHIFT = 10
-"""Where series for large arguments are used; smaller ones are brought there by recurrence."""
+"""The least argument of series for large ones; smaller ones are raised to it by recurrence."""
 
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
 """Bernoulli's numbers of even index, from 2 on."""

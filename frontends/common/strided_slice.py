@@ -1,4 +1,4 @@
-"""TensorFlow's slices: a specification for each dimension, with masks of what some of them mean."""
+"""TensorFlow's strided slices: one specification for each dimension, modified by bit masks."""
 
 from __future__ import annotations
 

@@ -95,7 +95,9 @@ def probabilities(n: Layer, scores: Term, slope: Term, offset: Term, classes: in
 
 
 def _round(chances: Term, matrix: Term, rows: list[Term]) -> tuple[Term, Term]:
-    """Each probability in turn moved to where it fits the others best; the error before that."""
+    """One iteration: each probability in turn is fitted to the others. Returns the error before
+    too.
+    """
     slopes = (matrix @ chances.spread(0, 1)).reshape((chances.value, 0), (chances.value, 1))
     mean = (chances * slopes).sum(1, keep=True)
     apart = (slopes - mean).function(nn.Abs).largest(1, keep=True)

@@ -230,7 +230,7 @@ def _pairs(n: Layer, value: Value, count: int) -> list[tuple[Index, Index]]:
 
 
 def from_begin(n: Layer, indices: Value) -> Value:
-    """Positions that are counted from the beginning only: negative ones are out of range."""
+    """Indices of which negative ones do not count from the end, but are out of range."""
     if indices.type.element_type not in (i32, i64):
         indices = as_i64(n, indices)
     known = n.known(indices)
@@ -298,7 +298,7 @@ def with_diagonal(n: Layer, x: Value, diagonal: Value) -> Value:
 
 _EMPTY = {"add": lambda least, most: 0, "mul": lambda least, most: 1,
           "max": lambda least, most: least, "min": lambda least, most: most}  # fmt: skip
-"""The value of a segment without rows, from the least and the largest number."""
+"""By reduction, the value of a segment without rows, given the type's limits."""
 
 
 def segments(

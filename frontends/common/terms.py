@@ -165,7 +165,7 @@ class Term:
         return self.made(nn.FillDynamic(shape.value, self.value, out=out))
 
     def zeros(self) -> Term:
-        """Zeros of this shape and element type, whatever the elements are."""
+        """Zeros of this shape and element type."""
         own = [(self.value, i) for i in range(self.rank)]
         return Term(self.n, broadcast(self.n, self.n.constant(0, self.element), own))
 

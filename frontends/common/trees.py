@@ -99,7 +99,7 @@ class Forest:
         return keys
 
     def _as_two(self, i: int) -> None:
-        """Split a node in two: x == split is x <= split and not x < split."""
+        """Replace a node that compares by == with two: x <= split and not x < split."""
         no, yes = self.successors[i]
         if self.modes[i] == UNEQUAL:
             no, yes = yes, no

@@ -1,4 +1,4 @@
-"""The different rows of a matrix, found by sorting rows and comparing neighbours.
+"""The distinct rows of a matrix, found by sorting rows and comparing neighbours.
 
     %x: [2, 1, 2, 5]  ->  order [1, 0, 2, 3], groups [0, 1, 1, 2] that start at [0, 1, 3]
                       ->  values [1, 2, 5], first places [1, 0, 3], counts [1, 2, 1]
@@ -21,7 +21,7 @@ from .terms import Term, counting, extent, joined
 
 @dataclass(frozen=True)
 class Unique:
-    """Where each different row comes first, which of them each row is, and how often each occurs.
+    """The index at which each distinct row first occurs, its number for each row, and its count.
 
     All are 1-D tensors of i64.
     """
@@ -32,7 +32,7 @@ class Unique:
 
 
 def unique_rows(n: Layer, rows: Value, in_order: bool, equal_nan: bool = True) -> Unique:
-    """The different rows of a matrix, sorted, or else in the order in which they are met first."""
+    """The distinct rows of a matrix, sorted or else in the order of their first occurrence."""
     order = Term(n, n(nn.SortRows(rows)))
     starts, group = _groups(n, n(nn.Gather(rows, order.value)), equal_nan)
     first = order.gather(starts)

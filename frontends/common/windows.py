@@ -62,7 +62,8 @@ def padded(
     if None in kernel:
         raise n.error(f"padding {padding} needs a kernel of known extents")
     reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]  # type: ignore[operator]
-    sides = [_sides(*each, padding) for each in zip(x.type.shape[2:], reach, strides, strict=True)]
+    along = zip(x.type.shape[2:], reach, strides, strict=True)
+    sides = [same_padding(*each, padding) for each in along]
     if any(side is None for side in sides):
         by = _pads_at_run_time(n, x, reach, strides, padding)
         return Padded(pad_by_vector(n, x, by, n.scalar(fill, x)), (0,) * 2 * count, by)
@@ -70,8 +71,18 @@ def padded(
     return Padded(x, (*(begin for begin, _ in known), *(end for _, end in known)))
 
 
-def _sides(extent: Dim, reach: int, stride: int, padding: str) -> tuple[int, int] | None:
-    """Padding at both sides of a dimension; None where it depends on an unknown extent.
+def check_fit(n: Layer, x: Value, reach: Sequence[int], pads: Sequence[int]) -> None:
+    """Raise NncError where windows span more elements than padded images [N, C, D..] have."""
+    for axis, (extent, span) in enumerate(zip(x.type.shape[2:], reach, strict=True)):
+        around = pads[axis] + pads[len(reach) + axis]
+        if extent is not None and extent + around < span:
+            raise n.error(
+                f"windows of {span} do not fit into {extent} elements with {around} of padding"
+            )
+
+
+def same_padding(extent: Dim, reach: int, stride: int, padding: str) -> tuple[int, int] | None:
+    """SAME's padding at both sides of a dimension; None where it depends on an unknown extent.
 
     Padding behind the last window changes no result. So an unknown extent gets the most padding
     that any extent may need, if all need the same at the begin.
@@ -85,7 +96,7 @@ def _sides(extent: Dim, reach: int, stride: int, padding: str) -> tuple[int, int
 def _pads_at_run_time(
     n: Layer, x: Value, reach: Sequence[int], strides: Sequence[int], padding: str
 ) -> Value:
-    """The padding of `_sides` from the operand's shape, with zeros for batch and channels."""
+    """The padding of `same_padding` from the operand's shape, with zeros for batch and channels."""
     extents = Term(n, part_of_vector(n, shape_of(n, x), 2, x.type.rank))
     by, reaches = (constant(n, np.array(v, np.int64)) for v in (strides, reach))
     # Strides are positive: the last window begins at the last multiple before the end.

@@ -1,4 +1,4 @@
-"""Text, and tables in which the host looks values up."""
+"""Strings and lookup tables, which only the host handles."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def ids(n: Layer, x: Value, words: tuple[str, ...]) -> Value:
 
 
 def buckets(n: Layer, x: Value, count: int, key: Sequence[int] = ()) -> Value:
-    """Which of `count` buckets the text of each element falls into, by its hash, as i64."""
+    """The bucket, of `count`, of each element's text by its hash: i64."""
     return n(nn.StringHash(as_text(n, x), buckets=count, key=tuple(key)))
 
 

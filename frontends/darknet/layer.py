@@ -101,9 +101,9 @@ class DarknetLayer(NodeLayer):
         """What the run before left under a name; zeros before the first one."""
         return self.builder.state(f"{self.node.name}.{name}", type)
 
-    def leave(self, name: str, value: Value) -> Value:
+    def set_state(self, name: str, value: Value) -> Value:
         """Leave a value for the next run."""
-        self.builder.leave(f"{self.node.name}.{name}", value)
+        self.builder.set_state(f"{self.node.name}.{name}", value)
         return value
 
     def finish(self) -> None:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..common.source import Source
+from ..wire.reader import ByteReader
 from .blocks import KINDS, Kind
 
 MAGIC = b"GGUF"
@@ -64,14 +65,11 @@ def read_file(source: Source) -> GgufFile:
     return _Reader(source).read()
 
 
-class _Reader:
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self.data = source.data
-        self.at = 0
+class _Reader(ByteReader):
+    part = "metadata"
 
     def read(self) -> GgufFile:
-        if self.take(4) != MAGIC:
+        if self.take(4).tobytes() != MAGIC:
             raise self.source.error("no GGUF file")
         version = self.number("I")
         if version not in VERSIONS:
@@ -81,37 +79,27 @@ class _Reader:
         tensors, pairs = self.count(24), self.count(13)
         metadata = {}
         for _ in range(pairs):
-            key = self.text()
+            key = self.string()
             metadata[key] = self.value(self.number("I"))
         return GgufFile(version, metadata, dict(self.tensors(tensors, metadata)))
-
-    def take(self, count: int) -> bytes:
-        """The next bytes."""
-        if count > len(self.data) - self.at:
-            raise self.source.error(f"the file ends at byte {len(self.data)}, within its metadata")
-        self.at += count
-        return self.data[self.at - count : self.at].tobytes()
-
-    def number(self, form: str) -> Any:
-        return struct.unpack("<" + form, self.take(struct.calcsize("<" + form)))[0]
 
     def count(self, least: int) -> int:
         """How many of something follow, each of so many bytes at least."""
         count = self.number("Q")
-        if count * least > len(self.data) - self.at:
+        if count * least > self.left:
             raise self.source.error(
                 f"{count} entries are announced at byte {self.at - 8}, more than the file can hold"
             )
         return count
 
-    def text(self) -> str:
-        return str(self.take(self.count(1)), "utf-8", "replace")
+    def string(self) -> str:
+        return self.text(self.count(1))
 
     def value(self, type: int) -> Any:
         if type in _NUMBERS:
             return self.number(_NUMBERS[type])
         if type == _STRING:
-            return self.text()
+            return self.string()
         if type != _ARRAY:
             raise self.source.error(f"metadata of the unknown type {type} (byte {self.at - 4})")
         element = self.number("I")
@@ -121,7 +109,7 @@ class _Reader:
             return np.frombuffer(self.take(count * dtype.itemsize), dtype).tolist()
         if element != _STRING:
             raise self.source.error(f"an array of the unknown type {element} (byte {self.at - 4})")
-        return [self.text() for _ in range(self.count(8))]
+        return [self.string() for _ in range(self.count(8))]
 
     def tensors(self, count: int, metadata: Mapping[str, Any]) -> Iterator[tuple[str, Tensor]]:
         described = [self.description() for _ in range(count)]
@@ -156,7 +144,7 @@ class _Reader:
             yield name, Tensor(kind, shape, raw.reshape(rows))
 
     def description(self) -> tuple[str, tuple[int, ...], int, int]:
-        name, rank = self.text(), self.number("I")
+        name, rank = self.string(), self.number("I")
         if rank > MOST_DIMENSIONS:
             raise self.source.error(f"tensor '{name}' has rank {rank}")
         shape = tuple(self.number("Q") for _ in range(rank))

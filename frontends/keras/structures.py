@@ -9,13 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...dialects.nn.host_types import string
-from ...ir.types import IntegerType, Type, bf16, f16, f32, f64, i1
+from ...ir.types import Type
+from ..common.elements import ELEMENTS
 
-TYPES: Mapping[str, Type] = {
-    "bool": i1, "string": string, "float16": f16, "bfloat16": bf16, "float32": f32, "float64": f64,
-    **{f"int{w}": IntegerType(w) for w in (8, 16, 32, 64)},
-    **{f"uint{w}": IntegerType(w, "u") for w in (8, 16, 32, 64)},
-}  # fmt: skip
+TYPES: Mapping[str, Type] = {**ELEMENTS, "string": string}
 MOST_OUTPUTS = 1 << 12
 """Outputs of a layer, and calls of one."""
 

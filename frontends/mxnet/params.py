@@ -16,6 +16,7 @@ import ml_dtypes
 import numpy as np
 
 from ..common.source import Source
+from ..wire.reader import ByteReader
 
 LIST = 0x112
 _V1, _V2, _V3 = 0xF993FAC8, 0xF993FAC9, 0xF993FACA
@@ -43,17 +44,14 @@ def read_params(source: Source) -> dict[str, np.ndarray]:
     return _Reader(source).read()
 
 
-class _Reader:
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self.data = source.data
-        self.at = 0
+class _Reader(ByteReader):
+    part = "arrays"
 
     def read(self) -> dict[str, np.ndarray]:
         if not is_params(self.take(16).tobytes()):
             raise self.source.error("no list of MXNet's arrays (its first number is not 0x112)")
         arrays = [self.array() for _ in range(self.count("arrays", 4))]
-        names = [self.name() for _ in range(self.count("names", 8))]
+        names = [self.text(self.number("Q")) for _ in range(self.count("names", 8))]
         if len(names) != len(arrays):
             raise self.source.error(f"{len(arrays)} arrays but {len(names)} names")
         return {
@@ -62,54 +60,39 @@ class _Reader:
             if array is not None
         }
 
-    def take(self, count: int) -> np.ndarray:
-        """The next bytes."""
-        if count > len(self.data) - self.at:
-            raise self.source.error(
-                f"the file ends within its arrays (byte {self.at}: {count} bytes are missing some)"
-            )
-        self.at += count
-        return self.data[self.at - count : self.at]
-
-    def number(self, type: str = "<i4") -> int:
-        return int(self.take(np.dtype(type).itemsize).view(type)[0])
-
     def count(self, what: str, each: int) -> int:
         """How many of them come, each of so many bytes at least."""
-        count = self.number("<u8")
+        count = self.number("Q")
         if count * each > len(self.data):
             raise self.source.error(f"{count} {what} do not fit into {len(self.data)} bytes")
         return count
 
-    def name(self) -> str:
-        return self.take(self.number("<u8")).tobytes().decode("utf-8", "replace")
-
-    def shape(self, rank: int, type: str = "<i8") -> tuple[int, ...]:
+    def shape(self, rank: int, form: str = "q") -> tuple[int, ...]:
         if not 0 <= rank <= MOST_DIMENSIONS:
             raise self.source.error(f"an array has rank {rank} (byte {self.at})")
-        shape = tuple(self.number(type) for _ in range(rank))
+        shape = tuple(self.number(form) for _ in range(rank))
         if min(shape, default=0) < 0 or math.prod(d or 1 for d in shape) >= 1 << 60:
             raise self.source.error(f"an array has shape {list(shape)} (byte {self.at})")
         return shape
 
     def array(self) -> np.ndarray | None:
         """The next array; None for one that was not initialized."""
-        magic = self.number("<u4")
+        magic = self.number("I")
         if magic in (_V2, _V3):
-            if self.number() not in (0, -1):
+            if self.number("i") not in (0, -1):
                 raise self.source.error(f"a sparse array is not supported (byte {self.at})")
-            rank = self.number()
+            rank = self.number("i")
             if rank == (0 if magic == _V2 else -1):
                 return None
             shape = self.shape(rank)
         else:
             oldest = magic != _V1
-            rank = magic if oldest else self.number()
-            shape = self.shape(rank, "<u4" if oldest else "<i8")
+            rank = magic if oldest else self.number("i")
+            shape = self.shape(rank, "I" if oldest else "q")
             if not rank:
                 return None
         self.take(8)  # the device
-        code = self.number()
+        code = self.number("i")
         if code not in TYPES:
             raise self.source.error(
                 f"an array has the unknown element type {code} (byte {self.at})"

@@ -100,7 +100,7 @@ class NcnnLayer(NodeLayer):
 
 
 def cut(n: NcnnLayer, x: Value, axis: int, begin: int, end: int | None) -> Value:
-    """Elements of an axis, which must be some; up to its end where that is None."""
+    """The elements [begin, end) of an axis, or up to its end. Raises NncError for none."""
     found = slice_axis(n, x, axis, begin, FAR if end is None else end)
     if found.type.shape[axis] == 0:
         raise n.error(f"elements {begin} up to {end} of an axis of {x.type.shape[axis]} are none")
@@ -108,7 +108,7 @@ def cut(n: NcnnLayer, x: Value, axis: int, begin: int, end: int | None) -> Value
 
 
 def part(n: NcnnLayer, x: Value, axis: int, begin: int, count: int) -> Value:
-    """So many elements of an axis."""
+    """`count` elements of an axis from `begin` on."""
     return slice_axis(n, x, axis, begin, begin + count)
 
 

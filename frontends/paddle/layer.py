@@ -12,27 +12,14 @@ import numpy as np
 
 from ...dialects import nn
 from ...ir.core import Value
-from ...ir.types import IntegerType, Type, bf16, f16, f32, f64, i1, i8, i16, i32, i64
+from ...ir.types import Type
+from ..common.elements import ELEMENTS
 from ..common.fields import Ignored, IgnoredFields
 from ..common.importer import NodeLayer
 from ..common.rows import Rows
 from ..common.shapes import as_i64, normalize_axis, reshape
 from .operators import of_operands
 from .params import TYPES
-
-_NAMED: dict[str, Type] = {
-    "bool": i1,
-    "uint8": IntegerType(8, "u"),
-    "int8": i8,
-    "int16": i16,
-    "int32": i32,
-    "int64": i64,
-    "float16": f16,
-    "bfloat16": bf16,
-    "float32": f32,
-    "float64": f64,
-}
-
 
 IGNORED = IgnoredFields(
     Ignored("bias_after_scale", "not asked for, without a bias", "scale scale_"),
@@ -151,7 +138,7 @@ class PaddleLayer(NodeLayer):
         value = self.get(name)
         if isinstance(value, int):
             return TYPES.get(value, default)
-        return _NAMED.get(str(value), default)
+        return ELEMENTS.get(str(value), default)
 
     def axis(self, x: Value, axis: int) -> int:
         return normalize_axis(self, axis, x.type.rank)

@@ -210,7 +210,10 @@ set_value set_value Input ValueTensor *StartsTensorList@starts *EndsTensorList@e
 
 @dataclass(frozen=True)
 class Slot:
-    """An operand: the slots that it may come from, or an attribute."""
+    """One operand of an operator: the names of the old format under which it may stand.
+
+    `many` says that it is a list; `attribute` names what stands in its place where it is absent.
+    """
 
     name: str
     many: bool = False

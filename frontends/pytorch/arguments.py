@@ -6,21 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ...ir.types import (
-    ComplexType,
-    FloatType,
-    IntegerType,
-    Type,
-    bf16,
-    f16,
-    f32,
-    f64,
-    i1,
-    i8,
-    i16,
-    i32,
-    i64,
-)
+from ...ir.types import ComplexType, FloatType, Type, f32, f64
+from ..common import elements
 
 
 @dataclass(frozen=True)
@@ -42,21 +29,9 @@ class GraphRef:
 
 
 ELEMENTS: dict[str, Type] = {
-    "uint8": IntegerType(8, "u"),
-    "int8": i8,
-    "int16": i16,
-    "int32": i32,
-    "int64": i64,
-    "float16": f16,
-    "float32": f32,
-    "float64": f64,
+    **elements.ELEMENTS,
     "complex64": ComplexType(f32),
     "complex128": ComplexType(f64),
-    "bool": i1,
-    "bfloat16": bf16,
-    "uint16": IntegerType(16, "u"),
-    "uint32": IntegerType(32, "u"),
-    "uint64": IntegerType(64, "u"),
     "float8_e4m3fn": FloatType("f8E4M3FN"),
     "float8_e5m2": FloatType("f8E5M2"),
     "float8_e4m3fnuz": FloatType("f8E4M3FNUZ"),

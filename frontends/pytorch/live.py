@@ -110,7 +110,9 @@ def _taken_apart(program: Any) -> Any:
 
 
 def is_read(kind: str) -> bool:
-    """Whether there is a row, that of the operator that gives what this one writes included."""
+    """Whether nnc reads an operator: by a row of its own, or by that of the operator that returns
+    what this one writes in place.
+    """
     if kind == "_operator.getitem" or ROWS.find(kind) is not None:
         return True
     namespace, _, rest = kind.partition(".")

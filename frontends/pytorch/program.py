@@ -14,9 +14,9 @@ from ..common.graph import Graph, Node, relative_names
 from ..common.inputs import Input
 from .arguments import ELEMENTS, Ref, refs_in, words
 from .functional import functional
+from .interface import with_complex_values, with_states
 from .layout import Layout
 from .mapped import unmapped
-from .outside import with_complex_values, with_states
 
 _OF_STRIDES = frozenset(
     words("aten.as_strided aten.as_strided_scatter aten.sym_stride aten.stride")

@@ -14,7 +14,7 @@ from ...ir.attributes import ArrayAttr, SymbolRefAttr
 from ...ir.core import Block, BlockArgument, Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.location import FileLineColLoc, NameLoc
-from ..common.complexes import is_complex, outside
+from ..common.complexes import caller_type, is_complex
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.source import Source
@@ -87,7 +87,7 @@ class _Reader:
             if _name_of(function.arg_attrs, i, ("jax.global_constant",)) == PLATFORM:
                 constants[self.name(arg)] = np.array(platform(self.source), np.int32)
                 continue
-            inputs.append(Input(name, outside(arg.type)))
+            inputs.append(Input(name, caller_type(arg.type)))
             self.names[arg] = name
             if is_complex(arg.type):
                 inner = self.names[arg] = f"{name}%complex"

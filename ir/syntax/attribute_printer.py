@@ -125,7 +125,7 @@ class AttributePrinter:
         return ", ".join(parts)
 
     def dictionary(self, entries: Mapping[str, Any]) -> str:
-        """The entries, sorted; texts of small dictionaries are kept for the next time."""
+        """The entries, sorted; the texts of small dictionaries are cached."""
         key = tuple(entries.items())
         for _, value in key:
             if value.__class__ in _LARGE:
@@ -211,7 +211,7 @@ class AttributePrinter:
         return f"sparse<{inner}> : {self.type(attribute.type)}"
 
     def elements(self, attribute: Any, allow_hex: bool = True) -> str:
-        """What stands between the brackets of `dense<..>`."""
+        """The text between the angle brackets of `dense<..>`."""
         type = attribute.type
         inner = type.element_type
         if attribute.strings is not None:
@@ -249,7 +249,7 @@ class AttributePrinter:
     # -- types ---------------------------------------------------------------------------------
 
     def type(self, type: Any) -> str:
-        """The text of a type, kept for the next time."""
+        """The text of a type, which is cached."""
         return self.types[type]
 
     def type_alias(self, type: Any) -> str | None:
@@ -387,7 +387,7 @@ _WRITERS: dict[type, Callable[[Any, Any, bool], str]] = {
 }
 
 _LARGE = (a.DenseElements, a.DenseResource, a.DistinctAttr)
-"""Attributes whose texts are not kept: slow to compare, or numbered as they are written."""
+"""Attributes whose texts are not cached: they compare slowly, or are numbered when written."""
 
 ALIASED = frozenset(
     (

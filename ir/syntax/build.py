@@ -233,7 +233,7 @@ class Builder:
         return value
 
     def _other_value(self, name: str, type: Any, pos: int) -> Value:
-        """The value of a name not defined as written: `%x` means `%x#0` and the reverse.
+        """The value of a name that is not defined: `%x` means `%x#0`, and `%x#0` means `%x`.
 
         Any other name gets a placeholder until it is defined.
         """

@@ -197,7 +197,7 @@ def _terminals(text: str) -> set[str]:
 
 
 _own: list[Language] = []
-"""The language of the package's own dialects, once there is one."""
+"""The language of the package's own dialects; empty until it was made."""
 
 _languages: dict[tuple[int, ...], Language] = {}
 

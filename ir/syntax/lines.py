@@ -12,7 +12,7 @@ from .naming import Naming
 from .printer import Printer, with_definitions
 
 MOST_ELEMENTS = 16
-"""Of a constant that is written out; of a longer one the text has `...`."""
+"""Constants of at most this many elements are written out; longer ones become `...`."""
 
 _MARK = re.compile("\0([0-9]+)\0")
 

@@ -20,7 +20,7 @@ class Names(dict):
 
 
 class _Plain(dict):
-    """Maps an op class to whether results of its ops only ever get numbers as names."""
+    """Maps an op class to whether the results of its ops are always named by numbers."""
 
     def __init__(self, hints: bool, never: bool) -> None:
         self._hints = hints
@@ -148,7 +148,7 @@ class Naming:
         """Give an operation without results a number."""
 
     def _several(self, op: Operation, hints: list[Any]) -> None:
-        """Name several results. A group `%x:2` starts at result 0 and at each with a hint."""
+        """Name several results: a group `%x:2` begins at result 0 and at each with a hint."""
         results = op.results
         hints = hints + [None] * (len(results) - len(hints))
         starts = [i for i in range(len(results)) if i == 0 or hints[i]]

@@ -202,7 +202,7 @@ class OpState:
         return resolved
 
     def _infer(self, known: dict[str, Any]) -> None:
-        """Add the types that follow from those known, by a plan kept for each set of names."""
+        """Add the types that follow from those known, by a plan that is cached by their names."""
         plans = self.definition.format.plans
         key = tuple(known)
         plan = plans.get(key)

@@ -1,4 +1,4 @@
-"""Parser actions: the functions that make the values of productions, and what they share."""
+"""Parser actions: the functions that make the value of a production, and what they share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_DEPTH = 128
 """How deep lists, dictionaries and tuples may nest."""
 
 MAX_SIZE = 1 << 22
-"""How many of them one may contain; what an alias stands for counts at each use."""
+"""How many attributes and types one may contain; the value of an alias counts at each use."""
 
 Action = Callable[[Any, list[Any]], Any]
 _ACTIONS: dict[str, Action] = {}

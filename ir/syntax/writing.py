@@ -51,7 +51,7 @@ def compile_writer(elements: list[Element]) -> Writer:
 
 
 class _Texts(dict):
-    """Maps attributes to the text that one element writes, which must not depend on aliases."""
+    """A cache of the text that one element writes for attributes; none depends on aliases."""
 
     def __init__(self, element: AttributeElement) -> None:
         self._element = element

@@ -1,4 +1,4 @@
-"""Temporary buffers of a kernel: those used anew in each iteration shrink, dead ones go."""
+"""Temporary buffers of a kernel: those that one iteration fills and reads shrink, dead ones go."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from math import prod
 from ...dialects import memref, vector
 from ...ir.core import Block, Operation, Value
 from ...ir.polynomial import Size
-from ...ir.types import Type
+from ...ir.types import Type, row_major_strides
 from ...targets.processor import Processor
 from ..model.nest import Node, is_tile
 from ..model.plan import Loop, Plan
@@ -21,8 +21,8 @@ from ..model.stages import Access, Stage
 class Shrunk:
     """A buffer of which each iteration of the shared loops needs only a part.
 
-    `dropped` holds, for each access, the loops that its address no longer depends on; `inside`
-    is the innermost parallel loop around all uses, which needs a copy for each iteration.
+    `dropped` holds, for each access, the loops that its address no longer depends on; `inside` is
+    the innermost parallel loop around all uses, each iteration of which needs a buffer of its own.
     """
 
     buffer: Value
@@ -52,11 +52,7 @@ class Shrunk:
 
     def apply(self) -> None:
         """Give the accesses the strides of the smaller buffer."""
-        strides: list[Size] = []
-        step: Size = 1
-        for extent in reversed(self.extents):
-            strides.insert(0, step)
-            step = step * extent
+        strides = row_major_strides(self.extents)
         for access in self.dropped:
             access.restride(strides)
 
@@ -90,7 +86,7 @@ def shrink_buffers(
 
 
 def _choose_stack(buffers: Sequence[Shrunk], most: int) -> None:
-    """The first buffers of one iteration, up to so many bytes, go on the stack."""
+    """Put the first buffers of an iteration on the stack, up to `most` bytes in all."""
     left: dict[Node, int] = {}
     for one in buffers:
         size = one.num_bytes
@@ -104,7 +100,7 @@ def _choose_stack(buffers: Sequence[Shrunk], most: int) -> None:
 
 
 def _users_of(buffer: Value) -> tuple[list[Value], list[Operation]]:
-    """The windows on a buffer, and what uses it or them otherwise."""
+    """(the views of a buffer, all other operations that use it or them)."""
     windows: list[Value] = []
     others: list[Operation] = []
     for user in buffer.users:
@@ -159,7 +155,7 @@ def _shrink(
 
 
 def padded(extents: list[Size], width: int, machine: Processor) -> list[Size]:
-    """Extents whose rows are an odd number of cache lines apart.
+    """These extents with the last one enlarged to an odd number of cache lines.
 
     Rows then begin at cache lines, and a tile across rows does not map to few sets of a cache.
     """
@@ -193,7 +189,9 @@ def _extents(access: Access) -> list[Size]:
 def _part(
     access: Access, order: list[Loop], depth: int
 ) -> tuple[list[Size], frozenset[Loop]] | None:
-    """(extents that one iteration of the shared loops needs, loops to drop), or None."""
+    """(extents that one iteration of the shared loops needs, loops that the address then no longer
+    depends on); None where that cannot be told.
+    """
     shared = order[:depth]
     if access.coefficients is None:
         return None

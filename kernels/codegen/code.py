@@ -18,7 +18,7 @@ from ...ir.location import Location, UnknownLoc
 from ...ir.polynomial import Size
 from ...ir.rewriting import constant_value
 from ...ir.types import FloatType, MemRefType, Type, VectorType, i1, i32, index
-from ..model.stages import Extent, Extents
+from ..model.extents import Extent, Extents
 
 SECOND_LEVEL = 2
 """The locality of `memref.prefetch` that brings a line no nearer than the second-level cache."""
@@ -41,7 +41,7 @@ class Scope:
 
 
 class Code:
-    """A place to write to, with everything that is written once per scope remembered."""
+    """Where operations are written; what a scope has already is not written again."""
 
     def __init__(self, entry: Scope, loc: Location) -> None:
         self.entry = entry
@@ -90,14 +90,14 @@ class Code:
         return scope
 
     def depth_of(self, *values: Value) -> int:
-        """The depth of the scope where all these are known.
+        """The depth of the outermost scope in which all these values are known.
 
         Constants are at 0, the function's start; values from outside the nest at 1, its own.
         """
         return max((self.depths.get(v, 1) for v in values), default=0)
 
-    def ask_for(self, source: Value, indices: Sequence[Value]) -> None:
-        """Bring the line of an element nearer; it may lie beyond the end."""
+    def prefetch(self, source: Value, indices: Sequence[Value]) -> None:
+        """Prefetch the cache line of an element, which may lie beyond the end of the buffer."""
         locality, no, yes = IntegerAttr(SECOND_LEVEL, i32), BoolAttr(False), BoolAttr(True)
         operands = (source, *indices)
         op = make(memref.Prefetch, operands, isWrite=no, localityHint=locality, isDataCache=yes)
@@ -137,7 +137,7 @@ class Code:
         return self.constant(DenseElements.from_list([factor * i for i in range(lanes)], type))
 
     def mask(self, count: int | Value, lanes: int) -> Value:
-        """The first `count` of `lanes`."""
+        """A mask of the first `count` of `lanes`."""
         if isinstance(count, int):
             known = self._masks.get((count, lanes))
             if known is None:
@@ -248,7 +248,7 @@ class Code:
         return known.defining_op  # type: ignore[return-value]
 
     def offset(self, buffer: Value) -> Value | int:
-        """Where a buffer starts in what it is a view of."""
+        """The offset of a buffer in the allocation that it is a view of. Units: elements."""
         type: MemRefType = buffer.type  # type: ignore[assignment]
         offset = 0 if type.layout is None else type.strides_and_offset()[1]  # type: ignore[index]
         return self.extent(Extent(buffer, 0, "offset")) if offset is None else offset
@@ -276,7 +276,7 @@ class Code:
 
 
 def _position(symbol: Extent) -> int:
-    """The result of `memref.extract_strided_metadata` that a stride or offset is.
+    """Which result of `memref.extract_strided_metadata` a stride or offset is.
 
     Its results are the base buffer, the offset, the sizes and the strides.
     """

@@ -36,7 +36,7 @@ class Place(Protocol):
 
 @dataclass(slots=True)
 class Entry:
-    """A value known to be (or, if dirty, to become) the content of a place."""
+    """The value that a place of memory holds or, if dirty, that is still to be stored there."""
 
     place: Any
     value: Value
@@ -44,14 +44,14 @@ class Entry:
 
 
 class Contents(ABC):
-    """The tables of known contents, one in each open scope, by what buffers may share memory."""
+    """The known contents of memory: a table in each open scope, by keys of aliasing buffers."""
 
     def __init__(self, walk: HasScope) -> None:
         self.walk = walk
 
     @abstractmethod
     def write(self, entry: Entry) -> None:
-        """Write a delayed value to memory, and note that."""
+        """Store a dirty entry's value in memory, after which it is not dirty any more."""
 
     def find(self, place: Place) -> Entry | None:
         """The known content of a place, or None."""
@@ -70,7 +70,7 @@ class Contents(ABC):
     def load(
         self, group: Sequence[Any], read: Callable[[Sequence[Any]], Sequence[Value]]
     ) -> Sequence[Value]:
-        """The contents of places, which `read` loads together."""
+        """The contents of places; `read` loads all of them together where any is not known."""
         table = self.table(group[0].alias)
         self.settle(group)
         values = read(group)
@@ -79,13 +79,13 @@ class Contents(ABC):
         return values
 
     def settle(self, group: Sequence[Place]) -> None:
-        """Carry out the delayed writes that may overlap any of these places of one buffer."""
+        """Carry out the delayed stores that may overlap any of these places of one buffer."""
         for entry in self.table(group[0].alias).values():
             if entry.dirty and not all(entry.place.disjoint(one) for one in group):
                 self.write(entry)
 
     def store(self, place: Place, value: Value) -> None:
-        """Set the content of a place; memory learns of it later."""
+        """Set the content of a place; the store to memory is delayed."""
         table = self.table(place.alias)
         for key, entry in list(table.items()):
             if key != place.key and not entry.place.disjoint(place):
@@ -95,7 +95,7 @@ class Contents(ABC):
         table[place.key] = Entry(place, value, True)
 
     def flush(self, aliases: Iterable[Hashable] | None = None) -> None:
-        """Carry out the delayed writes into these buffers, or all, of the current scope."""
+        """Carry out the current scope's delayed stores into these buffers, or into all."""
         tables = self.walk.scope.entries
         for alias in list(tables) if aliases is None else aliases:
             for entry in tables.get(alias, {}).values():
@@ -103,11 +103,11 @@ class Contents(ABC):
                     self.write(entry)
 
     def forget(self, aliases: Iterable[Hashable] | None = None) -> None:
-        """Drop what is known of buffers, or all, that something else has written."""
+        """Forget the contents of these buffers, or of all: something else has written to them."""
         tables = self.walk.scope.entries
         for alias in list(tables) if aliases is None else aliases:
             tables.pop(alias, None)
 
     def table(self, alias: Hashable) -> dict[tuple, Entry]:
-        """The current scope's entries for the buffers of an alias key, by the keys of places."""
+        """The current scope's entries for buffers with this alias key, by keys of places."""
         return self.walk.scope.entries.setdefault(alias, {})

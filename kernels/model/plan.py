@@ -17,7 +17,8 @@ from ...ir.core import Operation
 from ...ir.location import Location
 from ...ir.polynomial import Size
 from .binding import SERIAL, Binding
-from .stages import Access, Stage, correspondences, expected, least
+from .extents import expected, least
+from .stages import Access, Stage, correspondences
 
 
 @dataclass(eq=False)

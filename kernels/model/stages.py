@@ -7,7 +7,7 @@ dimensions can be collapsed without looking at shapes again.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -20,30 +20,10 @@ from ...ir.affine import AffineConstant, AffineDim, AffineExpr
 from ...ir.attributes import ArrayAttr
 from ...ir.core import Block, Operation, Value
 from ...ir.declare import as_value
-from ...ir.polynomial import Poly, Size, Symbol
+from ...ir.polynomial import Size
 from ...ir.rewriting import constant_int
 from ...ir.types import MemRefType, Type
-
-UNKNOWN_EXTENT = 1024
-"""What models take an extent to be that is known only at run time."""
-
-
-def expected(extent: Size | None) -> int:
-    """An extent as models take it."""
-    if isinstance(extent, Poly) and any(map(expectation, extent.symbols)):
-        return max(1, extent.at(lambda symbol: expectation(symbol) or UNKNOWN_EXTENT))
-    return extent if isinstance(extent, int) else UNKNOWN_EXTENT
-
-
-def least(extent: Size) -> int:
-    """A low estimate of an extent for models: 1 where nothing is known of it."""
-    return extent if isinstance(extent, int) else max(1, extent.at(lambda s: expectation(s) or 1))
-
-
-def expectation(symbol: Hashable) -> int:
-    """What the kernel expects of a symbol; 0 for nothing."""
-    return symbol.expected if isinstance(symbol, Extent) else 0
-
+from .extents import Extents, expected
 
 COMBINERS: dict[type[Operation], str] = {
     arith.AddF: "add",
@@ -75,96 +55,6 @@ IDEMPOTENT = frozenset(
     ("maximumf", "minimumf", "maxnumf", "minnumf", "maxsi", "minsi", "maxui", "minui", "and", "or")
 )
 """Kinds with x op x = x, whose partial results may all start from the initial value."""
-
-
-@dataclass(frozen=True, eq=False)
-class Extent(Symbol):
-    """The extent (or stride, or offset) of a buffer, known only at run time."""
-
-    buffer: Value
-    dim: int
-    kind: str = "extent"
-    expected: int = 0
-
-    def __repr__(self) -> str:
-        return f"{self.kind}{self.dim}"
-
-
-class Extents:
-    """Run-time extents of a block's buffers, those that must be equal being one symbol.
-
-    The symbol is that of the buffer which is there first, so that all others can use it.
-    """
-
-    def __init__(self, block: Iterable[Operation] = ()) -> None:
-        self._positions = {op: i for i, op in enumerate(block)}
-        self._same: dict[tuple[Value, int], tuple[Value, int]] = {}
-        self._known: dict[tuple[Value, int], int] = {}
-        self._symbols: dict[tuple, Poly] = {}
-        self._expected: dict[tuple[Value, int], int] = {}
-
-    def expect(self, key: tuple[Value, int], extent: int) -> None:
-        """Note what a buffer's extent is expected to be."""
-        self._expected[self._find(key)] = extent
-
-    def _find(self, key: tuple[Value, int]) -> tuple[Value, int]:
-        while (up := self._same.get(key)) is not None:
-            key = up
-        return key
-
-    def unify(self, keys: Iterable[tuple[Value, int]]) -> None:
-        """Note that these (buffer, dimension) have equal extents."""
-        roots = dict.fromkeys(self._find(key) for key in keys)
-        first, *others = sorted(roots, key=self._position)
-        for other in others:
-            self._same[other] = first
-            for facts in (self._known, self._expected):
-                if other in facts:
-                    facts.setdefault(first, facts[other])
-        for buffer, dim in keys:
-            static = buffer.type.shape[dim]  # type: ignore[attr-defined]
-            if static is not None:
-                self._known.setdefault(first, static)
-
-    def follow(self, key: tuple[Value, int], known: tuple[Value, int]) -> None:
-        """Note that a buffer made later has the extent of one that is known."""
-        self._same[key] = self._find(known)
-
-    def _position(self, key: tuple[Value, int]) -> int:
-        definer = key[0].defining_op
-        return -1 if definer is None else self._positions.get(definer, -1)
-
-    def of(self, buffer: Value, dim: int) -> Size:
-        static = buffer.type.shape[dim]  # type: ignore[attr-defined]
-        if static is not None:
-            return static
-        root = self._find((buffer, dim))
-        known = self._known.get(root)
-        return self.symbol(*root) if known is None else known
-
-    def symbol(self, buffer: Value, dim: int, kind: str = "extent") -> Poly:
-        key = (buffer, dim, kind)
-        if key not in self._symbols:
-            known = self._expected.get((buffer, dim), 0) if kind == "extent" else 0
-            self._symbols[key] = Poly.symbol(Extent(buffer, dim, kind, known))
-        return self._symbols[key]
-
-    def strides(self, buffer: Value) -> list[Size]:
-        """The strides of a buffer's dimensions. Units: elements."""
-        type: MemRefType = buffer.type  # type: ignore[assignment]
-        if type.layout is None:
-            strides: list[Size] = []
-            step: Size = 1
-            for dim in reversed(range(type.rank)):
-                strides.append(step)
-                step = step * self.of(buffer, dim)
-            return strides[::-1]
-        known = type.strides_and_offset()
-        if known is None:
-            raise ValueError(f"a layout without strides: {type}")
-        return [
-            self.symbol(buffer, i, "stride") if s is None else s for i, s in enumerate(known[0])
-        ]
 
 
 class Linear(NamedTuple):

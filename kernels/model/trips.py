@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...dialects import arith, scf
 from ...ir.core import Operation, Value
 from ...ir.rewriting import constant_int
-from .stages import UNKNOWN_EXTENT
+from .extents import UNKNOWN_EXTENT
 
 
 def trips(op: Operation, inside: Operation | None) -> int:

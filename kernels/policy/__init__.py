@@ -9,13 +9,13 @@ POLICIES = {"processor": ".candidates", "groups": ".groups", "pipelines": ".pipe
 """The modules that write schedules, by what targets call them. Each has `candidates(kernel, block,
 machine, every)`, which writes schedules for the stages of a block and says what they take, and
 `best(found, machine)`, which takes one of them. One that has `margin(machine)` too can be asked for
-its reasons: the part of the cycles of an earlier candidate that a later one has to stay below."""
+its reasons: a later candidate is taken if its cycles are below this part of an earlier one's."""
 VARIANTS = {
     "processor": (".variants", "Variants"),
     "groups": (".group_variants", "GroupVariants"),
 }
-"""The classes of the schedules beside the default, of policies whose choices can be told otherwise:
-modules and names."""
+"""The classes that make the schedules beside the default, of policies whose decisions can be
+overridden: modules and names."""
 
 
 def policy_of(name: str) -> Any:

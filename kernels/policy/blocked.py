@@ -25,17 +25,17 @@ class Blocked:
     """The loop over blocks (`ib` above); None where no loop runs in blocks."""
 
     def around(self, loops: list[Loop]) -> list[Loop]:
-        """Ordered loops with the one over blocks outside; only idle ones stay outside of it."""
+        """These loops, the one over blocks outside of all of them but those of one iteration."""
         if self.over is None:
             return loops
         idle = [l for l in loops if l.extent == 1]
         return [*idle, self.over, *(l for l in loops if l not in idle)]
 
     def outermost(self, loops: list[Loop], dims: set[int]) -> list[Loop]:
-        """Ordered loops, those over some dimensions first: so other stages fit in between.
+        """These loops, those over `dims` first, so that other stages can be fused inside of them.
 
-        All stay as they are where the loop in blocks is over one of these dimensions: its two
-        loops would else stand next to each other, and no loop between them would gain by blocks.
+        If the loop that runs in blocks is over `dims`, the order stays: else its two loops would be
+        neighbours, and blocks pay only for loops between them.
         """
         if not dims or (self.over is not None and set(self.over.root.dims) <= dims):
             return loops

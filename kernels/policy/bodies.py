@@ -1,9 +1,9 @@
-"""What of a stage's body is done once for several of its points.
+"""Which part of a stage's body is computed once for several points of its iteration space.
 
     out[m, n] += lhs[m, k] * (part(words[k / 8, n], k % 8) * scale[n] + offset[n])
 
-The rows of a register tile share what does not depend on them, as the element of the right-hand
-side, and the innermost steps of a reduction what does not depend on those.
+Here the rows of a register tile (`m`) share the right-hand side, since it does not depend on `m`,
+and eight steps of the reduction (`k`) share a word and what is computed from it alone.
 """
 
 from __future__ import annotations
@@ -17,23 +17,24 @@ from ...dialects import linalg
 from ...ir.core import Operation, Value
 from ...ir.types import IntegerType, VectorType, element_type
 from ...targets.costs import OperationCosts
+from ..model.extents import expected
 from ..model.plan import Loop
-from ..model.stages import Stage, expected
+from ..model.stages import Stage
 
 
 @dataclass(frozen=True)
-class Share:
-    """Part of a body's arithmetic, in multiply-adds, and the dimensions it varies along."""
+class BodyWork:
+    """The cost of those operations of a body whose operands vary along the same dimensions.
+
+    Units: `weight` in multiply-adds.
+    """
 
     dims: frozenset[int]
     weight: int
 
 
-def shares(stage: Stage, costs: OperationCosts) -> list[Share]:
-    """The body's arithmetic, one share for each set of dimensions that some of it varies along.
-
-    There is at least one multiply-add at each point.
-    """
+def body_work(stage: Stage, costs: OperationCosts) -> list[BodyWork]:
+    """The cost of a body, by the dimensions that its operations vary along; at least 1 in all."""
     everything = frozenset(range(stage.rank))
     known: dict[Value, frozenset[int]] = {a.argument: a.used for a in stage.inputs}
     known.update((out.argument, everything) for out in stage.outputs)
@@ -49,12 +50,17 @@ def shares(stage: Stage, costs: OperationCosts) -> list[Share]:
     # A comparison and a select that keep the larger number are one instruction.
     found[everything] -= stage.combiners.count("maxnumf")
     if found.total() < 1:
-        return [Share(everything, 1)]
-    return [Share(dims, weight) for dims, weight in found.items() if weight]
+        return [BodyWork(everything, 1)]
+    return [BodyWork(dims, weight) for dims, weight in found.items() if weight]
+
+
+def work_per_point(stage: Stage, costs: OperationCosts) -> int:
+    """The cost of a body at one point of the iteration space. Units: multiply-adds."""
+    return sum(part.weight for part in body_work(stage, costs))
 
 
 def steps_of_reductions(stage: Stage) -> set[Operation]:
-    """The operations on steps of reductions alone, which are constants once those are unrolled."""
+    """Operations that depend on nothing but indices of reductions: unrolled, they are constants."""
     found: set[Operation] = set()
     for op in stage.body_ops():
         own = [v.defining_op for v in op.operands]
@@ -71,7 +77,7 @@ def steps_of_reductions(stage: Stage) -> set[Operation]:
 def weight_of(name: str, costs: OperationCosts) -> int:
     """The cost of one operation of a body. Units: multiply-adds.
 
-    A product costs nothing, as part of a multiply-add.
+    A multiplication costs nothing, since it becomes part of a multiply-add.
     """
     dialect, _, name = name.partition(".")
     if dialect == "math":
@@ -82,7 +88,7 @@ def weight_of(name: str, costs: OperationCosts) -> int:
 
 
 def steps_shared(stage: Stage, dims: frozenset[int], loops: Sequence[Loop]) -> int:
-    """How many steps of the innermost reductions share what varies along these dimensions."""
+    """How many steps of the innermost reductions reuse a value that varies along `dims` alone."""
     inner: list[int] = []
     for loop in reversed([loop for loop in loops if loop.is_reduction]):
         if not dims.isdisjoint(loop.dims):
@@ -101,10 +107,10 @@ def widest_element(stage: Stage) -> int:
 
 
 def makes_integers(stage: Stage) -> bool:
-    """Whether what a stage computes is in registers of integers until it is stored."""
+    """Whether all results of a stage are integers."""
     return all(isinstance(a.element_type, IntegerType) for a in stage.outputs)
 
 
 def products(stage: Stage) -> int:
-    """The body's multiplications, which are instructions of their own without a multiply-add."""
+    """How many multiplications a body has; without multiply-adds each costs an instruction."""
     return sum(op.name == "arith.mulf" for op in stage.body_ops())

@@ -82,7 +82,7 @@ def best(found: Sequence[Candidate], machine: Processor) -> Candidate:
 
 
 def margin(machine: Processor) -> float:
-    """The part of the cycles of what promises more that another candidate has to stay below."""
+    """A later candidate is taken if its cycles are below this fraction of an earlier one's."""
     return machine.costs.loops.clearly_better
 
 
@@ -155,7 +155,7 @@ class Policies:
 
 
 def discard_made(plan: Plan) -> None:
-    """Take away the operations that stand for a plan's copies of operands and partial results."""
+    """Erase the stages that a plan added: copies of operands, sums of partial results."""
     for made, _ in plan.caches:
         caching.discard(made)
     for partial in plan.factored.values():

@@ -19,9 +19,10 @@ from math import prod
 
 from ...ir.core import Value
 from ...targets.processor import Processor
+from ..model.extents import expected
 from ..model.nest import depends
 from ..model.plan import Plan
-from ..model.stages import Access, Stage, expected
+from ..model.stages import Access, Stage
 from .grouping import Group
 
 
@@ -29,8 +30,8 @@ from .grouping import Group
 class Chain:
     """Groups in order: the first and the last are products, or a product stands between transforms.
 
-    `shared` holds dimensions of the first group's host that all stages run over in parallel,
-    and `dims` those of each host that they are: {the first one's: its own}.
+    `shared` are the dimensions of the first group's host that all stages run over in parallel;
+    `dims` maps them, for each group's host, to that host's own dimensions.
     """
 
     groups: list[Group]
@@ -52,7 +53,7 @@ class Chain:
         return self.groups[0].kind == "map"
 
     def read_again(self) -> int:
-        """Bytes of the largest operand of a product that every block reads."""
+        """Bytes of the largest operand of a product that each block reads anew."""
         read = (a for g in self.groups if g.kind == "tile" for a in g.host.inputs)
         return max(self.bytes_of(a, self.shared) for a in read)
 

@@ -1,11 +1,11 @@
-"""The decisions of a policy, which can be told otherwise: so schedules beside the default are made.
+"""The decisions of a policy, which can be overridden to make schedules beside the default.
 
 A policy asks at each decision, under a key that names it, for the model's choice or another one:
 
     tile = choices.choose(f"tile {stage.index}", model.best(), lambda: model.others())
 
-Told nothing, `Choices` answers with what the model takes, and looks at nothing else. Schedules of
-one kernel ask their models much the same: `once` has what was found before.
+By default `Choices` returns the model's choice and does not compute the others. Schedules of one
+kernel ask its models nearly the same questions: `once` remembers the answers.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 Told = Mapping[str, int]
-"""By the key of a decision, which option is taken: 0 is the model's, 1 the next best, and so on."""
+"""Overridden decisions, by key: 0 takes the model's option, 1 the next best, and so on."""
 
 MOST_OPTIONS = 16
-"""Options of a decision that are looked at beside the model's."""
+"""How many options of a decision are considered at most beside the model's."""
 
 
 class Choices:
-    """Answers a policy's decisions, and remembers which there were.
+    """Answers a policy's decisions, and records which were asked for.
 
-    `found` is what models of the same kernel have found before, and is added to.
+    `told` has the overridden ones. `found` has answers of models for the same kernel; new ones are
+    added to it.
     """
 
     def __init__(self, told: Told | None = None, found: dict[Hashable, Any] | None = None) -> None:
@@ -42,10 +43,10 @@ class Choices:
         others: Callable[[], Iterable[T]],
         most: int = MOST_OPTIONS,
     ) -> T:
-        """What the model takes, or the option of `others` that was told; of which there are at
-        most so many, the most promising first.
+        """The model's option or, where `key` was overridden, that of `others`.
 
-        A number beyond the last option stands for the model's.
+        `others` gives the most promising options first; at most `most` of them count. A number
+        beyond the last one takes the model's option.
         """
         self.asked[key] = most
         number = self._told.get(key, 0)
@@ -54,11 +55,11 @@ class Choices:
         return next(islice(iter(others()), min(number, most) - 1, None), model)
 
     def either(self, key: str, model: bool) -> bool:
-        """Whether something is done: as the model says, or the other way."""
+        """Whether something is done: the model's answer or, where overridden, the opposite."""
         return self.choose(key, model, lambda: [not model], most=1)
 
     def once(self, question: Hashable, answer: Callable[[], T]) -> T:
-        """The answer to a question that says all that it depends on, found once."""
+        """`answer()`, remembered under a question that holds all that the answer depends on."""
         if question not in self._found:
             self._found[question] = answer()
         return self._found[question]

@@ -1,4 +1,7 @@
-"""How much of the lines that threads ask for together they need, by how a tile is dealt out."""
+"""How well threads that step together use the lines of memory that they ask for.
+
+It depends on how the elements of a tile are distributed over the threads of a group.
+"""
 
 from __future__ import annotations
 
@@ -6,29 +9,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from math import gcd, prod
 
+from ..codegen.shares.layouts import square_parts
 from .operands import Operand
 
 
-def dealt_counts(sizes: Mapping[int, int], threads: int) -> Mapping[int, int]:
-    """How many threads there are along each side of a tile, for shares as long as wide."""
-    return _dealt(tuple(sizes.items()), threads)
+def threads_along(sizes: Mapping[int, int], threads: int) -> Mapping[int, int]:
+    """How many threads divide each dimension of a tile, so that their parts are nearly square."""
+    return dict(zip(sizes, _square_parts(tuple(sizes.values()), threads), strict=True))
 
 
-@lru_cache(1 << 12)
-def _dealt(sizes: tuple[tuple[int, int], ...], threads: int) -> Mapping[int, int]:
-    counts, each, left = {d: 1 for d, _ in sizes}, dict(sizes), threads
-    while left > 1 and each:
-        longest = max(each, key=each.__getitem__)
-        if each[longest] == 1:
-            break
-        counts[longest] *= 2
-        each[longest] = -(-dict(sizes)[longest] // counts[longest])
-        left = -(-left // 2)
-    return counts
+_square_parts = lru_cache(1 << 12)(square_parts)
 
 
 def first_threads(counts: Mapping[int, int], lane_dim: int | None, together: int) -> dict[int, int]:
-    """How many of the threads that step together there are along each side: lanes first."""
+    """How many of `together` threads that step together lie along each dimension, lanes first."""
     found = dict[int, int]()
     for d in sorted(counts, key=lambda d: (d != lane_dim, -d)):
         found[d] = min(together, counts[d])
@@ -37,7 +31,7 @@ def first_threads(counts: Mapping[int, int], lane_dim: int | None, together: int
 
 
 def alignment(operand: Operand, extents: Sequence[int], line_bytes: int) -> int:
-    """What divides where rows of an operand begin, as far as its other dimensions tell."""
+    """A divisor of the addresses where rows of an operand begin, at most a line. Units: bytes."""
     bytes = operand.access.element_bytes
     found = line_bytes
     for stride, extent in zip(operand.strides, extents, strict=True):
@@ -47,7 +41,10 @@ def alignment(operand: Operand, extents: Sequence[int], line_bytes: int) -> int:
 
 
 def waste(row_bytes: int, rows: int, aligned: int, line_bytes: int) -> float:
-    """Lines that rows lie in, on average, over those that they would fill."""
+    """How many more lines rows touch, on average, than their bytes would fill: 1 or more.
+
+    `aligned` divides the addresses at which rows begin. Units: bytes.
+    """
     each = max(1.0, (row_bytes - aligned) / line_bytes + 1)
     return max(1.0, rows * each / -(-rows * row_bytes // line_bytes))
 
@@ -58,13 +55,19 @@ def unit_dims(operand: Operand, extents: Sequence[int]) -> list[int]:
 
 
 def rows_among(operand: Operand, threads: Mapping[int, int], beside: Iterable[int]) -> int:
-    """How many rows of an operand so many threads along each side need."""
+    """How many rows of an operand threads need, of which so many lie along each dimension.
+
+    `beside` are the dimensions along the rows.
+    """
     own = set(beside)
     return prod(n for d, n in threads.items() if operand.strides[d] and d not in own)
 
 
 def adjoining(operand: Operand, part: Mapping[int, int]) -> int:
-    """How many elements of a part of an operand follow one another: rows that are whole adjoin."""
+    """How many elements of a part of an operand are contiguous in memory.
+
+    `part` has the extent of the part along each dimension of the stage.
+    """
     access, found = operand.access, 1
     for linear, extent in zip(reversed(access.linear), reversed(access.shape), strict=True):
         if linear is None:

@@ -7,7 +7,8 @@ from math import gcd, prod
 
 from ...ir.affine import AffineDim
 from ...targets.processor import Processor
-from ..model.stages import Access, Stage, expected, has_reuse
+from ..model.extents import expected
+from ..model.stages import Access, Stage, has_reuse
 from ..primitives.inline import readers_of_copy
 
 

@@ -18,14 +18,15 @@ from ...ir.decisions import Terms
 from ...ir.types import FloatType
 from ...targets.machine import Machine
 from ...targets.processor import Processor
+from ..model.extents import expected
 from ..model.nest import build_nest
 from ..model.places import place_nests
 from ..model.plan import Loop, Plan, iterations
-from ..model.stages import Stage, expected, stages_of
+from ..model.stages import Stage, stages_of
 from ..primitives.primitive import carry_out
-from .bodies import shares, widest_element
+from .bodies import widest_element, work_per_point
 from .candidates import discard_made
-from .level_features import level_features
+from .level_features import level_features, log_ratio
 from .score import host_of, prediction, tile_of
 from .tile_costs import Tile
 from .work import bytes_moved
@@ -33,7 +34,7 @@ from .work import bytes_moved
 Features = Mapping[str, float]
 
 VERSION = 2
-"""Of what the names mean: measurements with features of another version are not learned from."""
+"""The version of the features' meaning: measurements of another version are not learned from."""
 
 _MACHINE = (
     "cores",
@@ -55,7 +56,7 @@ _MACHINE = (
 """The fields of a processor, or of what runs one program of a device, that are told."""
 
 _INNERMOST = 3
-"""Extents that are told of each kind of dimension, the innermost first."""
+"""How many extents become features for each kind of dimension, the innermost first."""
 
 
 @dataclass(frozen=True)
@@ -86,9 +87,9 @@ def describe(
 def features(
     told: Mapping[str, int], one: Described, default: Described, kernel: Features
 ) -> Features:
-    """All that is told of a schedule beside the default one; `told` says how it was decided.
+    """The features of a schedule, compared with the default one; those that are 0 are left out.
 
-    What is 0 is left out.
+    `told` has the decisions that made it, `kernel` the features of the kernel.
     """
     cycles = max(default.terms.cycles, 1.0)
     found = {**kernel, **one.loops}
@@ -106,18 +107,13 @@ def features(
     return {name: round(value, 4) for name, value in found.items() if round(value, 4)}
 
 
-def log_ratio(one: float, other: float) -> float:
-    """How often one has to be doubled from the other; bounded, whatever they are."""
-    return max(-20.0, min(20.0, log2(max(one, 1e-6) / max(other, 1e-6))))
-
-
 def kernel_features(block: Block, machine: Machine) -> Features:
     """What is told of a kernel's body, and of the machine."""
     stages = stages_of(block)
     largest = max(stages, key=lambda stage: prod(map(expected, stage.extents)))
     found = {f"machine.{name}": _log(_number(machine, name)) for name in _MACHINE}
     points = prod(map(expected, largest.extents))
-    weight = sum(share.weight for share in shares(largest, machine.costs.operations))
+    weight = work_per_point(largest, machine.costs.operations)
     moved = bytes_moved(stages)
     width = widest_element(largest)
     found |= {

@@ -15,15 +15,16 @@ from math import gcd, inf, prod
 
 from ...ir.decisions import Terms
 from ...targets.groups import GroupMachine
+from ..model.extents import expected
 from ..model.plan import Loop
-from ..model.stages import Stage, expected
-from .bodies import shares, widest_element
+from ..model.stages import Stage
+from .bodies import widest_element, work_per_point
 from .coalescing import (
     adjoining,
     alignment,
-    dealt_counts,
     first_threads,
     rows_among,
+    threads_along,
     unit_dims,
     waste,
 )
@@ -32,23 +33,24 @@ from .operands import Operand, operands
 
 @dataclass(frozen=True)
 class Staging:
-    """Operands that groups keep in their own memory, so many steps of a sum at a time."""
+    """Operands that groups copy into their own memory, `steps` steps of a sum at a time."""
 
     dim: int
-    """The reduction of which these are steps; of others, copies have all."""
+    """The reduction that is divided into steps; along others, copies have all elements."""
     steps: int
     buffers: int
+    """How many copies there are at once: with two, one is filled while the other is read."""
     numbers: tuple[int, ...]
-    """The operands."""
+    """Which inputs of the stage they are."""
 
 
 _TOO_LARGE = Terms({"registers": inf})
-"""What a tile takes that does not fit."""
+"""The cost of a tile that does not fit."""
 
 
 @dataclass(frozen=True)
 class GroupTile:
-    """Elements along a stage's dimensions that a group has at once, dealt out over its threads."""
+    """A block of a stage's iteration space that the threads of a group share, and its cost."""
 
     lane_dim: int | None
     sizes: Mapping[int, int] = field(default_factory=dict)
@@ -56,13 +58,13 @@ class GroupTile:
     terms: Terms = _TOO_LARGE
     """The cycles by resource."""
     bound: str = ""
-    """What takes the most of them."""
+    """The resource that takes the most cycles."""
     groups: int = 1
     staging: Staging | None = None
     parts: int = 1
-    """Groups that share a sum, each with partial results."""
+    """How many groups share a sum, each with partial results."""
     rows: int = 1
-    """Rows of groups that run through the columns together."""
+    """How many rows of groups run together, column by column, to reuse what they read."""
 
     @property
     def cycles(self) -> float:
@@ -88,15 +90,15 @@ class GroupTile:
         return found + (f", {self.rows} rows at once" if self.rows > 1 else "")
 
 
-def dealt(sizes: Mapping[int, int], threads: int) -> dict[int, int]:
-    """The sides of each thread's share, as long as wide."""
-    counts = dealt_counts(sizes, threads)
+def thread_extents(sizes: Mapping[int, int], threads: int) -> dict[int, int]:
+    """The extents of the part of a tile that each thread has, nearly a square."""
+    counts = threads_along(sizes, threads)
     return {d: -(-n // counts[d]) for d, n in sizes.items()}
 
 
 @dataclass
 class _Share:
-    """What each thread of a group has of a tile."""
+    """How a tile is distributed over the threads of a group: each has `each` along a dimension."""
 
     sizes: Mapping[int, int]
     each: Mapping[int, int]
@@ -104,13 +106,13 @@ class _Share:
     staging: Staging | None
     lane_dim: int | None = None
     first: Mapping[int, int] = field(default_factory=dict)
-    """Of the threads that step together, how many there are along each side."""
+    """How many of the threads that step together lie along each dimension."""
     resident: int = 1
-    """Groups that are at home on a core at once."""
+    """How many groups a core runs at once."""
 
 
 class GroupEstimate:
-    """What the possible tiles of a stage, with others in the same loops, take."""
+    """The costs of the possible tiles of a stage, with other stages fused into its loops."""
 
     def __init__(
         self,
@@ -136,8 +138,8 @@ class GroupEstimate:
         self.width = max(1, machine.thread.lanes(self.bytes))
         """Elements that a thread reads at once."""
         self.parts = 1
-        """Groups that share a sum; the extents are then those of a part."""
-        self.weight = sum(s.weight for s in shares(stage, machine.costs.operations))
+        """How many groups share a sum; the extents are then those of one part."""
+        self.weight = work_per_point(stage, machine.costs.operations)
         self._shared = {o: self._is_shared(o) for o in self.inputs}
         self._uses_again = stage.has_reduction and any(self._shared.values())
         """Whether threads of a group need the same elements."""
@@ -146,9 +148,9 @@ class GroupEstimate:
         self._beside = [self._of_another(other) for other in self.beside]
 
     def _of_another(self, other: Stage) -> tuple[float, float]:
-        """The arithmetic and bytes of a stage in the same loops."""
+        """(multiply-adds, bytes of memory) of another stage that is fused into the same loops."""
         points = prod(map(expected, other.extents))
-        weight = sum(s.weight for s in shares(other, self.machine.costs.operations))
+        weight = work_per_point(other, self.machine.costs.operations)
         made = {a.value for s in (self.stage, *self.beside) for a in s.outputs}
         moved = sum(
             o.access.element_bytes * o.elements(dict(enumerate(map(expected, other.extents))), None)
@@ -161,7 +163,7 @@ class GroupEstimate:
     def step_dim(self) -> int | None:
         """The reduction of which several steps are done at once: the longest one.
 
-        Of equal ones the first: what lies inside of its steps is then whole.
+        Of equally long ones it is the outermost, so that those inside of a step are complete.
         """
         known = [d for d in self.reductions if self.extents[d] > 1]
         return max(known, key=lambda d: self.extents[d], default=None)
@@ -175,12 +177,12 @@ class GroupEstimate:
         threads: int,
         staging: Staging | None = None,
     ) -> GroupTile:
-        """A tile with what it takes in all."""
+        """A tile of these extents, with its cost; one that does not fit costs infinitely much."""
         machine = self.machine
         groups = self.parts * prod(-(-self.extents[d] // sizes.get(d, 1)) for d in self.parallel)
-        share = _Share(sizes, dealt(sizes, threads), threads, staging, lane_dim)
+        share = _Share(sizes, thread_extents(sizes, threads), threads, staging, lane_dim)
         if self._uses_again:
-            counts = dealt_counts(sizes, threads)
+            counts = threads_along(sizes, threads)
             share.first = first_threads(counts, lane_dim, machine.together)
         share.resident = resident = self._resident(share)
         if not resident:
@@ -226,8 +228,8 @@ class GroupEstimate:
         )
 
     def _is_masked(self, lane_dim: int | None, sizes: Mapping[int, int], threads: int) -> bool:
-        """Whether some of a tile's threads have lanes beyond an edge."""
-        each = dealt(sizes, threads)
+        """Whether some threads need masks, since their part of a tile reaches beyond an edge."""
+        each = thread_extents(sizes, threads)
         for d, size in sizes.items():
             unit = self.width if d == lane_dim and size >= self.width else 1
             if self.extents[d] % size or size % each[d] or each[d] % unit:
@@ -245,7 +247,7 @@ class GroupEstimate:
         return {d: min(n, self.extents[d]) for d, n in sizes.items() if d in self.parallel}
 
     def _resident(self, share: _Share) -> int:
-        """Groups that are at home on a core at once; none where one does not fit."""
+        """How many groups a core can run at once; 0 where one does not fit."""
         machine, threads = self.machine, share.threads
         words = max(1, self.bytes // 4) * prod(share.each.values())
         words += sum(o.elements(share.each, None) for o in self.inputs)
@@ -270,22 +272,22 @@ class GroupEstimate:
         return max(1, min(found))
 
     def _rate(self, share: _Share) -> float:
-        """Operations that a core starts in a cycle: chains of them wait for each other."""
+        """Operations that a core starts in a cycle, fewer where too few are independent."""
         machine, threads = self.machine, share.threads
         chains = prod(share.each.values()) * threads * share.resident
         lanes = -(-threads // machine.together) * machine.together
         return min(machine.units * threads / lanes, chains / machine.thread.fma_latency)
 
     def _points(self, share: _Share) -> int:
-        """Points of the iteration space that a group goes through, those beyond the edges too."""
+        """Points of the iteration space that a group executes, those beyond the edges included."""
         return prod(share.each.values()) * share.threads * self._turns(share.sizes)
 
     def _turns(self, sizes: Mapping[int, int]) -> int:
-        """How often a group goes through its tile."""
+        """How many steps of reductions a group executes its tile for."""
         return prod(-(-self.extents[d] // sizes.get(d, 1)) for d in self.reductions)
 
     def _moved(self, sizes: Mapping[int, int]) -> float:
-        """Bytes of what a group touches, whole lines of it."""
+        """Bytes of all lines that a group touches."""
         return sum(o.count * self._lines(o, sizes) for o in (*self.inputs, *self.outputs))
 
     def _lines(self, operand: Operand, sizes: Mapping[int, int]) -> float:
@@ -299,10 +301,10 @@ class GroupEstimate:
     def _from_memory(
         self, part: Mapping[int, int], sizes: Mapping[int, int], groups: int, resident: int
     ) -> tuple[float, int]:
-        """Bytes that come from memory, and how many rows of groups run together for that.
+        """(bytes that are read from memory, how many rows of groups run together for that).
 
-        An operand comes once where the second cache holds it. Of others, groups that run at the
-        same time share what they read.
+        An operand that the second cache holds is read once. Others are read once by all groups that
+        run at the same time.
         """
         once, far = 0.0, list[Operand]()
         everything = dict(enumerate(self.extents))
@@ -337,7 +339,7 @@ class GroupEstimate:
 
     @staticmethod
     def _rows(counts: Mapping[int, int], running: int) -> list[int]:
-        """How many rows of groups may run through the columns together."""
+        """The numbers of rows of groups that may run together, column by column."""
         able = [n for n in counts.values() if n > 1]
         if len(able) < 2:
             return [1]
@@ -348,7 +350,7 @@ class GroupEstimate:
 
     @staticmethod
     def _spans(counts: Mapping[int, int], running: int, rows: int) -> dict[int, int]:
-        """How many groups that run at the same time there are along each dimension."""
+        """How many of the groups that run at the same time lie along each dimension."""
         able = [d for d, n in counts.items() if n > 1]
         spans = dict.fromkeys(counts, 1)
         if rows > 1:
@@ -361,11 +363,10 @@ class GroupEstimate:
         return spans
 
     def _near(self, share: _Share) -> tuple[float, float, float]:
-        """Bytes that threads of a group ask the first cache for, read and write in workgroup
-        memory, and read from the second cache as the first one does not hold them.
+        """Bytes that a group (reads from the first cache, reads and writes in workgroup memory,
+        reads again from the second cache because the first one is too small).
 
-        The first cache hands out whole lines, of which threads may need a part. Those of the second
-        one are of operands that others of the group read too.
+        The first cache delivers whole lines, of which threads may need only a part.
         """
         turns = self._turns(share.sizes)
         near, staged, missed = 0.0, 0.0, 0.0
@@ -388,7 +389,7 @@ class GroupEstimate:
             else:
                 near += bytes * self._waste(o, share)
             if o in direct:
-                together = count * o.elements(dealt(share.sizes, count), None)
+                together = count * o.elements(thread_extents(share.sizes, count), None)
                 missed += 0 if fits else turns * together * o.access.element_bytes
         for o in self.outputs:
             near += self._bytes(o, self._inside(share.sizes)) * self._waste(o, share)
@@ -397,9 +398,7 @@ class GroupEstimate:
         return near, staged, missed
 
     def _rows_of(self, operand: Operand) -> tuple[list[int], int]:
-        """The dimensions along which an operand has its rows, and what divides where these begin
-        but for those dimensions. Units: bytes.
-        """
+        """(dimensions along the rows of an operand, a divisor of where rows begin, in bytes)."""
         if operand not in self._known_rows:
             line, extents = self.machine.moved_bytes, self.extents
             found = unit_dims(operand, extents), alignment(operand, extents, line)
@@ -407,7 +406,7 @@ class GroupEstimate:
         return self._known_rows[operand]
 
     def _waste(self, operand: Operand, share: _Share) -> float:
-        """Lines that threads ask for together, over what they need of them."""
+        """How many more lines threads that step together ask for than their elements would fill."""
         together, line = self.machine.together, self.machine.moved_bytes
         if together == 1 or not any(operand.strides):
             return 1.0
@@ -429,7 +428,7 @@ class GroupEstimate:
         return waste(row * bytes, rows, aligned, line)
 
     def _waste_of_copies(self, operand: Operand, share: _Share) -> float:
-        """The same where threads copy a part of an operand into workgroup memory."""
+        """As `_waste`, where threads copy a part of an operand into workgroup memory."""
         together, line = self.machine.together, self.machine.moved_bytes
         assert share.staging is not None
         if together == 1:
@@ -443,12 +442,12 @@ class GroupEstimate:
         return waste(row * bytes, max(1, together * self.width // row), aligned, line)
 
     def _copied(self, operand: Operand, sizes: Mapping[int, int]) -> int:
-        """Elements of an operand that a group copies into its memory in all."""
+        """How many elements of an operand a group copies into its memory in all."""
         whole = {**{d: self.extents[d] for d in self.reductions}, **sizes}
         return operand.elements(whole, None)
 
     def staged_bytes(self, sizes: Mapping[int, int], staging: Staging | None) -> int:
-        """Workgroup memory that a group takes, rows a little longer for the sake of banks."""
+        """Bytes of workgroup memory that a group needs, if rows get longer to avoid conflicts."""
         if staging is None:
             return 0
         part = {**{d: self.extents[d] for d in self.reductions}, **sizes}
@@ -465,7 +464,7 @@ class GroupEstimate:
         return 1 if staging is None else -(-self.extents[staging.dim] // staging.steps)
 
     def _waited(self, share: _Share, chunks: int, turns: int) -> float:
-        """Cycles in which threads of a group wait for each other, or for what all of them need."""
+        """Cycles in which threads of a group wait at barriers or for copies of operands."""
         barrier = self.costs.barrier_cycles
         if self.machine.together == 1:  # Each thread in turn comes to it.
             barrier *= share.threads
@@ -474,7 +473,7 @@ class GroupEstimate:
         return turns * chunks * (2 * barrier + self.machine.latency)
 
     def _is_shared(self, operand: Operand) -> bool:
-        """Whether several elements of the result need one of an operand's."""
+        """Whether several elements of the result need the same element of an operand."""
         return any(
             self.extents[d] > 1 and (operand.strides[d] == 0 or operand.slides(d))
             for d in self.parallel

@@ -9,9 +9,10 @@ from math import prod
 from ...dialects.schedule import GroupAxis
 from ...targets.groups import GroupMachine
 from ..codegen.tiles.contraction import factors_of
+from ..model.extents import expected
 from ..model.lanes import unvectorizable
 from ..model.plan import Loop, iterations
-from ..model.stages import Stage, expected, has_reuse
+from ..model.stages import Stage, has_reuse
 from ..primitives.bind import bind
 from ..primitives.cache import cache
 from ..primitives.fuse import fuse
@@ -34,7 +35,7 @@ AXES = "zyx"
 
 
 class GroupHeuristics(Heuristics):
-    """Schedules groups of stages for groups of threads."""
+    """Writes schedules for devices: groups of stages become launches of groups of threads."""
 
     keeps_outer = True
     takes_blocks = False
@@ -47,11 +48,11 @@ class GroupHeuristics(Heuristics):
         self.launched: list[GroupTile] = []
         """The tile of each launch."""
         self.continued: list[GroupTile] = []
-        """Tiles of what groups go on with in the same launch."""
+        """The tiles of a chain's later stages, which have no launch of their own."""
         self.launch = machine.launch_cycles
         self.chosen: dict[Stage, GroupTile] = {}
         self.around = 1
-        self.crew: int | None = None
+        self.fixed_threads: int | None = None
         """In a chain: groups of threads, and how many threads each has."""
         self.chunks: dict[Stage, Loop] = {}
         """The loop of each product at which groups copy operands into their memory."""
@@ -64,7 +65,7 @@ class GroupHeuristics(Heuristics):
         """Whether groups share the sums of products."""
 
     def group(self, group: Group) -> None:
-        """Schedule stages that share loops."""
+        """Schedule a group of stages that share loops."""
         self.others = group.members
         if any(map(unvectorizable, group.maps)):
             for stage in group.maps:
@@ -77,10 +78,11 @@ class GroupHeuristics(Heuristics):
                 self.alone(stage)
 
     def beside(self, stages: list[Stage]) -> None:
-        """Stages that write parts of one buffer: one launch, where that is expected to take less.
+        """Schedule stages that write parts of one buffer, such as those of a concatenation.
 
-        Groups go over what all of them have in common, the images of a batch and their channels;
-        of the rest all has to be known, since each part of an open extent would be a loop.
+        They get one launch where that is expected to be faster. Its groups go over the dimensions
+        that all stages have in common (the images of a batch and their channels); all other extents
+        have to be known, since a part of an open extent would need a loop of its own.
         """
         plan = self.writer.plan
         host = max(stages, key=lambda s: prod(map(expected, s.extents)))
@@ -117,9 +119,10 @@ class GroupHeuristics(Heuristics):
                 self.row_stage(stage, maps[stage], rows, shared[-1], True)
 
     def chain(self, chain: Chain) -> None:
-        """Groups of stages in one launch, each for a block of the innermost dimension they share.
+        """Schedule a chain in one launch: a group of threads computes one block of all its stages.
 
-        What one of them hands to the next is in the memory of a group of threads.
+        Blocks are along the innermost shared dimension. Results that one stage hands to the next
+        stay in the memory of the group of threads.
         """
         block = self.block(chain)
         at: Loop | None = None
@@ -135,8 +138,8 @@ class GroupHeuristics(Heuristics):
             if at is None:
                 at = outer[-1]
                 self.around = prod(map(iterations, outer))
-                self.crew = self.crew_of(host, [*rest, inner])
-                self.chosen[host] = GroupTile(None, threads=self.crew)
+                self.fixed_threads = self.best_threads(host, [*rest, inner])
+                self.chosen[host] = GroupTile(None, threads=self.fixed_threads)
                 self.bound(outer)
             else:
                 self.writer.put(fuse, host, at)
@@ -144,10 +147,10 @@ class GroupHeuristics(Heuristics):
             self.group(group)
         self.continued += self.launched[first + 1 :]
         del self.launched[first + 1 :]
-        self.around, self.crew = 1, None
+        self.around, self.fixed_threads = 1, None
 
     def block(self, chain: Chain) -> int:
-        """Rows of a block whose results, handed on, fit the memory of a group."""
+        """How many rows a block of a chain has: its intermediate results fit a group's memory."""
         row = max(1, sum(chain.bytes_of(a, chain.shared) for a in chain.handed_on()))
         extent = expected(chain.host.extents[chain.shared[-1]])
         most = max(1, min(extent, self.device.workgroup_bytes // (2 * row)))
@@ -155,14 +158,14 @@ class GroupHeuristics(Heuristics):
         others = [best >> n for n in range(1, best.bit_length())]
         return self.choices.choose(f"block {chain.host.index}", best, lambda: others, most=4)
 
-    def crew_of(self, host: Stage, loops: list[Loop]) -> int:
-        """The threads that are best for the first of several products that groups do."""
+    def best_threads(self, host: Stage, loops: list[Loop]) -> int:
+        """How many threads a group of a chain has: the best number for its first product."""
         model = GroupTiles(host, self.device, loops)
         model.parts = self.around
         return model.best().threads
 
     def alone(self, stage: Stage) -> None:
-        """A stage by itself, in a launch of its own."""
+        """Schedule a stage by itself, in a launch of its own."""
         self.others = []
         if unvectorizable(stage):
             self.plain(stage)
@@ -170,7 +173,7 @@ class GroupHeuristics(Heuristics):
             super().alone(stage)
 
     def plain(self, stage: Stage) -> None:
-        """A thread, which is a group, for each result."""
+        """Schedule a stage with one group of a single thread for each result."""
         loops = self.writer.loops(stage)
         results = [l for l in loops if not l.is_reduction]
         self.writer.reorder([*results, *(l for l in loops if l.is_reduction)])
@@ -181,7 +184,7 @@ class GroupHeuristics(Heuristics):
     # -- tiles ---------------------------------------------------------------------------------
 
     def tiled(self, group: Group) -> None:
-        """A product with its tile; or groups that share its sums, and a launch that adds them."""
+        """Schedule a product by tiles; with `split`, groups share its sums, which a launch adds."""
         host = group.host
         if not self.split or not has_reuse(host):
             super().tiled(group)
@@ -200,7 +203,7 @@ class GroupHeuristics(Heuristics):
         self.chosen[host] = self.chosen[combined]
 
     def partial_sums(self, host: Stage, model: GroupTiles, tile: Tile) -> Stage:
-        """Loops of a product of which each group has a part of the sum; what adds these up."""
+        """Schedule a product whose groups each have a part of the sum. Returns what adds these."""
         writer, dim = self.writer, model.step_dim
         assert dim is not None
         roots = writer.loops(host)
@@ -220,13 +223,13 @@ class GroupHeuristics(Heuristics):
         return combined
 
     def collapse(self, group: Group, keep: set[int]) -> list[Loop]:
-        """Adjacent loops as one, but where groups keep operands, whose parts are boxes."""
+        """Collapse adjacent loops, unless groups copy operands, whose parts have to be boxes."""
         if self.staged and has_reuse(group.host):
             return self.free(group.host)
         return super().collapse(group, keep)
 
     def tile(self, stage: Stage, roots: list[Loop]) -> Tile:
-        """The best tile of a group, which has neighbours in memory as lanes."""
+        """The tile of a stage, with lanes along neighbours in memory."""
         model = self.model(stage, roots)
         found = self.chosen_of(stage, model, staged=self.staged)
         self.chosen[stage] = found
@@ -239,7 +242,7 @@ class GroupHeuristics(Heuristics):
         lanes: Sequence[int] | None = None,
         staged: bool = False,
     ) -> GroupTile:
-        """The tile of a stage, the best unless another one is told."""
+        """The model's best tile of a stage, unless the decision is overridden."""
         best = model.best(lanes, staged)
         found = self.choices.choose(
             f"tile {stage.index}", best, lambda: model.others(best, lanes, staged)
@@ -247,13 +250,13 @@ class GroupHeuristics(Heuristics):
         return replace(found, parts=1)
 
     def model(self, stage: Stage, roots: list[Loop]) -> GroupTiles:
-        """The tiles of a stage; in a chain, of what one group of known size does of it."""
+        """The model of a stage's tiles; in a chain, of what one group of threads computes of it."""
         model = GroupTiles(stage, self.device, roots, self.others)
-        model.parts, model.crew = self.around, self.crew
+        model.parts, model.fixed_threads = self.around, self.fixed_threads
         return model
 
     def row_tile(self, group: Group, roots: list[Loop]) -> Tile:
-        """A row for each group, or one for each thread."""
+        """The tile of a row group: one row for each group of threads, or one for each thread."""
         model = self.model(group.host, roots)
         rows = [d for d in model.lane_dims() if d in group.rows]
         found = self.chosen_of(group.host, model, [*model.summed_dims(), *rows])
@@ -261,17 +264,17 @@ class GroupHeuristics(Heuristics):
         return _in_lanes(found)
 
     def own_tile(self, stage: Stage, own: list[Loop]) -> Tile:
-        """What the threads of a group do at once of their row."""
+        """The tile along a row that the threads of a group compute at once."""
         return _in_lanes(GroupTiles(stage, self.device, own).shared_by(self.threads))
 
     def ordered(self, stage: Stage, loops: list[Loop], tile: Tile) -> list[Loop]:
-        """As they are: groups that run side by side read the same rows."""
+        """The loops as they are: groups that run side by side read the same rows."""
         return loops
 
     def window(
         self, stage: Stage, reductions: list[Loop], tile: Tile
     ) -> tuple[list[Loop], list[Loop]]:
-        """Several steps of a product's sum at once, as many as a thread reads elements at once."""
+        """(unrolled, other reductions): as many steps at once as a thread loads elements."""
         summed = [
             l for l in reductions if l.dims[-1] != tile.lane_dim and isinstance(l.extent, int)
         ]
@@ -296,7 +299,7 @@ class GroupHeuristics(Heuristics):
         return [inner], [around if l is last else l for l in reductions]
 
     def chunk(self, stage: Stage, loop: Loop) -> tuple[Loop, Loop] | None:
-        """The halves of a sum whose inner one goes through what groups keep of operands."""
+        """Split a sum: its inner loop has the steps whose operands a group copies at a time."""
         staging = self.chosen[stage].staging
         if staging is None or loop.dims != (staging.dim,):
             return None
@@ -307,7 +310,7 @@ class GroupHeuristics(Heuristics):
     # -- what needs no place in a group ----------------------------------------------------------
 
     def feed(self, group: Group, parallel: list[Loop], tile: Tile) -> None:
-        """Stages that make the host's inputs do so in the groups, or in launches of their own."""
+        """With `fed`, fuse stages that make the host's inputs into its loops, if they share all."""
         shared = self.within(group.host, parallel, self.fed_dims(group))
         if not self.fed or len(shared) < len(parallel):
             return
@@ -316,7 +319,7 @@ class GroupHeuristics(Heuristics):
             self.row_stage(stage, to_host, rows, shared[-1], True)
 
     def prefetch(self, stage: Stage, roots: list[Loop], outer: Sequence[Loop], tile: Tile) -> None:
-        """Copy operands into the memory of groups: other groups run while one waits for memory."""
+        """Let groups copy operands into their own memory, as the chosen tile says."""
         staging, at = self.chosen[stage].staging, self.chunks.get(stage)
         if staging is None or at is None:
             return
@@ -328,17 +331,17 @@ class GroupHeuristics(Heuristics):
 
     @property
     def threads(self) -> int:
-        """The threads of the groups that were chosen last."""
+        """How many threads the groups have that were chosen last."""
         return list(self.chosen.values())[-1].threads
 
     def parallelize(self, loops: list[Loop], work: float) -> list[Loop]:
-        """Make groups of the iterations of all these loops."""
+        """Bind all these loops to groups of threads, unless loops around them are bound already."""
         if not loops or loops[0].stage in self.nested:
             return loops
         return self.bound(loops)
 
     def bound(self, loops: list[Loop]) -> list[Loop]:
-        """Groups of threads for the iterations of loops, in their new order."""
+        """Bind each iteration of these loops to a group of threads. Returns the ordered loops."""
         tile = self.chosen[loops[0].stage]
         loops = self.in_blocks(loops, tile.rows)
         for left, loop in zip(range(len(loops), 0, -1), loops, strict=True):
@@ -350,7 +353,7 @@ class GroupHeuristics(Heuristics):
         return loops
 
     def in_blocks(self, loops: list[Loop], rows: int) -> list[Loop]:
-        """The last two loops over several groups, in blocks of so many rows."""
+        """Order the two innermost loops over groups by blocks of `rows` rows. Returns all loops."""
         able = [i for i, loop in enumerate(loops) if iterations(loop) > 1]
         if rows == 1 or len(able) < 2 or able[-1] != able[-2] + 1:
             return loops
@@ -362,7 +365,7 @@ class GroupHeuristics(Heuristics):
 
 
 def _in_lanes(tile: GroupTile) -> Tile:
-    """A tile of a group as lanes and copies of them."""
+    """A group's tile as a register tile: lanes along one dimension, copies along others."""
     copies = {d: n for d, n in tile.sizes.items() if d != tile.lane_dim and n > 1}
     if tile.lane_dim is None:
         return Tile(None, 1, copies)

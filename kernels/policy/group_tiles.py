@@ -1,4 +1,4 @@
-"""The tiles that groups of a device's threads may have: few that fit; the best is taken."""
+"""The tiles that a group of a device's threads may have, and which is the best of them."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from .operands import Operand
 
 
 def lanes_of(size: int) -> int:
-    """Lanes of a vector along which a tile has so many elements; copies of it make one axis."""
+    """The lanes of the vectors that `size` elements of a tile are divided into."""
     lanes = max((n for n in range(1, MAX_LANES + 1) if size % n == 0), default=1)
     return MAX_LANES if lanes < min(size, MAX_LANES) // 2 else lanes
 
 
 class GroupTiles(GroupEstimate):
-    """The tiles of one stage that are looked at, and the best of them."""
+    """The tiles of one stage that are considered, and the best of them."""
 
-    crew: int | None = None
-    """How many threads a group has, where that is known."""
+    fixed_threads: int | None = None
+    """How many threads a group has, where that is decided already."""
 
     def best(self, lanes: Sequence[int] | None = None, staged: bool = False) -> GroupTile:
         """The tile of the least cost, with its lanes along one of these dimensions.
 
-        Where it is `staged`, groups keep operands in their own memory if they can.
+        With `staged`, groups copy operands into their own memory where they can.
         """
         stagings = self.stagings() if staged else [None]
         found = self._looked_at(lanes, stagings[0])
@@ -53,7 +53,7 @@ class GroupTiles(GroupEstimate):
     def others(
         self, best: GroupTile, lanes: Sequence[int] | None = None, staged: bool = False
     ) -> list[GroupTile]:
-        """The tiles beside the best that are legal, those of the least cost first."""
+        """The other legal tiles, those of the least cost first; see `best`."""
         stagings = self.stagings() if staged else [None]
         found = (one for staging in stagings for one in self._looked_at(lanes, staging))
         known = {_key(best)}
@@ -65,9 +65,9 @@ class GroupTiles(GroupEstimate):
         return chosen
 
     def best_split(self) -> GroupTile | None:
-        """The best tile where several groups share the longest sum; None where none can.
+        """The best tile if several groups share the longest sum; None where they cannot.
 
-        As many parts are looked at as fill the device once or a few times.
+        The numbers of parts that are considered fill the device up to a few times.
         """
         dim = self.step_dim
         if dim is None or dim != self._split_sum() or not self.reuses():
@@ -87,7 +87,7 @@ class GroupTiles(GroupEstimate):
         return min(found, key=lambda one: one[0], default=(0.0, None))[1]
 
     def part_steps(self, whole: int, parts: int) -> int:
-        """The steps of each of so many parts of a sum: whole lines."""
+        """How many steps each of `parts` parts of a sum has: operands are then whole lines."""
         line = max(self.width, self.machine.line_bytes // self.bytes)
         return -(-whole // (parts * line)) * line
 
@@ -95,7 +95,7 @@ class GroupTiles(GroupEstimate):
         return operand.elements(dict(enumerate(self.extents)), None)
 
     def stagings(self) -> list[Staging | None]:
-        """How groups may keep operands in their own memory; the first one takes the least."""
+        """The ways in which groups may copy operands; the first one needs the least memory."""
         dim = self.step_dim
         numbers = tuple(o.access.number for o in self.inputs if self._can_be_staged(o))
         if dim is None or not numbers or not self.reuses():
@@ -113,7 +113,7 @@ class GroupTiles(GroupEstimate):
         ]
 
     def _can_be_staged(self, operand: Operand) -> bool:
-        """Whether a part of an operand is a box of known size that threads of a group share."""
+        """Whether groups can copy an operand: its part is a box of known size, and shared."""
         access = operand.access
         if operand.count > 1 or not self._is_shared(operand):
             return False
@@ -127,7 +127,7 @@ class GroupTiles(GroupEstimate):
         return any(d in sizes for d in self.reductions)
 
     def shared_by(self, threads: int) -> GroupTile:
-        """The tile that so many threads have, along rows that are read or written side by side."""
+        """The tile of `threads` threads along a row whose neighbours are contiguous in memory."""
         lanes = [*self.summed_dims(), *self.lane_dims()]
         if not lanes:
             return GroupTile(None)
@@ -135,13 +135,13 @@ class GroupTiles(GroupEstimate):
         return GroupTile(lanes[0], {lanes[0]: sizes[lanes[0]]}, threads)
 
     def lane_dims(self) -> list[int]:
-        """The dimensions along which neighbours are written, or read, side by side."""
+        """The dimensions along which results, else operands, are contiguous; else all."""
         able = [d for d in self.parallel if self.extents[d] > 1]
         written = [d for d in able if any(o.strides[d] == 1 for o in self.outputs)]
         return written or [d for d in able if any(o.strides[d] == 1 for o in self.inputs)] or able
 
     def summed_dims(self) -> list[int]:
-        """Reductions along which a group has partial results side by side."""
+        """Reductions along which the lanes of a tile may have partial results."""
         stage = self.stage
         if not stage.is_reassociable:
             return []
@@ -152,7 +152,7 @@ class GroupTiles(GroupEstimate):
         ]  # fmt: skip
 
     def candidates(self, lane_dim: int) -> Iterator[tuple[dict[int, int], int]]:
-        """Sizes along dimensions, and how many threads share them."""
+        """The tiles that are considered: (extents by dimension, how many threads share them)."""
         if self.stage.kinds[lane_dim] == "reduction" or not self.reuses():
             for threads in self._threads():
                 for vectors in self._powers(1, self.costs.vectors):
@@ -174,8 +174,8 @@ class GroupTiles(GroupEstimate):
 
     def _threads(self) -> list[int]:
         machine = self.machine
-        if self.crew is not None:
-            return [self.crew]
+        if self.fixed_threads is not None:
+            return [self.fixed_threads]
         return list(self._powers(machine.together, machine.group_threads))
 
     @staticmethod
@@ -189,7 +189,7 @@ class GroupTiles(GroupEstimate):
         return self.stage.has_reduction and any(map(self._is_shared, self.inputs))
 
     def _split_sum(self) -> int | None:
-        """The sum that threads of a group can share, each with partial results."""
+        """The longest reduction that threads can share, each with partial results; None if none."""
         stage = self.stage
         able = [d for d in self.reductions if d not in stage.indexed_dims and self.known[d]]
         if not stage.is_reassociable:
@@ -199,7 +199,7 @@ class GroupTiles(GroupEstimate):
     # -- what is used once -------------------------------------------------------------------
 
     def _filled(self, lane_dim: int, elements: int) -> dict[int, int]:
-        """So many elements, neighbours first: those of the results, or of rows to be summed up."""
+        """A tile of `elements` elements, contiguous ones first: its extents by dimension."""
         if self.stage.kinds[lane_dim] == "reduction":
             return {lane_dim: self._even(self.extents[lane_dim], elements)}
         others = [d for d in reversed(self.parallel) if d != lane_dim]
@@ -223,7 +223,7 @@ class GroupTiles(GroupEstimate):
         return {d: n for d, n in sizes.items() if n > 1 or d == lane_dim}
 
     def _whole_parts(self, lane_dim: int, threads: int) -> Iterator[dict[int, int]]:
-        """Sizes that leave no thread anything beyond an edge, along the lanes and one dimension."""
+        """Tiles along the lanes and one other dimension that no thread exceeds an edge with."""
         unit, extent = threads * self.width, self.extents[lane_dim]
         most = unit * 4 * self.costs.vectors
         across = next((d for d in reversed(self.parallel) if d != lane_dim), None)
@@ -237,7 +237,7 @@ class GroupTiles(GroupEstimate):
 
     @staticmethod
     def _even(extent: int, most: int) -> int:
-        """All of an extent, or parts of it: a power of two of them, or `most` elements each."""
+        """At most `most` elements of an extent: equal parts where as few as possible divide it."""
         if extent <= most:
             return extent
         count = -(-extent // most)
@@ -246,7 +246,7 @@ class GroupTiles(GroupEstimate):
     # -- what is used again ------------------------------------------------------------------
 
     def _blocks(self, lane_dim: int) -> Iterator[dict[int, int]]:
-        """Blocks of results along the lanes and up to two other dimensions."""
+        """Tiles of a product, along the lanes and up to two other dimensions."""
         able = [d for d in self.parallel if d != lane_dim and self.extents[d] > 1]
         useful = [d for d in able if self._shares_along(d)]
         most = self.machine.group_threads * self.costs.side**2
@@ -264,7 +264,7 @@ class GroupTiles(GroupEstimate):
                     yield sizes
 
     def _fills(self, sizes: Mapping[int, int], threads: int) -> bool:
-        """Whether groups of such tiles keep all threads of the device at work."""
+        """Whether there are enough groups of such tiles to occupy all threads of the device."""
         groups = prod(-(-self.extents[d] // sizes.get(d, 1)) for d in self.parallel)
         return groups * threads >= self.machine.cores * self.machine.core_threads
 
@@ -272,8 +272,9 @@ class GroupTiles(GroupEstimate):
         return any(o.strides[dim] == 0 or o.slides(dim) for o in self.inputs)
 
     def _sides(self, dim: int) -> list[int]:
-        """Powers of two up to an extent, and all of it where that is little more; what divides it,
-        too, where elements beyond an edge take long.
+        """The extents of tiles along a dimension: powers of two, and all of it if it is short.
+
+        Without masks, where elements beyond an edge are expensive, also all its divisors.
         """
         extent = self.extents[dim]
         most = self.costs.side * self.machine.together
@@ -293,6 +294,6 @@ class GroupTiles(GroupEstimate):
 
 
 def _key(tile: GroupTile) -> tuple[object, ...]:
-    """What tells the schedules of two tiles apart."""
+    """What the schedule of a tile depends on: tiles of equal keys have the same."""
     sizes = tuple(sorted(tile.sizes.items()))
     return tile.lane_dim, sizes, tile.threads, tile.staging, tile.rows

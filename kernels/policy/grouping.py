@@ -18,7 +18,10 @@ from ..model.stages import Stage, correspondences, has_reuse
 
 @dataclass
 class Group:
-    """Stages with, for each, the host's dimension that each of its dimensions corresponds to."""
+    """Stages that share the loops of one of them, the host.
+
+    `maps` has, for each stage, {its dimension: the dimension of the host that it corresponds to}.
+    """
 
     host: Stage
     kind: str
@@ -38,7 +41,7 @@ class Group:
 
 
 def partition(stages: Sequence[Stage]) -> list[Group]:
-    """Groups of stages, which together hold every stage once."""
+    """Divide stages into groups: each is in exactly one."""
     groups: list[Group] = []
     taken: set[Stage] = set()
     for stage in stages:
@@ -131,7 +134,7 @@ def _add_feeders(
 
 
 def _stands_between(writers: Sequence[Stage], host: Stage, stages: Sequence[Stage]) -> bool:
-    """Whether another stage that depends on a writer stands between it and the host."""
+    """Whether a stage between a writer and the host depends on that writer."""
     first = min(s.index for s in writers)
     others = [s for s in stages[first : host.index] if s not in writers]
     return any(depends(writer, s) for s in others for writer in writers if writer.index < s.index)
@@ -144,7 +147,7 @@ def _initializes(stage: Stage, host: Stage) -> bool:
 
 
 def _between(stage: Stage, group: Group, stages: Sequence[Stage]) -> list[Stage]:
-    """Stages outside the group, between it and an earlier stage, that use the stage's buffers."""
+    """Stages outside of the group, between it and an earlier stage, that use its buffers."""
     return [
         s
         for s in stages[stage.index + 1 : group.host.index]
@@ -203,7 +206,7 @@ def _map_group(run: list[Stage]) -> Group:
 
 
 def _keep_convex(group: Group, stages: Sequence[Stage]) -> None:
-    """Drop members that an outside stage stands between: they cannot run together."""
+    """Remove members that depend on a stage outside of the group which depends on the group."""
     changed = True
     while changed:
         changed = False

@@ -56,7 +56,7 @@ def best(found: Sequence[GroupCandidate], machine: GroupMachine) -> GroupCandida
 
 
 def margin(machine: GroupMachine) -> float:
-    """1: the fewest cycles decide."""
+    """1: any candidate of fewer cycles is better."""
     return 1.0
 
 
@@ -88,10 +88,11 @@ class Writing:
     def together(
         self, fed: bool = False, staged: bool = False, split: bool = False, chained: bool = False
     ) -> GroupCandidate:
-        """Stages that can share loops do so; `fed` ones with those that make their inputs.
+        """A schedule in which stages share loops where they can.
 
-        Products are `staged`, with operands in the memory of a group, or `split`, with sums that
-        several groups share, or `chained`: the rows of one are handed to the next in that memory.
+        `fed`: with the stages that make their inputs, too. Of products: `staged` ones copy operands
+        into the memory of a group of threads; `split` ones have sums that several groups share;
+        `chained` ones hand their rows to the next product in the memory of a group.
         """
 
         def write(heuristics: GroupHeuristics) -> None:
@@ -122,7 +123,7 @@ class Writing:
         return self._candidate(name or "grouped", write)
 
     def named(self, policy: str) -> GroupCandidate:
-        """The schedule of the policy that a candidate has."""
+        """The schedule that a candidate of this name has: `apart`, `plain`, or `fed and staged`."""
         match policy:
             case "apart":
                 return self.apart()
@@ -132,14 +133,14 @@ class Writing:
         return self.together(*(way in ways for way in ("fed", "staged", "split", "chained")))
 
     def leaves_room(self, found: Sequence[GroupCandidate]) -> bool:
-        """Whether the device could run more groups at once than the best of these has."""
+        """Whether a launch of the best candidate has fewer groups than can run at once."""
         legal = [one for one in found if not one.fault]
         most = self.machine.cores * self.machine.core_groups
         tiles = best(legal, self.machine).tiles if legal else ()
         return any(tile.groups < most for tile in tiles)
 
     def apart(self) -> GroupCandidate:
-        """Each stage in a launch of its own."""
+        """A schedule with a launch for each stage."""
 
         def write(heuristics: GroupHeuristics) -> None:
             for stage in heuristics.writer.plan.stages:
@@ -148,7 +149,7 @@ class Writing:
         return self._candidate("apart", write)
 
     def plain(self) -> GroupCandidate:
-        """A thread for each result."""
+        """A schedule with a thread for each result, which is always legal."""
 
         def write(heuristics: GroupHeuristics) -> None:
             for stage in heuristics.writer.plan.stages:
@@ -180,7 +181,7 @@ class Writing:
 
 
 def _parts(groups: Sequence[Group]) -> list[list[Stage]]:
-    """Stages that write parts of one buffer of the kernel's, and share no loops with others."""
+    """Lists of stages that write parts of the same buffer and share no loops with other stages."""
     found: dict[Value, list[Stage]] = {}
     for group in groups:
         outputs = [a.value for a in group.host.outputs]
@@ -192,7 +193,7 @@ def _parts(groups: Sequence[Group]) -> list[list[Stage]]:
 
 
 def _is_too_large(buffer: Shrunk, plan: Plan) -> bool:
-    """Whether a group needs a buffer that does not fit, and that no registers stand for."""
+    """Whether a group needs a buffer that fits neither its memory nor registers."""
     if buffer.inside is None or buffer.on_stack:
         return False
     if not isinstance(buffer.elements, int):

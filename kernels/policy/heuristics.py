@@ -5,10 +5,11 @@ from __future__ import annotations
 from math import ceil
 
 from ...targets.processor import Processor
+from ..model.extents import expected
 from ..model.lanes import unvectorizable
 from ..model.nest import depends
 from ..model.plan import Loop
-from ..model.stages import Stage, expected
+from ..model.stages import Stage
 from ..primitives.cache import cache
 from ..primitives.fuse import fuse
 from ..primitives.split import split
@@ -28,7 +29,7 @@ from .writer import ScheduleWriter
 
 
 class Heuristics(StreamShaping):
-    """Schedules groups of stages, one after the other, through a writer."""
+    """Writes the schedule of one group of stages after the other."""
 
     def __init__(
         self,
@@ -42,10 +43,10 @@ class Heuristics(StreamShaping):
         self.copies: dict[Stage, list[Stage]] = {}
         """Copies of operands that were made before the stage that reads them was fused."""
         self.spread: set[Stage] = set()
-        """Hosts whose blocks are dealt out to the cores: copies for all blocks come before."""
+        """Hosts whose blocks run on several cores: copies for all blocks are made before."""
 
     def chain(self, chain: Chain) -> None:
-        """Groups that share outer loops, over blocks of the innermost shared dimension."""
+        """Schedule the groups of a chain in shared loops over blocks of the innermost dimension."""
         writer = self.writer
         work = sum(self.tile(s, writer.plan.roots[s]).cycles for s in chain.stages)
         for group in chain.groups:
@@ -57,9 +58,9 @@ class Heuristics(StreamShaping):
         shared = whole if whole and block >= expected(chain.host.extents[last]) else chain.shared
         roots = writer.loops(chain.host)
         around = [roots[d] for d in whole]
-        dealt = self.dealt(around, roots[last], block) if self.is_parallel(work) else None
-        if dealt is not None:
-            block, shared = dealt, chain.shared
+        even = self.even_block(around, roots[last], block) if self.is_parallel(work) else None
+        if even is not None:
+            block, shared = even, chain.shared
         at: Loop | None = None
         for group in chain.groups:
             host = group.host
@@ -73,7 +74,7 @@ class Heuristics(StreamShaping):
             if at is None:
                 at = outer[-1]
                 single = all(l.extent == 1 for l in around)
-                self.parallelize(outer if single or dealt else outer[: len(whole)], work)
+                self.parallelize(outer if single or even else outer[: len(whole)], work)
             else:
                 writer.put(fuse, host, at)
             self.nested[host] = outer
@@ -83,7 +84,7 @@ class Heuristics(StreamShaping):
             self.group(group)
 
     def block(self, chain: Chain) -> int:
-        """The block of a chain: as large as the second cache wants it, or some other."""
+        """How many rows a block of a chain has: what the second cache holds, unless overridden."""
         size, extent = chain.block(self.machine), expected(chain.host.extents[chain.shared[-1]])
         unit = 1 if chain.is_transform else self.costs.loops.block_rows
 
@@ -93,10 +94,11 @@ class Heuristics(StreamShaping):
 
         return self.choices.choose(f"block {chain.host.index}", size, others, most=4)
 
-    def dealt(self, whole: list[Loop], last: Loop, block: int) -> int | None:
-        """The block size with which each core gets its share, where outer loops do not give it.
+    def even_block(self, whole: list[Loop], last: Loop, block: int) -> int | None:
+        """The block size that gives each core an equal part of the rows; None for no other size.
 
-        A parallel loop inside other loops must have no remainder.
+        That is where outer loops do so already, or no size does. A parallel loop inside of other
+        loops must have no remainder.
         """
         costs, extent = self.costs.threads, last.extent
         if not isinstance(extent, int) or even_share(whole, self.machine) >= costs.even:
@@ -123,7 +125,7 @@ class Heuristics(StreamShaping):
     # -- tile groups -----------------------------------------------------------------------------
 
     def tiled(self, group: Group) -> None:
-        """A host with register tiles; the other stages work on the tile."""
+        """Schedule a host by register tiles; the other stages of its group work on the same."""
         host, writer = group.host, self.writer
         copies = self.copies.get(host)
         if copies is None:
@@ -163,7 +165,7 @@ class Heuristics(StreamShaping):
         return True
 
     def join(self, group: Group, loops: list[Loop]) -> None:
-        """Compute the members of a group in the innermost of these loops of the host."""
+        """Fuse the members of a group into the innermost of these loops of the host."""
         at = self.innermost(group.host, loops)
         for stage in group.members:
             if at is not None:
@@ -172,7 +174,7 @@ class Heuristics(StreamShaping):
                 self.alone(stage)
 
     def caches(self, group: Group) -> list[Stage]:
-        """Copies of operands that many rows of register tiles read: see `copies.worthwhile`."""
+        """Copy operands that many rows of register tiles read. Returns the copies."""
         host = group.host
         made: list[Stage] = []
         if not self.use_caches:
@@ -191,7 +193,7 @@ class Heuristics(StreamShaping):
         return made
 
     def feed_copy(self, made: Stage, host: Stage, parallel: list[Loop], tile: Tile) -> None:
-        """Copy an operand inside the outer loops that it depends on."""
+        """Fuse the copy of an operand into the outer loops of the host that it depends on."""
         writer = self.writer
         to_host = writer.plan.matching_dims(made, host)
         shared = self.within(host, parallel, set(to_host.values()))
@@ -202,7 +204,7 @@ class Heuristics(StreamShaping):
             self.along_lanes(made, to_host, tile, shared[-1])
 
     def along_lanes(self, stage: Stage, to_host: dict[int, int], tile: Tile, at: Loop) -> None:
-        """Fuse a stage whose lanes are the host's; it takes over how those are split."""
+        """Fuse a stage whose lanes are the host's; its loop is then split as the host's is."""
         writer = self.writer
         lanes = next(ours for ours, theirs in to_host.items() if theirs == tile.lane_dim)
         for access in stage.inputs:
@@ -219,12 +221,12 @@ class Heuristics(StreamShaping):
 
     @staticmethod
     def fed_dims(group: Group) -> set[int]:
-        """Dimensions of the host that all stages share which make its inputs."""
+        """Dimensions of the host that all stages which make its inputs share."""
         maps = [set(m.values()) for m in group.feeders.values()]
         return set.intersection(*maps) if maps else set()
 
     def feed(self, group: Group, parallel: list[Loop], tile: Tile) -> None:
-        """Compute the host's inputs inside as many of its outer loops as they share."""
+        """Fuse stages that make the host's inputs into as many of its outer loops as all share."""
         shared = self.within(group.host, parallel, self.fed_dims(group))
         rows = {d for loop in shared for d in loop.root.dims}
         for stage, to_host in group.feeders.items():
@@ -238,7 +240,7 @@ class Heuristics(StreamShaping):
     # -- row groups --------------------------------------------------------------------------------
 
     def rows(self, group: Group) -> None:
-        """Reductions and elementwise stages over common outer dimensions."""
+        """Schedule a row group: reductions and elementwise stages over common outer dimensions."""
         host, writer, rows = group.host, self.writer, set(group.rows)
         roots = self.collapse(group, rows)
         tile = self.row_tile(group, roots)
@@ -276,7 +278,7 @@ class Heuristics(StreamShaping):
                 writer.put(fuse, stage, at)
 
     def row_tile(self, group: Group, roots: list[Loop]) -> Tile:
-        """The host's tile; lanes across rows only where they are the best for all stages."""
+        """The tile of a row group's host, with lanes across rows if that suits all stages."""
         host, rows = group.host, set(group.rows)
         tile = self.tile(host, roots)
         if tile.lane_dim is None or tile.lane_dim not in rows:
@@ -302,7 +304,10 @@ class Heuristics(StreamShaping):
     def row_stage(
         self, stage: Stage, to_host: dict[int, int], rows: set[int], at: Loop, lanes_inside: bool
     ) -> Loop | None:
-        """Schedule a stage's own loops and fuse it; its innermost plain loop, or None."""
+        """Schedule the loops that a stage does not share, and fuse it at `at`.
+
+        Returns the innermost of them that is outside of the tile; None where all are inside.
+        """
         writer = self.writer
         roots = writer.loops(stage)
         own = [l for l in roots if to_host.get(l.dims[0]) not in rows]
@@ -329,7 +334,7 @@ class Heuristics(StreamShaping):
         return self.chosen_tile(stage, TileModel(stage, self.machine, fixed, own))
 
     def absorbed(self, group: Group) -> dict[Stage, Stage]:
-        """Elementwise stages that are computed inside the loops of the next one that reads them."""
+        """Elementwise stages of a row group, each with the stage whose loops it is fused into."""
         found: dict[Stage, Stage] = {}
         stages = sorted(group.maps, key=lambda s: s.index)
         for stage in stages:
@@ -355,7 +360,7 @@ class Heuristics(StreamShaping):
 
     @staticmethod
     def _same(a: Stage, b: Stage, group: Group) -> bool:
-        """Whether two stages run over the same dimensions, those of one step left out."""
+        """Whether two stages run over the same dimensions, apart from those of extent 1."""
         one, other = (
             {to for own, to in group.maps[s].items() if s.extents[own] != 1} for s in (a, b)
         )
@@ -364,7 +369,7 @@ class Heuristics(StreamShaping):
     # -- elementwise -------------------------------------------------------------------------------
 
     def maps(self, group: Group) -> None:
-        """Elementwise stages over one iteration space."""
+        """Schedule a group of elementwise stages over one iteration space."""
         host, writer = group.host, self.writer
         roots = self.collapse(group, set())
         tile = self.tile(host, roots)
@@ -376,7 +381,7 @@ class Heuristics(StreamShaping):
         self.join(group, outer)
 
     def alone(self, stage: Stage) -> None:
-        """A stage by itself."""
+        """Schedule a stage in loops of its own."""
         kind = "tile" if stage.has_reduction else "map"
         self.group(Group(stage, kind))
 

@@ -11,20 +11,22 @@ from collections.abc import Sequence
 from math import log2, prod
 
 from ...targets.processor import Processor
+from ..model.extents import expected
 from ..model.plan import Loop, iterations
-from ..model.stages import Stage, expected
+from ..model.stages import Stage
 from .tile_costs import Tile
 
 
 def level_features(
     stage: Stage, tile: Tile, outside: Sequence[Loop], machine: Processor, cycles: float
 ) -> dict[str, float]:
-    """Of a stage with this register tile and these loops around it, the outermost first; `cycles`
-    are what all of it is expected to take.
+    """The features of a stage with this register tile and these loops around it, outermost first.
+
+    `cycles` is what the whole schedule is expected to take.
     """
     footprints = _footprints(stage, tile, outside, machine.line_bytes)
     touched = sum(footprints[0])
-    found = {"level.whole": _ratio(touched, machine.l3_bytes)}
+    found = {"level.whole": log_ratio(touched, machine.l3_bytes)}
     tiles = sum(footprints[-1])
     levels = (
         ("l1", machine.l1_bytes, machine.l2_bandwidth),
@@ -36,10 +38,10 @@ def level_features(
         fits = next((k for k, one in enumerate(footprints) if sum(one) <= filled), len(outside))
         moved = _moved(stage, footprints[fits], outside[:fits])
         found |= {
-            f"level.{name}.tile": _ratio(tiles, capacity),
-            f"level.{name}.filled": _ratio(sum(footprints[fits]), capacity),
-            f"level.{name}.again": _ratio(moved, touched),
-            f"level.{name}.part": _ratio(moved / bandwidth, cycles),
+            f"level.{name}.tile": log_ratio(tiles, capacity),
+            f"level.{name}.filled": log_ratio(sum(footprints[fits]), capacity),
+            f"level.{name}.again": log_ratio(moved, touched),
+            f"level.{name}.part": log_ratio(moved / bandwidth, cycles),
         }
     return found
 
@@ -70,9 +72,9 @@ def _footprints(stage: Stage, tile: Tile, outside: Sequence[Loop], line: int) ->
 
 
 def _moved(stage: Stage, inside: Sequence[float], around: Sequence[Loop]) -> float:
-    """Bytes that pass into a cache which holds what the loops inside of these touch.
+    """Bytes that are read into a cache that holds what the loops inside of `around` touch.
 
-    What the loop right around them does not use stays.
+    Operands that do not vary along the innermost of `around` stay in the cache.
     """
     accesses = [a for a in stage.accesses if not a.is_scalar]
     total = 0.0
@@ -84,6 +86,6 @@ def _moved(stage: Stage, inside: Sequence[float], around: Sequence[Loop]) -> flo
     return total
 
 
-def _ratio(one: float, other: float) -> float:
-    """How often one has to be doubled from the other, within bounds."""
+def log_ratio(one: float, other: float) -> float:
+    """The logarithm of `one / other` to the base of 2, within bounds for any numbers."""
     return max(-20.0, min(20.0, log2(max(one, 1e-6) / max(other, 1e-6))))

@@ -14,7 +14,7 @@ FAR = 1 << 20
 
 @dataclass(eq=False)
 class Operand:
-    """Accesses that differ by where they start and by their buffer alone."""
+    """Accesses of a stage with equal strides: they differ in their buffer or first element only."""
 
     access: Access
     """The first of them."""
@@ -24,9 +24,9 @@ class Operand:
     strides: list[int] = field(init=False)
     """The stride along each dimension of the stage. Units: elements."""
     alone: list[int] = field(init=False)
-    """Dimensions of the stage that are the whole subscript of some dimension of the buffer."""
+    """Dimensions of the stage that index a dimension of the buffer by themselves."""
     windows: list[list[tuple[int, int]]] = field(init=False)
-    """(dimension, factor) of indices that add up several dimensions."""
+    """Indices that are sums of several dimensions, each as its (dimension, factor)."""
 
     def __post_init__(self) -> None:
         access = self.access
@@ -76,9 +76,7 @@ def operands(accesses: Iterable[Access]) -> list[Operand]:
 
 
 def form_of(stage: Stage) -> Hashable:
-    """What tells a stage apart from others of its kernel, and from itself with other operands, as
-    copies make them.
-    """
+    """A key of a stage within its kernel, which also changes when operands are copied."""
     accesses = [
         (a.exprs, *map(str, a.strides), *a.shape, a.value.defined_by(memref.Alloc) is not None)
         for a in stage.accesses

@@ -1,4 +1,4 @@
-"""What a core does at once in one pass through a tile's code, and which of it takes the time."""
+"""Which resource of a core limits one pass through a tile's code: arithmetic, loads or waiting."""
 
 from __future__ import annotations
 
@@ -19,32 +19,34 @@ class Vectors:
 
 
 class Loads(NamedTuple):
-    """The loads of one operand in a pass: cycles from the first cache, or those from the second one
-    where that is slower; registers.
-    """
+    """The loads of one operand in a pass."""
 
     near: float
+    """Cycles of loads from the first cache; 0 where the second one limits them."""
     far: float
+    """Cycles of loads from the second cache or memory; 0 where the first one limits them."""
     registers: int
 
 
 class Pass(NamedTuple):
-    """One pass: cycles of arithmetic, of loads from the first cache and from the second one, of
-    fetching lines again that were evicted, of waiting for an addition; micro-operations.
-    """
+    """What one pass takes, in cycles but for the micro-operations."""
 
     arithmetic: float
     near: float
+    """Loads from the first cache."""
     far: float
+    """Loads from the second cache."""
     evicted: float
+    """Fetching lines again that were evicted."""
     latency: float
+    """Waiting for an addition."""
     micro_ops: float
 
     def cycles(self, machine: Processor) -> dict[str, float]:
-        """Cycles of the pass by what keeps the core busy.
+        """The cycles of the pass, by resource.
 
-        Arithmetic and loads overlap, the worse the more each has to do. Where additions wait for
-        each other longer, or instructions start no sooner, that takes all of the time.
+        Arithmetic and loads overlap, but less well where both take long. Waiting for additions, or
+        starting all instructions, counts instead where it takes longer than that.
         """
         overlap = machine.costs.tiles.overlap
         arithmetic, evicted = self.arithmetic**overlap, self.evicted**overlap

@@ -1,7 +1,7 @@
 """Schedules for hardware: which loops are pipelines, and how often their bodies are there.
 
-Kernels run one after the other, each on hardware of its own. Multipliers are dealt out by the
-square root of a kernel's products, for which all of them together take the least cycles.
+Kernels run one after the other, each on hardware of its own. A kernel gets multipliers in
+proportion to the square root of its number of products, which minimizes the sum of all cycles.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from ...ir.decisions import Terms
 from ...ir.types import FloatType
 from ...targets.fpga import FpgaMachine
 from ..codegen.tiles.contraction import factors_of
+from ..model.extents import expected
 from ..model.legality import IllegalScheduleError
 from ..model.nest import Node, build_nest
 from ..model.places import place_nests
 from ..model.plan import Loop, iterations
-from ..model.stages import Stage, expected, has_reuse, stages_of
+from ..model.stages import Stage, has_reuse, stages_of
 from ..primitives.fuse import fuse
 from ..primitives.inline import inline
 from ..primitives.pipeline import pipeline
@@ -52,7 +53,7 @@ def best(found: Sequence[Candidate], machine: FpgaMachine) -> Candidate:
 
 
 def margin(machine: FpgaMachine) -> float:
-    """1: the fewest cycles decide."""
+    """1: any candidate of fewer cycles is better."""
     return 1.0
 
 
@@ -75,9 +76,9 @@ def _candidate(
 
 
 def _terms(part: Node | Stage, machine: FpgaMachine) -> Terms:
-    """Cycles of a part of a nest: a pipeline fills each time that it is entered.
+    """Cycles of a part of a nest; a pipeline has to fill each time that it is entered.
 
-    What a pipeline waits for between two iterations is the sum that the next one adds to.
+    Between two iterations it waits for a sum that the next one adds to.
     """
     if isinstance(part, Stage):
         return Terms({"arithmetic": 1.0})
@@ -92,7 +93,7 @@ def _terms(part: Node | Stage, machine: FpgaMachine) -> Terms:
 
 
 class _Copies:
-    """How often the bodies of a kernel's products are there."""
+    """How many copies of the bodies of a kernel's products there are in hardware."""
 
     def __init__(self, block: Block, machine: FpgaMachine) -> None:
         function = block.parent_op
@@ -103,7 +104,7 @@ class _Copies:
         self.machine = machine
 
     def of(self, stage: Stage) -> tuple[int, int]:
-        """The dimension whose iterations have hardware of their own, and how many at once."""
+        """(dimension, number): so many iterations along it run at once, in separate hardware."""
         factors = factors_of(stage)
         if factors is None:
             return 0, 1
@@ -122,7 +123,7 @@ def _divisor(extent: int, most: int) -> int:
 
 
 def _products(block: Block) -> int:
-    """How many multiplications a kernel's products and convolutions are."""
+    """How many multiplications the products and convolutions of a kernel take."""
     if not any(isinstance(op, linalg.StructuredOp) for op in block):
         return 0
     return sum(prod(map(expected, s.extents)) for s in stages_of(block) if has_reuse(s))
@@ -132,13 +133,13 @@ def _products(block: Block) -> int:
 
 
 def _apart(writer: ScheduleWriter, copies: _Copies) -> None:
-    """Each stage in loops of its own."""
+    """Schedule each stage in loops of its own."""
     for stage in writer.plan.stages:
         _product(writer, Group(stage, "tile"), copies)
 
 
 def _grouped(writer: ScheduleWriter, copies: _Copies) -> None:
-    """What initializes a product and what is done with its results shares the outer loops."""
+    """Schedule products in shared loops with what initializes them and what uses their results."""
     for stage in list(writer.plan.stages):
         if worth_inlining(stage, writer.plan.stages):
             writer.put(inline, stage)
@@ -155,7 +156,7 @@ def _grouped(writer: ScheduleWriter, copies: _Copies) -> None:
 
 
 def _maps(writer: ScheduleWriter, group: Group) -> None:
-    """Stages on elements, all in one pipeline."""
+    """Schedule elementwise stages in one pipeline."""
     loops = writer.loops(group.host)
     for stage in group.members:
         if loops:
@@ -164,7 +165,7 @@ def _maps(writer: ScheduleWriter, group: Group) -> None:
 
 
 def _rows(writer: ScheduleWriter, group: Group, copies: _Copies) -> None:
-    """Each reduction with what initializes it and what is done with its results; others apart."""
+    """Schedule each reduction with what initializes it and what uses its results, others apart."""
     stages = sorted(group.maps, key=lambda one: one.index)
     summed = [one for one in stages if one.has_reduction]
     for number, stage in enumerate(summed):
@@ -184,7 +185,7 @@ def _rows(writer: ScheduleWriter, group: Group, copies: _Copies) -> None:
 
 
 def _product(writer: ScheduleWriter, group: Group, copies: _Copies) -> None:
-    """A reduction in a pipeline, for several results at once.
+    """Schedule a reduction as a pipeline that computes several results at once.
 
     The last stage that reads the results has the outer loops; those before it share all of its
     loops, and the product those around its blocks.
@@ -220,7 +221,7 @@ def _product(writer: ScheduleWriter, group: Group, copies: _Copies) -> None:
 def _split(
     writer: ScheduleWriter, group: Group, stage: Stage, dim: int, size: int
 ) -> tuple[list[Loop], list[Loop], list[Loop]]:
-    """The loops around blocks of results, those of a block, those of the reduction."""
+    """(loops over blocks of results, loops within a block, loops of the reduction)."""
     loops = writer.loops(stage)
     summed = [l for l in loops if l.is_reduction]
     outer, inner = [l for l in loops if not l.is_reduction], []
@@ -238,7 +239,7 @@ def _copy(writer: ScheduleWriter, loops: Sequence[Loop]) -> None:
 
 
 def _pipe(writer: ScheduleWriter, loops: Sequence[Loop], interval: int = 1) -> None:
-    """Make a pipeline of the innermost of these loops that has iterations."""
+    """Make a pipeline of the innermost of these loops that has more than one iteration."""
     able = [l for l in loops if l.is_serial and iterations(l) > 1]
     if able:
         writer.put(pipeline, able[-1], interval=interval if interval > 1 else None)

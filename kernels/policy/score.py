@@ -8,9 +8,10 @@ from math import prod
 
 from ...ir.decisions import Terms
 from ...targets.processor import Processor
+from ..model.extents import expected
 from ..model.plan import Plan
-from ..model.stages import Stage, expected
-from .bodies import shares, widest_element
+from ..model.stages import Stage
+from .bodies import widest_element, work_per_point
 from .tile_costs import Tile, TileEstimate
 from .work import even_share, moving_cycles
 
@@ -54,7 +55,7 @@ def prediction(plan: Plan, machine: Processor) -> Prediction:
 
 
 def host_of(plan: Plan, stage: Stage) -> Stage:
-    """The stage whose loops a stage is carried out in: itself, unless it shares another's."""
+    """The stage whose loops a stage is in: itself, unless it is fused into another's."""
     while (sharing := plan.sharing.get(stage)) is not None:
         stage = sharing.host
     return stage
@@ -79,7 +80,7 @@ def unrolled_steps(plan: Plan, stage: Stage) -> dict[int, int]:
 
 
 def tile_of(plan: Plan, stage: Stage) -> Tile:
-    """The register tile that a stage's loops stand for, copies along its parallel dimensions."""
+    """The register tile that the vectorized and unrolled loops of a stage make up."""
     lane_dim, lanes, copies = None, 1, dict[int, int]()
     for loop in plan.order[stage]:
         dim = loop.root.dims[-1]
@@ -109,5 +110,5 @@ def _least_arithmetic(stage: Stage, machine: Processor) -> float:
     points = prod(map(expected, stage.extents))
     width = widest_element(stage)
     lanes = machine.lanes(width)
-    weight = sum(share.weight for share in shares(stage, machine.costs.operations))
+    weight = work_per_point(stage, machine.costs.operations)
     return points * weight * machine.fma_cycles(lanes * width) / lanes

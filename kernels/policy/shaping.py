@@ -28,17 +28,17 @@ from .work import bytes_moved, even_share
 from .writer import ScheduleWriter
 
 MOST_STEPS = 16
-"""Steps of a sum that are unrolled at most where it is told how many."""
+"""How many steps of a sum are unrolled at most where that decision is overridden."""
 
 
 class Shaping:
     """Steps that all kinds of schedules consist of, written through a `ScheduleWriter`."""
 
     keeps_outer = False
-    """Whether there is a parallel loop outside of each tile, if only with one iteration."""
+    """Whether each tile needs a parallel loop around it, even one of a single iteration."""
 
     takes_blocks = True
-    """Whether the caches between cores and memory are worth blocks of loops."""
+    """Whether loops are considered in blocks that stay in a cache."""
 
     def __init__(
         self, writer: ScheduleWriter, machine: Processor, choices: Choices | None = None
@@ -51,7 +51,7 @@ class Shaping:
         """For each stage, the outer loops that it shares with other groups: left as they are."""
 
     def free(self, stage: Stage) -> list[Loop]:
-        """The loops of a stage that nothing was done to yet; inside those that it shares."""
+        """The loops of a stage that are not scheduled yet, those that it shares excepted."""
         outer = self.nested.get(stage)
         if outer is None:
             return self.writer.loops(stage)
@@ -59,23 +59,23 @@ class Shaping:
         return sorted(loops, key=lambda l: l.dims)
 
     def within(self, stage: Stage, loops: Sequence[Loop], dims: set[int]) -> list[Loop]:
-        """The loops around a stage's own and these, up to the first over other dimensions."""
+        """The outermost loops, of those around a stage and `loops`, that are over `dims` alone."""
         around = [*self.nested.get(stage, ()), *loops]
         return list(takewhile(lambda loop: dims.issuperset(loop.root.dims), around))
 
     def innermost(self, stage: Stage, loops: Sequence[Loop]) -> Loop | None:
-        """The last of these loops of a stage, or of those around them."""
+        """The innermost of these loops or, if there are none, of the loops around the stage."""
         around = [*self.nested.get(stage, ()), *loops]
         return around[-1] if around else None
 
     def tile(self, stage: Stage, roots: list[Loop]) -> Tile:
-        """The best register tile, in terms of the first dimension of each loop."""
+        """The register tile of a stage, by the first dimension of each loop."""
         fixed = frozenset(range(stage.rank)) if unvectorizable(stage) else frozenset()
         model = TileModel(stage, self.machine, fixed, roots, self.parts(stage))
         return self.chosen_tile(stage, model)
 
     def chosen_tile(self, stage: Stage, model: TileModel) -> Tile:
-        """The tile of a stage, the best unless another one is told."""
+        """The model's best tile of a stage, unless the decision is overridden."""
         question, once = model.question, self.choices.once
         best = once(("tile", *question), model.best)
         return self.choices.choose(
@@ -83,7 +83,7 @@ class Shaping:
         )
 
     def parts(self, stage: Stage) -> dict[int, int]:
-        """How many elements of its dimension one iteration of each outer loop covers."""
+        """How many elements of a dimension one iteration of the outer loop over it covers."""
         return {l.root.dims[0]: l.step for l in self.nested.get(stage, ())}
 
     def split_tile(
@@ -132,7 +132,7 @@ class Shaping:
         return outside, [*copies, *lanes]
 
     def split_lanes(self, loop: Loop, lanes: int) -> tuple[Loop, Loop]:
-        """A loop as copies of vectors and their lanes."""
+        """Split a loop into one over vectors and one over their lanes."""
         return self.writer.put(split, loop, lanes, names=(f"{loop.name}u", f"{loop.name}v"))
 
     @staticmethod
@@ -146,8 +146,10 @@ class Shaping:
     def window(
         self, stage: Stage, reductions: list[Loop], tile: Tile
     ) -> tuple[list[Loop], list[Loop]]:
-        """Reductions to unroll, (unrolled, others): small windows, whose loads overlap, or a few
-        steps of the innermost one, of which an operand is one vector, or as many as the costs say.
+        """(unrolled, other reductions): which loops over a sum are unrolled around a tile.
+
+        These are the loops of a small window, whose loads overlap; or some steps of the innermost
+        loop, split off: as many as a vector of an operand has, or as the costs say.
         """
         bodies = prod(tile.copies.values())
         unrolled = self._unrolled(stage, reductions, tile)
@@ -174,7 +176,7 @@ class Shaping:
         return [steps], [*outer, around]
 
     def _unrolled(self, stage: Stage, reductions: Sequence[Loop], tile: Tile) -> list[Loop]:
-        """A window's loops that are unrolled around a tile: as the model says, none, or a part."""
+        """The loops of a window that are unrolled around a tile, unless that is overridden."""
         most = unrolled_window(reductions, prod(tile.copies.values()), self.costs.tiles)
         if not most:
             return most
@@ -188,12 +190,12 @@ class Shaping:
         return self.choices.choose(f"window {stage.index}", chosen, others, most=len(most))
 
     def _sums(self, stage: Stage) -> int | None:
-        """How many partial sums keep all units busy: no addition then waits for another."""
+        """How many partial sums keep all units busy, so that no addition waits for another."""
         sums = ceil(self.machine.fma_latency * self.machine.full_width_units)
         return sums if stage.is_reassociable and sums > 1 else None
 
     def _steps(self, loop: Loop, bodies: int) -> int:
-        """How many steps of a sum are unrolled around so many bodies, leaving no remainder."""
+        """How many steps of a sum are unrolled around `bodies` bodies; it divides the extent."""
         costs, extent = self.costs.tiles, loop.extent
         if not isinstance(extent, int):
             return 1
@@ -214,11 +216,10 @@ class Shaping:
             self.writer.put(accumulate, loops[0])
 
     def prefetch(self, stage: Stage, roots: list[Loop], outer: Sequence[Loop], tile: Tile) -> None:
-        """Ask ahead for an operand that comes from memory, if that pays on this machine.
+        """Prefetch an operand that comes from memory, if that pays on this machine.
 
-        If a few consecutive tiles read the same part, they share the prefetches, at the pace at
-        which memory delivers. Otherwise each read prefetches: in all passes but the first these
-        prefetches are useless, which is not free.
+        If a few consecutive tiles read the same part, each issues some of the prefetches, as fast
+        as memory delivers. Otherwise each read issues one, although only the first pass needs it.
         """
         model = TileModel(stage, self.machine, frozenset(), roots, self.parts(stage))
         costs = self.costs.loops
@@ -242,9 +243,10 @@ class Shaping:
             self.writer.put(prefetch, operand.access.number, stage, ahead)
 
     def _ask_by_parts(self, model: TileModel, outer: Sequence[Loop], tile: Tile) -> bool:
-        """Share asking for the next panel over the loops that read one again and again.
+        """Spread the prefetches of the next panel over the tiles that read the current one.
 
-        This needs a contiguous panel and at least one iteration for each of its cache lines.
+        Returns whether that is possible: the panel must be contiguous, and there must be at least
+        one iteration for each of its cache lines.
         """
         stage = model.stage
         operand = model.read_by_lanes(tile.lane_dim)
@@ -273,7 +275,7 @@ class Shaping:
         return True
 
     def ordered(self, stage: Stage, loops: list[Loop], tile: Tile) -> list[Loop]:
-        """Outer loops in the order that moves the least between caches."""
+        """These outer loops in the order that moves the least data between caches."""
         by_dims = {l.dims: l for l in loops}
         traffic, chunks = self._traffic(stage, loops, tile)
         question, once = (*traffic.question, *by_dims, chunks), self.choices.once
@@ -309,7 +311,7 @@ class Shaping:
         return Blocked([inside if l is loop else l for l in loops], over)
 
     def _traffic(self, stage: Stage, loops: list[Loop], tile: Tile) -> tuple[Traffic, int]:
-        """The costs of orders of these loops, and how many iterations the first is to have."""
+        """(the model of loop orders, how many iterations the outermost loop has to have)."""
         sizes = {l.dims[-1]: tile.size(l.dims[-1]) for l in loops}
         chunks = 1
         if self.is_parallel(self.work([stage], tile.cycles)):
@@ -317,7 +319,7 @@ class Shaping:
         return Traffic(stage, sizes, self.machine, self.parts(stage)), chunks
 
     def collapse(self, group: Group, keep: set[int]) -> list[Loop]:
-        """The host's loops, adjacent ones made one where all stages of the group allow it.
+        """Collapse adjacent loops of the host where all stages of the group allow it.
 
         Dimensions in `keep` are not collapsed with the others.
         """
@@ -360,22 +362,21 @@ class Shaping:
         return True
 
     def work(self, stages: Iterable[Stage], cycles: float) -> float:
-        """Cycles of stages that share loops: their arithmetic, and moving what they touch.
+        """Cycles of stages that share loops: arithmetic, and moving all operands from memory.
 
-        All of it from memory, as what a parallel region is worth was measured by such estimates.
+        The cost of a parallel region is measured against the same estimate.
         """
         return cycles + bytes_moved(stages) / self.machine.memory_bandwidth
 
     def is_parallel(self, work: float) -> bool:
-        """Whether so many cycles are worth more than one core."""
+        """Whether work of so many cycles is worth starting other cores for."""
         enough = self.costs.threads.least_microseconds * self.machine.cycles_per_microsecond
         return self.machine.cores > 1 and work >= enough
 
     def parallelize(self, loops: list[Loop], work: float) -> list[Loop]:
-        """Make the outermost loops parallel where there is enough work for several cores; all of
-        them in their new order.
+        """Make the outermost loops parallel where there is enough work. Returns all loops in order.
 
-        Takes as many loops as give each core several iterations and even shares.
+        As many loops are made parallel as give all cores equally many iterations, and several.
         """
         cores, costs = self.machine.cores, self.costs.threads
         if not self.is_parallel(work) or not loops or loops[0].stage in self.nested:
@@ -402,7 +403,7 @@ class Shaping:
 
 
 def _divisors(loop: Loop, count: int) -> list[int]:
-    """The other numbers of steps that leave no remainder of a loop, up to `MOST_STEPS`."""
+    """The divisors of a loop's extent but `count`, up to `MOST_STEPS`."""
     if not isinstance(loop.extent, int):
         return []
     return [n for n in range(1, MOST_STEPS + 1) if n != count and loop.extent % n == 0]

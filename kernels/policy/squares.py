@@ -1,4 +1,4 @@
-"""Copies that turn rows into lanes, in squares of a vector's lanes."""
+"""Transposing copies, by squares whose sides are as long as a vector."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ from .shaping import Shaping
 
 
 def copy_by_squares(shaping: Shaping, stage: Stage, to_host: Mapping[int, int], at: Loop) -> bool:
-    """Fuse a stage that makes its host's input inside a loop over blocks, where it reads along the
-    blocks' dimension and writes along another: False, and nothing done, where it does not.
+    """Fuse a stage that transposes its host's input, and let it transpose squares of vectors.
+
+    `at` is the host's loop over blocks. Returns False, and does nothing, for a stage that does not
+    read along the dimension of the blocks and write along another one.
 
         for b step 48                        for b step 48
             for i in 0..48           ->          for j step 8
                 for j                                for i in 0..48 step 8
                     t[j, b + i] = x[...]                 transpose 8 x 8
 
-    Each line of what is read is then used up before the next one is asked for. `to_host` has the
-    host's dimension for each of the stage's.
+    All elements of a line that is read are then used at once. `to_host` has the host's dimension
+    for each of the stage's.
     """
     dims, lane = _rows(stage, to_host, at), contiguous_dim(stage)
     lanes = shaping.machine.lanes(widest_element(stage))
@@ -56,7 +58,7 @@ def copy_by_squares(shaping: Shaping, stage: Stage, to_host: Mapping[int, int], 
 
 
 def _rows(stage: Stage, to_host: Mapping[int, int], at: Loop) -> list[int] | None:
-    """The stage's dimensions, one after the other, that a loop over blocks of its host is over."""
+    """The adjacent dimensions of the stage that the host's loop over blocks covers; else None."""
     to_stage = {theirs: ours for ours, theirs in to_host.items()}
     dims = [to_stage[d] for d in at.root.dims if d in to_stage]
     is_block = at.root.parts is not None and at.root.parts[0] is at

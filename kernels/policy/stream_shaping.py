@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from math import ceil, prod
 
+from ..model.extents import expected
 from ..model.plan import Loop
-from ..model.stages import Stage, expected
+from ..model.stages import Stage
 from ..primitives.accumulate import accumulate
 from ..primitives.prefetch import prefetch
 from ..primitives.split import split

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from math import prod
 
 from ...targets.processor import Processor
-from ..model.stages import Access, Size, Stage
+from ..model.extents import Size
+from ..model.stages import Access, Stage
 from .bodies import widest_element
 
 
@@ -29,9 +30,9 @@ class Stream:
     block_dims: tuple[int, ...]
     """Parallel dimensions of more than one step that the matrix depends on besides: its blocks."""
     readers: tuple[int, ...]
-    """Parallel dimensions that the matrix does not depend on."""
+    """Parallel dimensions along which the matrix is read again."""
     is_narrow: bool
-    """Whether rows are short, as in a packed matrix, whose blocks follow one another."""
+    """Whether rows are as short as in a packed matrix, whose blocks are contiguous."""
     most_blocks: int
     """How many blocks registers hold the results of, beside what else varies along a row."""
     size: int

@@ -18,10 +18,11 @@ from ...dialects import memref
 from ...ir.decisions import Terms
 from ...targets.processor import Processor
 from ..codegen.vectors.reads import is_interleaved
+from ..model.extents import expectation, expected, least
 from ..model.plan import Loop
-from ..model.stages import Stage, expectation, expected
+from ..model.stages import Stage
 from ..model.steps import power_of_two, remainders
-from .bodies import makes_integers, products, shares, steps_shared, widest_element
+from .bodies import body_work, makes_integers, products, steps_shared, widest_element
 from .operands import Operand, operands
 from .overlap import Loads, Pass, Vectors
 from .unrolled import extents_of, unrolled_window
@@ -29,7 +30,7 @@ from .unrolled import extents_of, unrolled_window
 
 @dataclass(frozen=True)
 class Tile:
-    """Lanes along `lane_dim` (None: scalars), copies along dimensions; its cost in cycles."""
+    """A register tile: lanes along `lane_dim` (None: scalars), copies by dimension, cycles."""
 
     lane_dim: int | None
     lanes: int
@@ -47,7 +48,7 @@ class Tile:
 
 
 class TileEstimate:
-    """What the possible tiles of one stage cost."""
+    """The costs of the possible register tiles of one stage."""
 
     def __init__(
         self,
@@ -58,8 +59,8 @@ class TileEstimate:
         around: Collection[int] = (),
         window: Mapping[int, int] | None = None,
     ) -> None:
-        """`window` has the steps of reductions that a schedule unrolls around the tile, where the
-        model is not to say them.
+        """`window`: how many steps of which reductions are unrolled around the tile, where a
+        schedule says so and the model is not to choose.
         """
         self.stage = stage
         self.machine = machine
@@ -81,7 +82,7 @@ class TileEstimate:
                 unknown = frozenset(s for s in extent.symbols if not expectation(s))
                 batch = batch or unknown
                 if unknown <= batch:
-                    self.least[dim] = max(1, extent.at(lambda symbol: expectation(symbol) or 1))
+                    self.least[dim] = least(extent)
         self.loops = loops
         self.fixed = fixed
         """Dimensions that cannot be split or vectorized."""
@@ -92,7 +93,7 @@ class TileEstimate:
         self.bytes = widest_element(stage)
         self.full_lanes = machine.lanes(self.bytes)
         self.registers = machine.registers(of_integers=makes_integers(stage))
-        self.shares = shares(stage, machine.costs.operations)
+        self.work = body_work(stage, machine.costs.operations)
         self.products = 0 if machine.has_fma else products(stage)
         self._looks_up = any(isinstance(op, memref.Load) for op in stage.body_ops())
         self.has_reduction = stage.has_reduction
@@ -105,7 +106,7 @@ class TileEstimate:
         self._given_window = window
         self._known_windows: dict[tuple[Any, ...], dict[int, int]] = {}
         self._known_steps: dict[tuple[Any, ...], tuple[Terms, float]] = {}
-        used = {operand.access.used for operand in self.inputs} | {s.dims for s in self.shares}
+        used = {operand.access.used for operand in self.inputs} | {part.dims for part in self.work}
         self._steps_shared = {dims: steps_shared(stage, dims, loops) for dims in used}
 
     def reuses(self, dim: int) -> bool:
@@ -113,9 +114,9 @@ class TileEstimate:
         return any(o.strides[dim] == 0 or o.slides(dim) for o in self.inputs)
 
     def _fills_gaps(self, dim: int, lane_dim: int | None) -> bool:
-        """Whether copies along a dimension stand between the lanes of what is stored.
+        """Whether copies along a dimension are stored between the lanes of a result.
 
-        False where the body looks elements up, since lanes that lie apart would gather them.
+        False where the body loads elements at computed places: strided lanes would gather them.
         """
         if lane_dim is None or self._looks_up:
             return False
@@ -135,9 +136,9 @@ class TileEstimate:
     def terms(self, tile: Tile) -> Terms:
         """The cycles of the whole iteration space, by resource.
 
-        With unknown extents: the geometric mean of one run with many iterations and of as many
-        runs with one iteration each. A batch is often one image, and a good tile is nearly the
-        best for both.
+        Where extents are not known, it is the geometric mean of two cases: one run with the
+        expected extents, and as many runs as iterations with an extent of 1. A batch is often one
+        image, and a good tile is nearly the best in both cases.
         """
         once = self.terms_for(tile, self.extents)
         if all(self.known) or self.extents == self.least:
@@ -194,8 +195,8 @@ class TileEstimate:
         return variants
 
     def stall(self, tile: Tile, cycles: float, extents: Sequence[int]) -> float:
-        """Cycles of waiting, in the first of several passes, for an operand that the second cache
-        does not hold: later ones find it there. What a single pass would wait anyway is left out.
+        """Cycles that the first of several passes waits for an operand that the second cache does
+        not hold, beyond what a single pass over it would wait.
         """
         operand = self.streamed(tile.lane_dim)
         if operand is None:
@@ -226,7 +227,7 @@ class TileEstimate:
         return found[0] if [o.count for o in found] == [1] else None
 
     def passes(self, operand: Operand, tile: Tile, extents: Sequence[int]) -> int:
-        """How many register tiles one after the other read the same lines of an operand."""
+        """How many consecutive register tiles read the same lines of an operand."""
         readers = prod(
             -(-extent // tile.size(d))
             for d, extent in enumerate(extents)
@@ -235,7 +236,7 @@ class TileEstimate:
         return max(1, readers * self._tiles_in_line(operand, tile))
 
     def _tiles_in_line(self, operand: Operand, tile: Tile) -> int:
-        """How many tiles beside each other have their lanes in the same cache line."""
+        """How many adjacent tiles have their lanes in the same cache line."""
         lane = tile.lane_dim
         if lane is None or operand.strides[lane] != 1:
             return 1
@@ -306,22 +307,22 @@ class TileEstimate:
     def _arithmetic(
         self, tile: Tile, sizes: Mapping[int, int], vectors: Vectors
     ) -> tuple[float, float]:
-        """(cycles, instructions) of the body's arithmetic in one pass, what is shared once."""
+        """(cycles, instructions) of the body's arithmetic in one pass; shared work counts once."""
         cycles = instructions = 0.0
-        for share in self.shares:
-            count = prod(n for d, n in sizes.items() if d != tile.lane_dim and d in share.dims)
-            count *= share.weight / self._steps_shared[share.dims]
-            is_vector = tile.lane_dim is None or tile.lane_dim in share.dims
+        for part in self.work:
+            count = prod(n for d, n in sizes.items() if d != tile.lane_dim and d in part.dims)
+            count *= part.weight / self._steps_shared[part.dims]
+            is_vector = tile.lane_dim is None or tile.lane_dim in part.dims
             each = vectors.arithmetic if is_vector else self.machine.fma_cycles(self.bytes)
             cycles += count * each
             instructions += count * (len(vectors.widths) if is_vector else 1)
         return cycles, instructions
 
     def steps_at_once(self, lane_dim: int | None) -> int | None:
-        """The reduction of which as many steps as there are lanes are made at once.
+        """The reduction of which a tile executes as many steps at once as vectors have lanes.
 
-        The innermost one, where the processor multiplies by a lane of a vector: one vector then
-        holds what an operand without lanes has for these steps.
+        It is the innermost one, on processors that multiply by one lane of a vector: a vector then
+        holds the elements of an operand without lanes for all these steps. None on others.
         """
         if not self.machine.has_lane_operands or lane_dim is None:
             return None
@@ -335,10 +336,10 @@ class TileEstimate:
         return last if found else None
 
     def unrolled(self, tile: Tile, reductions: Sequence[Loop]) -> list[Loop]:
-        """Of these reductions the innermost ones that are unrolled around a tile: all that are
-        small enough.
+        """The innermost reductions that are unrolled around a tile: all that are small enough.
 
-        Where all that a body loads is in registers at once, as many as make a step take the least.
+        Where compilers load all operands of a body at once, it is the number of them for which a
+        step takes the fewest cycles.
         """
         found = unrolled_window(reductions, prod(tile.copies.values()), self.costs)
         if not self.machine.loads_early:
@@ -349,10 +350,10 @@ class TileEstimate:
         return min(parts, key=lambda one: self.step_terms(tile, sizes, extents_of(one))[0].cycles)
 
     def _window(self, tile: Tile, bodies: int) -> Mapping[int, int]:
-        """Reductions that are unrolled around the tile, as `Shaping.window` has them.
+        """The reductions that are unrolled around the tile, with their extents.
 
-        Where loads take registers only while they are used, it is counted only where every operand
-        is loaded by vectors: in a product, loads hardly matter.
+        Where compilers load operands one by one, unrolling counts only if all operands are loaded
+        by vectors: in a product, loads hardly matter.
         """
         lane = tile.lane_dim
         reductions = [l for l in self.loops if l.is_reduction and l.dims[-1] != lane]
@@ -372,7 +373,7 @@ class TileEstimate:
     ) -> float:
         """Cycles of storing vectors.
 
-        Lanes that lie apart are stored one by one, unless other copies fill the gaps.
+        Strided lanes are stored one by one, unless other copies are stored between them.
         """
         plain = [self.machine.load_cycles(w * self.bytes) for w in widths]
         if lane_dim is None:
@@ -436,7 +437,7 @@ class TileEstimate:
         return Loads(count * self.costs.gather_cycles * sum(vectors.widths), 0.0, registers)
 
     def _bandwidth(self, operand: Operand, tile: Tile) -> float:
-        """Bytes per cycle of an operand that the next tile reads again, after the reduction."""
+        """Bytes per cycle at which a tile loads an operand that the one before it loaded too."""
         machine, kinds = self.machine, self.stage.kinds
         if not self.has_reduction:
             return inf
@@ -458,7 +459,7 @@ class TileEstimate:
         return machine.l2_bandwidth / unused / (1 if panel <= machine.l2_bytes // 2 else 2)
 
     def _shares_lines(self, operand: Operand) -> bool:
-        """Whether steps of the reduction that follow one another read from the same lines."""
+        """Whether consecutive steps of the reduction read the same cache lines."""
         if self.around and operand.is_temporary:
             return False  # of a buffer that shrinks, rows are padded
         return any(
@@ -468,10 +469,10 @@ class TileEstimate:
         )
 
     def _refetch(self, operand: Operand, tile: Tile, sizes: Mapping[int, int]) -> float:
-        """Cycles of fetching lines again that the next step of the reduction still needs.
+        """Cycles of fetching lines again that were evicted before the next step needed them.
 
-        Rows a power of two apart map to few sets of the first-level cache. If there are more lines
-        than a set holds (less one for data that streams through), each evicts one still needed.
+        Rows whose distance is a power of two map to few sets of the first-level cache. If there are
+        more lines than a set holds (less one for streamed data), each evicts one still needed.
         """
         machine = self.machine
         if tile.lane_dim is None or operand.strides[tile.lane_dim]:

@@ -21,11 +21,11 @@ ACROSS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 28)
 
 
 class TileModel(TileEstimate):
-    """The tiles of one stage that are looked at, and the best of them."""
+    """The register tiles of one stage that are considered, and the best of them."""
 
     @property
     def question(self) -> tuple[Hashable, ...]:
-        """All that its answers depend on, of one kernel and machine."""
+        """A key that holds all that the best tile depends on, within a kernel and for a machine."""
         loops = tuple((l.dims, str(l.extent)) for l in self.loops)
         return (form_of(self.stage), loops, self.fixed, tuple(sorted(self.around)))
 
@@ -39,7 +39,7 @@ class TileModel(TileEstimate):
         return best
 
     def others(self) -> list[Tile]:
-        """The tiles but the best, those of the least cost first."""
+        """All tiles but the best, those of the least cost first."""
         best = self.best()
         found = [tile for tile in self._all if tile != best]
         return sorted(found, key=lambda tile: tile.cycles)
@@ -49,7 +49,7 @@ class TileModel(TileEstimate):
         return list(self.candidates())
 
     def candidates(self) -> Iterator[Tile]:
-        """All tiles that are looked at, with their costs."""
+        """All tiles that are considered, with their costs."""
         for dim in self.lane_dims():
             lanes = self.full_lanes if dim is not None else 1
             if dim is not None and self.known[dim]:
@@ -62,7 +62,7 @@ class TileModel(TileEstimate):
                     yield Tile(dim, lanes, copies, self.cycles(Tile(dim, lanes, copies)))
 
     def lane_dims(self) -> list[int | None]:
-        """Dimensions that can become lanes; None if there is none but plain loops."""
+        """The dimensions that can become lanes; [None] where only scalars are possible."""
         found: list[int | None] = []
         for dim, kind in enumerate(self.stage.kinds):
             if dim in self.fixed or self.extents[dim] < 2:
@@ -114,7 +114,7 @@ class TileModel(TileEstimate):
                         yield {d: n for d, n in {**start, **rest}.items() if n > 1}  # type: ignore[misc]
 
     def _rows(self, copies: dict[int, int]) -> int:
-        """How many rows an elementwise stage writes side by side."""
+        """How many rows an elementwise stage writes at once."""
         if self.has_reduction:
             return 1
         far = self.costs.far_bytes // self.bytes
@@ -135,9 +135,9 @@ class TileModel(TileEstimate):
         return sorted(dims, key=lambda d: d if d in windows else -d)
 
     def _transposable(self, lane_dim: int | None, others: list[int]) -> int | None:
-        """A dimension along which an operand is contiguous whose lanes lie far apart.
+        """A dimension along which an operand is contiguous whose lanes are strided; else None.
 
-        Only elementwise: a block of it is loaded by rows and transposed in registers.
+        Only in elementwise stages: a block of it is loaded by rows and transposed in registers.
         """
         if lane_dim is None or self.has_reduction:
             return None

@@ -8,18 +8,19 @@ from itertools import permutations
 from math import prod
 
 from ...targets.processor import Processor
-from ..model.stages import Access, Stage, expected
+from ..model.extents import expected
+from ..model.stages import Access, Stage
 from .operands import form_of
 
 MOST_PERMUTED = 4
-"""Loops of which all orders are looked at; more would take long."""
+"""How many loops there may be for all orders to be considered; more would take too long."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """A loop taken apart so that what one block of it touches stays in a cache.
+    """A loop split into blocks, so that what one block touches stays in a cache.
 
-    `dims` are the loop's and `size` how many of its iterations are a block.
+    `dims` are the loop's dimensions, `size` is how many of its iterations a block has.
     """
 
     dims: tuple[int, ...]
@@ -27,10 +28,10 @@ class Block:
 
 
 class Traffic:
-    """Costs of loop orders of one stage, whose innermost tile is `sizes` of each dimension.
+    """The costs of loop orders of one stage, whose register tile has `sizes` along its dimensions.
 
-    Of the dimensions in `parts` only so much is met, in one iteration of loops around. A loop over
-    several dimensions has its tile along the last one.
+    `parts` has the extents of dimensions of which loops around cover only a part at a time. A loop
+    over several dimensions has its tile along the last one.
     """
 
     def __init__(
@@ -54,16 +55,16 @@ class Traffic:
 
     @property
     def question(self) -> tuple[Hashable, ...]:
-        """All that its answers depend on, of one kernel and machine."""
+        """A key that holds all that the best order depends on, within a kernel, on a machine."""
         return (form_of(self.stage), tuple(sorted(self.sizes.items())), tuple(self.extents))
 
     def best_order(
         self, groups: Sequence[tuple[int, ...]], chunks: int = 1
     ) -> list[tuple[int, ...]]:
-        """The groups of dimensions, each one loop, outermost first, that move the least.
+        """The order of loops, outermost first, that moves the least data between caches.
 
-        Loops of one iteration stay where they are, outermost; of the others the first one has
-        at least `chunks` even iterations, if any has.
+        Each loop is given by its dimensions. Loops of one iteration stay outermost; the first of
+        the others has at least `chunks` iterations of equal size, if any has.
         """
         best, least = list(groups), float("inf")
         for order, cost in self._orders(groups, chunks):
@@ -74,14 +75,15 @@ class Traffic:
     def other_orders(
         self, groups: Sequence[tuple[int, ...]], chunks: int = 1
     ) -> list[list[tuple[int, ...]]]:
-        """The orders but the best, those that move the least first."""
+        """All orders but the best, those that move the least first."""
         best = self.best_order(groups, chunks)
         found = sorted(self._orders(groups, chunks), key=lambda one: one[1])
         return [order for order, _ in found if order != best]
 
     def best_block(self, groups: Sequence[tuple[int, ...]], chunks: int = 1) -> Block | None:
-        """The loop that is best taken apart, its blocks outside of all other loops; None where no
-        order of whole loops moves clearly more.
+        """The loop that it is best to split, with its loop over blocks outside of all others.
+
+        None where no split moves clearly less than the best order of whole loops.
         """
         if self._touched() <= self.costs.cache_filled * self.machine.l2_bytes:
             return None
@@ -97,7 +99,7 @@ class Traffic:
     def _blocks(
         self, groups: Sequence[tuple[int, ...]], chunks: int
     ) -> Iterator[tuple[Block, float]]:
-        """Blocks of some numbers of tiles, with the cycles of the best order inside of each."""
+        """The blocks that are considered, with the cycles of the best order inside of each."""
         loops = [g for g in groups if self._trips(g) > 1]
         if not 1 < len(loops) <= MOST_PERMUTED:
             return
@@ -113,7 +115,7 @@ class Traffic:
     def _orders(
         self, groups: Sequence[tuple[int, ...]], chunks: int
     ) -> Iterator[tuple[list[tuple[int, ...]], float]]:
-        """The orders that are looked at, and the cycles of each."""
+        """The orders that are considered, and the cycles of each."""
         idle = [g for g in groups if self._trips(g) <= 1]
         loops = [g for g in groups if g not in idle]
         head, tail = loops[:-MOST_PERMUTED], loops[-MOST_PERMUTED:]
@@ -134,13 +136,13 @@ class Traffic:
         return -(-extent // self._tile(group))
 
     def _even_trips(self, group: tuple[int, ...]) -> int:
-        """Iterations if they are of equal size, or if the remainder hardly counts."""
+        """The iterations of a loop; 0 where the last one is clearly smaller than the others."""
         extent = prod(self.extents[d] for d in group)
         full, rest = divmod(extent, self._tile(group))
         return full if not rest or full >= self.costs.even_iterations else 0
 
     def cycles(self, order: Sequence[tuple[int, ...]], block: Block | None = None) -> float:
-        """Cycles that moving data takes at all levels, blocks outermost if there are any."""
+        """Cycles of moving data between all levels of caches, the loop over blocks outermost."""
         loops = [(group, self._tile(group)) for group in order]
         if block is not None:
             loops.insert(0, (block.dims, block.size))
@@ -168,7 +170,7 @@ class Traffic:
 
     @staticmethod
     def _narrow(ranges: list[int], group: tuple[int, ...], size: int) -> None:
-        """Leave of a group's dimensions what so many iterations of its loop meet."""
+        """Reduce the ranges of a loop's dimensions to what `size` of its iterations cover."""
         for d in reversed(group):
             ranges[d], size = min(size, ranges[d]), -(-size // max(1, ranges[d]))
 
@@ -178,9 +180,9 @@ class Traffic:
         groups: Sequence[tuple[int, ...]],
         inside: Sequence[Sequence[int]],
     ) -> int:
-        """Bytes that are touched one after the other before the next ones lie apart from them.
+        """How many contiguous bytes are touched in a row before the next ones lie elsewhere.
 
-        `inside` has what is met of each dimension from each loop inwards, and last in the tile.
+        `inside` has the ranges of the dimensions within each loop, and last those of the tile.
         """
         run = self._contiguous(access, inside[-1])
         for group, ranges in zip(reversed(groups), reversed(inside[:-1]), strict=True):
@@ -193,7 +195,7 @@ class Traffic:
         return run
 
     def _contiguous(self, access: Access, ranges: Sequence[int]) -> int:
-        """Bytes without a gap that these ranges of the dimensions touch, whole lines at least."""
+        """How many contiguous bytes these ranges of the dimensions touch, a line at least."""
         line = self.machine.line_bytes
         run = access.element_bytes
         for count, size in zip(reversed(access.reach(ranges)), reversed(access.shape), strict=True):
@@ -204,11 +206,10 @@ class Traffic:
         return max(run, line)
 
     def _moved(self, nest: _Nest, capacity: float) -> list[float]:
-        """Bytes of each access that pass into a cache of this capacity.
+        """Bytes of each access that are read into a cache of this capacity.
 
-        Where not even a tile's data fits, nothing that one tile has read is there for the next;
-        but tiles one after the other that read the same ask for what comes next, if code can, which
-        is worth as much.
+        Where not even a tile's data fits, the next tile finds nothing of it in the cache. If code
+        can prefetch, consecutive tiles that read the same count as if they found it.
         """
         depth = len(nest.groups)
         filled = self.costs.cache_filled * capacity
@@ -240,8 +241,9 @@ class Traffic:
 
 @dataclass(frozen=True)
 class _Nest:
-    """Loops, outermost first: what they run over and how often; the bytes of each access that are
-    touched from each depth inwards, one list more than there are loops.
+    """Loops, outermost first: their dimensions and iterations, and the bytes that accesses touch.
+
+    These are by depth, for each access: those within each loop, and last those within the tile.
     """
 
     groups: list[tuple[int, ...]]

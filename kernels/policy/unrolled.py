@@ -9,7 +9,7 @@ from ..model.plan import Loop
 
 
 def unrolled_window(reductions: Sequence[Loop], bodies: int, costs: TileCosts) -> list[Loop]:
-    """The innermost reductions that are small enough to be unrolled around so many bodies."""
+    """The innermost reductions that are small enough to be unrolled around `bodies` bodies."""
     unrolled: list[Loop] = []
     for loop in reversed(reductions):
         extent = loop.extent

@@ -1,7 +1,7 @@
 """The schedules that the policy of processors could write for a kernel, the default first.
 
-Each is a whole `schedule.for`, written as the default is, but with some decisions told otherwise
-(`choices.py`), and legal. What they are told names them: {} is the default.
+Each is a whole, legal `schedule.for`, written as the default is, but with some decisions overridden
+(`choices.py`). These decisions name it: {} is the default.
 """
 
 from __future__ import annotations
@@ -19,29 +19,30 @@ from ...ir.core import Block
 from ...ir.decisions import Terms
 from ...ir.diagnostics import NncError
 from ...targets.processor import Processor
-from ..model.stages import expected, stages_of
+from ..model.extents import expected
+from ..model.stages import stages_of
 from .candidates import Candidate, Policies, best, candidates
 from .choices import Choices, Told
 from .features import Described, Features, describe, features, kernel_features
 
 NESTING = "nesting"
-"""The decision which stages share loops: `WAYS`, the default's first."""
+"""The key of the decision which stages share loops: one of `WAYS`, the default's first."""
 WAYS = ("chained", "grouped", "apart")
 
 _NEAR = 1.5
-"""By how much more than the default a variant may be expected to take, to be ranked early."""
+"""How many times the default's cycles a variant may be expected to take to be ranked early."""
 _CROSSED = 0.5
-"""How often a new variant has decisions of two parents, and how often it has nothing else."""
+"""The probability that a variant mixes two parents, and that it then changes nothing else."""
 _LARGE = 0.1
-"""Of the iterations of the largest stage: whose decisions are ranked."""
+"""The decisions of a stage are ranked if it has this part of the largest stage's points."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One schedule of a kernel: what the policy was told, and what it is expected to take.
+    """One schedule of a kernel: the decisions that make it, and its expected cycles.
 
-    `asked` has the decisions that there were, and how many options beside the model's; `terms` the
-    expected cycles by resource, `tiles` the register tiles of its loop nests.
+    `told` has the overridden decisions; `asked` all that there are, each with the number of options
+    beside the model's. `terms` are the cycles by resource, `tiles` the register tiles of its loops.
     """
 
     told: Told
@@ -51,7 +52,7 @@ class Variant:
     terms: Terms = field(compare=False, default_factory=Terms)
     tiles: tuple[str, ...] = field(compare=False, default=())
     name: str = field(compare=False, default="")
-    """What it is called where no decisions make it."""
+    """Its name, where it is not made by decisions."""
 
     @property
     def text(self) -> str:
@@ -71,7 +72,7 @@ def _variant(told: Told, found: Candidate, asked: Told) -> Variant:
 class Variants:
     """The schedules of one kernel. Equal ones count once.
 
-    Decisions of the kinds in `left`, such as "parallel", are left to the model.
+    The model takes all decisions of the kinds in `left`, such as "parallel".
     """
 
     def __init__(
@@ -87,13 +88,13 @@ class Variants:
         self._tried: set[frozenset[tuple[str, int]]] = set()
 
     def _found(self) -> tuple[Candidate, list[str]]:
-        """The candidate that the policy takes, and the ways of nesting, that one's first."""
+        """(the candidate that the policy takes, the ways of sharing loops, its own first)."""
         chosen = best(candidates(self.kernel, self.block, self.machine), self.machine)
         ways = [chosen.policy, *(way for way in WAYS if way != chosen.policy)]
         return chosen, ways if chosen.policy in WAYS else []
 
     def variant(self, told: Told) -> Variant | None:
-        """The schedule of these decisions; None where it is not legal, or was given before."""
+        """The schedule of these decisions; None where it is not legal, or was returned before."""
         key = frozenset((key, n) for key, n in told.items() if n)
         if key in self._tried or told.get(NESTING, 0) >= len(self._ways):
             return None
@@ -110,7 +111,7 @@ class Variants:
         return made
 
     def _write(self, told: Told) -> tuple[Candidate, dict[str, int]]:
-        """The schedule of these decisions, legal or not, and all decisions that there were."""
+        """(the schedule of these decisions, legal or not; all decisions that were asked for)."""
         choices = Choices(told, self._models)
         policies = Policies(self.kernel, self.block, self.machine, choices)
         way = self._ways[told.get(NESTING, 0)]
@@ -121,9 +122,9 @@ class Variants:
     def ranked(self) -> Iterator[Variant]:
         """The variants that differ from the default in one decision, the most promising first.
 
-        Decisions take turns, so that the first few differ in kind; each by its options in order.
-        What the model expects to be far slower comes last. Of stages that are small beside
-        others, nothing is changed here.
+        Decisions take turns, each with its next option, so that the first few variants differ in
+        kind. Those that the model expects to be far slower come last. Decisions about stages that
+        are small beside others are left as they are.
         """
         later: list[Variant] = []
         points = [prod(map(expected, stage.extents)) for stage in stages_of(self.block)]
@@ -145,8 +146,10 @@ class Variants:
         yield from sorted(later, key=lambda one: one.cycles)
 
     def known(self, one: schedule.For, told: Told) -> Variant | None:
-        """A schedule that was found before, with the decisions that made it as far as these still
-        do; None where it is not legal any more, or is the default now.
+        """The variant of a schedule that an earlier search found, by the decisions `told`.
+
+        If these do not make it any more, it is a variant without decisions. None where it is not
+        legal any more, or is the default now.
         """
         mine = one.clone()
         assert isinstance(mine, schedule.For)
@@ -165,7 +168,7 @@ class Variants:
         return Variant({}, mine, terms.cycles, asked, terms, name="as it was found")
 
     def features(self, one: Variant) -> Features:
-        """What is told of a variant to a model that learns."""
+        """The features of a variant, for a model that learns."""
         return features(one.told, self._described(one), self._default, self._kernel)
 
     @cached_property
@@ -184,8 +187,8 @@ class Variants:
     ) -> Variant | None:
         """A new variant near the parents, the first of which is the best; None if none is found.
 
-        It has decisions of one or two parents, one or two of which are changed; decisions of two
-        that differ are also tried as they are.
+        It takes the decisions of one parent, or mixes those of two, and changes one or two of them;
+        a mixture is sometimes tried unchanged.
         """
         for _ in range(tries):
             if (made := self.variant(self._child(parents, random))) is not None:
@@ -211,7 +214,7 @@ class Variants:
 
 
 def crossed(one: Told, other: Told, random: Random) -> dict[str, int]:
-    """Each decision as one of two parents has it; one that a parent was not told is the model's."""
+    """Each decision as one of two parents has it, drawn at random; 0 where that one has none."""
     keys = sorted({*one, *other})
     found = {key: random.choice((one, other)).get(key, 0) for key in keys}
     return {key: number for key, number in found.items() if number}

@@ -1,4 +1,4 @@
-"""How much work stages that share loops are: bytes they move, and what each core has of them."""
+"""How much work stages that share loops do: bytes that they move, and how evenly cores share it."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from math import prod
 from ...dialects import memref
 from ...ir.core import Value
 from ...targets.processor import Processor
+from ..model.extents import expected
 from ..model.plan import Loop
-from ..model.stages import Stage, expected
+from ..model.stages import Stage
 
 
 def bytes_moved(stages: Iterable[Stage]) -> int:
-    """What stages that share loops touch in memory.
+    """Bytes of memory that stages that share loops touch.
 
-    What one of them makes for another hardly leaves the registers and is left out.
+    Without what one of them makes for another, which hardly leaves the registers.
     """
     return sum(_touched(list(stages)).values())
 
 
 def moving_cycles(stages: Iterable[Stage], machine: Processor) -> float:
-    """The cycles of moving that: from memory, but for what the kernel makes for itself and reads
-    from the cache that holds it.
+    """The cycles of moving those bytes: from memory or, where the kernel itself has made them, from
+    the cache that holds them.
     """
     return sum(
         bytes / machine.bandwidth_of(bytes, lately=_is_temporary(value))
@@ -49,10 +50,10 @@ def _touched(stages: Sequence[Stage]) -> dict[Value, int]:
 
 
 def even_share(loops: Sequence[Loop], machine: Processor) -> float:
-    """The part of the cores that works on average, 1 at best, when iterations are dealt out.
+    """Which fraction of the cores is busy on average while they run the iterations of these loops.
 
-    Each core has one run of the iterations of all loops, as the thread pool cuts them; a
-    last iteration may be shorter.
+    Each core runs a contiguous range of all iterations, as the thread pool divides them; the last
+    iteration of a loop may be shorter.
     """
     cores, weights = machine.cores, [1.0]
     for loop in loops:

@@ -1,4 +1,4 @@
-"""Writing a schedule: each operation is put down and carried out on a plan at once."""
+"""Writing a schedule: each operation is added to it and at once carried out on a plan."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ R = TypeVar("R")
 
 
 class ScheduleWriter(Progress):
-    """A `schedule.for` in the making, and the plan that it stands for."""
+    """A `schedule.for` that is being written, and the plan that it has led to so far."""
 
     def __init__(self, kernel: str, stages: Sequence[Stage]) -> None:
         self.block = Block([schedule.stage] * len(stages))

@@ -61,7 +61,7 @@ class Arrays:
         return int(np.max(self.of(self._forms.ends[axis]), initial=0))
 
     def is_axis(self, name: str) -> bool:
-        """Whether a variable counts, and does not follow from others."""
+        """Whether a variable runs over a range, instead of being computed from others."""
         return _ID.fullmatch(name) is not None or name in self._forms.ends
 
     def ordered(self, axes: Iterable[str]) -> tuple[str, ...]:
@@ -86,7 +86,7 @@ class Arrays:
         return self._axes[text]
 
     def of(self, text: str, order: Sequence[str] | None = None) -> Any:
-        """What an expression is along axes; along its own without any."""
+        """The values of an expression: an array along the axes of `order`, by default its own."""
         order = self.ordered(self.axes(text)) if order is None else order
         return eval(_code(text), {"__builtins__": {}}, _Names(self, self._forms, order))
 

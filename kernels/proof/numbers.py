@@ -16,8 +16,8 @@ from ...ir.core import Operation, Value
 from ...ir.lazy import np
 from ...ir.rewriting import constant_int
 from ...ir.traits import AllocatesMemory
-from ...ir.types import MemRefType
-from ..model.stages import UNKNOWN_EXTENT
+from ...ir.types import MemRefType, row_major_strides
+from ..model.extents import UNKNOWN_EXTENT
 
 
 class NotKnownError(Exception):
@@ -122,8 +122,7 @@ class Numbers:
         type = view.type
         assert isinstance(type, MemRefType)
         if type.is_row_major:
-            extents = self.extents(view)
-            return [prod(extents[d + 1 :]) for d in range(type.rank)]
+            return row_major_strides(self.extents(view))
         strides, _ = type.strides_and_offset() or ((None,), None)
         if None in strides:
             raise NotKnownError

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import accumulate, combinations
 
 from ...ir.core import Value
-from ...ir.types import MemRefType
+from ...ir.types import MemRefType, row_major_strides
 from .accesses import Access
 from .expressions import Form, added, number, scaled
 from .forms import Forms
@@ -132,10 +132,7 @@ def _is_within(parameters: Parameters, place: Place, extents: Sequence[Polynomia
 
 
 def _strides(extents: Sequence[Polynomial]) -> list[Polynomial]:
-    strides = [Polynomial.number(1)]
-    for extent in reversed(extents[1:]):
-        strides.insert(0, strides[0] * extent)
-    return strides
+    return [Polynomial.number(1) * stride for stride in row_major_strides(extents)]
 
 
 def _in_shape(

@@ -87,7 +87,7 @@ def _check_values(function: func.FuncOp) -> None:
 
 
 def _convert_attributes(function: func.FuncOp, old: FunctionType, signature: Signature) -> None:
-    """Move attributes of results that became arguments; an entry gets its tensor types as marks."""
+    """Move the attributes of results that became arguments; note an entry's tensor types on it."""
     if ENTRY in function.attributes:
         function.attributes[INPUTS] = ArrayAttr(old.inputs)
         function.attributes[OUTPUTS] = ArrayAttr(old.results)

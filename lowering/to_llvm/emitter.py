@@ -18,7 +18,7 @@ from ...ir.attribute_kinds import I32_ARRAY
 from ...ir.attributes import Attribute, DenseElements, FloatAttr, IntegerAttr
 from ...ir.core import Block, Operation, Value
 from ...ir.location import UNKNOWN, Location
-from ...ir.types import MemRefType, Type, VectorType, i1, with_shape_of
+from ...ir.types import MemRefType, Type, VectorType, i1, row_major_strides, with_shape_of
 from .types import MemRef, Size, TypeConverter, storage_type
 
 
@@ -333,13 +333,7 @@ class Emitter:
 
     def contiguous_strides(self, sizes: Sequence[Size]) -> tuple[Size, ...]:
         """Row-major strides of the sizes, products emitted as needed."""
-        strides: list[Size] = []
-        step: Size = 1
-        for i, size in enumerate(reversed(sizes)):
-            strides.append(step)
-            if i + 1 < len(sizes):
-                step = self.times(step, size)
-        return tuple(reversed(strides))
+        return tuple(row_major_strides(sizes, self.times))
 
     # -- nested regions --------------------------------------------------------------------------
 

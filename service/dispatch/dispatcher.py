@@ -24,7 +24,7 @@ from ...delivery.carrying.results import remove
 from ...ir.diagnostics import NncError
 from ...ir.files import write_whole
 from ..errors import StoreFullError
-from ..queue import Job
+from ..jobs import Job
 from ..service import Service
 from .hands import Hands
 

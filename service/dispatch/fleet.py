@@ -19,7 +19,8 @@ from ...delivery.carrying.job import Job, LostError, Outcome, Progress
 from ...driver.tuning.experiments import OverError
 from ...driver.tuning.fleet import Fleet, Member
 from ...ir.diagnostics import NncError
-from ..queue import Queue, Wanted
+from ..jobs import Wanted
+from ..queue import Queue
 from .hands import MEASURING
 
 PATIENCE = 600.0

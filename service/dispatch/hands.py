@@ -11,7 +11,7 @@ from ...delivery.carrying.carry import carry
 from ...delivery.carrying.job import Job, Outcome, Progress
 from ...delivery.confined.limits import Limits
 from ...delivery.confined.start import Confinement
-from ..queue import Wanted
+from ..jobs import Wanted
 
 LOOKS, PAGES = ("look",), ("page",)
 PACKAGES = ("package",)

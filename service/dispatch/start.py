@@ -11,7 +11,7 @@ from pathlib import Path
 from ...delivery.carrying.carry import PRELOAD
 from ...delivery.confined.limits import Limits
 from ...delivery.confined.start import Confinement
-from ..queue import Wanted
+from ..jobs import Wanted
 from ..service import Service
 from .dispatcher import Dispatcher, Say
 from .hands import LOOKS, MEASURING, PACKAGES, PAGES, Hands, Here

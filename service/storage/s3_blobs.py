@@ -14,7 +14,7 @@ from ..errors import StoreFullError
 from .blobs import CHUNK
 
 _PART_BYTES = 8 << 20
-"""Of files sent in parts; S3 takes none below 5 MiB but the last."""
+"""The size of the parts in which files are sent; S3 wants at least 5 MiB but for the last."""
 
 _SENT_AT_ONCE = 4
 """Files on their way to the store: each takes some parts' memory."""

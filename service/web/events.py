@@ -11,7 +11,7 @@ from typing import Any
 from fastapi.concurrency import run_in_threadpool
 
 from ..errors import NotFoundError, QuotaError
-from ..queue import ACTIVE
+from ..jobs import ACTIVE
 from ..service import Service
 
 _PERIOD = 0.5

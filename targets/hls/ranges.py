@@ -49,7 +49,7 @@ class Store:
 
 @dataclass
 class Class:
-    """Buffers that calls make one: what they hold, and the constants that some of them are."""
+    """Buffers that are one for calls (arguments and what is passed for them), and their range."""
 
     type: MemRefType
     low: float = inf

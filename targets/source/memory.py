@@ -15,7 +15,7 @@ from ...dialects import memref
 from ...dialects.index_lists import mix
 from ...dialects.memref.layouts import collapse, expand, open_parts
 from ...ir.diagnostics import NncError
-from ...ir.types import IntegerType, MemRefType, Type
+from ...ir.types import IntegerType, MemRefType, Type, row_major_strides
 
 Size = int | str
 """A number, or text that says it."""
@@ -68,10 +68,7 @@ def _summand(text: Size) -> str:
 
 def row_major(sizes: Sequence[Size]) -> tuple[Size, ...]:
     """The strides of elements that lie side by side."""
-    strides: list[Size] = [1]
-    for size in reversed(sizes[1:]):
-        strides.append(times(strides[-1], size))
-    return tuple(reversed(strides))[: len(sizes)] if sizes else ()
+    return tuple(row_major_strides(sizes, times))
 
 
 def layout(type: MemRefType) -> tuple[tuple[int | None, ...], int | None]:

@@ -231,10 +231,10 @@ class WgslPrinter(KernelPrinter):
         return text
 
     def opaque(self, text: str, op: Operation, i: int) -> str:
-        """An operand that is a sum with the other one, which WGSL lets compilers take back.
+        """The text of operand i, hidden from the compiler if it is a sum with the other operand.
 
-        Rounding by a sum with a large number would then be none. The word is zero, which no
-        compiler knows.
+        WGSL lets compilers simplify (a + b) - b to a, which would undo rounding by a large number.
+        So the sum's bits are combined with a word of memory that is always zero.
         """
         made, other = op._operands[i].defining_op, op._operands[1 - i]
         if not isinstance(made, arith.AddF | arith.SubF | math.Fma):

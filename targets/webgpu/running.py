@@ -56,7 +56,7 @@ class _Kernel:
 
 
 class _RefusedError(Exception):
-    """What goes wrong for a reason that the host's caller is told."""
+    """An error with the status that the caller of the host gets."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)

@@ -37,7 +37,8 @@ FAMILIES = {
     "pooling.py": "MaxPool MaxPoolWithIndices AvgPool SumPool LpPool",
     "reductions.py": "ReduceSum ReduceProd ReduceMax ReduceMin ReduceMean ReduceL1 ReduceL2 "
     "ReduceLogSum ReduceLogSumExp ReduceSumSquare Argmax Argmin TopK",
-    "movement.py": "Slice SliceDynamic",
+    "movement.py": "Slice SliceDynamic Pad",
+    "windows.py": "PadDynamic",
     "gathering.py": "Gather GatherElements GatherNd OneHot",
 }
 OWNER = {op: name for name, ops in FAMILIES.items() for op in ops.split()}

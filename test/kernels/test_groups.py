@@ -14,7 +14,7 @@ from nnc.ir.syntax.parser import parse_module
 from nnc.kernels.codegen.shares.assign_layouts import AssignLayouts
 from nnc.kernels.codegen.shares.distribute_tiles import DistributeTiles
 from nnc.kernels.policy import groups
-from nnc.kernels.policy.group_costs import dealt
+from nnc.kernels.policy.group_costs import thread_extents
 from nnc.kernels.proof.prove_kernels import ProveKernels
 from nnc.lowering.pipelines import pipeline
 from nnc.numerics.checking.running import Runner
@@ -196,7 +196,7 @@ def product(m, n, k):
 
 def test_large_products_have_square_shares():
     ((tile,),) = tiles_of("t4", product(1024, 1024, 1024))
-    each = dealt(tile.sizes, tile.threads)
+    each = thread_extents(tile.sizes, tile.threads)
     assert sorted(each.values()) in ([4, 8], [8, 8])
     assert tile.groups >= devices.T4.cores
 

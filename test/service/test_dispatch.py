@@ -8,7 +8,7 @@ from nnc.delivery.carrying.job import CancelledError, LostError, Outcome
 from nnc.service.dispatch.dispatcher import Dispatcher
 from nnc.service.dispatch.hands import LOOKS, MEASURING, PAGES
 from nnc.service.errors import StoreFullError
-from nnc.service.queue import Wanted
+from nnc.service.jobs import Wanted
 
 pytestmark = pytest.mark.service
 

@@ -18,8 +18,8 @@ from nnc.ir.diagnostics import NncError
 from nnc.service.catalogue import Catalogue, EngineEntry, TargetEntry
 from nnc.service.dispatch.dispatcher import Dispatcher
 from nnc.service.dispatch.hands import Here
+from nnc.service.jobs import Wanted
 from nnc.service.limits import Limits as ServiceLimits
-from nnc.service.queue import Wanted
 from nnc.service.service import Service
 from nnc.service.storage.schema import jobs
 

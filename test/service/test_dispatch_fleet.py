@@ -12,7 +12,7 @@ from nnc.ir.diagnostics import NncError
 from nnc.service.dispatch.dispatcher import Dispatcher
 from nnc.service.dispatch.fleet import Members, OfFleet, Waiting
 from nnc.service.dispatch.hands import LOOKS
-from nnc.service.queue import Wanted
+from nnc.service.jobs import Wanted
 from nnc.targets.base import target
 from nnc.test.driver.fleets import FakeBoard, fleet_here
 

@@ -7,7 +7,7 @@ import pytest
 from nnc.driver.compile import load_module
 from nnc.explorer.explore import Source, explore
 from nnc.service.dispatch.hands import LOOKS, PAGES
-from nnc.service.queue import Wanted
+from nnc.service.jobs import Wanted
 
 from ..models.small_models import small_cnn
 from .conftest import ORIGIN, blobs_of, results

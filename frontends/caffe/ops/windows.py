@@ -86,15 +86,14 @@ def _lengths_behind(n: CaffeLayer, x: Value, windows: Windows) -> list[int | Non
     None where there is none. Caffe leaves such windows out only where there is padding.
     """
     found: list[int | None] = []
-    for extent, kernel, stride in zip(
-        x.type.shape[2:], windows.kernel, windows.strides, strict=True
-    ):
+    sides = zip(x.type.shape[2:], windows.kernel, windows.strides, strict=True)
+    for axis, (extent, kernel, stride) in enumerate(sides):
         if any(windows.padding) or stride <= kernel:
             found.append(None)
         elif extent is None:
             raise n.error(f"strides of {stride} for windows of {kernel} need known extents")
         else:
-            length = extent - -(-(extent - kernel) // stride) * stride
+            length = extent - windows.starts(axis, extent)[-1]
             found.append(length if length <= 0 else None)
     return found
 
@@ -102,9 +101,7 @@ def _lengths_behind(n: CaffeLayer, x: Value, windows: Windows) -> list[int | Non
 def _with_empty(n: CaffeLayer, x: Value, lengths: list[int | None], fill: float) -> Value:
     """x with one more element, `fill`, in each dimension that has a window behind the end."""
     more = [int(length is not None) for length in lengths]
-    if not any(more):
-        return x
-    return n(nn.Pad(x, n.scalar(fill, x), pads=(*(0,) * (2 + x.type.rank), *more)))
+    return padded_by(n, x, (*(0,) * (2 + x.type.rank), *more), fill) if any(more) else x
 
 
 @rows("SPP")
@@ -173,7 +170,6 @@ def interp(n: CaffeLayer, x: Value) -> Value:
         inner = extent + p.pad_beg + p.pad_end
         inner = (inner - 1) // p.shrink_factor + 1
         out.append(given or inner + (inner - 1) * (p.zoom_factor - 1))
-    if p.pad_beg or p.pad_end:
-        x = n(nn.Pad(x, None, pads=(0, 0, *(p.pad_beg,) * 2, 0, 0, *(p.pad_end,) * 2)))
+    x = padded_by(n, x, (0, 0, *(p.pad_beg,) * 2, 0, 0, *(p.pad_end,) * 2))
     how = {"mode": "linear", "coordinate_transform": "align_corners"}
     return resized(n, x, n.constant(np.array(out, np.int64)), (2, 3), how)

@@ -285,12 +285,9 @@ def shuffle(n: Caffe2Layer, x: Value) -> Value:
 @rows("ResizeNearest")
 def resize(n: Caffe2Layer, x: Value) -> Value:
     _spatial(n, x)
-    scales = (1.0, 1.0, n.float("height_scale", 1), n.float("width_scale", 1))
-    shape = tuple(
-        None if d is None else int(d * s) for d, s in zip(x.type.shape, scales, strict=True)
-    )
-    how: dict[str, Any] = {"coordinate_transform": "asymmetric", "nearest_mode": "floor"}
-    return n(nn.Resize(x, out=TensorType(shape, x.type.element_type), scales=scales, **how))
+    scales = [n.float("height_scale", 1), n.float("width_scale", 1)]
+    how = {"coordinate_transform": "asymmetric", "nearest_mode": "floor"}
+    return resized_by_scales(n, x, n.constant(np.array(scales, np.float32)), (2, 3), how)
 
 
 @rows("PadImage")
@@ -302,6 +299,4 @@ def pad(n: Caffe2Layer, x: Value) -> Value:
     )
     if isinstance(pads, str) or mode is None:
         raise n.error(f"padding {pads} by mode '{n.text('mode')}'")
-    whole = (0, 0, *pads[:rank], 0, 0, *pads[rank:])
-    fill = n.scalar(n.float("value"), x) if mode == "constant" else None
-    return n(nn.Pad(x, fill, pads=whole, mode=mode))
+    return padded_by(n, x, (0, 0, *pads[:rank], 0, 0, *pads[rank:]), n.float("value"), mode)

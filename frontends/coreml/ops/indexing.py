@@ -140,7 +140,7 @@ def suppression(n: CoreMLLayer, boxes: Value, scores: Value) -> list[Value]:
     def filled(value: Term, rest: int) -> Value:
         pads = [0] * 2 * value.rank
         pads[value.rank + 1] = max(most - count, 0)
-        return padded_by(n, value.value, pads, n.scalar(rest, value.value))
+        return padded_by(n, value.value, pads, rest)
 
     found = [there.spread(0, 1).choose(taken(v, picked), 0.0) for v in (chosen, chances)]
     own = order.gather_elements(picked, 1)

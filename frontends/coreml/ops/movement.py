@@ -110,7 +110,7 @@ def pad(n: CoreMLLayer, x: Value) -> Value:
     mode = n.text("mode", "constant", "constant", "reflect", "replicate")
     pads, fill = (*lead, *pairs[::2], *lead, *pairs[1::2]), n.float("constant_val", 0)
     mode = "edge" if mode == "replicate" else mode
-    return padded_by(n, x, pads, n.scalar(fill, x), mode)
+    return padded_by(n, x, pads, fill, mode)
 
 
 @rows("depth_to_space", "pixel_shuffle")

@@ -25,11 +25,11 @@ def _resized(n: CoreMLLayer, x: Value, sizes: Sequence[Dim], how: Mapping[str, A
     if None in sizes:
         raise n.error(f"input 'x' is {shape_text(x)}, expected known extents")
     middle = n.text("sampling_mode", "") == "ALIGN_CORNERS"
-    for axis, size in enumerate(sizes, x.type.rank - len(sizes)):
+    axes = range(x.type.rank - len(sizes), x.type.rank)
+    for axis, size in zip(axes, sizes, strict=True):
         if middle and size == 1:  # which the operation takes from the first element
             x = _middle(n, x, axis)
-    out = TensorType((*x.type.shape[: -len(sizes)], *sizes), x.type.element_type)
-    return n(nn.Resize(x, out=out, **how))
+    return resized(n, x, n.constant(np.array(sizes, np.int64)), axes, how)
 
 
 def _middle(n: CoreMLLayer, x: Value, axis: int) -> Value:

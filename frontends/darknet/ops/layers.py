@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ...common.vocabulary import *
+from ...common.windows import check_fit
 from ..layer import DarknetLayer, image, of_images, rows
 from .activations import activated
-from .weighted import blurred, check_fit, normalized
+from .weighted import blurred, normalized
 
 # -- single elements -------------------------------------------------------------------------------
 
@@ -77,7 +78,7 @@ def shortcut(n: DarknetLayer, *inputs: Value) -> Value:
         if have > count:
             other = slice_axis(n, other, 1, 0, count)
         elif have < count:
-            other = n(nn.Pad(other, n.scalar(0, x), pads=(0, 0, 0, 0, 0, count - have, 0, 0)))
+            other = padded_by(n, other, (0, 0, 0, 0, 0, count - have, 0, 0))
         total = total + (Term(n, other) * shares[i] if shares else Term(n, other))
     return activated(n, total.value, n.text("activation", "linear"))
 
@@ -154,10 +155,11 @@ def _windows(n: DarknetLayer, x: Value) -> tuple[Windows, tuple[int, int]]:
     padding = n.int("padding", size - 1)
     if size < 1 or min(strides) < 1:
         raise n.error(f"windows of {size} at strides {list(strides)}")
-    check_fit(n, x, size, padding)
     small, large = padding // 2, padding - padding // 2
+    pads = small, small, large, large
+    check_fit(n, x, (size, size), pads)
     inner = (1, 1) if n.int("antialiasing") else strides
-    return Windows((size, size), inner, (small, small, large, large)), strides
+    return Windows((size, size), inner, pads), strides
 
 
 @of_images("maxpool", "max")
@@ -175,7 +177,7 @@ def _of_channels(n: DarknetLayer, x: Value, wanted: int) -> Value:
     if wanted < 1 or x.type.rank != 4:
         raise n.error(f"{count} channels as {wanted}")
     more = -count % wanted
-    x = padded_by(n, x, (0, 0, 0, 0, 0, more, 0, 0), n.scalar(-np.inf, x))
+    x = padded_by(n, x, (0, 0, 0, 0, 0, more, 0, 0), -np.inf)
     own = [(x, i) for i in range(4)]
     apart = Term(n, x).reshape(own[0], (count + more) // wanted, wanted, *own[2:])
     return apart.largest(1).value

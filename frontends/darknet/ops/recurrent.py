@@ -22,7 +22,7 @@ def _plain(n: DarknetLayer, x: Value, state: Value, product: Product) -> Value:
     """The sum of what weights make of the input and of the state, and of it what others make."""
     total = product("input.", x) + product("self.", state)
     total = total + Term(n, state) if n.int("shortcut") else total
-    n.leave("state", total.value)
+    n.set_state("state", total.value)
     return product("output.", total.value).value
 
 
@@ -67,7 +67,7 @@ def gru(n: DarknetLayer, x: Value) -> Value:
     r = (r + product("state_r.", h)).function(nn.Sigmoid)
     new = new + product("state_h.", (Term(n, h) * r).value)
     new = activation(n, "tanh" if n.int("tanh") else "sigmoid", new.value)
-    return n.leave("state", gru_state(n, z.value, new, h))
+    return n.set_state("state", gru_state(n, z.value, new, h))
 
 
 @rows("lstm")
@@ -81,8 +81,8 @@ def lstm(n: DarknetLayer, x: Value) -> Value:
     gates = {g: product(f"w{g}.", h) for g in "figo"}
     gates = {g: (gates[g] + product(f"u{g}.", x)).value for g in "figo"}
     h, c = lstm_states(n, lambda gate, _: gates[gate], c)
-    n.leave("cell", c)
-    return n.leave("state", h)
+    n.set_state("cell", c)
+    return n.set_state("state", h)
 
 
 @rows("conv_lstm")
@@ -105,5 +105,5 @@ def conv_lstm(n: DarknetLayer, x: Value) -> Value:
 
     h, c = lstm_states(n, gate, c)
     limit = float(n.int("state_constrain", 32))
-    n.leave("cell", clipped(n, c, -limit, limit) if limit else c)
-    return n.leave("state", h)
+    n.set_state("cell", clipped(n, c, -limit, limit) if limit else c)
+    return n.set_state("state", h)

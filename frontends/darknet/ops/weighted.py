@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ...common.vocabulary import *
+from ...common.windows import check_fit
 from ..layer import DarknetLayer, of_images, rows
 from .activations import activated
 
@@ -59,12 +60,6 @@ def options_of(n: DarknetLayer, filters: int, size: int, activation: str) -> Con
     return found
 
 
-def check_fit(n: DarknetLayer, x: Value, size: int, padding: int) -> None:
-    """Raise NncError where images with so many elements of padding are smaller than a window."""
-    if any(extent is not None and extent + padding < size for extent in x.type.shape[2:]):
-        raise n.error(f"windows of {size} do not fit into {shape_text(x)}, padded by {padding}")
-
-
 def weights_of(n: DarknetLayer, x: Value, how: Convolving, name: str = "") -> list[Value]:
     """The next weights of the file: bias, statistics, and those of the kernel last."""
     channels, groups, filters = n.extent(x, 1), how.groups, how.filters
@@ -82,7 +77,8 @@ def weights_of(n: DarknetLayer, x: Value, how: Convolving, name: str = "") -> li
 def convolved(n: DarknetLayer, x: Value, how: Convolving, weights: list[Value]) -> Value:
     """A convolution, its batch norm and its activation."""
     bias, *statistics, weight = weights
-    check_fit(n, x, how.dilation * (how.size - 1) + 1, 2 * how.pad * how.dilation)
+    pads = (how.pad * how.dilation,) * 4
+    check_fit(n, x, (how.dilation * (how.size - 1) + 1,) * 2, pads)
     if how.binary or how.xnor:
         weight = _binary(n, weight)
     if how.xnor:
@@ -95,7 +91,7 @@ def convolved(n: DarknetLayer, x: Value, how: Convolving, weights: list[Value]) 
         None if statistics else bias,
         strides=how.strides,
         dilations=(how.dilation,) * 2,
-        padding=(how.pad * how.dilation,) * 4,
+        padding=pads,
         groups=how.groups,
     )
     found = normalized(n, found, bias, statistics) if statistics else found
@@ -186,7 +182,7 @@ def local(n: DarknetLayer, x: Value) -> Value:
     pad = size // 2 if n.int("pad") else 0
     if x.type.rank != 4 or None in x.type.shape or min(filters, size, stride) < 1:
         raise n.error("it needs images of known extents")
-    check_fit(n, x, size, 2 * pad)
+    check_fit(n, x, (size, size), (pad,) * 4)
     columns = unfolded(n, x, (size, size), (stride, stride), (1, 1), (pad,) * 4)
     counts = [(extent + 2 * pad - size) // stride + 1 for extent in x.type.shape[2:]]
     batch, width, places = columns.type.shape

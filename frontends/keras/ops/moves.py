@@ -139,7 +139,7 @@ def pad(n: KerasLayer) -> Value:
     if mode not in ("constant", "reflect", "edge", "wrap"):
         raise n.error(f"padding '{mode}' is not supported")
     value = n.argument(3, "constant_values") or 0
-    return padded_by(n, x, widths.T.reshape(-1).tolist(), n.scalar(value, x), mode)
+    return padded_by(n, x, widths.T.reshape(-1).tolist(), value, mode)
 
 
 @layer("ops.Flip", "ops.Fliplr", "ops.Flipud")

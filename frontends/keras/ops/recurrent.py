@@ -191,7 +191,7 @@ def _remember(n: KerasLayer, config: Mapping[str, Any], states: Sequence[Value])
     """What a stateful layer starts from in the next run."""
     if config.get("stateful"):
         for i, state in enumerate(states):
-            n.builder.leave(f"{n.node.name}.state_{i}", n.cast(n.results(state), n.element))
+            n.builder.set_state(f"{n.node.name}.state_{i}", n.cast(n.results(state), n.element))
 
 
 @layer("Bidirectional")

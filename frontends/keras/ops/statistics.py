@@ -270,7 +270,7 @@ def trapezoid(n: KerasLayer) -> Value:
 
 
 def _range(n: KerasLayer, start: Term, stop: Term) -> Term:
-    """So many numbers from one to another, along an axis."""
+    """`num` evenly spaced numbers from `start` to `stop`, along an axis (keras.ops.linspace)."""
     count, last = n.integer("num", 50), bool(n.option("endpoint", True))
     parts = np.arange(count) / max(count - last, 1)
     apart = (stop - start).spread(1, 0)

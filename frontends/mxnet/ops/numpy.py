@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ....ir.types import row_major_strides
 from ...common import arrays
 from ...common.formulas import copysign, ldexp, nan_to_num
 from ...common.vocabulary import *
@@ -131,9 +132,9 @@ def places(n: MxnetLayer, x: Value) -> Value:
 def raveled(n: MxnetLayer, x: Value) -> Value:
     """Positions [rank, N] as numbers of elements."""
     shape = n.ints("shape")
-    steps = np.cumprod([1, *shape[:0:-1]])[::-1].reshape(-1, 1)
+    steps = np.array(row_major_strides(shape)).reshape(-1, 1)
     term = n.term(x)
-    return (term * n.term(n.constant(steps.copy(), term.element))).sum(0).value
+    return (term * n.term(n.constant(steps, term.element))).sum(0).value
 
 
 @rows("_unravel_index", "unravel_index")

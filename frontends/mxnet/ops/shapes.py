@@ -346,7 +346,7 @@ def pad(n: MxnetLayer, x: Value) -> Value:
         raise n.error(f"attribute 'pad_width' is {width}, expected {2 * x.type.rank} integers")
     pads = (*flat[::2], *flat[1::2])
     fill = n.float("constant_values" if n.kind == "_npi_pad" else "constant_value", 0.0)
-    return n(nn.Pad(x, n.scalar(fill, x) if mode == "constant" else None, pads=pads, mode=mode))
+    return padded_by(n, x, pads, fill, mode)
 
 
 # -- broadcasts --------------------------------------------------------------------------------

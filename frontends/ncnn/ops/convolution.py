@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...common.vocabulary import *
-from ...common.windows import padded
+from ...common.windows import check_fit, padded
 from ..layer import NcnnLayer, rows
 from .elementwise import activated
 from .integers import product, rounded
@@ -42,16 +42,13 @@ def _check_windows(n: NcnnLayer, x: Value, kernel: Sequence[int], how: dict[str,
     """
     padding = how["padding"]
     reach = [(k - 1) * d + 1 for k, d in zip(kernel, how["dilations"], strict=True)]
-    sides = list(zip(x.type.shape[2:], reach, how["strides"], strict=True))
-    if isinstance(padding, str):
-        totals = [0 if d is None else (d - 1) // s * s + r - d for d, r, s in sides]
-        if padding == "SAME_LOWER" and totals[-1] < 0 < max(totals):
-            raise n.error(f"SAME_LOWER for windows of {reach} at strides {list(how['strides'])}")
+    if not isinstance(padding, str):
+        check_fit(n, x, reach, padding)
         return
-    pairs = zip(padding[: len(sides)], padding[len(sides) :], strict=True)
-    for (extent, window, _), pads in zip(sides, pairs, strict=True):
-        if extent is not None and extent + sum(pads) < window:
-            raise n.error(f"windows of {window} do not fit into {extent} elements and {pads}")
+    sides = zip(x.type.shape[2:], reach, how["strides"], strict=True)
+    totals = [0 if d is None else (d - 1) // s * s + r - d for d, r, s in sides]
+    if padding == "SAME_LOWER" and totals[-1] < 0 < max(totals):
+        raise n.error(f"SAME_LOWER for windows of {reach} at strides {list(how['strides'])}")
 
 
 def _convolution(dims: int, grouped: bool) -> Callable:
@@ -70,7 +67,7 @@ def _convolution(dims: int, grouped: bool) -> Callable:
         if n.float(18):
             padding = padded(n, x, kernel, strides, dilations, padding).pads
             pads = (0, 0, *padding[:dims], 0, 0, *padding[dims:])
-            x, padding = n(nn.Pad(x, n.scalar(n.float(18), x), pads=pads)), (0,) * 2 * dims
+            x, padding = padded_by(n, x, pads, n.float(18)), (0,) * 2 * dims
         groups = n.int(7, 1) if grouped else 1
         how["padding"] = padding
         given_bias = None if is_int8 else bias

@@ -66,7 +66,7 @@ def unfold(n: NcnnLayer, x: Value) -> Value:
     operand = padded(n, x, kernel, strides, dilations, padding)
     pads, x = operand.pads, operand.x
     if fill := n.float(18):
-        x = n(nn.Pad(x, n.scalar(fill, x), pads=(0, 0, *pads[:2], 0, 0, *pads[2:])))
+        x = padded_by(n, x, (0, 0, *pads[:2], 0, 0, *pads[2:]), fill)
         pads = (0,) * 4
     return unfolded(n, x, kernel, strides, dilations, pads)
 

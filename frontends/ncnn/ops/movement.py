@@ -221,13 +221,12 @@ def padding(n: NcnnLayer, x: Value) -> Value:
     if mode == "constant" and n.has_weight("fill"):
         # Around x minus the fill of each channel, zeros.
         fill = n.per_channel("fill", x)
-        return n(nn.Add(n(nn.Pad(n(nn.Sub(x, fill)), None, pads=pads)), fill))
+        return n(nn.Add(padded_by(n, n(nn.Sub(x, fill)), pads), fill))
     if mode == "reflect":
         for extent, *sides in zip(x.type.shape, begins, ends, strict=True):
             if extent is not None and max(sides) >= extent:
                 raise n.error(f"reflections {sides} of {extent} elements")
-    fill = n.scalar(n.float(5), x) if mode == "constant" else None
-    return n(nn.Pad(x, fill, pads=pads, mode=mode))
+    return padded_by(n, x, pads, n.float(5), mode)
 
 
 # -- channels and positions ------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def spectrogram(n: NcnnLayer, x: Value) -> Value:
     size, hop, window, norm = _frames(n)
     if n.int(5, 1):
         pads, mode = (0, size // 2) * 2, ("constant", "edge", "reflect")[n.int(6, 2) % 3]
-        x = padded_by(n, x, pads, n.scalar(0, x) if mode == "constant" else None, mode)
+        x = padded_by(n, x, pads, mode=mode)
     length = x.type.shape[1]
     if x.type.rank != 2 or length is None or length < size:
         raise n.error(f"a signal '{x.type}', expected one of known length, no less than a frame")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import wraps
 
 from ...common.grids import affine_grid, grid_sample
 from ...common.regions import DeformableWindows, deformable_convolution
 from ...common.vocabulary import *
+from ...common.windows import same_padding
 from ..layer import PaddleLayer, rows
 
 _LAST = ("NHWC", "NLC", "NDHWC", "AnyLayout_last")
@@ -64,12 +66,9 @@ def _same(
     n: PaddleLayer, x: Value, kernel: Sequence[Any], strides: Sequence[int]
 ) -> tuple[int, ...]:
     """All begins, then all ends; a transposed convolution has those that its input would have."""
-    begins, ends = [], []
-    for i, (size, step) in enumerate(zip(kernel, strides, strict=True)):
-        extent = n.extent(x, 2 + i)
-        total = max((-(-extent // step) - 1) * step + size - extent, 0)
-        begins.append(total // 2)
-        ends.append(total - total // 2)
+    known = [n.extent(x, axis) for axis in range(2, x.type.rank)]
+    sides: Any = map(same_padding, known, kernel, strides, ["SAME_UPPER"] * len(known))
+    begins, ends = zip(*sides, strict=True)
     return (*begins, *ends)
 
 
@@ -141,41 +140,41 @@ def _pooled(n: PaddleLayer, x: Value, size: Any = None) -> Value:
         if isinstance(pads, str):
             pads = _same(n, x, kernel, windows.strides)
         if tuple(pads[:dims]) != tuple(pads[dims:]):
-            return _averaged(n, x, windows, pads)
+            return _averaged(n, x, replace(windows, padding=pads))
     return pooled(n, x, windows, largest, counts_padding=not exclusive)
 
 
-def _averaged(n: PaddleLayer, x: Value, windows: Windows, pads: Sequence[int]) -> Value:
+def _averaged(n: PaddleLayer, x: Value, windows: Windows) -> Value:
     """Means that count padding: behind the input, Paddle counts as much of it as lies before."""
-    dims, steps = x.type.rank - 2, windows.strides
+    dims, pads = x.type.rank - 2, windows.padding
+    assert not isinstance(pads, str)
     ends, factors = [], np.ones((1,) * dims)
     for i, size in enumerate(windows.kernel):
         extent, begin = n.extent(x, 2 + i), pads[i]
-        room = extent + begin + pads[dims + i] - size
-        count = (-(-room // steps[i]) if windows.ceil else room // steps[i]) + 1
-        starts = np.arange(count) * steps[i]
+        starts = np.array(windows.starts(i, extent))
         ends.append(max(int(starts[-1]) + size - extent - begin, 0))
         counted = np.minimum(starts + size, extent + 2 * begin) - starts
         factors = factors * (size / counted).reshape([-1 if j == i else 1 for j in range(dims)])
     begins = (0, 0, *pads[:dims])
-    wide = n(nn.Pad(x, n.constant(0.0, x.type.element_type), pads=(*begins, 0, 0, *ends)))
-    means = pooled(n, wide, Windows(windows.kernel, steps, (0,) * (2 * dims)), False)
+    wide = padded_by(n, x, (*begins, 0, 0, *ends))
+    means = pooled(n, wide, Windows(windows.kernel, windows.strides, (0,) * (2 * dims)), False)
     return (Term(n, means) * constant(n, factors, x.type.element_type)).value
 
 
 def _of(n: PaddleLayer, x: Value, kernel: Sequence[int]) -> Windows:
     """A pooling's windows. Paddle has some behind the input where extents are rounded up."""
-    dims, ceil = x.type.rank - 2, n.flag("ceil_mode")
+    dims = x.type.rank - 2
     strides, pads = _each(n, "strides", dims), _padding(n, dims)
-    if ceil and not isinstance(pads, str):
+    windows = Windows(kernel, strides, pads, ceil=n.flag("ceil_mode"))
+    if windows.ceil and not isinstance(pads, str):
         for i, extent in enumerate(x.type.shape[2:]):
-            k, step, begin, end = kernel[i], strides[i], pads[i], pads[dims + i]
-            if k > step - 1 + end:
+            if kernel[i] > strides[i] - 1 + pads[dims + i]:
                 continue
-            whole = -1 if extent is None else extent + begin
-            if whole < 0 or -(-(whole + end - k) // step) * step >= whole:
-                raise n.error(f"windows of {k} that may begin behind the input are not supported")
-    return Windows(kernel, strides, pads, ceil=ceil)
+            if extent is None or windows.starts(i, extent)[-1] >= extent + pads[i]:
+                raise n.error(
+                    f"windows of {kernel[i]} that may begin behind the input are not supported"
+                )
+    return windows
 
 
 rows.add(dict.fromkeys(("pool2d", "pool3d"), _in_front(_pooled)))
@@ -441,8 +440,5 @@ def pad(n: PaddleLayer, x: Value, amounts: Any = None) -> Value:
     if mode is None or len(begins) != rank or len(ends) != rank:
         raise n.error(f"padding {list(given)} of mode '{n.text('mode')}'")
     fill = n.float("value", n.float("pad_value")) if known is None else float(known.reshape(-1)[0])
-    element = x.type.element_type
-    value = n.constant(fill if isinstance(element, FloatType) else int(fill), element)
-    if mode != "constant":
-        value = None
-    return n(nn.Pad(x, value, pads=(*begins, *ends), mode=mode))
+    fill = fill if isinstance(x.type.element_type, FloatType) else int(fill)
+    return padded_by(n, x, (*begins, *ends), fill, mode)

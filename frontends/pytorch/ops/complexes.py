@@ -6,7 +6,7 @@ A row `complex.NAME` is `aten.NAME` of operands some of which are pairs.
 from __future__ import annotations
 
 from ...common import formulas
-from ...common.complexes import Pair, pair, product, quotient, split, terms, together
+from ...common.complexes import Pair, as_complex, as_real, pair, product, quotient, terms
 from ...common.fourier import Complex, along, each, transformed
 from ...common.vocabulary import *
 from ..layer import AtenLayer, common_element
@@ -32,12 +32,12 @@ def parts_of(n: AtenLayer, *operands: Any) -> list[tuple[Term, Term]]:
 
 @ROWS("aten.view_as_complex")
 def view_as_complex(n: AtenLayer, self: Value) -> Pair:
-    return split(n, self)
+    return as_complex(n, self)
 
 
 @ROWS("complex.view_as_real")
 def view_as_real(n: AtenLayer, self: Pair) -> Value:
-    return together(n, self)
+    return as_real(n, self)
 
 
 @ROWS("aten.complex")
@@ -65,7 +65,7 @@ def view_of_complex(n: AtenLayer, self: Pair, size: Any = None, dtype: Any = Non
         return Pair(n.reshape(self.real, size), n.reshape(self.imag, size))
     last = self.type.shape[-1]
     extents = [*n.shape(self.real)[:-1], -1 if last is None else last * 2]
-    side_by_side = n.reshape(together(n, self), extents)
+    side_by_side = n.reshape(as_real(n, self), extents)
     return view_of_bits(n, side_by_side, dtype)
 
 
@@ -302,7 +302,7 @@ def _centered(n: AtenLayer, row: Term, width: int) -> Term:
     own = row.shape[0] or 0
     before = (width - own) // 2
     by = [before, width - own - before]
-    return Term(n, padded_by(n, row.value, by, n.constant(0, row.element)))
+    return Term(n, padded_by(n, row.value, by))
 
 
 @ROWS("aten.stft")
@@ -340,7 +340,7 @@ def stft(
     moved = [swapped(n, one, 1, 2) for one in (found.real, found.imag)]
     if self.type.rank == 1:
         moved = [Term(n, one).column(0, 0).value for one in moved]
-    return Pair(*moved) if return_complex else together(n, Pair(*moved))
+    return Pair(*moved) if return_complex else as_real(n, Pair(*moved))
 
 
 @ROWS("complex.stft")
@@ -355,7 +355,7 @@ def stft_of_complex(n: AtenLayer, self: Any, window: Any = None, **how: Any) -> 
         return stft(n, self, window=window, **given)
     a, b = parts
     found = Pair(n(nn.Sub(a.real, b.imag)), n(nn.Add(a.imag, b.real)))
-    return together(n, found) if how.get("return_complex") is False else found
+    return as_real(n, found) if how.get("return_complex") is False else found
 
 
 @ROWS("complex.istft")
@@ -399,5 +399,5 @@ def istft(
     sums = [overlapped(v).part(1, begin, min(end, whole)) for v in (frames * row, Term(n, weights))]
     found = sums[0] / sums[1]
     if end > whole:
-        found = Term(n, padded_by(n, found.value, [0, 0, 0, end - whole], n.scalar(0, found.value)))
+        found = Term(n, padded_by(n, found.value, [0, 0, 0, end - whole]))
     return found.column(0, 0).value if rank == 2 else found.value

@@ -83,7 +83,7 @@ def lu_unpack(
 
 
 def _order(n: AtenLayer, both: Term, pivots: Value) -> Term:
-    """Of rows, by pivots as LAPACK gives them."""
+    """The order of rows that LAPACK's pivots lead to, as numbers of rows."""
     return algebra.order_of(Term(n, pivots).cast(i64) - 1, extent(n, (both.value, both.rank - 2)))
 
 

@@ -34,7 +34,7 @@ def view_of_bits(n: AtenLayer, x: Value, dtype: Type) -> Any:
         if last is not None and last % 2:
             raise n.error(f"{last} elements are no number of complex ones")
         pairs = [*n.shape(parts)[:-1], -1 if last is None else last // 2, 2]
-        return complexes.split(n, n.reshape(parts, pairs))
+        return complexes.as_complex(n, n.reshape(parts, pairs))
     if x.type.element_type is i1:  # stored as bytes
         x = n.cast(x, _BYTE)
     if dtype is i1:

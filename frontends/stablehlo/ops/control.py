@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...common.complexes import flat, like
+from ...common.complexes import flat_parts, paired_like
 from ...common.loops import Iteration, branch, while_loop
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
@@ -49,12 +49,12 @@ def _choice(n: HloLayer, pred: Value, yes: Any, no: Any) -> list[Any]:
     def flattened(make: Any) -> Any:
         def made() -> list[Value]:
             pattern[:] = make()
-            return flat(pattern)
+            return flat_parts(pattern)
 
         return made
 
     found = branch(n, as_scalar(n, pred), [flattened(yes), flattened(no)])
-    return like(found, pattern)
+    return paired_like(found, pattern)
 
 
 @rows("stablehlo.while")
@@ -66,14 +66,14 @@ def while_(n: HloLayer, *inits: Any) -> list[Any]:
         return n.region(0, *states)[0]
 
     def step(number: Value, flag: Value, given: list[Value]) -> Iteration:
-        after = n.region(1, *like(given, pattern))
-        return Iteration(flat(after), (), going(after) if count is None else None)
+        after = n.region(1, *paired_like(given, pattern))
+        return Iteration(flat_parts(after), (), going(after) if count is None else None)
 
     if count is None:
-        results, _ = while_loop(n, step, flat(inits), None, going(pattern))
+        results, _ = while_loop(n, step, flat_parts(inits), None, going(pattern))
     else:
-        results, _ = while_loop(n, step, flat(inits), n.constant(count, i64))
-    return like(results, pattern)
+        results, _ = while_loop(n, step, flat_parts(inits), n.constant(count, i64))
+    return paired_like(results, pattern)
 
 
 def _trip_count(n: HloLayer, inits: Any) -> int | None:

@@ -259,14 +259,14 @@ def _placed(n: HloLayer, x: Value, updates: Term, windows: Places, reduction: st
     table = Term(n, as_places(n, x, windows))
     pads = [0] * (2 * table.rank)
     pads[table.rank] = 1
-    longer = n(nn.Pad(table.value, None, pads=pads))
+    longer = padded_by(n, table.value, pads)
     if reduction == "each":
         found = _one_by_one(n, longer, updates, places, windows.batch)
     else:
         index = places.spread(0, 1).value
         found = n(nn.ScatterNd(longer, index, updates.value, reduction=reduction))
     cut = [-p for p in pads]
-    return from_places(n, n(nn.Pad(found, None, pads=cut)), windows)
+    return from_places(n, padded_by(n, found, cut), windows)
 
 
 @rows("stablehlo.torch_index_select")

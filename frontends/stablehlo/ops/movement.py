@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from ...common.blocks import dilated
-from ...common.complexes import Pair, by_parts, split, together
+from ...common.complexes import Pair, as_complex, as_real, by_parts
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
 
 
 @rows("complex input")
 def complex_input(n: HloLayer, x: Value) -> Pair:
-    return split(n, x)
+    return as_complex(n, x)
 
 
 @rows("complex output")
 def complex_output(n: HloLayer, x: Pair) -> Value:
-    return together(n, x)
+    return as_real(n, x)
 
 
 @rows("stablehlo.constant", "chlo.constant")
@@ -144,14 +144,7 @@ def real_dynamic_slice(n: HloLayer, x: Value, starts: Value, ends: Value, steps:
 def pad(n: HloLayer, x: Value, fill: Value) -> Value:
     op = n.op
     x = dilated(n, x, [i + 1 for i in op.interior_padding], fill)
-    return padded(n, x, op.edge_padding_low, op.edge_padding_high, fill)
-
-
-def padded(n: HloLayer, x: Value, low: Any, high: Any, fill: Value | None) -> Value:
-    """x with elements before and behind it, or cut where numbers are negative."""
-    if not any(low) and not any(high):
-        return x
-    return n(nn.Pad(x, fill, pads=(*low, *high)))
+    return padded_by(n, x, (*op.edge_padding_low, *op.edge_padding_high), fill)
 
 
 @rows("stablehlo.dynamic_pad")

@@ -5,13 +5,12 @@ from __future__ import annotations
 from ....dialects.stablehlo.reductions import pairs
 from ....ir.comprehension import combiner_identity
 from ...common.blocks import dilated
-from ...common.complexes import Pair, flat, like
+from ...common.complexes import Pair, flat_parts, paired_like
 from ...common.loops import Iteration, while_loop
 from ...common.terms import extent as extent_of
 from ...common.vocabulary import *
 from ..layer import HloLayer, rows
 from .formulas import add, maximum, minimum, multiply
-from .movement import padded
 
 REDUCTIONS = named("add=ReduceSum multiply=ReduceProd maximum=ReduceMax minimum=ReduceMin")
 OF_TRUTH = named("""
@@ -124,12 +123,12 @@ def _argument(n: HloLayer, values: Sequence[Value], direction: str, axis: int) -
 def _by_halves(n: HloLayer, values: list[Any], inits: list[Any], axes: Sequence[int]) -> list[Any]:
     """By any region: the two halves of a dimension are combined until one element is left."""
     for axis in axes:
-        extent = flat(values)[0].type.shape[axis]
+        extent = flat_parts(values)[0].type.shape[axis]
         if extent is None:
             values = _halved_at_run_time(n, values, inits, axis)
         if extent == 0:
             values = _filled(n, values, inits, axis)
-        while (extent := flat(values)[0].type.shape[axis]) > 1:
+        while (extent := flat_parts(values)[0].type.shape[axis]) > 1:
             half = extent // 2
             first = [_part(n, v, axis, 0, half) for v in values]
             second = [_part(n, v, axis, half, 2 * half) for v in values]
@@ -138,7 +137,7 @@ def _by_halves(n: HloLayer, values: list[Any], inits: list[Any], axes: Sequence[
                 rest = [_part(n, v, axis, extent - 1, extent) for v in values]
                 found = [_joined(n, a, b, axis) for a, b in zip(found, rest, strict=True)]
             values = found
-    kept = [i for i in range(flat(values)[0].type.rank) if i not in axes]
+    kept = [i for i in range(flat_parts(values)[0].type.rank) if i not in axes]
     values = [_each(v, lambda x: reshape(n, x, [(x, i) for i in kept])) for v in values]
     return n.region(0, *inits, *values)
 
@@ -149,7 +148,7 @@ def _halved_at_run_time(n: HloLayer, values: list[Any], inits: list[Any], axis: 
     def part(value: Any, begin: Any, end: Any) -> Any:
         return _each(value, lambda x: slice_axis(n, x, axis, begin, end))
 
-    first = flat(values)[0]
+    first = flat_parts(values)[0]
     lacks = (-extent_of(n, (first, axis)) + 1).max(0)
     zeros = [constant(n, np.zeros(1, np.int64))] * (2 * first.type.rank)
     zeros[axis] = lacks.spread(0, 1)
@@ -160,7 +159,7 @@ def _halved_at_run_time(n: HloLayer, values: list[Any], inits: list[Any], axis: 
     ]
 
     def step(number: Value, flag: Value, given: list[Value]) -> Iteration:
-        before = like(given, values)
+        before = paired_like(given, values)
         count = extent_of(n, (given[0], axis))
         half = (count / 2).value
         both = (Term(n, half) + Term(n, half)).value
@@ -169,12 +168,12 @@ def _halved_at_run_time(n: HloLayer, values: list[Any], inits: list[Any], axis: 
         )
         rest = [part(v, both, FAR) for v in before]
         found = [_joined(n, a, b, axis) for a, b in zip(found, rest, strict=True)]
-        more = extent_of(n, (flat(found)[0], axis)) > 1
-        return Iteration(flat(found), (), more.value)
+        more = extent_of(n, (flat_parts(found)[0], axis)) > 1
+        return Iteration(flat_parts(found), (), more.value)
 
-    going = extent_of(n, (flat(states)[0], axis)) > 1
-    results, _ = while_loop(n, step, flat(states), None, going.value)
-    ones = [part(v, 0, 1) for v in like(results, values)]
+    going = extent_of(n, (flat_parts(states)[0], axis)) > 1
+    results, _ = while_loop(n, step, flat_parts(states), None, going.value)
+    ones = [part(v, 0, 1) for v in paired_like(results, values)]
     return [_each(v, lambda x: _of_one(n, x, axis)) for v in ones]
 
 
@@ -206,8 +205,8 @@ def _part(n: HloLayer, value: Any, axis: int, begin: int, end: int) -> Any:
 
 
 def _joined(n: HloLayer, a: Any, b: Any, axis: int) -> Any:
-    parts = zip(flat([a]), flat([b]), strict=True)
-    return like([joined([Term(n, x), Term(n, y)], axis).value for x, y in parts], [a])[0]
+    parts = zip(flat_parts([a]), flat_parts([b]), strict=True)
+    return paired_like([joined([Term(n, x), Term(n, y)], axis).value for x, y in parts], [a])[0]
 
 
 # -- windows ---------------------------------------------------------------------------------------
@@ -271,7 +270,7 @@ def _scanned(
         high = list(low)
         low[axis], high[axis] = (-shift, shift) if reverse else (shift, -shift)
         moved = [
-            _each_with(v, i, lambda x, fill: padded(n, x, low, high, fill))  # noqa: B023
+            _each_with(v, i, lambda x, fill: padded_by(n, x, (*low, *high), fill))  # noqa: B023
             for v, i in zip(values, inits, strict=True)
         ]
         values = n.region(0, *moved, *values)
@@ -284,13 +283,13 @@ def _scanned_at_run_time(
 ) -> list[Any]:
     """The same along an axis of open extent."""
     axis, reverse = scan
-    x = flat(values)[0]
+    x = flat_parts(values)[0]
     extent, rank = extent_of(n, (x, axis)), x.type.rank
     place = constant(n, np.arange(rank) == axis)
 
     def step(number: Value, flag: Value, given: list[Value]) -> Iteration:
         *states, shift = given
-        before, by = like(states, values), Term(n, shift)
+        before, by = paired_like(states, values), Term(n, shift)
         low = place.choose(-by if reverse else by, 0)
         pads = joined([low, -low], 0).value
         moved = [
@@ -299,11 +298,11 @@ def _scanned_at_run_time(
         ]
         found = n.region(0, *moved, *before)
         twice = by + by
-        return Iteration([*flat(found), twice.value], (), (twice < extent).value)
+        return Iteration([*flat_parts(found), twice.value], (), (twice < extent).value)
 
     one = n.constant(1, i64)
-    results, _ = while_loop(n, step, [*flat(values), one], None, (extent > 1).value)
-    return like(results[:-1], values)
+    results, _ = while_loop(n, step, [*flat_parts(values), one], None, (extent > 1).value)
+    return paired_like(results[:-1], values)
 
 
 @rows("custom_call @stablehlo.dynamic_reduce_window")
@@ -356,7 +355,7 @@ def _open_scan(
     reverse = pads[axis] == 0
     if pads[rank + axis] != 0 and not reverse:
         raise n.error("windows of computed extents must be padded at one side only")
-    extent = extent_of(n, (flat(values)[0], axis))
+    extent = extent_of(n, (flat_parts(values)[0], axis))
     size = Term(n, window).column(axis)
     side, other = padding if not reverse else padding[::-1]
     fits = size.equals(extent) & side.column(axis).equals(extent - 1)
@@ -392,7 +391,7 @@ def _pooled(
     images = turned.reshape(*shape)
     if any(p < 0 for i in moving for p in pads[i]):
         low, high = ([0, 0, *(min(pads[i][side], 0) for i in moving)] for side in (0, 1))
-        images = Term(n, padded(n, images.value, low, high, None))
+        images = Term(n, padded_by(n, images.value, (*low, *high)))
     ends = [max(pads[i][side], 0) for side in (0, 1) for i in moving]
     kernel, steps, apart = ([v[i] for i in moving] for v in (window, strides, dilations))
     pool = max_pooled if name == "maximum" else sum_pooled
@@ -415,7 +414,7 @@ def _by_offsets(
     """By any region: all elements at one place of the windows are combined with the next ones."""
     low, high = ([p[side] for p in pads] for side in (0, 1))
     values = [
-        _each_with(v, i, lambda x, fill: padded(n, x, low, high, fill))
+        _each_with(v, i, lambda x, fill: padded_by(n, x, (*low, *high), fill))
         for v, i in zip(values, inits, strict=True)
     ]
     found = inits

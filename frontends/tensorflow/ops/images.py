@@ -66,7 +66,7 @@ def _shifted(
         elif same and d is not None:
             totals[i] = max((-(-d // s) - 1) * s + k - d, 0)
     pads = [0, *(t // 2 for t in totals), 0, 0, *(t - t // 2 for t in totals), 0]
-    whole = padded_by(n, x, pads, n.scalar(fill, x)) if any(pads) else x
+    whole = padded_by(n, x, pads, fill)
     for place in np.ndindex(*size):
         part = whole
         for axis, (at, rate, stride, k) in enumerate(

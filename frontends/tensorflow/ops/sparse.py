@@ -133,7 +133,7 @@ def _block(n: TfLayer) -> Value:
 
 @rows("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits")
 def cross_entropy(n: TfLayer, x: Value, labels: Value) -> list[Value]:
-    """Of rows, and the gradient: [B, C] -> [B], [B, C]"""
+    """The cross entropy of each row, and its gradient by the scores: x [B, C] -> [B], [B, C]"""
     target = Term(n, labels)
     if n.kind.startswith("Sparse"):
         count, label = extent(n, (x, 1)), Term(n, as_i64(n, labels))

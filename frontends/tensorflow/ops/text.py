@@ -160,7 +160,7 @@ def split_by_any(n: TfLayer, x: Value, delimiters: Value) -> list[Value]:
 
 @rows("StringNGrams")
 def ngrams(n: TfLayer, x: Value, splits: Value) -> list[Value]:
-    """Runs of neighbours: their values, and where rows split them."""
+    """The n-grams of each row of strings: all of them, and where those of each row begin."""
     words, counts = padded(Term(n, x), term64(n, splits), _string(n, ""))
     pad = n.int("pad_width", 0)
     runs, counts = n(

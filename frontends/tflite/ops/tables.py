@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ....ir.types import row_major_strides
 from ...common import tensorflow as tf
 from ...common.philox import Stream, classes, normal, uniform
 from ...common.random import seed_of_name
@@ -33,7 +34,7 @@ def sparse_embedding(
 ) -> Value:
     """Rows of a table, weighted and summed at sparse places: their mean or root mean, too."""
     extents = n.known_ints(shape, "the shape")[:-1]
-    strides = np.cumprod([1, *extents[:0:-1]])[::-1].copy()
+    strides = np.array(row_major_strides(extents), np.int64)
     place = (Term(n, as_i64(n, indices)).part(1, 0, len(extents)) * strides).sum(1)
     weight, count = Term(n, weights), n.constant(math.prod(extents), i64)
     rest = table.type.rank - 1

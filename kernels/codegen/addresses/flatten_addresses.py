@@ -1,4 +1,4 @@
-"""--flatten-addresses: subscripts become a base, which open loops give, plus a constant."""
+"""--flatten-addresses: subscripts become a base, computed in outer loops, plus a constant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Index values as sums of products of what they are made from, and views as windows on buffers.
+"""Index values as polynomials in the values they are computed from; views as windows on buffers.
 
 Two index values with equal forms are equal, whatever operations made them; two accesses through
 different views of a buffer touch the same element if their forms from the buffer's start are equal.
@@ -17,16 +17,16 @@ from ....dialects.memref.layouts import collapse, expand
 from ....ir.core import Operation, Value
 from ....ir.polynomial import Poly, Size, Symbol
 from ....ir.rewriting import constant_int
-from ....ir.types import IndexType, MemRefType
-from ...model.stages import Extent
+from ....ir.types import IndexType, MemRefType, row_major_strides
+from ...model.extents import Extent
 
 MAX_TERMS = 16
-"""A sum with more terms is a symbol of its own, so that products of sums stay small."""
+"""A sum with more terms becomes a symbol of its own, so that products of sums stay small."""
 
 
 @dataclass(frozen=True, eq=False)
 class Index(Symbol):
-    """An index value that no operation understood here makes."""
+    """The symbol of an index value that an operation makes which is not understood here."""
 
     value: Value
 
@@ -117,7 +117,7 @@ class Forms:
             return None
         sizes = self._root_sizes(buffer)
         if type.layout is None:
-            strides = _contiguous(sizes)
+            strides = row_major_strides(sizes)
         else:
             strides = [
                 self.extent(buffer, i, "stride") if s is None else s for i, s in enumerate(found[0])
@@ -137,15 +137,6 @@ class Forms:
 
 def _terms(size: Size) -> dict:
     return size.terms if isinstance(size, Poly) else {(): size}
-
-
-def _contiguous(sizes: Sequence[Size]) -> list[Size]:
-    strides: list[Size] = []
-    step: Size = 1
-    for size in reversed(sizes):
-        strides.append(step)
-        step = step * size
-    return strides[::-1]
 
 
 # -- operations on index values --------------------------------------------------------------------
@@ -235,7 +226,7 @@ def _expand(forms: Forms, op: memref.ExpandShape, source: View) -> View | None:
 
 
 def _reinterpret(forms: Forms, op: memref.ReinterpretCast, source: View) -> View | None:
-    """The offset counts from where the buffer lies, the form's from the root's first element."""
+    """The window of a reinterpret_cast, whose offset counts from the start of the allocation."""
     found = source.root.type.strides_and_offset()
     own: Size = forms.extent(source.root, 0, "offset") if found[1] is None else found[1]
     offset = source.offset if memref.begins_alike(op) else forms.mixed(op.mixed_offsets[0]) - own

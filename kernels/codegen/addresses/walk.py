@@ -10,7 +10,7 @@ from ....ir.polynomial import Poly, Size, Symbol
 from ....ir.rewriting import constant_int
 from ....ir.types import VectorType
 from ....targets.processor import Processor
-from ...model.stages import Extent
+from ...model.extents import Extent
 from ..code import Code, Scope
 from .linear import Forms, Index
 
@@ -19,7 +19,7 @@ class Walk(Code):
     """The place in a function that is being rewritten; each open block is a scope.
 
     The anchor of a scope is the operation that the walk has reached in its block: new code goes
-    before it. What is made of values goes into the outermost open block that knows them all.
+    before it. Operations go into the outermost open block in which all their operands are known.
     """
 
     def __init__(self, block: Block, forms: Forms, machine: Processor | None = None) -> None:
@@ -45,7 +45,7 @@ class Walk(Code):
         self.scope = self.scope.parent
 
     def depth_of(self, *values: Value) -> int:
-        """The depth of the scope where all these are known; of closed blocks, the current one."""
+        """The depth of the outermost open scope in which all these values are known."""
         depth, depths = 1, self._depths
         for value in values:
             at = depths.get(value.parent_block)  # type: ignore[arg-type]
@@ -92,7 +92,7 @@ class Walk(Code):
     # -- index values from forms -------------------------------------------------------------
 
     def size(self, size: Size) -> Value | int:
-        """The value of a form."""
+        """The value of a form: a number, or operations that compute it."""
         if isinstance(size, int):
             return size
         constant = size.terms.get((), 0)
@@ -117,7 +117,7 @@ class Walk(Code):
         return self.add(self._total(inner, depth), last)
 
     def _split(self, form: Poly) -> tuple[Size, int, Size]:
-        """The terms that depend on open loops, the depth of the innermost, and all other terms."""
+        """(terms that depend on open loops, the depth of the innermost one, other terms)."""
         depths = {product: self._depth_of_term(product) for product in form.terms}
         deepest = max(depths.values())
         fixed = {product: n for product, n in form.terms.items() if depths[product] <= 1}
@@ -129,7 +129,7 @@ class Walk(Code):
         return form + rest * -1, deepest, rest
 
     def _total(self, form: Size, depth: int) -> Value | int:
-        """The sum of all terms, in the open block of the depth where they are known."""
+        """The sum of all terms, computed in the open block of this depth."""
         if isinstance(form, int):
             return form
         scope = self.at_depth(depth)

@@ -23,7 +23,7 @@ from ....ir.types import MemRefType, UnrankedMemRefType
 
 
 class Everything(frozenset):
-    """All buffers, known or not."""
+    """The set of all buffers, for operations that may touch any."""
 
     def __contains__(self, item: object) -> bool:
         return True

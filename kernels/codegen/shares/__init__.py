@@ -1,1 +1,1 @@
-"""From the vectors of a group to each thread's share of them."""
+"""From the vectors of a group of threads to the part of them that each thread has, its share."""

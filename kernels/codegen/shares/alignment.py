@@ -1,4 +1,4 @@
-"""How many elements of a row a thread can access at once: as many as its place is aligned to."""
+"""How many elements of a row a thread can access at once, by the alignment of its address."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def fastest_lane(op: Transfer) -> int | None:
 
 
 def fastest_first(op: Transfer, rank: int) -> list[int]:
-    """The dimensions of a transfer's vector, those whose elements lie closest together first.
+    """The dimensions of a transfer's vector, the one of the smallest stride in memory first.
 
-    Those along which it is the same come last. Of strides known at run time only, the later ones
-    are taken for the smaller.
+    Those along which the vector is broadcast come last. Of strides that only the run tells, those
+    of later dimensions count as the smaller ones.
     """
     strides = _strides(op)
     lanes = dict[int, tuple[float, int]]()
@@ -38,16 +38,16 @@ def fastest_first(op: Transfer, rank: int) -> list[int]:
 
 
 def lies_apart(op: Transfer, lane: int) -> bool:
-    """Whether elements along a lane are not side by side in memory."""
+    """Whether elements along a dimension are strided in memory."""
     along = op.map.results[lane]
     return isinstance(along, AffineDim) and _strides(op)[along.position] != 1
 
 
 def aligned_width(op: Transfer, width: int, lane: int) -> int:
-    """The most elements along a lane, up to `width`, that each row of a transfer begins with.
+    """How many elements along dimension `lane`, up to `width`, can be accessed at once.
 
-    They divide where rows begin; extents and numbers of which nothing is known divide nothing. What
-    is the same along the lane is read once, and what lies apart in memory one by one.
+    The address of each row has to be a multiple of them; where nothing is known of it, it is one
+    element. So it is where elements are strided, or are the same along the dimension.
     """
     type = op.base.type
     assert isinstance(type, MemRefType)
@@ -76,7 +76,7 @@ def _strides(op: Transfer) -> list[int | None]:
 
 
 def divisor(value: Value) -> int:
-    """A number that divides an index whatever it is; 0 where the index is 0."""
+    """The greatest known divisor of an index; 0 where the index is 0."""
     if (known := constant_int(value)) is not None:
         return known
     op = value.defining_op

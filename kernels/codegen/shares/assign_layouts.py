@@ -87,7 +87,7 @@ class AssignLayouts(
 
 @dataclass
 class _Kernel:
-    """The vectors of a kernel, in groups of those that have one layout."""
+    """The vectors of a kernel; those that must have the same layout form a class."""
 
     kernel: gpu.GPUFuncOp
     most: int
@@ -96,10 +96,10 @@ class _Kernel:
     _leader: dict[Value, Value] = field(default_factory=dict)
     _layouts: dict[Value, Layout] = field(default_factory=dict)
     _touching: dict[Value, list[Transfer]] = field(default_factory=dict)
-    """What reads or writes vectors of each group."""
+    """The transfers of the vectors of each class."""
 
     def assign(self) -> None:
-        """Choose the layouts, insert conversions, write all down."""
+        """Choose the layouts, insert conversions, and set the attributes."""
         _separate_constants(self.kernel)
         ops = [op for op in self.kernel.walk() if op is not self.kernel]
         for op in ops:
@@ -122,7 +122,7 @@ class _Kernel:
 
     @property
     def _in_step(self) -> int:
-        """Threads whose accesses are one."""
+        """How many threads access memory together."""
         return min(self.threads, max(gpu.subgroup_size(self.kernel), self.memory.together))
 
     # -- groups --------------------------------------------------------------------------------
@@ -139,7 +139,9 @@ class _Kernel:
         return value
 
     def _threads(self, ops: list[Operation]) -> int:
-        """What the kernel or its schedule says, else two elements of the largest vector each."""
+        """How many threads a group has: as the kernel or its schedule says, else one for every two
+        elements of the largest vector.
+        """
         if self.kernel.known_block_size is not None:
             return int(self.kernel.known_block_size[0])
         wanted = self.kernel.attributes.get(THREADS)
@@ -154,7 +156,7 @@ class _Kernel:
     # -- layouts -------------------------------------------------------------------------------
 
     def _seeds(self, ops: list[Operation]) -> Iterator[tuple[Value, Layout]]:
-        """Values with the layouts that they would like, the most important first."""
+        """Values with the layouts that suit them best, the most important first."""
         for op in ops:
             if isinstance(op, vector.Contract) and is_vector(op.results[0]):
                 shape = op.results[0].type.shape  # type: ignore[attr-defined]
@@ -182,7 +184,7 @@ class _Kernel:
                     yield value, self._rows(value)
 
     def _rows(self, value: Value, op: Transfer | None = None) -> Layout:
-        """Neighbours in memory to neighbouring threads."""
+        """The layout of a value in which neighbouring threads have neighbours in memory."""
         shape = value.type.shape  # type: ignore[attr-defined]
         rank = len(shape)
         fastest = list(reversed(range(rank))) if op is None else fastest_first(op, rank)
@@ -204,11 +206,10 @@ class _Kernel:
         return self._width(value) * self.memory.line_bytes // self.memory.vector_bytes
 
     def _accessed(self, op: Transfer, width: int, lane: int | None) -> int:
-        """How many elements along a lane a thread accesses at once, where neighbours' accesses are
-        one.
+        """How many elements along dimension `lane` a thread should access at once.
 
-        Elements that are not aligned, or not side by side, would be accessed one by one, those of
-        neighbours apart.
+        1 where they are not aligned or strided: they would be accessed one by one, and accesses of
+        neighbouring threads could not be combined.
         """
         if self._in_step == 1:
             return width
@@ -217,7 +218,7 @@ class _Kernel:
         return width if gpu.is_workgroup(op.base.type) else aligned_width(op, width, lane)
 
     def _shared_width(self, product: vector.Contract) -> int:
-        """How many elements of a product's rows threads access at once."""
+        """How many elements of a product's rows a thread accesses at once."""
         lhs, rhs, acc = (
             [e.position for e in m.map.results]  # type: ignore[attr-defined]
             for m in product.indexing_maps
@@ -232,7 +233,7 @@ class _Kernel:
         return width
 
     def _set(self, value: Value, layout: Layout, found: list[Link]) -> None:
-        """Give a group its layout, where it has none, and those that follow from it theirs."""
+        """Set the layout of a value's class, if it has none, and those that follow from it."""
         waiting = [(value, layout)]
         while waiting:
             value, layout = waiting.pop()
@@ -264,7 +265,7 @@ class _Kernel:
                 op.set_operand(link.number, new)
 
     def _convert_result(self, op: Operation, link: Link, made: Layout) -> None:
-        """The operation makes its result in a layout that is not that of its group."""
+        """Convert a result that the operation makes in another layout than that of its class."""
         result = op.results[link.number]
         twin = op.clone()
         block = op.parent
@@ -279,7 +280,7 @@ class _Kernel:
         op.erase()
 
     def _through_memory(self, at: Builder, value: Value, *layouts: Layout) -> Value:
-        """The vector, written in the first of two layouts and read in the second."""
+        """The vector, written to a buffer in one layout and read in another one."""
         self.conversions += 1
         type = value.type
         assert isinstance(type, VectorType)
@@ -295,7 +296,7 @@ class _Kernel:
 
 
 def _separate_constants(kernel: gpu.GPUFuncOp) -> None:
-    """Give each reader of a constant vector, or of a mask, its own: they cost nothing."""
+    """Give each user of a constant vector, or of a mask, one of its own: they cost nothing."""
     for op in list(kernel.walk()):
         if not _is_free(op) or not is_vector(op.results[0]):
             continue

@@ -12,7 +12,7 @@ from ...model.uniform import is_uniform
 from .slots import Spot, spot
 
 LATER_PIECE = "nn.later_piece"
-"""Of a write that is a piece of a vector's, until barriers are placed: other pieces went before."""
+"""Marks, until barriers are placed, a write of a vector's piece that is not its first one."""
 
 
 @dataclass
@@ -23,38 +23,38 @@ class _Pending:
     writes: set[Spot] = field(default_factory=set)
 
     def clash(self, op: Operation) -> bool:
-        """Whether an operation has to wait for what went before."""
+        """Whether an operation needs a barrier before it."""
         reads, writes = touched(op)
         return _meet(reads, self.writes) or _meet(writes, self.reads | self.writes)
 
     def note(self, op: Operation) -> None:
-        """What an operation touches."""
+        """Add what an operation reads and writes."""
         reads, writes = touched(op)
         self.reads |= reads
         self.writes |= writes
 
     def clear(self) -> None:
-        """A barrier."""
+        """Forget everything: there is a barrier."""
         self.reads.clear()
         self.writes.clear()
 
     def join(self, other: _Pending) -> None:
-        """What either way leaves."""
+        """Add what another branch has read and written."""
         self.reads |= other.reads
         self.writes |= other.writes
 
     def start_over(self, loop: Operation) -> None:
-        """Another iteration: what is numbered by the loop has another number now."""
+        """Go on with the next iteration of a loop, in which numbers of buffers may be others."""
         self.reads = {one.later(loop) for one in self.reads}
         self.writes = {one.later(loop) for one in self.writes}
 
     def copy(self) -> _Pending:
-        """As it is now."""
+        """A copy."""
         return _Pending(set(self.reads), set(self.writes))
 
 
 def place_barriers(kernel: gpu.GPUFuncOp) -> int:
-    """Put barriers into a kernel; how many."""
+    """Insert the barriers that a kernel needs. Returns how many there are."""
     before = sum(isinstance(op, gpu.Barrier) for op in kernel.walk())
     _block(kernel.body.blocks[0], _Pending())
     for op in kernel.walk():
@@ -97,7 +97,7 @@ def _block(block: Block, pending: _Pending) -> None:
 
 
 def _clashes_inside(op: Operation) -> bool:
-    """Whether parts of an operation have to wait for one another."""
+    """Whether an operation needs barriers within itself."""
     reads, writes = touched(op)
     return _meet(reads | writes, writes)
 

@@ -1,4 +1,4 @@
-"""Constants of which each thread has a share."""
+"""Constant vectors, for one thread: the elements of its share."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def step(shares: Shares, op: vector.Step, at: Builder) -> None:
 
 
 def _places(shares: Shares, along: Along, at: Builder) -> Value:
-    """Where the elements of a share are along a dimension."""
+    """The coordinates of a share's elements along a dimension."""
     row = VectorType((along.each,), index)
     if along.repeats == 1:
         places = at.insert(vector.Step(result=row)).results[0]
@@ -62,7 +62,7 @@ def _growing(
     type: VectorType,
     at: Builder,
 ) -> Value:
-    """Elements that grow evenly: the first one, and steps along each dimension."""
+    """The share of a constant whose elements are `first` plus a multiple of each coordinate."""
     element = type.element_type
     total = at.insert(arith.Constant.of(first, type)).result
     for d, (along, by) in enumerate(zip(layout.dims, steps, strict=True)):
@@ -82,9 +82,9 @@ def _growing(
 
 
 def _steps_of(table: DenseElements) -> tuple[int, tuple[int, ...]] | None:
-    """The first element of a vector of integers, and by how much they grow along each dimension.
+    """(first element, difference along each dimension) of a constant of integers.
 
-    None where they do not grow evenly.
+    None where the differences are not constant.
     """
     values = table.to_numpy()
     if values.dtype.kind not in "iu" or values.dtype.itemsize == 1 or not values.size:
@@ -105,7 +105,7 @@ def _steps_of(table: DenseElements) -> tuple[int, tuple[int, ...]] | None:
 def _chosen(
     shares: Shares, value: DenseElements, layout: Layout, type: VectorType, at: Builder
 ) -> Value:
-    """Elements of any kind: each bit of the thread's number chooses one of two tables."""
+    """The share of any constant: each bit of the thread's number selects one of two halves."""
     table = value.to_numpy()
     tables: dict[bytes, Value] = {}
 

@@ -11,7 +11,7 @@ from ....ir.passes import Pass, PassContext
 from .barriers import place_barriers
 from .layouts import LAYOUT, Layout, is_count_of_threads, is_layout_of, layouts_of
 from .links import is_vector, links, obstacle, together
-from .rules import deal
+from .rules import distribute
 from .shares import Shares
 from .workgroup_memory import move_to_group
 
@@ -58,7 +58,7 @@ class DistributeTiles(
             if any(obstacle(inner) for inner in kernel.walk()):
                 continue
             _check_layouts(kernel, size[0])
-            Shares(kernel, deal).distribute()
+            Shares(kernel, distribute).distribute()
             move_to_group(kernel)
             if size[0] > 1:
                 context.statistic("barriers", place_barriers(kernel))

@@ -51,12 +51,12 @@ class Along:
 
     @property
     def tile(self) -> int:
-        """How far a thread's elements are from where they repeat."""
+        """The distance between two repeats of a thread's elements."""
         return self.run * self.threads
 
     @property
     def bits(self) -> int:
-        """The bits of a thread's number that say which of the threads along it one is."""
+        """The bits of a thread's number that select its place along the dimension."""
         return (self.threads - 1) * self.stride
 
     def place(self, i: int) -> int:
@@ -66,55 +66,55 @@ class Along:
 
 @dataclass(frozen=True)
 class Layout:
-    """Who has which elements of a vector, dimension by dimension."""
+    """Which thread has which elements of a vector, by dimension."""
 
     dims: tuple[Along, ...]
 
     @property
     def share(self) -> tuple[int, ...]:
-        """The shape of what one thread has."""
+        """The shape of a thread's share."""
         return tuple(along.each for along in self.dims)
 
     @property
     def runs(self) -> tuple[int, ...]:
-        """The shape of a piece: of a share's elements that follow one another in the vector."""
+        """The shape of a piece, the elements of a share that are contiguous in the vector."""
         return tuple(along.run for along in self.dims)
 
     @property
     def bits(self) -> int:
-        """The bits of a thread's number that make a difference."""
+        """The bits of a thread's number that its share depends on."""
         return sum(along.bits for along in self.dims)
 
     def along(self, dims: Sequence[int]) -> Layout:
-        """Of these dimensions alone, in this order."""
+        """The layout of these dimensions alone, in this order."""
         return Layout(tuple(self.dims[d] for d in dims))
 
     def pieces(self) -> Iterator[tuple[int, ...]]:
-        """Where in a share its pieces begin."""
+        """The index of each piece's first element in a share."""
         return product(*(range(0, along.each, along.run) for along in self.dims))
 
     def places(self, piece: Sequence[int]) -> tuple[int, ...]:
-        """How far in the vector a piece is from the share's first one."""
+        """The distance of a piece from the share's first element, within the vector."""
         return tuple(along.place(i) for along, i in zip(self.dims, piece, strict=True))
 
     def covers(self, shape: Sequence[int]) -> bool:
-        """Whether nobody has anything beyond the vector."""
+        """Whether no thread has elements beyond the end of a vector of this shape."""
         return all(a.each * a.threads == n for a, n in zip(self.dims, shape, strict=True))
 
     def attribute(self) -> ArrayAttr:
-        """As an attribute."""
+        """The layout as an attribute, see `LAYOUT`."""
         return ArrayAttr(
             tuple(DenseArrayAttr(i64, (a.run, a.threads, a.stride, a.repeats)) for a in self.dims)
         )
 
     @staticmethod
     def of(attribute: ArrayAttr) -> Layout:
-        """From an attribute."""
+        """The layout that an attribute says."""
         return Layout(tuple(Along(*a.values) for a in attribute.elements))  # type: ignore[attr-defined]
 
 
 def is_count_of_threads(size: Sequence[int]) -> bool:
-    """Whether groups of this size along x, y and z can be dealt to: a power of two along x."""
+    """Whether layouts can distribute vectors over groups of this size: a power of two along x."""
     along_x, *others = size
     return along_x > 0 and power_below(along_x) == along_x and all(n == 1 for n in others)
 
@@ -156,7 +156,7 @@ def share_type(type: VectorType, layout: Layout) -> VectorType:
 
 
 def spread(extent: int, threads: int, stride: int, run: int) -> Along:
-    """A dimension over threads in runs, repeated as often as it takes; whole in one thread."""
+    """A dimension in runs over threads, repeated as often as needed; one thread has all of it."""
     return (
         Along(extent)
         if threads == 1
@@ -172,11 +172,11 @@ def in_rows(
     line: int,
     in_turns: bool = False,
 ) -> Layout:
-    """Neighbours in memory to neighbouring threads, which so access whole lines together.
+    """The layout in which neighbouring threads have neighbours in memory, to access whole lines.
 
-    `fastest` has the dimensions from the one whose elements lie next to each other on. `width`
-    elements are what one thread accesses at once, where threads suffice, and `line` what memory
-    moves at once. Where threads take rows `in_turns`, no two of one thread follow one another.
+    `fastest` has the dimensions in the order of their strides, the contiguous one first. A thread
+    accesses `width` elements at once, where there are enough threads; memory moves `line` elements
+    at once. With `in_turns`, no thread has two rows that follow one another.
     """
     dims = [Along(extent) for extent in shape]
     stride, row = 1, 1
@@ -198,10 +198,11 @@ def in_rows(
 
 
 def _threads_along(runs: int, left: int, others: int, least: int, whole: bool) -> int:
-    """As many threads as have a run; fewer where these deal it out evenly and none is left idle.
+    """How many of `left` threads a dimension of `runs` runs is distributed over.
 
-    `others` can be used along other dimensions, and `least` are wanted in any case. A row that is
-    `whole` goes on with the next one's first threads, and some may have nothing of it.
+    As many as there are runs, or fewer if each then has equally many and no thread is idle:
+    `others` threads can be used along other dimensions, and at least `least` are wanted. With
+    `whole`, some threads may have no run, so that the next row begins with the next thread.
     """
     even, most = min(left, runs & -runs), power_above(runs) if whole else power_below(runs)
     most = min(left, most)
@@ -209,18 +210,17 @@ def _threads_along(runs: int, left: int, others: int, least: int, whole: bool) -
 
 
 def balanced(shape: Sequence[int], threads: int, width: int, line: int = 1) -> Layout:
-    """Shares that are as long as they are wide: of products, whose operands are then shortest.
+    """The layout of a product, with nearly square shares, which need the fewest operands.
 
-    Along the last dimension a share is in runs of `width` elements, so that neighbours access what
-    lies side by side, and enough of them for a `line` of memory; along others neighbours have rows
-    that follow one another, which lie in different banks where rows are an odd number of accesses
-    long.
+    Along the last dimension, neighbouring threads have adjacent runs of `width` elements, at least
+    enough of them to fill a `line` of memory. Along others, neighbouring threads have adjacent
+    rows; these lie in different banks if a row is an odd number of accesses long.
     """
     first, most = 1, min(threads, power_above(max(1, shape[-1]))) if shape else 1
-    counts = _as_long_as_wide(shape, threads, first)
+    counts = square_parts(shape, threads, first)
     while first < most and _side_by_side(shape[-1], counts[-1], width) < min(line, shape[-1]):
         first *= 2
-        counts = _as_long_as_wide(shape, threads, first)
+        counts = square_parts(shape, threads, first)
     dims = []
     stride = 1
     for d in reversed(range(len(shape))):
@@ -231,12 +231,14 @@ def balanced(shape: Sequence[int], threads: int, width: int, line: int = 1) -> L
     return Layout(tuple(reversed(dims)))
 
 
-def _as_long_as_wide(shape: Sequence[int], threads: int, first: int) -> list[int]:
-    """The threads along each dimension, `first` of them along the last one at least."""
-    counts = [1] * len(shape)
-    counts[-1:] = [first] if shape else []
-    while prod(counts) < threads:
-        each = [-(-extent // count) for extent, count in zip(shape, counts, strict=True)]
+def square_parts(extents: Sequence[int], threads: int, last: int = 1) -> list[int]:
+    """How many threads divide each dimension so that parts are nearly square, at least `last` the
+    last one.
+    """
+    counts = [1] * len(extents)
+    counts[-1:] = [last] if extents else []
+    while extents and prod(counts) < threads:
+        each = [-(-extent // count) for extent, count in zip(extents, counts, strict=True)]
         longest = each.index(max(each))
         if each[longest] == 1:
             break
@@ -245,7 +247,7 @@ def _as_long_as_wide(shape: Sequence[int], threads: int, first: int) -> list[int
 
 
 def _side_by_side(extent: int, threads: int, width: int) -> int:
-    """How many elements threads along a dimension have side by side."""
+    """How many adjacent elements along a dimension all threads access at once."""
     return threads * gcd(-(-extent // threads), width)
 
 

@@ -1,4 +1,4 @@
-"""How the layouts of an operation's operands and results hang together."""
+"""How the layouts of an operation's operands and results depend on each other."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from .layouts import Along, Layout
 
 
 def is_vector(value: Value) -> bool:
-    """Whether threads have shares of it."""
+    """Whether a value is a vector, of which threads have shares."""
     return isinstance(value.type, VectorType) and value.type.rank > 0
 
 
 def is_elementwise(op: Operation) -> bool:
-    """Whether each element of its vectors is made of those at the same place."""
+    """Whether an operation computes each element of its results from the elements at its index."""
     dialect = op.name.partition(".")[0]
     if dialect not in ("arith", "math") and not isinstance(op, vector.Fma):
         return False
@@ -30,7 +30,7 @@ def is_elementwise(op: Operation) -> bool:
 
 
 def together(op: Operation) -> Iterator[list[Value]]:
-    """The values of an operation that have one layout."""
+    """The sets of an operation's values that must have the same layout."""
     match op:
         case scf.For():
             for i, result in enumerate(op.results):
@@ -55,12 +55,10 @@ def together(op: Operation) -> Iterator[list[Value]]:
 
 @dataclass(frozen=True)
 class Link:
-    """A vector that an operation reads or makes, and how its layout follows from another value's.
+    """How the layout of an operand or a result (`number`) of an operation follows from another's.
 
-    It is operand `number` of the operation, or result `number`.
-
-    The dimensions of `value` are those of `like` that `dims` names, or where it has None, are
-    whole in each thread.
+    Dimension i of `value` is distributed as dimension `dims[i]` of `like`; where that is None, each
+    thread has all of it.
     """
 
     value: Value
@@ -81,7 +79,7 @@ class Link:
 
 
 def links(op: Operation) -> Iterator[Link]:
-    """What the layouts of an operation's operands follow from: its result's, or one another's."""
+    """How the layouts of an operation's values follow from those of others of its values."""
     match op:
         case vector.Broadcast() if is_vector(op.source):
             source, result = op.source.type.shape, op.vector.type.shape
@@ -132,7 +130,7 @@ _DEALT = (
 
 
 def obstacle(op: Operation) -> str | None:
-    """Why an operation cannot be dealt out over threads, or None."""
+    """Why an operation cannot be distributed over threads; None where it can."""
     if isinstance(op, scf.Parallel):
         return f"a '{op.name}' op within a group"
     if isinstance(op, memref.Alloca) and op.operands:

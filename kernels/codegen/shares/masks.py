@@ -1,4 +1,4 @@
-"""Masks of shares: what of them is before sizes, and within the vector."""
+"""Masks of shares: which of their elements are before bounds, and within the vector."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Piece = tuple[int, ...]
 
 
 def mask(shares: Shares, op: Any, at: Builder) -> None:
-    """The share of a mask that says how many elements it lets through along each dimension."""
+    """The share of a `vector.create_mask` or `vector.constant_mask`."""
     (layout,), (type,) = layouts_of(op), shares.result_types(op)
     assert layout is not None
     if isinstance(op, vector.CreateMask):
@@ -37,7 +37,7 @@ def _bounded_share(
 def _bounded(
     shares: Shares, layout: Layout, piece: Piece, sizes: Sequence[Value], at: Builder
 ) -> Value:
-    """The mask of a piece's elements that are before the sizes, counted in the whole vector."""
+    """The mask of a piece's elements whose index in the whole vector is below the sizes."""
     left = []
     for along, size, away in zip(layout.dims, sizes, layout.places(piece), strict=True):
         for begin in (shares.offset(along), shares.number(away) if away else None):
@@ -50,7 +50,7 @@ def _bounded(
 def within(
     shares: Shares, layout: Layout, shape: Sequence[int], mask: Value | None, at: Builder
 ) -> Value | None:
-    """The mask of a share without what lies beyond the vector; None where it has all."""
+    """The mask without elements beyond the end of the vector; None where nothing is masked."""
     if layout.covers(shape):
         return mask
     sizes = [shares.number(n) for n in shape]
@@ -66,7 +66,7 @@ def piece_within(
     mask: Value | None,
     at: Builder,
 ) -> Value | None:
-    """The same of a piece."""
+    """As `within`, for one piece of a share."""
     part = shares.piece(mask, layout, piece, at) if mask is not None else None
     ends = [
         away + along.tile for along, away in zip(layout.dims, layout.places(piece), strict=True)

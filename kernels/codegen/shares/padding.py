@@ -1,4 +1,4 @@
-"""Rows of workgroup memory are longer so that threads that step together want other banks."""
+"""Rows of workgroup memory become longer, so that threads that step together use other banks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ....ir.affine import AffineConstant, AffineDim
 from ....ir.builder import Builder
 from ....ir.core import Operation, Value
 from ....ir.lazy import np
-from ....ir.types import MemRefType
+from ....ir.types import MemRefType, row_major_strides
 from ...model.transactions import DeviceMemory
 from ...model.trips import trips
 from .layouts import Layout
@@ -24,10 +24,10 @@ def padding_of_rows(
     threads: int,
     memory: DeviceMemory,
 ) -> int:
-    """How many elements more rows of a buffer need, in which vectors have these layouts.
+    """How many elements longer rows of a buffer should be, whose vectors have these layouts.
 
-    None, a bank's word, or once or twice what a thread accesses at once: the first with the
-    fewest turns.
+    Nothing, the word of a bank, or once or twice what a thread accesses at once: whichever needs
+    the fewest turns, the smallest of equal ones.
     """
     each = [tuple(int(e == d) for e in range(len(shape))) for d in range(len(shape))]
     whole = [(layout, shape, each, 1) for layout in layouts]
@@ -41,7 +41,7 @@ def pad_buffers(
     threads: int,
     memory: DeviceMemory,
 ) -> None:
-    """Make rows of a group's buffers longer where vectors are then accessed in fewer turns."""
+    """Make rows of a group's buffers longer where accesses then take fewer turns of the banks."""
     for buffer in kernel.workgroup_buffers:
         type = buffer.type
         assert isinstance(type, MemRefType)
@@ -64,16 +64,16 @@ def pad_buffers(
             continue
         buffer.type = MemRefType(tuple(best), type.element_type, None, type.memory_space)
         for view in views:
-            view.move(_strides_of(best))
+            view.move(row_major_strides(best))
 
 
 Digits = tuple[int, ...]
-"""A distance in a buffer as steps along each of its dimensions."""
+"""A distance in a buffer as the number of steps along each of its dimensions."""
 
 
 @dataclass(frozen=True)
 class _View:
-    """What accesses a buffer: a transfer itself, or those of a view that keeps within its rows."""
+    """How a buffer is accessed: by a transfer, or those of a view that stays in its rows."""
 
     op: Operation
     start: Digits
@@ -82,13 +82,13 @@ class _View:
 
     @property
     def users(self) -> list[Operation]:
-        """The transfers."""
+        """The transfers that access the view."""
         if isinstance(self.op, memref.ReinterpretCast):
             return [user for user, _ in self.op.result.uses]
         return [self.op]
 
     def move(self, strides: Sequence[int]) -> None:
-        """Let a view find its elements in a buffer of other strides."""
+        """Replace the view by one of a buffer with these strides."""
         op = self.op
         if not isinstance(op, memref.ReinterpretCast):
             return
@@ -102,7 +102,7 @@ class _View:
 
 
 def _view_of(op: Operation, shape: Sequence[int]) -> _View | None:
-    """How an operation sees a buffer of this shape; None where rows have to follow one another."""
+    """How an operation accesses a buffer of this shape; None where its rows must be contiguous."""
     rank = len(shape)
     if _is_plain(op):
         steps = [tuple(int(e == d) for e in range(rank)) for d in range(rank)]
@@ -126,9 +126,9 @@ def _view_of(op: Operation, shape: Sequence[int]) -> _View | None:
 
 
 def _digits(distance: int, shape: Sequence[int]) -> Digits:
-    """A distance as steps along the dimensions of a buffer, as few as possible."""
+    """A distance as steps along the dimensions of a buffer, outer dimensions first."""
     found = []
-    for stride in _strides_of(shape):
+    for stride in row_major_strides(shape):
         found.append(distance // stride)
         distance %= stride
     return tuple(found)
@@ -136,10 +136,6 @@ def _digits(distance: int, shape: Sequence[int]) -> Digits:
 
 def _distance(digits: Digits, strides: Sequence[int]) -> int:
     return sum(digit * stride for digit, stride in zip(digits, strides, strict=True))
-
-
-def _strides_of(shape: Sequence[int]) -> list[int]:
-    return [prod(shape[d + 1 :]) for d in range(len(shape))]
 
 
 def _is_plain(op: Operation) -> bool:
@@ -167,7 +163,7 @@ def _access(
 
 
 def _longer(shape: Sequence[int], dim: int, size: int, memory: DeviceMemory) -> list[list[int]]:
-    """The shape of a buffer, and with rows that are longer along a dimension."""
+    """The shapes to consider: as it is, and with a longer dimension `dim`."""
     found = [list(shape)]
     longer = memory.bank_bytes, memory.vector_bytes, 2 * memory.vector_bytes
     for bytes in longer if shape[dim] > 1 else ():
@@ -182,10 +178,10 @@ def _best_shape(
     threads: int,
     memory: DeviceMemory,
 ) -> Sequence[int]:
-    """The shape with the fewest turns, and of equal ones the smallest."""
+    """The shape for which accesses take the fewest turns; of equal ones the smallest."""
 
     def cost(rows: Sequence[int]) -> tuple[int, int]:
-        strides = _strides_of(rows)
+        strides = row_major_strides(rows)
         turns = sum(
             often
             * _turns(layout, whole, [_distance(d, strides) for d in along], size, threads, memory)
@@ -204,7 +200,7 @@ def _turns(
     threads: int,
     memory: DeviceMemory,
 ) -> int:
-    """The turns of the banks that threads which step together take to access a vector."""
+    """How many turns of the banks it takes until threads that step together have a vector."""
     rank, thread = len(shape), np.arange(threads)
     fastest = next((d for d, stride in enumerate(strides) if stride == 1), None)
     turns = 0

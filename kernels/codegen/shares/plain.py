@@ -1,15 +1,14 @@
-"""What layouts need not know of, as what they do: rows as transfers, parallel loops as loops."""
+"""Operations that layouts do not know become others: loads transfers, parallel loops plain ones."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
 from ....dialects import arith, gpu, memref, scf, ub, vector
 from ....dialects.arith import Constant
 from ....ir.builder import Builder
 from ....ir.core import IRMapping, Operation, Value
-from ....ir.types import MemRefType, VectorType
+from ....ir.types import MemRefType, VectorType, row_major_strides
 
 
 def make_plain(kernel: gpu.GPUFuncOp) -> None:
@@ -47,7 +46,7 @@ def through_memory(
 ) -> Value:
     """A vector in another layout or shape: written to a buffer of the group, and read again.
 
-    Rows of the buffer have so many elements more.
+    Rows of the buffer are `padding` elements longer.
     """
     element = value.type.element_type  # type: ignore[attr-defined]
     *outer, last = value.type.shape  # type: ignore[attr-defined]
@@ -57,7 +56,7 @@ def through_memory(
     zero = at.insert(Constant.index(0)).result
     at.insert(vector.TransferWrite.of(value, buffer, [zero] * memory.rank))
     if tuple(shape) != (*outer, last):
-        strides = [prod(shape[d + 1 :]) for d in range(len(shape))]
+        strides = row_major_strides(shape)
         buffer = at.insert(memref.ReinterpretCast.of(buffer, 0, shape, strides)).results[0]
     beyond = at.insert(Constant.of(0, element)).result
     type = VectorType(tuple(shape), element)
@@ -65,7 +64,7 @@ def through_memory(
 
 
 def _keeps_dimensions(op: vector.ShapeCast) -> bool:
-    """Whether a cast only adds or drops dimensions of one element."""
+    """Whether a cast only adds or drops dimensions of extent 1."""
     source, result = (
         [extent for extent in type.shape if extent > 1] for type in (op.source.type, op.result.type)
     )
@@ -80,7 +79,7 @@ def _replace(op: Operation, new: Operation) -> None:
 
 
 def _as_loops(loop: scf.Parallel) -> None:
-    """A parallel loop as loops in one another."""
+    """Replace a parallel loop by nested loops."""
     rank = len(loop.body_block.args)
     at = Builder.before_op(loop)
     mapping = IRMapping()

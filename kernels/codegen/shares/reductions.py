@@ -17,7 +17,7 @@ from .shares import Shares
 
 
 def reduction(shares: Shares, op: vector.MultiReduction, at: Builder) -> None:
-    """Reduce a share, then what the threads have that cover the reduced dimensions."""
+    """Reduce a share, then combine those of the threads along the reduced dimensions."""
     source, layout = shares.of(op.source), shares.layout(op.source)
     shape, dims = op.source.type.shape, list(op.reduction_dims)
     element, kind = op.source.type.element_type, op.kind
@@ -39,7 +39,7 @@ def reduction(shares: Shares, op: vector.MultiReduction, at: Builder) -> None:
 
 
 def _over_threads(shares: Shares, value: Value, bits: int, kind: str, at: Builder) -> Value:
-    """The values of all threads that differ in these bits, combined, in each of them."""
+    """Combine the values of all threads that differ in these bits; each gets the result."""
     near = bits & (shares.subgroup - 1)
     if near:
         value = _over_subgroup(shares, value, near, kind, at)
@@ -68,7 +68,7 @@ def _over_subgroup(shares: Shares, value: Value, bits: int, kind: str, at: Build
 
 
 def _over_group(shares: Shares, value: Value, bits: int, kind: str, at: Builder) -> Value:
-    """By way of a buffer in which each thread has a row."""
+    """As `_over_threads`, through a buffer in which each thread has a row."""
     type = value.type
     element = getattr(type, "element_type", type)
     shape = type.shape if isinstance(type, VectorType) else ()
@@ -101,7 +101,7 @@ def _over_group(shares: Shares, value: Value, bits: int, kind: str, at: Builder)
 
 
 def subsets(bits: int) -> Iterator[int]:
-    """All numbers that have no other bits, in order."""
+    """All numbers whose set bits are among `bits`, in ascending order."""
     number = 0
     while True:
         yield number

@@ -1,4 +1,4 @@
-"""How each operation without regions is written for one thread."""
+"""The rules by which operations without regions are rewritten for one thread."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .reductions import reduction
 from .shares import Rule, Shares
 
 
-def deal(shares: Shares, op: Operation, at: Builder) -> None:
-    """Write an operation without regions for one thread."""
+def distribute(shares: Shares, op: Operation, at: Builder) -> None:
+    """Rewrite an operation without regions for one thread."""
     rule = _RULES.get(type(op))
     touched = [v for v in (*op.operands, *op.results) if is_vector(v)]
     if rule is not None and touched:
@@ -37,7 +37,7 @@ def deal(shares: Shares, op: Operation, at: Builder) -> None:
 
 
 def _guarded(shares: Shares, bits: int, at: Builder, loc: Any) -> Builder:
-    """Where operations go that one of the threads with the same elements carries out."""
+    """A builder for operations that only one of the threads with the same elements executes."""
     condition = shares.is_first_of(bits)
     if condition is None:
         return at
@@ -49,7 +49,7 @@ def _guarded(shares: Shares, bits: int, at: Builder, loc: Any) -> Builder:
 
 
 def _alone(shares: Shares, op: Operation, at: Builder) -> None:
-    """What all threads would do alike to memory, one does."""
+    """Let one thread do what all threads would do to memory alike."""
     inside = at if op.results else _guarded(shares, 0, at, op.loc)
     shares.put(op, inside, op.result_types)
 
@@ -59,7 +59,7 @@ def _same(shares: Shares, op: Operation, at: Builder) -> None:
 
 
 def _transfer(shares: Shares, op: Any, at: Builder) -> None:
-    """A read or a write of each piece of a share."""
+    """Read or write each piece of a share."""
     reads = isinstance(op, vector.TransferRead)
     held = op.results[0] if reads else op.valueToStore
     layout = layouts_of(op)[0] if reads else shares.layout(held)
@@ -104,7 +104,7 @@ def _plus(value: Value, more: Value | None, at: Builder) -> Value:
 
 
 def _by_values(shares: Shares, op: Any, at: Builder) -> None:
-    """Gathers and scatters: elements at places that are values."""
+    """Rewrite gathers and scatters, whose places are values."""
     layout = layouts_of(op)[0] if op.results else shares.layout(op.valueToStore)
     assert layout is not None
     mask = shares.of(op.mask)

@@ -1,4 +1,4 @@
-"""A kernel written anew for one thread: its share of each vector, in place of the vector."""
+"""A kernel rewritten for one thread, which has its share of each vector in place of the vector."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ Rule = Callable[["Shares", Any, Builder], None]
 
 
 class Shares:
-    """What each value of a kernel is for one thread.
+    """What stands for each value of a kernel in the code of one thread.
 
-    Everything that depends on the thread alone is computed once, at the start of the kernel. `deal`
-    is the rule for operations without regions.
+    Everything that depends on the thread alone is computed once, at the start of the kernel. `rule`
+    rewrites operations without regions.
     """
 
-    def __init__(self, kernel: gpu.GPUFuncOp, deal: Rule) -> None:
+    def __init__(self, kernel: gpu.GPUFuncOp, rule: Rule) -> None:
         assert kernel.known_block_size is not None
         self.kernel = kernel
-        self._deal = deal
+        self._rule = rule
         self.threads = int(kernel.known_block_size[0])
         self.subgroup = min(gpu.subgroup_size(kernel), self.threads)
         self.mapping = IRMapping()
@@ -37,7 +37,7 @@ class Shares:
         self._pieces: dict[Value, Mapping[tuple[int, ...], Value]] = {}
 
     def distribute(self) -> None:
-        """Replace the kernel's body by that of a thread."""
+        """Replace the kernel's body by the code of one thread."""
         old = self.kernel.body.blocks[0]
         new = Block([arg.type for arg in old.args])
         for before, after in zip(old.args, new.args, strict=True):
@@ -61,7 +61,7 @@ class Shares:
             elif op.regions:
                 self._structured(op, at)
             else:
-                self._deal(self, op, at)
+                self._rule(self, op, at)
 
     def _structured(self, op: Operation, at: Builder) -> None:
         layouts = layouts_of(op)
@@ -98,18 +98,18 @@ class Shares:
         return self.layouts[value]
 
     def of(self, value: Value) -> Value:
-        """What the thread has of a value."""
+        """The share that stands for a value."""
         return self.mapping[value]
 
     def set(self, value: Value, share: Value) -> None:
-        """Say what the thread has of a value."""
+        """Set the share that stands for a value."""
         self.mapping[value] = share
         share.name_hint = share.name_hint or value.name_hint
 
     def put(
         self, op: Operation, at: Builder, types: Sequence[Any], regions: Sequence[Region] = ()
     ) -> Operation:
-        """The operation on shares."""
+        """Insert the operation with shares as operands."""
         attributes = {k: v for k, v in op.attributes.items() if k != LAYOUT}
         operands = [self.of(v) for v in op.operands]
         made = op.create(operands, types, attributes, op.properties, regions, [], op.loc)
@@ -121,11 +121,11 @@ class Shares:
         return made
 
     def result_types(self, op: Operation) -> list[Any]:
-        """The types of what the thread has of an operation's results."""
+        """The types of the shares of an operation's results."""
         return [self._type(v, layout) for v, layout in zip(op.results, layouts_of(op), strict=True)]
 
     def piece(self, share: Value, layout: Layout, place: tuple[int, ...], at: Builder) -> Value:
-        """A piece of what the thread has of a vector: elements that follow one another."""
+        """One piece of a share: elements that are contiguous in the whole vector."""
         if layout.runs == layout.share:
             return share
         if share in self._pieces:
@@ -133,7 +133,7 @@ class Shares:
         return at.insert(vector.ExtractStridedSlice.of(share, place, layout.runs)).results[0]
 
     def join(self, pieces: Mapping[tuple[int, ...], Value], type: VectorType, at: Builder) -> Value:
-        """The share that consists of pieces, from where each begins in it."""
+        """The share that consists of these pieces, given by their first index in it."""
         if len(pieces) == 1:
             return next(iter(pieces.values()))
         share = at.insert(arith.Constant.of(0, type)).result
@@ -164,7 +164,7 @@ class Shares:
         return self._at_start(arith.CmpI("ne", self._bits(bit, 2), self.number(0)))
 
     def _bits(self, stride: int, count: int) -> Value:
-        """`count` values of the thread's number, from a stride on."""
+        """The place of the thread among `count`, whose numbers differ by `stride`."""
         value = self.thread
         if stride > 1:
             value = self._at_start(arith.DivUI(value, self.number(stride)))
@@ -181,7 +181,7 @@ class Shares:
         return op.results[0]
 
     def is_first_of(self, bits: int) -> Value | None:
-        """Whether the thread is the first of those that differ in other bits; None for all."""
+        """Whether the thread's number has none of the other bits; None where no number has."""
         condition: Value | None = None
         for stride, count in runs(self.threads - 1 & ~bits):
             place = self._bits(stride, count)
@@ -190,13 +190,13 @@ class Shares:
         return condition
 
     def buffer(self, type: MemRefType) -> Value:
-        """A buffer of the group for what passes between its threads."""
+        """A buffer of the group through which its threads exchange values."""
         if type not in self._buffers:
             self._buffers[type] = self._at_start(memref.Alloca([], [], memref=type))
         return self._buffers[type]
 
     def without(self, bits: int) -> Value:
-        """The thread's number with bits cleared."""
+        """The thread's number with these bits cleared."""
         value = self.thread
         for stride, count in runs(bits):
             place = self._bits(stride, count)
@@ -207,7 +207,7 @@ class Shares:
 
 
 def runs(bits: int) -> Iterator[tuple[int, int]]:
-    """The runs of adjacent bits in a number: the lowest bit's value, and 2 to their count."""
+    """(value of the lowest bit, 2 to the number of bits) of each run of adjacent bits."""
     at = 1
     while at <= bits:
         if bits & at:

@@ -1,10 +1,11 @@
-"""Which of several buffers in one, along its first dimension, an operation touches.
+"""Which slot of a buffer, along its first dimension, an operation touches.
 
     %slot = arith.remui %k, %c2             slot k % 2
     %one = arith.addi %k, %c1
     %next = arith.remui %one, %c2           slot (k + 1) % 2, another one
 
-Only where all threads of a group have the same number: else one's slot may be another's next one.
+This needs a number that all threads of a group have alike: else the slot of one thread may be the
+next slot of another one.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ...model.uniform import is_uniform
 
 @dataclass(frozen=True)
 class Spot:
-    """A buffer, or the one in it at `(base + offset) % count`; without a base, at `offset`.
+    """Slot `(base + offset) % count` of a buffer, or slot `offset` where there is no base.
 
     With a count of 0 it is the whole buffer.
     """
@@ -31,7 +32,7 @@ class Spot:
     count: int = 0
 
     def meets(self, other: Spot) -> bool:
-        """Whether two operations may touch the same elements, in one iteration of all loops."""
+        """Whether two spots may share elements, in one iteration of all loops."""
         if self.buffer is not other.buffer:
             return False
         if not self.count or not other.count:
@@ -41,7 +42,7 @@ class Spot:
         return (self.offset - other.offset) % self.count == 0
 
     def later(self, loop: Operation) -> Spot:
-        """What it is to another iteration of a loop, in which a base has another value."""
+        """The spot as the loop's next iteration sees it, when the base may have changed."""
         if self.base is None:
             return self
         op = self.base.defining_op or self.base.owner.parent_op  # type: ignore[attr-defined]
@@ -50,7 +51,7 @@ class Spot:
 
 
 def spot(op: Operation, buffer: Value) -> Spot:
-    """The part of a buffer that an operation touches which has the buffer as an operand."""
+    """The part of a buffer, an operand of `op`, that the operation touches."""
     base = memref.base_buffer(buffer)
     at = _first_index(op) if base is buffer else None
     if at is None:
@@ -71,7 +72,7 @@ def spot(op: Operation, buffer: Value) -> Spot:
 
 
 def _first_index(op: Operation) -> Value | None:
-    """The first subscript, if the operation touches nothing at another one."""
+    """The first subscript, if all elements that the operation touches have it."""
     match op:
         case vector.TransferRead() | vector.TransferWrite():
             if any(isinstance(e, AffineDim) and e.position == 0 for e in op.map.results):

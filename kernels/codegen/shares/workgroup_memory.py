@@ -35,7 +35,7 @@ def move_to_group(kernel: gpu.GPUFuncOp, which: Callable[[Operation], bool] | No
 
 
 def _retype(buffer: Value) -> None:
-    """Say of views of a buffer in which memory it lies."""
+    """Set the memory space of a buffer's views to its own."""
     for user, _ in list(buffer.uses):
         if not user.has_trait(memref.ViewLike):
             continue

@@ -21,7 +21,7 @@ from .places import Place, Position
 
 @dataclass
 class Accumulator:
-    """The results of an output's tile: along its place's axes, and those of partial results."""
+    """The results of one output's tile, a vector along its axes and those of partial results."""
 
     number: int
     place: Place
@@ -31,7 +31,7 @@ class Accumulator:
 
 
 class Accumulation:
-    """All accumulators of a stage, from where its accumulating loop starts to where it ends."""
+    """All accumulators of a stage, while its accumulating loop runs."""
 
     def __init__(
         self, stage: Stage, code: Code, memory: Memory, bodies: Bodies, chains: int = 1
@@ -64,7 +64,7 @@ class Accumulation:
                     self.table[number, place.key, chain] = held
 
     def _initial(self, number: int, place: Place) -> Tiled:
-        """What a result starts with: what it holds, or nothing where it is a partial one."""
+        """What results start with: the output's content or, of partial sums, the identity."""
         if place.access not in self.memory.coordinates.plan.factored:
             return self.memory.take(place)
         kind, element = self.stage.combiners[number], place.access.element_type
@@ -76,7 +76,7 @@ class Accumulation:
         return Tiled(self.code.splat_number(start, type), place.axes)
 
     def _start(self, number: int, initial: Tiled, is_partial: bool, along: Sequence[Axis]) -> Value:
-        """The initial value of a partial result, or of the only one."""
+        """The initial value of an accumulator; a partial result starts with the identity."""
         kind = self.stage.combiners[number]
         if not is_partial or kind is None or kind in IDEMPOTENT:
             return self.bodies.spread(initial, along)
@@ -91,7 +91,7 @@ class Accumulation:
         return Tiled(held.value, held.axes)
 
     def set(self, number: int, place: Place, new: Tiled, axes: Sequence[Axis]) -> None:
-        """New results; where not all partial ones take part, the others stay as they are."""
+        """Set the results; partial ones that do not take part in this step stay as they are."""
         held = self.table[number, place.key, self.chain]
         value = self.bodies.spread(new, held.axes)
         now = [next((a for a in axes if a == b), b) for b in held.axes]
@@ -104,7 +104,7 @@ class Accumulation:
         held.value = value
 
     def values(self) -> list[Value]:
-        """All results, in a fixed order: what loops carry."""
+        """All results in a fixed order, for loops to carry."""
         return [held.value for held in self.table.values()]
 
     def replace(self, values: Iterator[Value]) -> None:
@@ -113,7 +113,7 @@ class Accumulation:
             held.value = next(values)
 
     def end(self) -> None:
-        """Combine the partial results and leave them as the outputs' content."""
+        """Combine the partial results, and make them the content of the outputs."""
         for (number, key, chain), held in self.table.items():
             if chain:
                 continue
@@ -127,7 +127,7 @@ class Accumulation:
             self.memory.store(held.place, value)
 
     def _combine(self, kind: str, held: Accumulator) -> Value:
-        """Partial copies in pairs, then across lanes, then with the initial value."""
+        """Combine partial results: copies in pairs, then lanes, then the initial value."""
         value, axes = held.value, held.axes
         if self.memory.grouped and (several := self._across_threads(kind, held)) is not None:
             return several
@@ -178,7 +178,7 @@ class Accumulation:
     def _across_lanes(
         self, kind: str, value: Value, axes: Sequence[Axis], held: Accumulator
     ) -> Value:
-        """One element for all lanes, beginning with the initial value."""
+        """Combine all lanes, starting with the initial value."""
         code, initial = self.code, held.initial.value
         rank = value.type.rank  # type: ignore[attr-defined]
         if len(axes) == 1:

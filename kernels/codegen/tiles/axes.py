@@ -17,15 +17,15 @@ from ...model.plan import Loop
 from ...model.steps import power_of_two
 
 Number = int | Value
-"""An extent during emission: known, or a value."""
+"""An extent while code is emitted: a number, or a value."""
 
 
 Inner = int | Callable[[Value], Number]
-"""What one iteration of a loop gives the inner half as its extent: known, or by its counter."""
+"""The extent of a split loop's inner half: known, or a function of the outer counter."""
 
 
 def inner_extent(inner: Inner, counter: Value) -> Number:
-    """The extent that the iteration at a value of the counter gives."""
+    """The extent of the inner half in the iteration of the outer loop at `counter`."""
     return inner if isinstance(inner, int) else inner(counter)
 
 
@@ -43,7 +43,7 @@ class Axis:
     accumulates: bool = field(compare=False, default=False)
     """Whether partial results of a reduction lie along the axis."""
     first: Loop | None = field(compare=False, default=None)
-    """The outermost of the loops that the axis stands for."""
+    """The outermost loop of those that the axis consists of."""
 
     @property
     def is_reduction(self) -> bool:
@@ -105,7 +105,7 @@ def axes_of(
 
 
 def _continues(outer: Loop, inner: Loop) -> bool:
-    """Whether a loop walks over what one step of another one covers."""
+    """Whether the inner loop covers one step of the outer one: both are then one axis."""
     if outer.rest is None or inner.span is not outer.rest:
         return False
     return _accumulates(outer) == _accumulates(inner)

@@ -10,7 +10,8 @@ from ....ir.attributes import DenseElements
 from ....ir.core import IRMapping, Operation, Value
 from ....ir.traits import ConstantLike
 from ....ir.types import VectorType, index
-from ...model.stages import Access, Extents, Stage
+from ...model.extents import Extents
+from ...model.stages import Access, Stage
 from ..code import Code, make
 from ..combining import FUSED_TYPES
 from .axes import Axis, Tiled, shape_of, vector_type
@@ -29,7 +30,7 @@ class Bodies:
         self._programs: dict[Stage, list[tuple[Operation, Operation | None]]] = {}
 
     def program(self, stage: Stage) -> list[tuple[Operation, Operation | None]]:
-        """The body's operations, an addition paired with a product that goes into it alone."""
+        """The body's operations, each addition paired with a product that it alone uses."""
         known = self._programs.get(stage)
         if known is not None:
             return known
@@ -51,7 +52,7 @@ class Bodies:
     def run(
         self, stage: Stage, known: dict[Value, Tiled], at: Position, axes: Sequence[Axis]
     ) -> list[Tiled]:
-        """What the body yields, given the values of its arguments."""
+        """The values that the body yields, given those of its arguments."""
 
         def of(value: Value) -> Tiled:
             found = known.get(value)
@@ -89,7 +90,7 @@ class Bodies:
         like: Operation,
         axes: Sequence[Axis],
     ) -> Tiled:
-        """An operation, with the attributes of another one if that is of its class."""
+        """Apply an operation to values of a tile, with the attributes of a `like` of its class."""
         along = tuple(a for a in axes if any(a in t.axes for t in operands))
         values = [self.spread(t, along) for t in operands]
         type_ = vector_type(along, like.results[0].type)
@@ -135,7 +136,7 @@ class Bodies:
     # -- coordinates ---------------------------------------------------------------------------
 
     def coordinate(self, dim: int, at: Position, axes: Sequence[Axis]) -> Tiled:
-        """The value of a dimension at each point of the tile."""
+        """The coordinate along a dimension at each point of the tile."""
         code = self.code
         values, constant = self.coordinates.parts((dim,), None, at, axes)
         total: Value | int = constant
@@ -156,13 +157,13 @@ class Bodies:
     def index_op(
         self, op_class: type[Operation], a: Tiled, b: Tiled, axes: Sequence[Axis]
     ) -> Tiled:
-        """An operation on indices, in the outermost scope."""
+        """Apply an operation to indices, in the outermost scope that knows them."""
         along = tuple(x for x in axes if x in a.axes or x in b.axes)
         value = self.code.binary(op_class, self.spread(a, along), self.spread(b, along))
         return Tiled(value, along)
 
     def place_of(self, access: Access, at: Position, axes: Sequence[Axis]) -> Tiled:
-        """The flat index of what an access of any form touches."""
+        """The flat index of the element that an access touches, whatever its subscripts are."""
         indices = [self.expression(e, at, axes) for e in access.exprs]
         return self.flatten(access.strides, indices, axes)
 
@@ -190,7 +191,7 @@ class Bodies:
         raise TypeError(expr)
 
     def _combine(self, kind: str, a: Tiled, b: Tiled, natural: bool, axes: Sequence[Axis]) -> Tiled:
-        """One affine operation; natural numbers are divided as unsigned ones, which is cheap."""
+        """Apply one affine operation; `natural` operands are divided as unsigned numbers."""
         match kind:
             case "+":
                 return self.index_op(arith.AddI, a, b, axes)
@@ -206,7 +207,7 @@ class Bodies:
         return self.index_op(arith.SubI, a, self.index_op(arith.MulI, floor, b, axes), axes)
 
     def _load(self, op: memref.Load, operands: Sequence[Tiled], axes: Sequence[Axis]) -> Tiled:
-        """A load in the body: its place depends on data."""
+        """A load in the body, whose subscripts are computed."""
         buffer, *indices = operands
         if all(t.is_scalar for t in indices):
             values = [buffer.value, *(t.value for t in indices)]

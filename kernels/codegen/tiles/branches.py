@@ -37,7 +37,7 @@ class Branch:
             self._give_results()
 
     def _give_results(self) -> None:
-        """The same operation with results."""
+        """Replace the operation by one that has results."""
         types = [value.type for value in self.yields]
         other = [
             self.code.splat_number(0, type)

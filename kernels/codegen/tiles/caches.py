@@ -1,7 +1,7 @@
 """Operands in the memory of a group: each iteration of a loop copies the part that it needs.
 
-With several buffers, an iteration copies what a later one needs: it reads before it computes and
-writes after that, so that the elements are on their way meanwhile.
+With several buffers, an iteration copies what a later one needs: it loads the elements before it
+computes and stores them afterwards, so that they arrive meanwhile.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .places import Position
 
 @dataclass(frozen=True)
 class _Part:
-    """The part of an operand that an iteration needs: sizes, and how many of them are inside."""
+    """The part of an operand that an iteration needs: sizes, how much the operand has."""
 
     sizes: tuple[int, ...]
     active: tuple[Number | None, ...]
@@ -35,14 +35,14 @@ class _Part:
 
 @dataclass
 class _Ahead:
-    """How a loop that runs copies for later iterations."""
+    """The state of a loop that copies operands for later iterations."""
 
     lower: Number
     upper: Number
     step: int
     inner: Inner
     read: dict[Access, tuple[Value, _Part]] = field(default_factory=dict)
-    """What an iteration has read and not written yet."""
+    """What the current iteration has loaded and not yet stored in its buffer."""
 
 
 class Caches:
@@ -97,7 +97,7 @@ class Caches:
         return made
 
     def leave(self, made: Sequence[Access]) -> None:
-        """The iteration in which these buffers were made has ended."""
+        """End the iteration in which `enter` made these buffers."""
         for access in made:
             del self._rooms[access]
 
@@ -121,7 +121,7 @@ class Caches:
     # -- one iteration -------------------------------------------------------------------------
 
     def begin(self, node: Node) -> None:
-        """Copy what an iteration needs, or read what a later one needs."""
+        """Copy what an iteration needs, or load what a later one needs."""
         at_once = [access for access in self._at(node) if self._ahead(access) is None]
         due = [(access, *self._read(access)) for access in at_once]
         for access, value, part in due:
@@ -134,7 +134,7 @@ class Caches:
                 self._take(access, self._slot(access, ahead, 0))
 
     def end(self, node: Node) -> None:
-        """Write what was read for a later iteration."""
+        """Store what was loaded for a later iteration."""
         for ahead, distance, accesses in self._ahead_at(node):
             slots = [self._slot(access, ahead, distance) for access in accesses]
             with Branch(self.code, self._is_inside(accesses[0], ahead, distance)):
@@ -149,7 +149,7 @@ class Caches:
         return self._running.get(cached.at) if cached.buffers > 1 else None
 
     def _ahead_at(self, node: Node) -> list[tuple[_Ahead, int, list[Access]]]:
-        """(loop that runs, how many iterations ahead, what is copied so far ahead of it)."""
+        """(a loop's state, how many iterations ahead it copies, the operands copied so)."""
         found: dict[tuple[Loop, int], list[Access]] = {}
         for access in self._at(node):
             cached = self.plan.cached[access]
@@ -160,7 +160,7 @@ class Caches:
     # -- a loop of iterations ------------------------------------------------------------------
 
     def start(self, node: Node, lower: Number, upper: Number, step: int, inner: Inner) -> None:
-        """Copy for the first iterations of a loop that copies ahead from now on."""
+        """Before a loop that copies ahead: copy for its first iterations."""
         accesses = [a for a in self._at(node) if self.plan.cached[a].buffers > 1]
         for loop in dict.fromkeys(self.plan.cached[a].at for a in accesses):
             self._running[loop] = _Ahead(lower, upper, step, inner)
@@ -176,18 +176,18 @@ class Caches:
                 self._copy(due, first, inner, number)
 
     def stop(self, node: Node) -> None:
-        """The loop has ended."""
+        """After a loop that copied ahead."""
         for access in self._at(node):
             self._running.pop(self.plan.cached[access].at, None)
 
     def _copy(self, accesses: Sequence[Access], first: Number, inner: Inner, slot: int) -> None:
-        """Copy what the iteration at a value of the loop needs."""
+        """Copy what the iteration of the loop at `first` needs into buffer `slot`."""
         due = [(access, *self._read_at(access, first, inner)) for access in accesses]
         for access, value, part in due:
             self._write(access, value, part, slot)
 
     def _read_at(self, access: Access, value: Number, inner: Inner) -> tuple[Value, _Part]:
-        """What the iteration at a value of the loop needs."""
+        """Load what the iteration of the loop at `value` needs."""
         at = self.plan.cached[access].at
         position: Position = self.positions[access.stage]
         kept = dict(position.values), dict(position.offsets), dict(self.extents)
@@ -202,7 +202,7 @@ class Caches:
         return found
 
     def _read_ahead(self, ahead: _Ahead, distance: int, accesses: Sequence[Access]) -> None:
-        """Read what the iteration after so many more needs, where there is one."""
+        """Load what the iteration `distance` later needs, where there is one."""
         later = self.code.add(self._counter(accesses[0]), distance * ahead.step)
         with Branch(self.code, self._is_inside(accesses[0], ahead, distance)) as branch:
             read = [self._read_at(access, later, ahead.inner) for access in accesses]
@@ -218,7 +218,7 @@ class Caches:
         return self.positions[access.stage].values[self.plan.cached[access].at]
 
     def _slot(self, access: Access, ahead: _Ahead, distance: int) -> Value:
-        """Which buffer has what the iteration after so many more needs."""
+        """The buffer for what the iteration `distance` later needs."""
         code = self.code
         count: Number = self._counter(access)
         if isinstance(ahead.lower, Value):
@@ -234,7 +234,7 @@ class Caches:
     # -- reading and writing -------------------------------------------------------------------
 
     def _read(self, access: Access) -> tuple[Value, _Part]:
-        """The part of an operand that the iteration at the stage's position needs."""
+        """Load the part of an operand that the iteration at the stage's position needs."""
         code, memory = self.code, self.memory
         memory.flush([self.coordinates.base(access.value)])
         indices: list[Value] = []
@@ -262,7 +262,7 @@ class Caches:
         return code.value(op), _Part(tuple(sizes), tuple(active))
 
     def _along(self, access: Access, linear: Linear) -> tuple[Number, int, Number | None]:
-        """(first element, size, how many of them are inside if not all) of one subscript."""
+        """(first element, size, how much lies in the operand if not all) along one subscript."""
         code = self.code
         cached, position = self.plan.cached[access], self.positions[access.stage]
         first: Number = linear.constant
@@ -286,7 +286,7 @@ class Caches:
         return first, size, None if isinstance(total, int) else total
 
     def _write(self, access: Access, value: Value, part: _Part, slot: Number) -> None:
-        """Put a part of an operand into one of its buffers."""
+        """Store a part of an operand in one of its buffers."""
         code, cached, room = self.code, self.plan.cached[access], self._rooms[access]
         rank = len(part.sizes)
         lead = [code.as_value(slot)] if cached.buffers > 1 else []
@@ -307,7 +307,7 @@ class Caches:
         self.memory.forget([room])
 
     def _take(self, access: Access, slot: Number) -> None:
-        """Let the stage read its operand from one of the buffers."""
+        """Redirect the stage's access to one of the buffers."""
         cached, room = self.plan.cached[access], self._rooms[access]
         linear = _linear(access)
         exprs = tuple(_without_constant(access.exprs[d], linear[d]) for d in cached.order)

@@ -1,4 +1,4 @@
-"""Products that are added up: a stage's tile as one `vector.contract`."""
+"""Sums of products: a stage's tile as one `vector.contract`."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from .places import Place, Position
 
 @dataclass(frozen=True)
 class Factor:
-    """One factor of a product: an operand, and what is done to it on the way, in order."""
+    """One factor of a product: an operand, and the conversions that the body applies to it."""
 
     access: Access
     steps: tuple[Operation, ...]
 
 
 class Contractions:
-    """Finds stages whose body is `out + f(a) * g(b)`, and writes them."""
+    """Finds stages whose body is `out + f(a) * g(b)`, and writes them as contractions."""
 
     def __init__(self, code: Code, memory: Memory, bodies: Bodies, plan: Plan) -> None:
         self.code = code
@@ -65,7 +65,7 @@ class Contractions:
     def contract(
         self, stage: Stage, at: Position, axes: Sequence[Axis], total: Tiled
     ) -> Tiled | None:
-        """The sum with this tile's products, or None where it is no contraction."""
+        """`total` plus this tile's products; None where the tile is no contraction."""
         factors = self.factors(stage)
         if factors is None or not self._fits(factors, axes):
             return None
@@ -99,7 +99,7 @@ class Contractions:
         return []
 
     def _converted(self, factor: Factor, value: Value, along: Sequence[Axis]) -> Value:
-        """What the body makes of an operand before it is multiplied."""
+        """A factor's operand after the conversions that the body applies to it."""
         known = {factor.access.argument: Tiled(value, tuple(along))}
         for op in factor.steps:
             operands = [known[v] for v in op._operands]
@@ -122,7 +122,7 @@ def _arranged(place: Place) -> list[Axis]:
 
 
 def factors_of(stage: Stage) -> tuple[Factor, Factor] | None:
-    """What a stage multiplies and adds up; None where its body is another."""
+    """The two factors whose products a stage adds up; None for a stage with another body."""
     if stage.combiners != ["add"] or stage.outputs[0].coefficients is None:
         return None
     total = stage.combiner_op(0)
@@ -143,7 +143,7 @@ def factors_of(stage: Stage) -> tuple[Factor, Factor] | None:
 
 
 def _factor(stage: Stage, value: Value) -> Factor | None:
-    """An operand behind conversions of one operand each."""
+    """The factor that a value of the body is: an operand after conversions; None for any other."""
     steps: list[Operation] = []
     while (op := value.defining_op) is not None:
         if len(op.operands) != 1 or len(op.results) != 1 or op.regions:

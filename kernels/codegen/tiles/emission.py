@@ -80,7 +80,7 @@ class Emission:
     # -- loops ---------------------------------------------------------------------------------
 
     def node(self, node: Node) -> None:
-        """A loop, and the accumulations that start with it."""
+        """Write a loop, with the accumulations that start at it."""
         begun = []
         for loop in node.loops:
             if loop.accumulates and loop.stage not in self.active:
@@ -94,7 +94,7 @@ class Emission:
             accumulation.end()
 
     def is_small(self, loop: Loop) -> bool:
-        """Whether a loop is to be unrolled around the tile in it, as large as that is here."""
+        """Whether a loop is unrolled around the tile inside of it, given that tile's size here."""
         extent, bodies = self.extents.extent(loop), self.bodies(loop)
         if not isinstance(extent, int) or bodies is None:
             return False
@@ -109,7 +109,7 @@ class Emission:
         return prod(known) if len(known) == len(sizes) else None
 
     def chains(self, stage: Stage) -> int:
-        """How many partial results each result has, for the steps of a loop that is small."""
+        """How many partial sums each result has, to which unrolled steps add in turn."""
         for loop in self.plan.order[stage]:
             if loop.sums and self.is_small(loop):
                 return max(1, loop.sums // (self.bodies(loop) or loop.sums))
@@ -125,7 +125,7 @@ class Emission:
         return accumulation
 
     def sequential(self, node: Node) -> None:
-        """A loop over whole steps, then the remainder; groups mask what the last one has not."""
+        """Write the iterations of a loop: whole steps, then the rest (see `Extents.runs`)."""
         for run in self.extents.runs(node):
             if isinstance(run, Once):
                 self.once(node, run.lower, run.inner)
@@ -133,7 +133,7 @@ class Emission:
                 self.loop(node, run.lower, run.upper, run.step, run.inner)
 
     def once(self, node: Node, offset: Number, inner: Number) -> None:
-        """One iteration, in line."""
+        """Write a single iteration without a loop."""
         self.extents.give(node, inner)
         for loop in node.loops:
             self.positions[loop.stage].put(loop, offset)
@@ -150,7 +150,7 @@ class Emission:
             self.positions[loop.stage].remove(loop)
 
     def number_part(self, loop: Loop, at: Number) -> None:
-        """Say where the results of an iteration go, if it has its own."""
+        """Set the slot of partial results, if iterations of the loop have results of their own."""
         if not loop.is_factored:
             return
         if isinstance(at, int):
@@ -163,7 +163,7 @@ class Emission:
             self.coordinates.slots[out] = part
 
     def unrolled(self, node: Node) -> None:
-        """The iterations one after the other, where there are loops inside."""
+        """Write all iterations of an unrolled loop, one after the other."""
         loop = node.loops[0]
         accumulation = self.active.get(loop.stage) if loop.sums else None
         for step, (offset, inner) in enumerate(self.extents.parts(loop)):
@@ -176,7 +176,7 @@ class Emission:
     # -- scf -----------------------------------------------------------------------------------
 
     def loop(self, node: Node, lower: Number, upper: Number, step: int, inner: Inner) -> None:
-        """A loop as an operation; `inner` tells the inner half's extent."""
+        """Write a loop as an operation; `inner` is the extent of its inner half."""
         if upper == lower:
             return
         touched, written = self.buffers(node)
@@ -211,7 +211,7 @@ class Emission:
             code.depths[result] = code.scope.depth
 
     def parallel(self, node, lower, upper, step, inner, written) -> None:
-        """A parallel loop, together with those directly inside that have no remainder."""
+        """Write a parallel loop, with those directly inside of it that have no remainder."""
         code = self.code
         nodes, bounds = [node], [(lower, upper, step)]
         inners = [inner]
@@ -249,7 +249,7 @@ class Emission:
         return None
 
     def _body(self, op, nodes, block, values, inners, written) -> None:
-        """The loop's block: enter, write the children, carry out delayed stores, leave."""
+        """Write the block of a loop: its children, then the stores that were delayed."""
         code, outside = self.code, self.code.scope
         if isinstance(nodes, Node):
             nodes, inners = [nodes], [inners]
@@ -285,7 +285,7 @@ class Emission:
             accumulation.replace(rest)
 
     def buffers(self, node: Node) -> tuple[frozenset[Value], frozenset[Value]]:
-        """The buffers that a subtree touches, and those that it writes."""
+        """(the buffers that a subtree touches, those that it writes)."""
         if node not in self._buffers:
             self._buffers[node] = self._used(node)
         touched, written = self._buffers[node]
@@ -302,7 +302,7 @@ class Emission:
     # -- stages --------------------------------------------------------------------------------
 
     def tile(self, stage: Stage) -> None:
-        """A stage at the current point: all that its innermost loops walk over."""
+        """Write a stage for the tile at the current point."""
         around, self.code.loc = self.code.loc, stage.op.loc
         at = self.positions[stage]
         order = self.plan.order[stage]
@@ -323,7 +323,7 @@ class Emission:
     def points(
         self, stage: Stage, loops: Sequence[Loop], every: bool = False
     ) -> Iterator[tuple[Position, list[Axis]]]:
-        """The tiles of a stage that loops stand for, in order, while the position is set to each.
+        """The tiles that loops make of a stage, in order; the position is set to each in turn.
 
         Loops that repeat results count once, unless `every` point is wanted.
         """
@@ -367,7 +367,7 @@ def _name(value: BlockArgument, node: Node) -> None:
 
 
 def _has_groups(root: Node | Stage) -> bool:
-    """Whether groups of threads do the iterations, and can mask all that they do."""
+    """Whether groups of threads execute a nest, and can mask all that it does."""
     if isinstance(root, Stage) or not any(loop.threads for loop in root.loops):
         return False
     return not any(unvectorizable(stage) for stage in root.stages())

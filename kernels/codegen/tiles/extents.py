@@ -1,4 +1,4 @@
-"""How many iterations loops have where they stand, and the runs of them that share code."""
+"""The extents of loops while code is emitted, and how their iterations are divided into loops."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from .axes import Inner, Number
 
 @dataclass(frozen=True)
 class Once:
-    """A single iteration, in line."""
+    """A single iteration, which needs no loop."""
 
     lower: Number
     inner: Number
-    """The extent that it gives the inner half."""
+    """The extent of the inner half in it."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """Iterations from one value of a loop to another, of which one code does each."""
+    """Iterations that one loop executes."""
 
     lower: Number
     upper: Number
     step: int
     inner: Inner
-    """The extent that each gives the inner half."""
+    """The extent of the inner half in each of them."""
 
 
 class Extents:
-    """The extents of loops while the loops around them are written, and their runs."""
+    """The extents of loops, given the loops around them that are being written."""
 
     def __init__(self, plan: Plan, code: Code, machine: Processor) -> None:
         self.plan = plan
@@ -45,24 +45,24 @@ class Extents:
         self.machine = machine
         self.known: dict[Loop, Number] = {}
         self.masked: set[Loop] = set()
-        """Shares of groups of threads, of which what is left may be less."""
+        """Loops inside of groups of threads that may have fewer iterations in the last group."""
         self.masks = False
-        """Whether groups mask what is beyond, in the nest that is being written."""
+        """Whether groups of threads mask their remainders, in the nest that is being written."""
 
     def extent(self, loop: Loop) -> Number:
-        """The extent of a loop where it stands; known for an inner half outside the outer."""
+        """The extent of a loop at this point; an inner half has one for each outer iteration."""
         known = self.known.get(loop.span)
         return known if known is not None else self.code.size(loop.extent)
 
     def bound(self, loop: Loop) -> Number:
-        """How far groups count along a loop; in blocks that may be less, as in all others."""
+        """The extent that the grid of groups is made for; a loop's last block may be shorter."""
         known = self.known.get(loop.span)
         if known is None and loop.span in self.masked and isinstance(loop.extent, int):
             return loop.extent
         return self.extent(loop)
 
     def give(self, node: Node, extent: Number | None) -> None:
-        """Say how large the inner halves are in an iteration, or that it is not known yet."""
+        """Set the extent of a node's inner halves in the current iteration; None forgets it."""
         for loop in node.loops:
             if loop.rest is not None and extent is None:
                 self.known.pop(loop.rest, None)
@@ -83,9 +83,10 @@ class Extents:
     # -- runs ----------------------------------------------------------------------------------
 
     def runs(self, node: Node) -> Iterator[Run | Once]:
-        """Whole steps, then the remainder; groups mask what the last one has not.
+        """The iterations of a loop: the whole steps, then the remainder.
 
-        What a run begins with is computed when it is asked for, behind the code of those before.
+        Groups of threads have one run, and mask the end of the last one's part. The bounds of a run
+        are computed when it is asked for, after the code of the runs before it.
         """
         lead = node.loops[0]
         extent, step = self.extent(lead), lead.step
@@ -107,7 +108,7 @@ class Extents:
             yield from self._of_open(node, extent, step)
 
     def share(self, node: Node) -> Inner:
-        """How much of a loop each group has: whole steps, or masked ones at its end."""
+        """The extent of the inner half in each group: a whole step, or less at the loop's end."""
         code, lead = self.code, node.loops[0]
         extent, step = self.bound(lead), lead.step
         in_block = self.masks and lead.span in self.masked
@@ -125,7 +126,7 @@ class Extents:
         return left
 
     def _of_open(self, node: Node, extent: Value, step: int) -> Iterator[Run | Once]:
-        """Whole steps, then the remainder, with an extent known only at run time."""
+        """The iterations of a loop whose extent only the run tells; see `runs`."""
         code = self.code
 
         def at_most(size: int) -> Inner:
@@ -156,7 +157,7 @@ class Extents:
             main = end
 
     def _can_mask(self, node: Node) -> bool:
-        """Whether the machine can leave lanes of all that a loop reads, computes and writes."""
+        """Whether the machine can mask all that a loop reads, computes and writes."""
         if any(unvectorizable(stage) for stage in node.stages()):
             return False
         widths = {

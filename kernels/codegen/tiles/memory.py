@@ -49,7 +49,7 @@ class Memory(Contents):
         return Tiled(value, place.axes)
 
     def _reordered(self, entry: Entry, place: Place) -> Value:
-        """A known value with its axes in the order of another stage's."""
+        """A known value of memory with its axes in the order of `place`."""
         held, wanted = entry.place.steps(), place.steps()
         if held == wanted:
             return entry.value
@@ -104,7 +104,7 @@ class Memory(Contents):
         return op
 
     def _ask(self, place: Place, ahead: Ahead) -> None:
-        """Ask for this iteration's part of what is read after all that `ahead.over` read."""
+        """Prefetch this iteration's part of what is read after the loops of `ahead.over`."""
         code, access = self.code, place.access
         total: Value | int = code.size(access.constant)
         for loop, factor in self.coordinates.parts_ahead(access, ahead):
@@ -114,10 +114,10 @@ class Memory(Contents):
                 at = code.minimum(at, last * loop.step)  # once all is asked for, for the last part
             total = code.add(code.multiply(at, factor), total)
         index = code.as_value(code.add(total, ahead.elements))
-        code.ask_for(self.views.flat(access.value), [index])
+        code.prefetch(self.views.flat(access.value), [index])
 
     def _widen(self, op: Operation, axes: Sequence[Axis], element) -> None:
-        """Mark an operation with the lanes that a schedule asks for, if the machine has others."""
+        """Note on an operation the lanes that a schedule asks for, if the machine has others."""
         lane = next((a for a in axes if a.is_lane), None)
         if lane is None:
             return
@@ -126,7 +126,7 @@ class Memory(Contents):
             op.attributes["schedule.lanes"] = IntegerAttr(lane.lanes, i64)
 
     def padding(self, element) -> Value:
-        """What a masked read has where nothing is read."""
+        """The value of elements that a masked read leaves out."""
         key = ("poison", element)
         scope = self.code.entry
         if key not in scope.cache:

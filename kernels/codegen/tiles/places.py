@@ -1,4 +1,4 @@
-"""Where an access lies for a tile: a base that the open loops give, a constant, and its axes."""
+"""Which elements an access of a tile touches: a base from open loops, a constant, and axes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .axes import Axis
 
 
 class Position:
-    """The point a stage is at: induction variables of open loops, places of unrolled ones."""
+    """The point of the iteration space that code is written for: a number for each loop."""
 
     __slots__ = ("offsets", "stage", "values")
 
@@ -26,19 +26,19 @@ class Position:
         """The values of loops that are written out, or have one iteration."""
 
     def put(self, loop: Loop, at: int | Value) -> None:
-        """Stand at a value of a loop."""
+        """Set the counter of a loop."""
         if isinstance(at, int):
             self.offsets[loop] = at
         else:
             self.values[loop] = at
 
     def remove(self, loop: Loop) -> None:
-        """Leave a loop."""
+        """Forget a loop that has ended."""
         self.offsets.pop(loop, None)
         self.values.pop(loop, None)
 
     def copy(self) -> Position:
-        """This point, while the original goes on."""
+        """A copy that stays at this point."""
         point = Position(self.stage)
         point.values, point.offsets = dict(self.values), dict(self.offsets)
         return point
@@ -46,7 +46,7 @@ class Position:
 
 @dataclass(slots=True)
 class Place:
-    """The elements of a buffer that a tile touches; equal keys are the same ones, in any order."""
+    """The elements of a buffer that a tile touches; those of equal keys are the same."""
 
     access: Access
     alias: Value
@@ -70,11 +70,11 @@ class Place:
         return tuple(axis for axis, _ in self.strides)
 
     def steps(self) -> list[tuple]:
-        """What each axis walks over, whatever its loop."""
+        """(size, active elements, whether it is the lanes, stride) of each axis."""
         return [(a.size, a.active, a.is_lane, stride) for a, stride in self.strides]
 
     def reach(self) -> int | None:
-        """How many elements lie between the first and the last, where that is known."""
+        """How many elements the last one is after the first; None where that is not known."""
         total = 0
         for axis, stride in self.strides:
             if not isinstance(stride, int):
@@ -133,8 +133,8 @@ class Coordinates:
         return known
 
     def parts_ahead(self, access: Access, ahead: Ahead) -> list[tuple[Loop, int]]:
-        """Loops and factors whose sum goes through what one iteration of the loops around
-        `ahead.over` reads, once in all iterations of these.
+        """(loop, factor) whose sum of products enumerates, over all iterations of `ahead.over`, the
+        elements that one iteration of the loops around them reads.
         """
         linear = [(loop, factor) for loop, factor in self.linear(access) if isinstance(factor, int)]
         reduced = [(loop, loop.step * factor) for loop, factor in linear if loop.is_reduction]
@@ -193,5 +193,5 @@ class Coordinates:
         return values, constant
 
     def own_loops(self, dim: int, stage: Stage) -> bool:
-        """Whether the loops of a dimension are its alone, not collapsed with others."""
+        """Whether the loops over a dimension are over it alone, and not collapsed with others."""
         return all(r.dims == (dim,) for r in self.plan.roots[stage] if dim in r.dims)

@@ -32,13 +32,13 @@ class Tiles:
         return Accumulation(stage, self.code, self.memory, self.bodies, chains)
 
     def reads_results(self, stage: Stage, loops: Sequence[Loop]) -> bool:
-        """Whether a stage takes up its own results, in a reduction among these loops."""
+        """Whether a stage reads results of its earlier steps, in a reduction among the loops."""
         linear = all(out.coefficients is not None for out in stage.outputs)
         reduces = any(loop.is_reduction for loop in loops)
         return linear and reduces and stage.reads_outputs
 
     def repeated(self, stage: Stage, loops: Sequence[Loop]) -> list[Loop]:
-        """Unrolled reductions whose steps follow each other; none if one contraction."""
+        """Unrolled reductions whose steps are written one by one; none in a contraction."""
         steps = [
             loop for loop in loops if loop.is_reduction and loop.is_unrolled and not loop.partial
         ]

@@ -1,4 +1,4 @@
-"""Making the buffers that shrunk: once for a nest, or in each parallel iteration."""
+"""Allocating the buffers that were shrunk: once for a nest, or in each parallel iteration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .views import Views
 
 
 class Temporaries:
-    """Buffers that stand for larger ones; see `buffers.py` for which."""
+    """Smaller buffers that replace those which `buffers.py` has chosen."""
 
     def __init__(self, code: Code, coordinates: Coordinates, views: Views) -> None:
         self.code = code
@@ -22,7 +22,7 @@ class Temporaries:
         self._inside: dict[Node, list[Shrunk]] = {}
 
     def use(self, shrunk: Shrunk) -> None:
-        """Replace a buffer by a smaller one, made now or in each parallel iteration."""
+        """Replace a buffer by a smaller one, allocated now or in each parallel iteration."""
         shrunk.apply()
         self.coordinates.dropped.update(shrunk.dropped)
         if shrunk.inside is not None:

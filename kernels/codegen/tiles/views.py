@@ -30,7 +30,7 @@ class Subscripted:
     dims: dict[Axis, int]
 
     def map(self, axes: Sequence[Axis], has_lanes: bool) -> AffineMap:
-        """From the memref's dimensions to a vector's; 0 for lanes that all are the same."""
+        """The map of a transfer from the memref's to the vector's dimensions; 0: broadcast."""
         rank = len(self.indices)
         results: list[AffineExpr] = [AffineDim(self.dims[axis]) for axis in axes]
         if has_lanes and not any(axis.is_lane for axis in axes):
@@ -128,7 +128,7 @@ class Views:
 
     @staticmethod
     def _slots(access: Access) -> Size:
-        """How many buffers there are of which an access goes to one."""
+        """How many slots the buffer of an access has."""
         return access.stage.symbols.of(access.value, 0)
 
     def _extent(self, root: Loop, dropped: frozenset[Loop], stage) -> Size:

@@ -1,4 +1,4 @@
-"""Reads and writes of vectors, and the addresses of their pieces from the start of the buffer."""
+"""Reads and writes of vectors, and the addresses of their pieces within the buffer."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Access:
     """The first element's distance from `start`. Units: elements."""
     dims: tuple[int | None, ...]
     ahead: int = 0
-    """How many elements further on to ask for ahead; 0 for nowhere."""
+    """How many elements further on to prefetch; 0 for no prefetch."""
     bounds: list[int | Value | None] | None = None
     """How many elements of each dimension are accessed (None: all); None if all are."""
     loaded: dict[tuple, Value] = field(default_factory=dict)
     """The pieces that were read, by the keys of their addresses: several may be the same."""
     asked: set[int] = field(default_factory=set)
-    """The lines that were asked for ahead, counted from `start`."""
+    """The cache lines that were prefetched, counted from `start`."""
     strides: tuple[Size, ...] = field(init=False)
     """By dimension of the vector."""
 
@@ -51,7 +51,7 @@ class Access:
         return self.strides[-1] if self.strides else 0
 
     def is_new_line(self, address: Address, line_bytes: int) -> bool:
-        """Whether no piece before this one lies in its line, whose number is then kept."""
+        """Whether this is the first piece in its cache line; notes the line."""
         width = getattr(self.element_type, "byte_width", None)
         if not isinstance(address.constant, int) or width is None:
             return True
@@ -78,7 +78,7 @@ class Access:
 
 @dataclass(eq=False, slots=True)
 class Address:
-    """Where a piece lies: `constant` from the access's base; lanes `lane` elements apart.
+    """The address of a piece: `constant` elements from the access's start, lanes `lane` apart.
 
     `width` is 0 for a single element.
     """

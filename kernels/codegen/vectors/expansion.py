@@ -29,7 +29,7 @@ EXPANDERS: dict[type[Operation], Expander] = {}
 """How a piece of an operation's result is made, by the class of the operation."""
 
 MAX_CHAIN = 60
-"""Operations that wait for each other; longer chains are expanded halfway."""
+"""How many operations in a row may wait to be expanded; longer chains are cut in half."""
 
 _INDEX_SUMS = (arith.AddI, arith.SubI, arith.MulI)
 _DIVISIONS = (
@@ -162,7 +162,7 @@ class Expansion:
     # -- whole vectors -------------------------------------------------------------------------
 
     def cut(self, value: Value, copies: Copies, part: Part) -> Piece:
-        """A piece of a vector that stays as it is."""
+        """A piece of a vector that is not expanded, taken out of it."""
         code = self.code
         if part.width == 1:
             at = (*copies, part.offset) if value.type.shape else ()
@@ -210,7 +210,7 @@ class Expansion:
         return type(op) in EXPANDERS or Elementwise in traits or ConstantLike in traits
 
     def wait(self, op: Operation) -> None:
-        """Leave an operation for when its pieces are needed, unless too many wait already."""
+        """Delay an operation until its pieces are needed, unless too many wait already."""
         known = self._chains
         length = 1 + max((known.get(v, 0) for v in op._operands), default=0)
         if length >= MAX_CHAIN:
@@ -293,7 +293,7 @@ class Expansion:
         return list(op.results)
 
     def _without_zeros(self, divisor: Piece, part: Part) -> Piece:
-        """A divisor with ones in the lanes that do not count: a division by zero may trap."""
+        """A divisor with ones in lanes that are not used: a division by zero may trap."""
         if not is_vector(divisor):
             return divisor
         code = self.code

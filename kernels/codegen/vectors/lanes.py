@@ -50,7 +50,7 @@ def parts_of(lanes: int, width: int) -> tuple[Part, ...]:
 
 
 def powers_of(count: int) -> Iterator[tuple[int, int]]:
-    """So many lanes as powers of two, the largest first: (where it begins, how many it has)."""
+    """`count` lanes as powers of two, the largest first: (offset, lanes) of each."""
     at = 0
     while at < count:
         size = 1 << (count - at).bit_length() - 1
@@ -116,7 +116,7 @@ class Widths:
         return least if component.width is None or least == 1 else component.width
 
     def has_lanes_for(self, value: Value) -> bool:
-        """Whether elements, each used for all lanes, may be lanes of vectors themselves."""
+        """Whether elements that are each used for all lanes may be loaded as lanes of vectors."""
         type = value.type
         if not self.machine.has_lane_operands or not isinstance(type, VectorType):
             return False
@@ -137,7 +137,7 @@ class Widths:
         return at
 
     def join(self, *values: Value) -> None:
-        """Cut these alike."""
+        """Let these values have pieces of the same width."""
         rooted = [
             self._root(v)
             for v in values
@@ -150,7 +150,7 @@ class Widths:
                 self._components[a].join(self._components.pop(b))
 
     def note(self, value: Value, scalars: int = 0, vectors: bool = False) -> None:
-        """Note how something makes or uses a value."""
+        """Note how an operation makes or uses a value: by elements or as vectors."""
         if isinstance(value.type, VectorType) and lanes_of(value.type) > 1:
             component = self._components[self._root(value)]
             component.scalars = max(component.scalars, scalars)
@@ -171,7 +171,7 @@ class Widths:
 
 
 def fits_any(value: Value) -> bool:
-    """Whether pieces of any width can be made of a value, so that it connects nothing."""
+    """Whether a value can be cut into pieces of any width, so that it does not tie its users."""
     op = value.defining_op
     if op is None:
         return False
@@ -189,7 +189,7 @@ _IN_ORDER = frozenset(
     (vector.Broadcast, vector.ShapeCast, vector.Extract, vector.Insert, vector.Fma, vector.Gather,
      vector.ExtractStridedSlice, vector.InsertStridedSlice, vector.Scatter)
 )  # fmt: skip
-"""Operations whose operands and results have their lanes in the same place."""
+"""Operations whose operands and results have the same lanes, element by element."""
 
 
 def _transpose(widths: Widths, op: vector.Transpose) -> None:

@@ -21,7 +21,7 @@ from .lanes import LANES, Widths, fits_any
 from .masking import take_off_masks
 
 EXPANDER_MODULES = (products, rearrangements, transfers)
-"""Where pieces of the operations' results are made: their expanders enter a table."""
+"""The modules that register how pieces of operations' results are made."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class _Lowering:
             self._keep(op)
 
     def _wait(self, op: Operation) -> None:
-        """Leave an operation for when its pieces are needed."""
+        """Delay an operation until its pieces are needed."""
         self.e.wait(op)
         self.waiting.append(op)
         self.done.append(op)
@@ -141,7 +141,7 @@ class _Lowering:
     # -- operations that stay as they are --------------------------------------------------------
 
     def _keep(self, op: Operation) -> None:
-        """Let an operation stay as it is: its operands are put together from pieces again."""
+        """Keep an operation as it is; its operands are assembled from their pieces."""
         op.attributes.pop(LANES, None)
         for i, value in enumerate(op._operands):
             if isinstance(value.type, VectorType):
@@ -220,7 +220,7 @@ class _Lowering:
     # -- products and reductions -----------------------------------------------------------------
 
     def eager(self, op: Operation, expand: Callable[[Expansion, Any], None]) -> None:
-        """An operation all of whose pieces are made where it stands."""
+        """Expand an operation at once, all its pieces."""
         self.waiting.clear()
         self.done.append(op)
         if op.has_used_results:
@@ -229,7 +229,7 @@ class _Lowering:
     # -- control flow ----------------------------------------------------------------------------
 
     def region_op(self, op: Operation) -> None:
-        """An operation with regions that stays, while its regions are lowered."""
+        """Keep an operation with regions, and lower these."""
         self._before_regions(op)
         self._keep(op)
         self._regions(op)
@@ -245,7 +245,7 @@ class _Lowering:
             self.e.all_pieces(value)
 
     def for_loop(self, op: scf.For) -> None:
-        """A loop that carries pieces instead of vectors."""
+        """Replace a loop by one that carries pieces instead of vectors."""
         if not any(isinstance(v.type, VectorType) for v in op.inits):
             self.region_op(op)
             return
@@ -265,7 +265,7 @@ class _Lowering:
         self._replace_op(op, new)
 
     def if_op(self, op: scf.If) -> None:
-        """A branch that gives pieces instead of vectors."""
+        """Replace a branch by one that yields pieces instead of vectors."""
         if not any(isinstance(r.type, VectorType) for r in op.results):
             self.region_op(op)
             return
@@ -300,7 +300,7 @@ class _Lowering:
             target.append(inner)
 
     def _flattened(self, values: Sequence[Value], like: Sequence[Value]) -> list[Value]:
-        """Scalars, and all pieces of vectors, cut as others are that they stand for."""
+        """All scalars and pieces of vectors, cut as the values of `like` are."""
         found = []
         for value, one in zip(values, like, strict=True):
             if isinstance(value.type, VectorType):
@@ -319,7 +319,7 @@ class _Lowering:
             yield VectorType((part.width,), element) if part.width > 1 else element
 
     def _bind(self, old: Sequence[Value], new: Sequence[Value]) -> None:
-        """Let new values stand for old ones, several for a vector."""
+        """Note the new values that replace old ones: several pieces for a vector."""
         rest = iter(new)
         for value in old:
             if isinstance(value.type, VectorType):

@@ -179,7 +179,7 @@ def _known(e: Expansion, piece: Piece, part: Part) -> Value:
 
 
 def _fibre(source: Value, kept: list[int], at: Copies, reduced: set[int]) -> list[Copies]:
-    """The copies of a source that make one of the result."""
+    """The copies of the source that are reduced to one copy of the result."""
     shape = source.type.shape
     known = dict(zip(kept, at, strict=False))
     ranges = [range(shape[d]) if d in reduced else (known[d],) for d in range(len(shape) - 1)]
@@ -228,7 +228,7 @@ def _with_start(
 
 
 def _is_identity(value: Value, kind: str) -> bool:
-    """Whether a value changes nothing that is combined with it."""
+    """Whether a value is the identity of a kind of reduction."""
     type = getattr(value.type, "element_type", value.type)
     number = constant_number(value)
     return number is not None and number == identity(kind, type)

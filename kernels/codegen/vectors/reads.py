@@ -19,17 +19,17 @@ from ..addresses.walk import Walk
 from ..code import make
 from .accesses import Access, Address
 from .lanes import powers_of
-from .shuffles import dealt, pick, transposed
+from .shuffles import deinterleaved, pick, transposed
 
 MAX_SHUFFLED_STRIDE = 8
-"""Lanes this far apart are loaded as whole vectors and picked from them; further, gathered."""
+"""Lanes up to this stride are picked from whole vectors; those of larger strides are gathered."""
 
 Place = tuple[Value, list[Value]]
 """A memref and subscripts in it."""
 
 
 def is_interleaved(stride: Size) -> bool:
-    """Whether lanes are so near to each other that whole vectors are loaded for them."""
+    """Whether the stride of lanes is so small that whole vectors are loaded for them."""
     return isinstance(stride, int) and 2 <= stride <= MAX_SHUFFLED_STRIDE
 
 
@@ -63,7 +63,7 @@ def row_place(code: Walk, address: Address) -> Place:
 
 
 def read(code: Walk, address: Address, padding: Value | None) -> Value:
-    """One piece by itself; lanes that do not count are the padding, zero if there is none."""
+    """Read one piece by itself; unused lanes are the padding, zero if there is none."""
     element = address.access.element_type
     if not address.width:
         return _read_element(code, address, element, padding)
@@ -99,7 +99,7 @@ def _read_row_or_one(
     count: int | Value | None,
     padding: Value | None,
 ) -> Value:
-    """Elements from a place on, or the first of them for all lanes."""
+    """Read a row, or one element for all lanes where `repeats` is true."""
     width = type.shape[0]
     own = code.as_value(width if count is None else count)
     least = code.as_value(1 if count is None else code.minimum(1, own))
@@ -127,7 +127,7 @@ def read_row(
     count: int | Value | None,
     padding: Value | None = None,
 ) -> Value:
-    """Elements from a place on, all of them or those that count."""
+    """Read contiguous elements, all of them or the first `count`."""
     source, indices = where
     if count is None:
         return code.value(make(vector.Load, (source, *indices), (type,)))
@@ -139,7 +139,7 @@ def read_row(
 
 
 def _read_parts(code: Walk, where: Place, row: Value, count: int) -> Value:
-    """A row whose first lanes are read, by ever smaller vectors."""
+    """Read the first `count` lanes of a row, by ever smaller vectors."""
     source, (*outer, last) = where
     element = row.type.element_type
     for at, width in powers_of(count):
@@ -161,7 +161,7 @@ def gather(
     count: int | Value | None,
     padding: Value | None = None,
 ) -> Value:
-    """Elements at a place plus the lanes' offsets."""
+    """Read elements at a place plus the lanes' offsets."""
     source, indices = where
     width = type.shape[0]
     mask = code.mask(width if count is None else count, width)
@@ -187,7 +187,7 @@ def lane_offsets(code: Walk, address: Address) -> Value:
 
 def prefetch(code: Walk, address: Address) -> None:
     """Prefetch the element `access.ahead` elements behind the piece."""
-    code.ask_for(*flat_place(code, address, address.access.ahead))
+    code.prefetch(*flat_place(code, address, address.access.ahead))
 
 
 # -- several pieces at once ----------------------------------------------------------------------
@@ -196,7 +196,7 @@ Neighbours = tuple[list[Address], Callable[[Walk, list[Address]], list[Value]]]
 
 
 def neighbours(address: Address, shape: tuple[int, ...]) -> Neighbours | None:
-    """The pieces that are best read together with one of a vector of this shape, and how."""
+    """(the pieces to read together with this one, what reads them); None if it is alone."""
     lane = address.lane
     if lane in (0, 1) or not address.width or isinstance(address.count, Value):
         return None
@@ -211,7 +211,7 @@ def neighbours(address: Address, shape: tuple[int, ...]) -> Neighbours | None:
 
 
 def _neighbour_dim(access: Access, shape: tuple[int, ...]) -> int | None:
-    """The dimension of the copies along which elements lie next to each other."""
+    """The dimension of the copies along which elements are contiguous; None if there is none."""
     for i, stride in enumerate(access.strides[:-1]):
         if stride == 1 and shape[i] > 1:
             return i
@@ -219,7 +219,7 @@ def _neighbour_dim(access: Access, shape: tuple[int, ...]) -> int | None:
 
 
 def _group(address: Address, dim: int | None, shape: tuple[int, ...], most: int) -> list[Address]:
-    """A piece and its neighbours, so many together, in order."""
+    """A piece and its neighbours along a dimension, at most `most` in all, in order."""
     if dim is None:
         return [address]
     at = address.copies[dim]
@@ -232,7 +232,7 @@ def _group(address: Address, dim: int | None, shape: tuple[int, ...], most: int)
 
 
 def read_block(code: Walk, group: list[Address]) -> list[Value]:
-    """Neighbouring pieces whose lanes lie far apart: rows of them, transposed."""
+    """Read neighbouring pieces of a large lane stride: as rows, which are transposed."""
     first = group[0]
     width = first.width
     type = VectorType((width,), first.access.element_type)
@@ -249,7 +249,7 @@ def read_block(code: Walk, group: list[Address]) -> list[Value]:
 
 
 def read_interleaved(code: Walk, group: list[Address]) -> list[Value]:
-    """Neighbouring pieces, no more than lanes are apart, from the whole vectors they lie in.
+    """Read neighbouring pieces of a small lane stride, at most as many as that, by whole vectors.
 
     The last vector loaded ends with the last element wanted, so that none lies outside.
     """
@@ -267,5 +267,5 @@ def read_interleaved(code: Walk, group: list[Address]) -> list[Value]:
         for start in starts
     ]
     if span == stride * width and stride & (stride - 1) == 0:
-        return dealt(code, vectors)
+        return deinterleaved(code, vectors)
     return [pick(code, vectors, starts, i, stride, lanes) for i in range(len(group))]

@@ -1,4 +1,4 @@
-"""Elements of vectors rearranged by `vector.shuffle`: dealt out, interleaved, transposed."""
+"""Elements of vectors rearranged by `vector.shuffle`: deinterleaved, interleaved, transposed."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ....ir.core import Value
 from ..code import Code
 
 
-def dealt(code: Code, vectors: Sequence[Value]) -> list[Value]:
-    """A row in n vectors (a power of two) dealt out: result i has elements i, i + n, i + 2n, .."""
+def deinterleaved(code: Code, vectors: Sequence[Value]) -> list[Value]:
+    """A row of n vectors (a power of two): result i has its elements i, i + n, i + 2n, .."""
     if len(vectors) == 1:
         return list(vectors)
     width: int = vectors[0].type.shape[0]
     pairs = list(zip(vectors[::2], vectors[1::2], strict=True))
     halves = [
-        dealt(code, [code.value(vector.Shuffle(a, b, [*range(start, 2 * width, 2)]))
+        deinterleaved(code, [code.value(vector.Shuffle(a, b, [*range(start, 2 * width, 2)]))
                      for a, b in pairs])
         for start in (0, 1)
     ]  # fmt: skip

@@ -23,7 +23,7 @@ Count = int | Value | None
 _MASKS = (vector.CreateMask, vector.ConstantMask)
 
 PREFETCH = "schedule.prefetch"
-"""The attribute of a read that says how many elements further on to ask for ahead."""
+"""The attribute of a read that says how many elements further on to prefetch."""
 
 
 def access_of(e: Expansion, op: Any) -> Access | None:
@@ -55,7 +55,7 @@ def _access(e: Expansion, op: Any) -> Access | None:
 
 
 def _bounds(e: Expansion, op: Any, access: Access) -> list[int | Value | None]:
-    """For each dimension of the vector, how far elements count: by the mask, and in memory."""
+    """How many elements along each dimension are accessed, by the mask and the memory."""
     made = op.mask.defining_op if op.mask is not None else None
     shape = op.vector_type.shape
     masked = mask_bounds(made) if isinstance(made, _MASKS) else []
@@ -76,7 +76,7 @@ def _bounds(e: Expansion, op: Any, access: Access) -> list[int | Value | None]:
 
 
 def _within(e: Expansion, bound: int | Value | None, access: Access, d: int) -> int | Value:
-    """A bound that is no further than a dimension of the memory reaches."""
+    """A bound, reduced to how far a dimension of the memory reaches."""
     forms, code = e.code.forms, e.code
     rest = access.view.sizes[d] + forms.of(access.indices[d]) * -1
     if bound is None:
@@ -106,7 +106,7 @@ def _count(e: Expansion, op: Any, access: Access, copies: Copies, part: Part) ->
 
 
 def _mask_piece(e: Expansion, mask: Value, access: Access, copies: Copies, part: Part) -> Piece:
-    """The piece of a mask that has the memory's dimensions, in their order."""
+    """The piece of a mask, whose dimensions are those of the memory, in their order."""
     order = sorted(d for d in access.dims if d is not None)
 
     def at(lane: int) -> Copies:
@@ -122,7 +122,7 @@ def _mask_piece(e: Expansion, mask: Value, access: Access, copies: Copies, part:
 
 
 def _both(e: Expansion, one: Count, other: Count, part: Part) -> Count:
-    """The lanes that count by a number and by another one or a mask."""
+    """The lanes that are accessed by both of two counts or masks."""
     code = e.code
     assert one is not None and other is not None
     if not isinstance(other, Value) or not isinstance(other.type, VectorType):
@@ -184,7 +184,7 @@ def _is_zero(value: Value) -> bool:
 
 @expands(vector.Gather)
 def _gather(e: Expansion, op: vector.Gather, value: Value, copies: Copies, part: Part) -> Piece:
-    """Scalars where all lanes read one element, rows where they read one after the other."""
+    """A piece of a gather: one element where all lanes read it, a row where they are contiguous."""
     if not isinstance(op.base.type, MemRefType):
         return e.cut(value, copies, part)
     code = e.code

@@ -16,7 +16,7 @@ from .shuffles import interleaved
 
 
 def write(code: Walk, address: Address, value: Value) -> None:
-    """One piece by itself."""
+    """Write one piece by itself."""
     if not address.width:
         _write_element(code, address, value)
     elif address.lane == 1:
@@ -36,7 +36,7 @@ def _write_element(code: Walk, address: Address, value: Value) -> None:
 
 
 def write_row(code: Walk, where: Place, value: Value, count: int | Value | None) -> None:
-    """A vector's elements from a place on, all of them or those that count."""
+    """Write contiguous elements, all of them or the first `count`."""
     source, indices = where
     if count is None:
         code.put(make(vector.Store, (value, source, *indices)))
@@ -48,7 +48,7 @@ def write_row(code: Walk, where: Place, value: Value, count: int | Value | None)
 
 
 def _write_parts(code: Walk, where: Place, row: Value, count: int) -> None:
-    """The first lanes of a row, by ever smaller vectors."""
+    """Write the first `count` lanes of a row, by ever smaller vectors."""
     source, (*outer, last) = where
     for at, width in powers_of(count):
         indices = (source, *outer, code.shifted(last, at))
@@ -63,7 +63,7 @@ def _write_parts(code: Walk, where: Place, row: Value, count: int) -> None:
 def scatter(
     code: Walk, where: Place, lanes: Value, value: Value, count: int | Value | None
 ) -> None:
-    """A vector's elements to a place plus the lanes' offsets."""
+    """Write elements to a place plus the lanes' offsets."""
     source, indices = where
     width = value.type.shape[0]
     mask = code.mask(width if count is None else count, width)
@@ -86,7 +86,7 @@ def write_all(code: Walk, pieces: dict[tuple, tuple[Address, Value]]) -> None:
 
 
 def _interleaved_with(address: Address, pieces: Collection[tuple]) -> list[tuple] | None:
-    """The keys of pieces that together fill the gaps between each other's lanes, if there are."""
+    """The keys of pieces that fill the gaps between each other's lanes; None if one is missing."""
     stride = address.lane
     assert isinstance(stride, int)
     constant, *rest = address.key
@@ -98,7 +98,7 @@ def _interleaved_with(address: Address, pieces: Collection[tuple]) -> list[tuple
 
 
 def write_interleaved(code: Walk, addresses: Sequence[Address], values: Sequence[Value]) -> None:
-    """Neighbouring pieces whose lanes are as far apart as there are pieces, as whole vectors."""
+    """Write n neighbouring pieces whose lanes are n elements apart, as whole vectors."""
     first = addresses[0]
     width = first.width
     left = len(values) * (width if first.count is None else first.count)  # type: ignore[operator]

@@ -12,8 +12,8 @@ import numpy as np
 import onnx
 from nnc.driver.checking.check import check
 from nnc.service.catalogue import Catalogue, EngineEntry, TargetEntry
+from nnc.service.jobs import Job
 from nnc.service.limits import Quota
-from nnc.service.queue import Job
 from nnc.service.service import Service
 from nnc.targets.base import asked
 from onnx import TensorProto, helper, numpy_helper

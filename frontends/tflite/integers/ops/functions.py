@@ -243,7 +243,7 @@ def absolute(n: TfliteLayer, x: Value) -> Value:
 
 @INTEGERS("SQRT")
 def sqrt(n: TfliteLayer, x: Value) -> Value:
-    """Of negative numbers, which the kernels refuse, that of 0."""
+    """The square root; 0 for negative numbers, which the kernels refuse."""
     about, out = of_input(n, 0), of_output(n)
     centre = centred(n, 0, x).max(0)
     root = (centre.cast(f32) * Term(n, n.constant(about.scale))).function(nn.Sqrt)
@@ -253,7 +253,7 @@ def sqrt(n: TfliteLayer, x: Value) -> Value:
 
 @INTEGERS("RSQRT")
 def rsqrt(n: TfliteLayer, x: Value) -> Value:
-    """Of 0 the largest number, as of negative ones, which the kernels refuse."""
+    """1 / sqrt(x); the largest number for 0, and for negative ones, which the kernels refuse."""
     about, out = of_input(n, 0), of_output(n)
     if about.element.width == 16:
         most = np.float32((1 << 15) - 1) * out.scale

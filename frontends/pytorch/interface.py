@@ -9,7 +9,7 @@ import numpy as np
 
 from ...ir.numpy_types import numpy_to_type
 from ...ir.types import TensorType
-from ..common.complexes import is_complex, outside
+from ..common.complexes import caller_type, is_complex
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from .arguments import Ref, with_refs
@@ -68,7 +68,7 @@ def with_complex_values(graph: Graph, layouts: Mapping[str, Layout]) -> Graph:
     inputs, constants = list(graph.inputs), dict(graph.constants)
     for i, value in enumerate(inputs):
         if is_complex(value.type):
-            inputs[i] = Input(value.name, outside(value.type), (*value.dims, ""))
+            inputs[i] = Input(value.name, caller_type(value.type), (*value.dims, ""))
             inner[value.name] = f"{value.name}.complex"
     for name, array in constants.items():
         if array.dtype.kind == "c":

@@ -1,0 +1,182 @@
+"""Rows of jobs: how they are made, chosen, put in order and read.
+
+`Job` is one that somebody has claimed, `Wanted` which ones somebody can carry out. What is done to
+jobs, and why, is in `queue.py`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, and_, func, not_, select
+
+from ..ir.diagnostics import NncError
+from .names import storable
+from .storage.database import new_id
+from .storage.schema import inputs, models, orders, users
+from .storage.schema import jobs as rows
+
+KINDS = {"look": 0, "experiment": 0, "page": 1, "package": 1}
+"""Kinds of jobs with their ranks: of a user's own, what takes seconds is first. A page is what a
+look goes on as."""
+
+ACTIVE = ("queued", "running")
+"""States of jobs that have not ended."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which jobs somebody can carry out: of these kinds; of these targets or, where `others`, of
+    all but these. No kinds are all. Looks have no target.
+    """
+
+    kinds: Sequence[str] = ()
+    targets: Sequence[str] = ()
+    others: bool = True
+
+    def fits(self) -> Any:
+        """The condition on rows."""
+        target = func.coalesce(rows.c.options["target"].as_string(), "")
+        listed = target.in_(self.targets)
+        fits = not_(listed) if self.others else listed
+        return and_(fits, rows.c.kind.in_(self.kinds)) if self.kinds else fits
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job that somebody has claimed."""
+
+    id: str
+    user: str
+    kind: str
+    options: Mapping[str, Any]
+    model_name: str
+    """As the user calls the file, which is no path: see `file_name`."""
+    blobs: Mapping[str, str]
+    """What it reads: `model`, and `inputs` where the order has some."""
+    seconds: int
+    """How long it may take."""
+    owner: str
+    attempt: int
+    summary: Any = None
+    """What was found before it went on as a job of this kind."""
+
+
+def new_row(
+    user: str,
+    model: str,
+    kind: str,
+    options: Mapping[str, Any],
+    order: str | None = None,
+    at: int = 0,
+) -> dict[str, Any]:
+    """The row of a new job; `at` is its place among those that are queued together."""
+    return {
+        "id": new_id(),
+        "user": user,
+        "model": model,
+        "order": order,
+        "kind": kind,
+        "rank": KINDS[kind],
+        "number": time.time_ns() + at,
+        "options": storable(dict(options)),
+        "state": "queued",
+        "attempt": 0,
+        "created": time.time(),
+    }
+
+
+def held(job: Job) -> Any:
+    """That a job is still running as the attempt that somebody has."""
+    return and_(
+        rows.c.id == job.id,
+        rows.c.state == "running",
+        rows.c.attempt == job.attempt,
+        rows.c.owner == job.owner,
+    )
+
+
+def queued_for(target: str) -> Any:
+    """That a job waits for a machine that runs a target."""
+    return and_(rows.c.state == "queued", rows.c.options["target"].as_string() == target)
+
+
+def next_job(wanted: Wanted) -> Any:
+    """The job of the user who was served longest ago, among the user's own by rank and age."""
+    return (
+        select(rows.c.id, rows.c.user)
+        .join(users, users.c.id == rows.c.user)
+        .where(rows.c.state == "queued", wanted.fits())
+        .order_by(users.c.served, rows.c.rank, rows.c.number)
+        .limit(1)
+    )
+
+
+def places_in_queue(connection: Connection, user: str) -> dict[str, int]:
+    """The places of a user's jobs in the queue if nobody else came: 1 is next.
+
+    In each round each user has one turn, who waited longest first.
+    """
+    turn = func.row_number().over(partition_by=rows.c.user, order_by=(rows.c.rank, rows.c.number))
+    queued = (
+        select(rows.c.id, rows.c.user, users.c.served, turn.label("turn"))
+        .join(users, users.c.id == rows.c.user)
+        .where(rows.c.state == "queued")
+        .subquery()
+    )
+    place = func.row_number().over(order_by=(queued.c.turn, queued.c.served, queued.c.user))
+    placed = select(queued.c.id, queued.c.user, place.label("place")).subquery()
+    query = select(placed.c.id, placed.c.place).where(placed.c.user == user)
+    return {row.id: row.place for row in connection.execute(query)}
+
+
+def claimed_job(connection: Connection, id: str) -> Job:
+    """A job with what its owner needs of its model. Raises NncError where the model is gone."""
+    query = (
+        select(
+            rows,
+            users.c.quota_seconds,
+            models.c.name.label("model_name"),
+            models.c.blob.label("model_blob"),
+            inputs.c.blob.label("inputs_blob"),
+        )
+        .join(users, users.c.id == rows.c.user)
+        .join(models, models.c.id == rows.c.model)
+        .outerjoin(orders, orders.c.id == rows.c.order)
+        .outerjoin(inputs, inputs.c.id == orders.c.inputs)
+        .where(rows.c.id == id)
+    )
+    row = connection.execute(query).first()
+    if row is None:
+        raise NncError(f"job {id} has no model")
+    read = {"model": row.model_blob}
+    if row.inputs_blob is not None:
+        read["inputs"] = row.inputs_blob
+    return Job(
+        row.id,
+        row.user,
+        row.kind,
+        row.options,
+        row.model_name,
+        read,
+        row.quota_seconds,
+        row.owner,
+        row.attempt,
+        row.summary,
+    )
+
+
+SHOWN = (
+    "id", "kind", "model", "order", "options", "state", "progress", "error",
+    "created", "started", "ended",
+)  # fmt: skip
+"""The columns that users see."""
+
+
+def shown_job(row: Row, place: int | None, names: list[str]) -> dict[str, Any]:
+    """A job as users see it, with its place in the queue and the names of its files."""
+    shown = {name: row._mapping[name] for name in SHOWN}
+    return {**shown, "place": place, "report": row.report, "files": names}
