@@ -29,6 +29,7 @@ PASS_MODULES: dict[str, str] = {
     "call-device": "..memory.call_device",
     "mark-in-place": "..kernels.mark_in_place",
     "merge-dimensions": "..kernels.merge_dimensions",
+    "single-rows": "..kernels.single_rows",
     "plan-memory": "..memory.plan_memory",
     "remove-dead-values": "..passes.dead_code",
     "lower-to-llvm": ".to_llvm",

@@ -76,6 +76,7 @@ GRAPH_STAGES: tuple[Stage, ...] = (
         ("align-rows", "before mark-in-place: what lies in another way is not written over"),
         ("mark-in-place", "before schedules are applied: what a kernel reads is in its stages"),
         ("merge-dimensions", "before schedules, which keep boxes of dimensions near"),
+        ("single-rows", "behind all that is known of a kernel's arguments"),
         "choose-schedules",
     ),
 )
