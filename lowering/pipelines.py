@@ -69,6 +69,7 @@ GRAPH_STAGES: tuple[Stage, ...] = (
         "linalg on memrefs, one function per kernel",
         "lower-to-linalg",
         ("fuse-into-tiles", "what stands behind Winograd's last transform"),
+        ("single-rows", "code for one row where rows are counted at run time"),
     ),
     stage(
         "schedule",
@@ -76,7 +77,6 @@ GRAPH_STAGES: tuple[Stage, ...] = (
         ("align-rows", "before mark-in-place: what lies in another way is not written over"),
         ("mark-in-place", "before schedules are applied: what a kernel reads is in its stages"),
         ("merge-dimensions", "before schedules, which keep boxes of dimensions near"),
-        ("single-rows", "behind all that is known of a kernel's arguments"),
         "choose-schedules",
     ),
 )
