@@ -158,7 +158,7 @@ class _Kernel:
         for op in ops:
             if isinstance(op, vector.Contract) and is_vector(op.results[0]):
                 shape = op.results[0].type.shape  # type: ignore[attr-defined]
-                width, line = self._shared_width(op), self._line(op.results[0])
+                width, line = self._shared_width(op), self._row_together(op)
                 yield op.results[0], balanced(shape, self.threads, width, line)
         transfers: dict[Value, tuple[Value, Layout]] = {}
         for op in ops:
@@ -230,6 +230,19 @@ class _Kernel:
         for op in self._touching.get(self._of(product.results[0]), ()):
             width = self._accessed(op, width, len(acc) - 1)
         return width
+
+    def _row_together(self, product: vector.Contract) -> int:
+        """How many elements of a product's rows neighbours are to have: a line, or where rows begin
+        anywhere in lines, all of one, which the next row follows.
+        """
+        result = product.results[0]
+        shape, line = result.type.shape, self._line(result)  # type: ignore[attr-defined]
+        for op in self._touching.get(self._of(result), ()):
+            last = len(shape) - 1
+            if not gpu.is_workgroup(op.base.type) and not lies_apart(op, last):
+                if aligned_width(op, line, last) < line:
+                    return max(line, shape[-1])
+        return line
 
     def _set(self, value: Value, layout: Layout, found: list[Link]) -> None:
         """Give a group its layout, where it has none, and those that follow from it theirs."""
