@@ -113,9 +113,9 @@ class Writing:
                 groups = [group for group in groups if group not in chain.groups]
             parts = _parts(groups)
             for group in groups:
-                if not any(group.host in stages for stages in parts):
-                    if not heuristics.is_gone(group.host):
-                        heuristics.group(group)
+                is_part = any(group.host in stages for stages in parts)
+                if not is_part and not heuristics.is_gone(group.host):
+                    heuristics.group(group)
             for stages in parts:
                 left = [stage for stage in stages if not heuristics.is_gone(stage)]
                 if left:

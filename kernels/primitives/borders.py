@@ -50,7 +50,9 @@ def padded(access: Access, stages: Sequence[Stage]) -> Padded | str:
     source = copies[0]
     begin, sizes = boxes[makers.index(source.stage)]
     written = _dims(source.stage.outputs[0])
-    moved = any(a != b for a, b, n in zip(source.plain_dims(), written, sizes, strict=True) if n > 1)
+    moved = any(
+        a != b for a, b, n in zip(source.plain_dims(), written, sizes, strict=True) if n > 1
+    )
     if source.shape != sizes or moved:
         return "the copy in it is not of a whole buffer as it is"
     if is_changed(source.value, source.stage, [access], stages):
@@ -117,7 +119,7 @@ def _make_up(boxes: Sequence[_Box], shape: Sequence[int | None]) -> bool:
     if None in shape or sum(prod(sizes) for _, sizes in boxes) != prod(shape):  # type: ignore[arg-type]
         return False
     inside = all(
-        0 <= begin and begin + size <= extent
+        begin >= 0 and begin + size <= extent
         for box in boxes
         for begin, size, extent in zip(*box, shape, strict=True)  # type: ignore[operator]
     )

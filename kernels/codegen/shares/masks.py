@@ -57,7 +57,9 @@ def is_logic_of_masks(op: Operation) -> bool:
 
 
 def logical(shares: Shares, op: Any, at: Builder) -> None:
-    """The share of what masks have in common or not, piece by piece: what pieces are of is known."""
+    """The share of a mask made of masks, piece by piece: so it is known what each piece lets
+    through.
+    """
     (layout,), (whole,) = layouts_of(op), shares.result_types(op)
     assert layout is not None
     pieces = {}
