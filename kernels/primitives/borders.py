@@ -116,12 +116,13 @@ def _box(out: Access) -> _Box | None:
 
 def _make_up(boxes: Sequence[_Box], shape: Sequence[int | None]) -> bool:
     """Whether boxes in a buffer have all of its elements, each once."""
-    if None in shape or sum(prod(sizes) for _, sizes in boxes) != prod(shape):  # type: ignore[arg-type]
+    extents = [extent for extent in shape if extent is not None]
+    if len(extents) < len(shape) or sum(prod(sizes) for _, sizes in boxes) != prod(extents):
         return False
     inside = all(
         begin >= 0 and begin + size <= extent
         for box in boxes
-        for begin, size, extent in zip(*box, shape, strict=True)  # type: ignore[operator]
+        for begin, size, extent in zip(*box, extents, strict=True)
     )
     return inside and not any(_overlap(one, other) for one, other in combinations(boxes, 2))
 
