@@ -398,6 +398,9 @@ class Cache(Named, name="schedule.cache", traits=(_INSIDE,)):
     With `in workgroup at`, there is no such stage: each iteration of that loop, which stands in
     loops bound to groups, copies what it needs into a buffer in the group's own memory. With
     several `buffers`, what an iteration needs is on its way while the ones before compute.
+
+    A `padded` operand is a buffer that other stages fill with one number around a copy of another
+    buffer, which copies are then made from; those stages go.
     """
 
     number = attribute(I64)
@@ -405,14 +408,16 @@ class Cache(Named, name="schedule.cache", traits=(_INSIDE,)):
     order = attribute(INT_ARRAY, optional=True)
     at: OptionalOperand = optional_operand(Loop)
     buffers = attribute(I64, optional=True)
+    padded = attribute(UNIT)
     copies: Results = results(Stage)
 
     format = (
-        "$number `of` $of (`order` $order^)? (`in` `workgroup` `at` $at^)? "
+        "(`padded` $padded^)? $number `of` $of (`order` $order^)? (`in` `workgroup` `at` $at^)? "
         "(`buffers` $buffers^)? attr-dict"
     )
     example = """%copy = schedule.cache 1 of %matmul order [1, 0]
-schedule.cache 0 of %matmul in workgroup at %k buffers 2"""
+schedule.cache 0 of %matmul in workgroup at %k buffers 2
+schedule.cache padded 0 of %conv in workgroup at %c"""
 
     @classmethod
     def infer_result_types(
@@ -428,6 +433,8 @@ schedule.cache 0 of %matmul in workgroup at %k buffers 2"""
             raise self.error("makes a stage where it is told no loop, and only there")
         if self.at is None and self.buffers is not None:
             raise self.error("has several buffers only in workgroup memory")
+        if self.at is None and self.padded:
+            raise self.error("copies what is in a padded operand only to workgroup memory")
         if self.buffers is not None and not 1 <= self.buffers <= MOST_BUFFERS:
             raise self.error(f"expects 1 to {MOST_BUFFERS} buffers, found {self.buffers}")
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ...ir.core import Operation
+from ...ir.core import Operation, Value
 from ...ir.location import Location
 from ...ir.polynomial import Size
 from .binding import SERIAL, Binding
@@ -124,17 +124,31 @@ class Ahead:
 
 
 @dataclass(frozen=True)
+class Border:
+    """What is around an operand of known sizes: along each dimension, so many times a number before
+    its first elements and behind its last ones.
+    """
+
+    begin: tuple[int, ...]
+    sizes: tuple[int, ...]
+    end: tuple[int, ...]
+    number: Value
+
+
+@dataclass(frozen=True)
 class Cached:
     """How a group keeps an operand in its own memory: each iteration of a loop copies its part.
 
     Dimension i of the copy is dimension `order[i]` of the operand. With several buffers, it is
-    copied so many iterations less one ahead.
+    copied so many iterations less one ahead. Where there is a border, the operand is what is inside
+    of it, at subscripts from 0 on; copies have the border too.
     """
 
     at: Loop
     order: tuple[int, ...]
     buffers: int
     location: Location
+    border: Border | None = None
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,21 @@ def alignment(operand: Operand, extents: Sequence[int], line_bytes: int) -> int:
     return found
 
 
+def alignment_of_copies(
+    operand: Operand, part: Mapping[int, int], extents: Sequence[int], line_bytes: int
+) -> int:
+    """What divides where rows of a part of an operand begin, which is copied as a whole.
+
+    Along dimensions of which a row has all, no row begins but with the first element.
+    """
+    row, found = adjoining(operand, part), line_bytes
+    for d, (stride, extent) in enumerate(zip(operand.strides, extents, strict=True)):
+        own = part.get(d, 1) if stride < row else 1
+        if stride and own < extent:
+            found = gcd(found, stride * own * operand.access.element_bytes)
+    return found
+
+
 def waste(row_bytes: int, rows: int, aligned: int, line_bytes: int) -> float:
     """How many more lines rows touch, on average, than their bytes would fill: 1 or more.
 

@@ -22,6 +22,7 @@ from .bodies import widest_element, work_per_point
 from .coalescing import (
     adjoining,
     alignment,
+    alignment_of_copies,
     first_threads,
     rows_among,
     threads_along,
@@ -436,9 +437,7 @@ class GroupEstimate:
         part = {**{d: self.extents[d] for d in self.reductions}, **share.sizes}
         part[share.staging.dim] = share.staging.steps
         row, bytes = adjoining(operand, part), operand.access.element_bytes
-        beside, aligned = self._rows_of(operand)
-        for d in beside:
-            aligned = gcd(aligned, bytes * part.get(d, 1))
+        aligned = alignment_of_copies(operand, part, self.extents, line)
         return waste(row * bytes, max(1, together * self.width // row), aligned, line)
 
     def _copied(self, operand: Operand, sizes: Mapping[int, int]) -> int:

@@ -14,6 +14,7 @@ from ..model.lanes import unvectorizable
 from ..model.plan import Loop, iterations
 from ..model.stages import Stage, has_reuse
 from ..primitives.bind import bind
+from ..primitives.borders import Padded, padded
 from ..primitives.cache import cache
 from ..primitives.fuse import fuse
 from ..primitives.order import can_order, order
@@ -63,6 +64,8 @@ class GroupHeuristics(Heuristics):
         """Whether groups keep operands of products in memory of their own."""
         self.split = False
         """Whether groups share the sums of products."""
+        self.waiting: set[Stage] = set()
+        """Stages that share no loops with others, or that make inputs of products."""
 
     def group(self, group: Group) -> None:
         """Schedule a group of stages that share loops."""
@@ -74,7 +77,7 @@ class GroupHeuristics(Heuristics):
             {"tile": self.tiled, "row": self.rows}.get(group.kind, self.maps)(group)
             self.launched.append(self.chosen[group.host])
         for stage in group.feeders:
-            if stage not in self.writer.plan.sharing:
+            if stage not in self.writer.plan.sharing and not self.is_gone(stage):
                 self.alone(stage)
 
     def beside(self, stages: list[Stage]) -> None:
@@ -316,7 +319,8 @@ class GroupHeuristics(Heuristics):
             return
         rows = {d for loop in shared for d in loop.root.dims}
         for stage, to_host in group.feeders.items():
-            self.row_stage(stage, to_host, rows, shared[-1], True)
+            if not self.is_gone(stage):
+                self.row_stage(stage, to_host, rows, shared[-1], True)
 
     def prefetch(self, stage: Stage, roots: list[Loop], outer: Sequence[Loop], tile: Tile) -> None:
         """Let groups copy operands into their own memory, as the chosen tile says."""
@@ -325,7 +329,18 @@ class GroupHeuristics(Heuristics):
             return
         for number in staging.numbers:
             buffers = staging.buffers if staging.buffers > 1 else None
-            self.writer.put(cache, number, stage, None, at, buffers)
+            is_padded = self.is_padded(stage, number)
+            self.writer.put(cache, number, stage, None, at, buffers, padded=is_padded)
+
+    def is_padded(self, stage: Stage, number: int) -> bool:
+        """Whether groups can make an operand's border themselves, where nobody has made it yet."""
+        access = next(a for a in stage.inputs if a.number == number)
+        found = padded(access, self.writer.plan.stages)
+        return isinstance(found, Padded) and self.waiting.issuperset(found.makers)
+
+    def is_gone(self, stage: Stage) -> bool:
+        """Whether others do what a stage did."""
+        return stage in self.writer.plan.inlined
 
     # -- groups --------------------------------------------------------------------------------
 

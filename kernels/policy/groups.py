@@ -104,6 +104,7 @@ class Writing:
                     heuristics.writer.put(inline, stage)
             heuristics.fed, heuristics.staged, heuristics.split = fed, staged, split
             groups = partition(plan.stages)
+            heuristics.waiting = _by_themselves(groups)
             self.has_feeders |= any(group.feeders for group in groups)
             self.has_products |= any(has_reuse(group.host) for group in groups)
             joined = [chain for chain in chains(groups, plan) if not chain.is_transform]
@@ -113,10 +114,13 @@ class Writing:
                 groups = [group for group in groups if group not in chain.groups]
             parts = _parts(groups)
             for group in groups:
-                if not any(group.host in stages for stages in parts):
+                is_part = any(group.host in stages for stages in parts)
+                if not is_part and not heuristics.is_gone(group.host):
                     heuristics.group(group)
             for stages in parts:
-                heuristics.beside(stages)
+                left = [stage for stage in stages if not heuristics.is_gone(stage)]
+                if left:
+                    heuristics.beside(left)
 
         names = {"fed": fed, "staged": staged, "split": split, "chained": chained}
         name = " and ".join(name for name, is_so in names.items() if is_so)
@@ -178,6 +182,12 @@ class Writing:
         finally:
             for partial in writer.plan.factored.values():
                 discard(partial)
+
+
+def _by_themselves(groups: Sequence[Group]) -> set[Stage]:
+    """Stages of elements that share loops with no other, or that make inputs of others."""
+    alone = {g.host for g in groups if g.kind == "map" and len(g.maps) == 1}
+    return alone.union(*(group.feeders for group in groups))
 
 
 def _parts(groups: Sequence[Group]) -> list[list[Stage]]:

@@ -24,6 +24,14 @@ and with 2 buffers, where `if` leaves out what lies beyond the end:
                 y += t[ko / 16 % 2][ki] * w[ko + ki, n]
                 t[(ko / 16 + 1) % 2][..] = r        (if ko + 16 < K)
 
+With `padded`, where stages make the operand of another buffer and a border of one number, they go:
+
+    xp[..] = 0                            groups m
+    xp[1 + i] = x[i]                          for ko in 0..K step 16
+    groups m                      ->              t[..] = x[.. - 1], 0 outside
+        for ko, ki                                y += t[ki + ..] * w[ko + ki]
+            y += xp[..] * w[ko + ki]
+
 Legal for an input buffer that is subscripted by sums of loops, at a plain loop of the stage. That
 loops bound to groups are around it, that what one iteration needs is of known size, and that nobody
 writes the operand meanwhile is checked when all is done (`model/cached.py`). The plan notes it; the
@@ -38,8 +46,9 @@ from ...ir.attributes import IntegerAttr
 from ...ir.core import Operation, Value
 from ...ir.types import MemRefType, index
 from ..model.legality import illegal
-from ..model.plan import Cached, Loop, Plan
+from ..model.plan import Border, Cached, Loop, Plan
 from ..model.stages import Access, Stage, make_stage
+from .borders import padded
 from .primitive import check_alive, check_uncollapsed, check_unfused, primitive
 
 
@@ -71,7 +80,23 @@ def _in_workgroup(plan: Plan, op: schedule.Cache, stage: Stage, at: Loop) -> Non
     buffers = op.buffers or 1
     if buffers > 1 and at.at_once:
         raise illegal(op, "iterations that run at once have no next one to copy for")
-    plan.cached[access] = Cached(at, tuple(order), buffers, op.loc)
+    border = _without_border(plan, op, access) if op.padded else None
+    plan.cached[access] = Cached(at, tuple(order), buffers, op.loc, border)
+
+
+def _without_border(plan: Plan, op: schedule.Cache, access: Access) -> Border:
+    """Let a stage read what is in a padded operand, whose makers go. Returns what is around it."""
+    found = padded(access, plan.stages)
+    if isinstance(found, str):
+        raise illegal(op, f"the operand is not padded: {found}")
+    for maker in found.makers:
+        check_unfused(plan, maker, op)
+    begin = found.border.begin
+    moved = tuple(e + -b if b else e for e, b in zip(access.exprs, begin, strict=True))
+    access.redirect(found.source, moved)
+    for maker in found.makers:
+        plan.remove(maker)
+    return found.border
 
 
 def _operand(stage: Stage, op: schedule.Cache) -> tuple[Access, list[int]]:

@@ -65,12 +65,12 @@ def readers_of_copy(stage: Stage, stages: Sequence[Stage]) -> list[Access] | str
         if any(a.value is out.value for a in other.outputs):
             return "another stage writes the copy"
         readers += [a for a in other.inputs if a.value is out.value]
-    if readers and _is_changed(source.value, stage, readers, stages):
+    if readers and is_changed(source.value, stage, readers, stages):
         return "what the stage copies is overwritten or freed before the copy is read"
     return readers
 
 
-def _is_changed(
+def is_changed(
     source: Value, copy: Stage, readers: Sequence[Access], stages: Sequence[Stage]
 ) -> bool:
     """Whether anything between a copy and the last reader of it may write or free the source."""

@@ -14,6 +14,7 @@ from ...dialects import arith, gpu, memref, scf, vector
 from ...ir.affine import AffineDim
 from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import NncError
+from ...ir.rewriting import constant_int
 from ...ir.traits import ReadsMemory, WritesMemory
 from ...ir.types import MemRefType
 from ..model.uniform import is_uniform
@@ -267,15 +268,30 @@ def _masked(forms: Forms, mask: Value | None, lanes: Sequence[Form]) -> Form:
     if isinstance(op, arith.AndI):
         one, other = (_masked(forms, operand, lanes) for operand in op.operands)
         return one + other
-    if isinstance(op, vector.CreateMask):
-        bounds = [forms.of(size) for size in op.sizes]
-    elif isinstance(op, vector.ConstantMask):
-        bounds = [number(size) for size in op.mask_dim_sizes]
-    else:
+    if isinstance(op, arith.XOrI) and constant_int(op.rhs):
+        return _left_out(forms, op.lhs.defining_op, lanes)
+    if not isinstance(op, vector.CreateMask | vector.ConstantMask):
         return forms.variable(exact=False)
-    for lane, bound in zip(lanes, bounds, strict=True):
+    for lane, bound in zip(lanes, _bounds_of(forms, op), strict=True):
         form = form + forms.below(lane, bound)
     return form
+
+
+def _left_out(forms: Forms, op: Operation | None, lanes: Sequence[Form]) -> Form:
+    """The lanes that a mask does not let through: those beyond one of its bounds at least."""
+    if not isinstance(op, vector.CreateMask | vector.ConstantMask):
+        return forms.variable(exact=False)
+    form, inside = number(0), list[str]()
+    for lane, bound in zip(lanes, _bounds_of(forms, op), strict=True):
+        form = form + lane + bound
+        inside.append(f"{lane.text} < {bound.text}")
+    return form.given(f"not ({' and '.join(inside)})")
+
+
+def _bounds_of(forms: Forms, op: vector.CreateMask | vector.ConstantMask) -> list[Form]:
+    if isinstance(op, vector.CreateMask):
+        return [forms.of(size) for size in op.sizes]
+    return [number(size) for size in op.mask_dim_sizes]
 
 
 def _row(kind: str, forms: Forms, op: Any, shape: Sequence[Any], mask: Value | None) -> _Touched:

@@ -10,6 +10,7 @@ from ...dialects import arith, gpu, memref, scf, vector
 from ...ir.affine import AffineDim
 from ...ir.core import Block, Operation, Value
 from ...ir.lazy import np
+from ...ir.rewriting import constant_int
 from ...ir.traits import ReadsMemory, WritesMemory
 from ..model.transactions import DeviceMemory
 from .numbers import NotKnownError, Numbers
@@ -125,6 +126,8 @@ class Counting:
             case arith.AndI():
                 one, other = (self._mask(v, lanes, rank) for v in op.operands)
                 return one & other
+            case arith.XOrI() if constant_int(op.rhs) and _is_mask(op.lhs):
+                return ~np.asarray(self._mask(op.lhs, lanes, rank))
             case vector.CreateMask():
                 sizes: Sequence[Any] = [_by_thread(self._size(v), rank) for v in op.sizes]
             case vector.ConstantMask():
@@ -141,6 +144,10 @@ class Counting:
             return self.numbers.of(value)
         except NotKnownError:
             return np.iinfo(np.int64).max
+
+
+def _is_mask(value: Value) -> bool:
+    return isinstance(value.defining_op, vector.CreateMask | vector.ConstantMask)
 
 
 def _by_thread(value: Any, rank: int) -> np.ndarray:

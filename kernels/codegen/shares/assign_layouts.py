@@ -159,9 +159,7 @@ class _Kernel:
         """Values with the layouts that suit them best, the most important first."""
         for op in ops:
             if isinstance(op, vector.Contract) and is_vector(op.results[0]):
-                shape = op.results[0].type.shape  # type: ignore[attr-defined]
-                width, line = self._shared_width(op), self._line(op.results[0])
-                yield op.results[0], balanced(shape, self.threads, width, line)
+                yield op.results[0], self._of_product(op)
         transfers: dict[Value, tuple[Value, Layout]] = {}
         for op in ops:
             if isinstance(op, vector.TransferWrite):
@@ -232,6 +230,32 @@ class _Kernel:
             width = self._accessed(op, width, len(acc) - 1)
         return width
 
+    def _of_product(self, product: vector.Contract) -> Layout:
+        """Shares as long as wide, of which neighbours have a line of a row side by side.
+
+        Where rows begin anywhere in lines, neighbours have all of one and go on with the next,
+        which follows; but not where threads then need more of the operands.
+        """
+        result = product.results[0]
+        shape = result.type.shape  # type: ignore[attr-defined]
+        width, line = self._shared_width(product), self._line(result)
+        found = balanced(shape, self.threads, width, line)
+        if self._begins_anywhere(result, line):
+            whole = balanced(shape, self.threads, width, max(line, shape[-1]))
+            if _needed(product, whole) <= _needed(product, found):
+                return whole
+        return found
+
+    def _begins_anywhere(self, value: Value, line: int) -> bool:
+        """Whether rows of a vector begin within lines of global memory."""
+        last = value.type.rank - 1  # type: ignore[attr-defined]
+        return any(
+            not gpu.is_workgroup(op.base.type)
+            and not lies_apart(op, last)
+            and aligned_width(op, line, last) < line
+            for op in self._touching.get(self._of(value), ())
+        )
+
     def _set(self, value: Value, layout: Layout, found: list[Link]) -> None:
         """Set the layout of a value's class, if it has none, and those that follow from it."""
         waiting = [(value, layout)]
@@ -293,6 +317,13 @@ class _Kernel:
             return
         entries = [self._layout(v).attribute() if is_vector(v) else UnitAttr() for v in op.results]
         op.attributes[LAYOUT] = ArrayAttr(tuple(entries))
+
+
+def _needed(product: vector.Contract, layout: Layout) -> int:
+    """How many elements of a product's operands a thread needs for its share, in each step."""
+    lhs, rhs, acc = ([e.position for e in m.map.results] for m in product.indexing_maps)  # type: ignore[attr-defined]
+    each = dict(zip(acc, layout.share, strict=True))
+    return sum(prod(each.get(d, 1) for d in along) for along in (lhs, rhs))
 
 
 def _separate_constants(kernel: gpu.GPUFuncOp) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ....dialects import arith, vector
+from ....ir.attributes import DenseElements
 from ....ir.builder import Builder
-from ....ir.core import Value
+from ....ir.core import Operation, Value
 from ....ir.types import VectorType, i1
 from .layouts import Layout, layouts_of
 from .shares import Shares
@@ -45,6 +46,37 @@ def _bounded(
                 size = at.insert(arith.SubI(size, begin)).result
         left.append(size)
     return at.insert(vector.CreateMask(left, result=VectorType(layout.runs, i1))).results[0]
+
+
+def is_logic_of_masks(op: Operation) -> bool:
+    """Whether an operation makes a mask of masks, element by element."""
+    if not isinstance(op, arith.AndI | arith.XOrI):
+        return False
+    type = op.results[0].type
+    return isinstance(type, VectorType) and type.rank > 0 and type.element_type is i1
+
+
+def logical(shares: Shares, op: Any, at: Builder) -> None:
+    """The share of a mask made of masks, piece by piece: so it is known what each piece lets
+    through.
+    """
+    (layout,), (whole,) = layouts_of(op), shares.result_types(op)
+    assert layout is not None
+    pieces = {}
+    for piece in layout.pieces():
+        own = [_piece_of(shares, operand, layout, piece, at) for operand in op.operands]
+        pieces[piece] = at.insert(type(op)(*own)).results[0]
+    shares.layouts[op.results[0]] = layout
+    shares.set(op.results[0], shares.join(pieces, whole, at))
+
+
+def _piece_of(shares: Shares, mask: Value, layout: Layout, piece: Piece, at: Builder) -> Value:
+    known = mask.defined_by(arith.Constant)
+    splat = known.value if known is not None else None
+    if isinstance(splat, DenseElements) and splat.is_splat:
+        made = DenseElements(VectorType(layout.runs, i1), splat.data)
+        return at.insert(arith.Constant(made)).result
+    return shares.piece(shares.of(mask), layout, piece, at)
 
 
 def within(

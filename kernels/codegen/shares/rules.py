@@ -15,14 +15,14 @@ from .barriers import LATER_PIECE
 from .constants import constant, step
 from .layouts import layouts_of
 from .links import is_elementwise, is_vector
-from .masks import mask, piece_within, within
+from .masks import is_logic_of_masks, logical, mask, piece_within, within
 from .reductions import reduction
 from .shares import Rule, Shares
 
 
 def distribute(shares: Shares, op: Operation, at: Builder) -> None:
     """Rewrite an operation without regions for one thread."""
-    rule = _RULES.get(type(op))
+    rule = logical if is_logic_of_masks(op) else _RULES.get(type(op))
     touched = [v for v in (*op.operands, *op.results) if is_vector(v)]
     if rule is not None and touched:
         rule(shares, op, at)

@@ -16,7 +16,7 @@ from ....ir.core import Value
 from ....ir.types import MemRefType, VectorType
 from ...model.cached import first_inside
 from ...model.nest import Node
-from ...model.plan import Cached, Loop, Plan
+from ...model.plan import Border, Cached, Loop, Plan
 from ...model.stages import Access, Linear
 from ..code import Code
 from .axes import Inner, Number, inner_extent
@@ -237,29 +237,63 @@ class Caches:
         """Load the part of an operand that the iteration at the stage's position needs."""
         code, memory = self.code, self.memory
         memory.flush([self.coordinates.base(access.value)])
-        indices: list[Value] = []
+        firsts: list[Number] = []
         sizes: list[int] = []
         active: list[Number | None] = []
         for linear in _linear(access):
             first, size, count = self._along(access, linear)
-            indices.append(code.as_value(first))
+            firsts.append(first)
             sizes.append(size)
             active.append(count)
-        mask = None
-        if any(count is not None for count in active):
-            mask = memory.mask(sizes, active)
+        indices = [code.as_value(first) for first in firsts]
+        border = self.plan.cached[access].border
         element = access.element_type
-        rank = len(sizes)
+        if border is None:
+            known = any(count is not None for count in active)
+            mask = memory.mask(sizes, active) if known else None
+            beyond, inside = memory.padding(element), [count is None for count in active]
+        else:
+            mask = self._within(border, firsts, sizes, active)
+            beyond, inside = border.number, [True] * len(sizes)
         op = vector.TransferRead.of(
             memory.views.replaced.get(access.value, access.value),
             indices,
-            memory.padding(element),
+            beyond,
             VectorType(tuple(sizes), element),
-            AffineMap.identity(rank),
-            [count is None for count in active],
+            AffineMap.identity(len(sizes)),
+            inside,
             mask,
         )
         return code.value(op), _Part(tuple(sizes), tuple(active))
+
+    def _within(
+        self,
+        border: Border,
+        firsts: Sequence[Number],
+        sizes: Sequence[int],
+        active: Sequence[Number | None],
+    ) -> Value:
+        """The mask of a part that begins at these subscripts without what of it is border."""
+        code, rank = self.code, len(sizes)
+        ends, before = list(active), dict[int, Number]()
+        for d, (first, size, whole) in enumerate(zip(firsts, sizes, border.sizes, strict=True)):
+            if not border.begin[d] and not border.end[d]:
+                continue
+            if isinstance(first, int):
+                ends[d] = max(0, min(size, whole - first))
+                if first < 0:
+                    before[d] = min(size, -first)
+            else:
+                ends[d] = code.binary(arith.SubI, code.index(whole), first)
+                if border.begin[d]:
+                    before[d] = code.binary(arith.SubI, code.index(0), first)
+        mask = self.memory.mask(sizes, ends)
+        every = code.splat_number(1, mask.type)  # type: ignore[arg-type]
+        for d, count in before.items():
+            outside = self.memory.mask(sizes, [count if e == d else None for e in range(rank)])
+            rest = code.value(arith.XOrI(outside, every))
+            mask = code.value(arith.AndI(mask, rest))
+        return mask
 
     def _along(self, access: Access, linear: Linear) -> tuple[Number, int, Number | None]:
         """(first element, size, how much lies in the operand if not all) along one subscript."""
