@@ -21,7 +21,7 @@ from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import f32, f64, i64
 from .layer import Layer
-from .shapes import Extent, shape_text
+from .shapes import Extent, merge, shape_text
 from .terms import Term, arange, constant, counting, extent
 
 Tap = tuple[Term, Term]
@@ -190,38 +190,47 @@ def deformable_convolution(
     """
     if offset.type.rank != x.type.rank:
         raise n.error(f"input 'offset' has shape {shape_text(offset)}, 'X' {shape_text(x)}")
-    kernel = windows.kernel
-    dims, extents, out = len(kernel), x.type.shape[2:], offset.type.shape[2:]
-    if None in (*x.type.shape[1:], *weight.type.shape, *out):
-        raise n.error(f"all extents but the batch must be known, but 'X' is {shape_text(x)}")
+    if None in weight.type.shape:
+        raise n.error(f"the weight's extents must be known, but they are {shape_text(weight)}")
     groups, parts = windows.groups, windows.parts
-    channels, places, count = x.type.shape[1], math.prod(kernel), math.prod(out)
-    if channels % parts or offset.type.shape[1] != parts * places * dims:
+    dims, places = len(windows.kernel), math.prod(windows.kernel)
+    channels = (weight.type.shape[1] or 0) * groups
+    if x.type.shape[1] not in (None, channels):
+        raise n.error(
+            f"'X' is {shape_text(x)}, but a weight {shape_text(weight)} is for {channels} channels"
+        )
+    if channels % parts or offset.type.shape[1] not in (None, parts * places * dims):
         raise n.error(
             f"offsets are {shape_text(offset)}, expected {parts * places * dims} channels for "
             f"{parts} groups of {channels} channels"
         )
-    batch = (x, 0)
-    moved = Term(n, offset).reshape(batch, parts, places, dims, count)
+    batch, out = (x, 0), [(offset, 2 + d) for d in range(dims)]
+    sizes = [extent(n, (x, 2 + d)) for d in range(dims)]
+    moved = Term(n, offset).cast(f64 if offset.type.element_type is f64 else f32)
+    moved = moved.reshape(batch, parts, places, dims, *out)
     sides = []
     for d in range(dims):
-        at = _regular(n, windows, out, d) + moved.column(d, axis=3)
-        sides.append((_zero_taps if windows.reaches else _inner_taps)(at, extents[d]))
+        at = _regular(n, windows, offset, d).cast(moved.element) + moved.column(d, axis=3)
+        at = _with_one_place(at, 3)
+        sides.append((_zero_taps if windows.reaches else _inner_taps)(at, sizes[d]))
     inner = channels // parts
-    image = Term(n, x).reshape(batch, parts, inner, math.prod(extents)).transpose(0, 1, 3, 2)
+    image = _with_one_place(Term(n, x), 2)
+    pixels = image.value, 2
+    image = image.reshape(batch, parts, inner, pixels).transpose(0, 1, 3, 2)
     rows = image.flattened(3)
     first = counting(n, extent(n, batch)).spread(0, 1) * parts + constant(n, arange(parts))
-    base = (first * math.prod(extents)).spread(0, 2)
+    base = (first * extent(n, pixels)).spread(0, 2)
     reads = []
     for taps in combinations(*sides):
         index = base
         for d, (place, _) in enumerate(taps):
-            index = index + place * math.prod(extents[d + 1 :])
+            index = index + reduce(mul, sizes[d + 1 :], place)
         part = reduce(mul, (own for _, own in taps))
         reads.append(rows.gather(index) * part.cast(rows.element).spread(0, 1))
     total = reduce(add, reads)
+    count = total.value, 3
     if mask is not None:
-        total = total * Term(n, mask).reshape(batch, parts, places, count, 1)
+        total = total * _with_one_place(Term(n, mask), 2).reshape(batch, parts, places, count, 1)
     columns = total.transpose(0, 1, 4, 2, 3).reshape(
         batch, groups, channels // groups * places, count
     )
@@ -233,14 +242,21 @@ def deformable_convolution(
     return y.value
 
 
-def _regular(n: Layer, windows: DeformableWindows, out: Sequence[int], d: int) -> Term:
-    """Where places of the kernel read in dimension d without offsets: [K, O]."""
-    places = np.indices(windows.kernel)[d].reshape(-1, 1) * windows.dilations[d]
-    begins = np.indices(out)[d].reshape(1, -1) * windows.strides[d]
-    return constant(n, places + begins - windows.pads[d]).cast(f32)
+def _with_one_place(x: Term, lead: int) -> Term:
+    """x with all dimensions but the first `lead` merged into one."""
+    groups = [*((i, i + 1) for i in range(lead)), (lead, x.rank)]
+    return Term(x.n, merge(x.n, x.value, groups))
 
 
-def _zero_taps(at: Term, size: int) -> list[Tap]:
+def _regular(n: Layer, windows: DeformableWindows, offset: Value, d: int) -> Term:
+    """Where places of the kernel read in dimension d without offsets: [K, O..], O 1 but for d."""
+    after = len(windows.kernel) - 1 - d
+    places = np.indices(windows.kernel)[d].reshape(-1) * windows.dilations[d] - windows.pads[d]
+    begins = counting(n, extent(n, (offset, 2 + d))) * windows.strides[d]
+    return constant(n, places).spread(0, d + 1 + after) + begins.spread(d, after)
+
+
+def _zero_taps(at: Term, size: Term) -> list[Tap]:
     """The two neighbours of positions; those outside of the image weigh nothing."""
     low = at.function(nn.Floor)
     rest = at - low
@@ -252,13 +268,13 @@ def _zero_taps(at: Term, size: int) -> list[Tap]:
     return taps
 
 
-def _inner_taps(at: Term, size: int) -> list[Tap]:
+def _inner_taps(at: Term, size: Term) -> list[Tap]:
     """The two neighbours of positions; one that is outside of the image weighs nothing.
 
     A position between the last element and the end of the image reads the last element.
     """
-    inside = (at >= 0.0) & (at < float(size))
-    taps = _clamped_taps(at, constant(at.n, size, i64))
+    inside = (at >= 0.0) & (at < size.cast(at.element))
+    taps = _clamped_taps(at, size)
     return [(place, inside.choose(weight, 0.0)) for place, weight in taps]
 
 

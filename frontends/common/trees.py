@@ -177,10 +177,12 @@ class Walk:
         dtype, (splits, _, roots) = type_to_numpy(element), self.tables
         weights = np.zeros((splits.type.shape[0] or 0, targets), dtype)
         named = np.zeros(weights.shape, np.bool_)
+        combine = {"MIN": np.minimum, "MAX": np.maximum}.get(aggregate, np.add)
         for node, target, weight in self.weights:
             if not 0 <= target < targets:
                 raise self.n.error(f"a leaf is for target {target}, but there are {targets}")
-            weights[node, target] += weight
+            known = weights[node, target]
+            weights[node, target] = combine(known, weight) if named[node, target] else weight
             named[node, target] = True
         if aggregate in ("SUM", "AVERAGE"):
             total = self._sum(weights, named)

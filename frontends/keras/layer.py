@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -118,6 +119,13 @@ class KerasLayer(NodeLayer):
         """The configuration of a layer inside of this one."""
         self._parts.append((f"{name}.", Fields(config)))
         return self._parts[-1][1]
+
+    @contextmanager
+    def inside(self, config: Mapping[str, Any]) -> Iterator[None]:
+        """Meanwhile, `option` and its like read the configuration of a layer inside of this one."""
+        whole, self.config = self.config, Fields(config)
+        yield
+        self.config = whole
 
     def unread(self) -> Iterator[tuple[str, Any]]:
         """The fields of the configurations and the arguments by name that no converter has read."""

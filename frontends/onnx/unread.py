@@ -33,7 +33,7 @@ IGNORED = IgnoredFields(
     Ignored("block_size bits", "shapes and element types tell them", "*.QMoE *.GatherBlock*"),
     Ignored("is_inner_broadcast", "the bias's shape tells it", "*.BiasSoftmax"),
     Ignored("normalize_routing_weights", "shares of the router itself sum to 1", "*.QMoE"),
-    Ignored("mask_filter_value", "nothing is masked", "*.Attention *.MultiHeadAttention"),
+    Ignored("mask_filter_value", "nothing is masked", "*.Attention *.QAttention *.MultiHead*"),
     Ignored("num_heads rotary_embedding_dim", "the cosines' shape tells it", "*.MRotary*"),
     Ignored("output_qk", "the outputs that are named tell it", "*.DecoderMasked*"),
     Ignored("past_present_share_buffer", "a past length tells it", "*.DecoderMasked*", (1,)),

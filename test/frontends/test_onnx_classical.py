@@ -70,6 +70,35 @@ def test_tree_classifier(post, classes, positive):
 
 
 @pytest.mark.parametrize("post", ["NONE", "LOGISTIC", "SOFTMAX"])
+@pytest.mark.parametrize("positive", [False, True])
+def test_tree_classifier_with_leaves_of_the_second_class(post, positive):
+    trees = forest("class", 1, positive)
+    trees["class_ids"] = [1] * len(trees["class_ids"])
+    outputs = [TensorProto.INT64, TensorProto.FLOAT]
+    check(
+        "TreeEnsembleClassifier",
+        floats(20, 4),
+        domain=ML,
+        outputs=outputs,
+        classlabels_int64s=[0, 1],
+        post_transform=post,
+        **trees,
+    )
+
+
+@pytest.mark.parametrize("aggregate", ["SUM", "AVERAGE", "MIN", "MAX"])
+@pytest.mark.parametrize("targets", [1, 3])
+def test_tree_regressor_whose_leaves_name_a_target_twice(aggregate, targets):
+    """Of the only target the first weight counts; MIN and MAX choose among several."""
+    trees = forest("target", targets)
+    for name in ("target_treeids", "target_nodeids", "target_ids"):
+        trees[name] = [v for v in trees[name] for _ in range(2)]
+    trees["target_weights"] = [w for v in trees["target_weights"] for w in (v, 2 - v)]
+    kind = "TreeEnsembleRegressor"
+    check(kind, floats(20, 4), domain=ML, n_targets=targets, aggregate_function=aggregate, **trees)
+
+
+@pytest.mark.parametrize("post", ["NONE", "LOGISTIC", "SOFTMAX"])
 @pytest.mark.parametrize("classes", [1, 3])
 def test_linear_classifier(post, classes):
     if classes == 1 and post == "SOFTMAX":

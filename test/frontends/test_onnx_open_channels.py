@@ -101,3 +101,28 @@ def test_no_window_at_all(operator, height):
         f"{{ y = {operator}<kernel_shape = [4, 1], strides = [2, 1]>(x) }}",
         ((1, 2, 2, 5),),
     )
+
+
+def test_deformable_convolution():
+    """By a known weight, which tells the channels; the second image is no square."""
+    text = """float[N,C,H,W] x, float[N,D,P,Q] moves, float[N,E,P,Q] shares => float[N,O,P,Q] y)
+        <float[4,1,2,2] w = {1,-2,3,0.5, -1,2,0.25,4, 0.5,0.75,-3,1, 2,-0.5,1,3}, float[4] b =
+        {0.5,1,-1,2}> {
+        y = DeformConv <group = 4, offset_group = 2, strides = [2, 1], pads = [1, 0, 1, 2]>
+            (x, w, moves, b, shares)
+    }"""
+    shapes = [((n, 4, h, w), (n, 16, h // 2 + 1, w + 1)) for n, h, w in ((1, 6, 6), (2, 4, 7))]
+    check(text, *[(x, moves, (x[0], 8, *moves[2:])) for x, moves in shapes])
+
+
+def test_deformable_convolution_of_doubles():
+    x, moves = RANDOM.standard_normal((1, 2, 5, 4)), RANDOM.standard_normal((1, 8, 4, 3))
+    weight = RANDOM.standard_normal((3, 2, 2, 2))
+    text = "double[1,2,5,4] x, double[1,8,4,3] m, double[3,2,2,2] w => double[1,3,4,3] y"
+    model = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 21]> '
+        f"agraph ({text.replace('=>', ') => (')}) {{ y = DeformConv (x, w, m) }}"
+    )
+    found = nnc.compile(model)(x, moves, weight)
+    (expected,) = by_onnxruntime(model, x, moves, weight)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)

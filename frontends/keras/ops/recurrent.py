@@ -197,11 +197,13 @@ def _remember(n: KerasLayer, config: Mapping[str, Any], states: Sequence[Value])
 @layer("Bidirectional")
 def bidirectional(n: KerasLayer) -> list[Value]:
     """A layer, and another or itself the other way round, whose steps are turned around."""
-    x, weights = _time_first(n, _first(n)), n.weights()
     inner, behind = n.option("layer"), n.option("backward_layer", None)
     forward = bool(inner["config"].get("go_backwards"))
     other = not forward if behind is None else bool(behind["config"].get("go_backwards"))
     ways = [(inner, forward), (behind or inner, other)]
+    if inner["class_name"].rpartition(">")[2].startswith("ConvLSTM"):
+        return _bidirectional_of_images(n, ways)
+    x, weights = _time_first(n, _first(n)), n.weights()
     cells = [_cells(n, one, weights) for one, _ in ways]
     states = _remembered(n, x, [*cells[0], *cells[1]])
     halves: list[list[Value]] = []
@@ -216,6 +218,26 @@ def bidirectional(n: KerasLayer) -> list[Value]:
     _remember(n, inner["config"], lasts)
     found = _merged(n, *(half[0] for half in halves))
     return found + [state for half in halves for state in half[1:]]
+
+
+def _bidirectional_of_images(n: KerasLayer, ways: Sequence[tuple[Any, bool]]) -> list[Value]:
+    """Convolutional recurrences both ways; each is a configuration, and whether it goes back."""
+    weights, given = n.weights(), _given_states(n)
+    half = len(weights) // 2, len(given or ()) // 2
+    halves: list[list[Value]] = []
+    for i, (one, backward) in enumerate(ways):
+        own, states = (
+            None if all_of is None else all_of[i * count : (i + 1) * count]
+            for all_of, count in zip((weights, given), half, strict=True)
+        )
+        if one["config"].get("stateful"):
+            raise n.error("a stateful ConvLSTM is not supported")
+        with n.inside(one["config"]):
+            found = _conv_lstm(n, own or [], states, backward, bool(n.option("return_sequences")))
+            if i and n.option("return_sequences"):
+                found[0] = reversed_axes(n, found[0], [1])
+        halves.append(found)
+    return _merged(n, *(found[0] for found in halves)) + [v for found in halves for v in found[1:]]
 
 
 def _merged(n: KerasLayer, forward: Value, back: Value) -> list[Value]:
@@ -240,7 +262,21 @@ def _merged(n: KerasLayer, forward: Value, back: Value) -> list[Value]:
 @layer("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D")
 def conv_lstm(n: KerasLayer) -> list[Value]:
     """A long short-term memory whose products are convolutions."""
-    kernel, recurrent, *bias = n.weights(3 if n.option("use_bias", True) else 2)
+    weights = n.weights(3 if n.option("use_bias", True) else 2)
+    backward = bool(n.option("go_backwards", False))
+    zeros = bool(n.option("zero_output_for_mask", False))
+    return _conv_lstm(n, weights, _given_states(n), backward, zeros)
+
+
+def _conv_lstm(
+    n: KerasLayer,
+    weights: Sequence[Value],
+    given: list[Value] | None,
+    backward: bool,
+    zeros: bool,
+) -> list[Value]:
+    """The outputs in the order of work, and states; steps that do not count give 0 by `zeros`."""
+    kernel, recurrent, *bias = weights
     x = _time_first(n, _first(n))
     counts = None if n.mask is None else _mask_of_images(n, n.mask, x.type.rank)
     if not is_channels_first(n):
@@ -264,10 +300,7 @@ def conv_lstm(n: KerasLayer) -> list[Value]:
     names = (n.option("recurrent_activation"), *[n.option("activation")] * 2)
     functions = [partial(activated, n, given=name) for name in names]
     ones = (1,) * count
-    backward = bool(n.option("go_backwards", False))
     steps_count = extent(n, (x, 0)).value
-    given = _given_states(n)
-    zeros = bool(n.option("zero_output_for_mask", False))
     chosen = None if counts is None else masked_steps(n, counts, zeros, backward, bool(given))
     zero = broadcast(
         n, n.scalar(0, x), [(x, 1), filters, *((projected, i) for i in range(3, x.type.rank))]

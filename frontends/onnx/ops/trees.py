@@ -116,6 +116,8 @@ def _sets(members: np.ndarray | None) -> list[list[float]]:
 def tree_regressor(n: Node, x: Value) -> Value:
     aggregate = n.string("aggregate_function", "SUM", _AGGREGATES)
     forest, rows = _old_forest(n, "target"), _input(n, x)
+    if n.int("n_targets", 1) == 1:
+        _keep_first_weights(n, forest)
     walk = forest.walk(n, rows)
     found = walk.totals(rows.element, n.int("n_targets", 1), aggregate)
     base = _numbers(n, "base_values")
@@ -127,6 +129,18 @@ def tree_regressor(n: Node, x: Value) -> Value:
     if n.int("n_targets", 1) == 1 and post not in ("NONE", "PROBIT"):
         n.warn(f"the only target's score is transformed by {post}, in ONNX Runtime it is not")
     return transformed(found, post).cast(f32).value
+
+
+def _keep_first_weights(n: Node, forest: Forest) -> None:
+    """Of several weights that a leaf has for the only target, the first counts.
+
+    ONNX Runtime takes it so, and skl2onnx counts on it: for paths of a tree of several classes it
+    writes each leaf's number once for each class.
+    """
+    first = {(leaf, target): weight for leaf, target, weight in reversed(forest.weights)}
+    if len(first) < len(forest.weights):
+        n.warn("of a leaf's weights for the only target the first counts, by ONNX's reference all")
+        forest.weights = [(*key, weight) for key, weight in first.items()]
 
 
 @converter("TreeEnsembleClassifier", domain=DOMAIN)
@@ -146,7 +160,9 @@ def tree_classifier(n: Node, x: Value) -> list[Value | None]:
             score = score + float(base[-1])
         positive = all(weight >= 0 for _, _, weight in forest.weights)
         wins = score > (0.5 if positive else 0.0)
-        if post == "LOGISTIC":
+        if only == 1:  # the other score stays 0
+            scores = transformed(two_classes(score * 0.0, score), post)
+        elif post == "LOGISTIC":
             scores = transformed(two_classes(-score, score), post)
         else:
             scores = two_classes(1.0 - score if positive else -score, score)

@@ -75,6 +75,19 @@ def backward_layers(x, y):
     ]
 
 
+@model(((4, 6, 2), "float32"), ((4,), "bool"))
+def convolutional_memory_both_ways(x, seen):
+    whole, last = {"return_sequences": True}, {"return_state": True}
+    first, second = L.ConvLSTM1D(3, 2), L.ConvLSTM1D(3, 2, go_backwards=True)
+    found = [
+        L.Bidirectional(L.ConvLSTM1D(2, 3, padding="same", **whole))(x),
+        *L.Bidirectional(L.ConvLSTM1D(2, 2, strides=2, **last), merge_mode="sum")(x),
+        L.Bidirectional(first, backward_layer=second, merge_mode="mul")(x),
+        L.Bidirectional(L.ConvLSTM1D(2, 3, padding="same", **whole))(x, mask=seen),
+    ]
+    return [*found, L.Bidirectional(L.ConvLSTM1D(2, 2))(x, mask=seen)]
+
+
 @model(((4, 3), "float32"), batch=2, runs=2)
 def stateful(x):
     y = L.GRU(3, stateful=True, return_sequences=True, name="first")(x)
