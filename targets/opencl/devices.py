@@ -2,6 +2,7 @@
 
 `ANY` has what the specification asks for at least where that limits a kernel, and else the numbers
 of a small graphics card. Threads exchange nothing but through memory: shuffles are an extension.
+A vector has 16 elements at most.
 Mali's workgroup memory and that of processors are memory behind the same caches as any other.
 Sources: Arm's Mali-G710 performance counter guide and OpenCL developer guide; Intel's Xe-LP
 architecture overview (Iris Xe of 96 units). Bandwidths between host and device: PCIe 3.0, or memory
@@ -15,7 +16,7 @@ from dataclasses import replace
 from ..costs import GroupCosts
 from ..groups import GroupMachine, one_thread
 
-_THREAD = one_thread(32 << 10, line_bytes=64)
+_THREAD = one_thread(32 << 10, line_bytes=64, most_lanes=16)
 
 ANY = GroupMachine(
     thread=_THREAD,

@@ -87,13 +87,25 @@ static void *choose_device(void) {
     return NULL;
 }
 
+/* Has the caller told what the compiler says of a program: a part of its log PoCL refuses to give. */
+static void explain_build(void *program) {
+    const char *said = NULL;
+    char *log;
+    size_t size = 0;
+    cl.GetProgramBuildInfo(program, device, BUILD_LOG, 0, NULL, &size);
+    log = calloc(size + 1, 1);
+    if (log && size) cl.GetProgramBuildInfo(program, device, BUILD_LOG, size, log, NULL);
+    if (log) said = strstr(log, "error");
+    explain(said ? said : log && log[0] ? log : "the device's compiler refuses the kernels");
+    free(log);
+}
+
 /* Builds a text with the kernels from this number on, in a program of their own. */
 static int32_t build(const char *text, size_t first) {
     void *program;
     const size_t length = strlen(text);
     bits arithmetic = 0;
     int32_t status, found = OK;
-    char log[2048] = "";
     size_t i, most = 0;
     program = cl.CreateProgramWithSource(context, 1, &text, &length, &status);
     if (!program) return DEVICE_FAILED;
@@ -101,10 +113,7 @@ static int32_t build(const char *text, size_t first) {
     status = cl.BuildProgram(program, 1, &device,
         arithmetic & CORRECT_DIVISION ? "-cl-fp32-correctly-rounded-divide-sqrt" : "", NULL, NULL);
     if (status) {
-        const char *said;
-        cl.GetProgramBuildInfo(program, device, BUILD_LOG, sizeof log - 1, log, NULL);
-        said = strstr(log, "error");
-        explain(said ? said : log[0] ? log : "the device's compiler refuses the kernels");
+        explain_build(program);
         cl.ReleaseProgram(program);
         return DEVICE_CODE;
     }

@@ -175,6 +175,13 @@ class WgslPrinter(KernelPrinter):
 
     # -- operations ----------------------------------------------------------------------------
 
+    def text_of(self, value: Value) -> str:
+        """A value as an operand: a negative index with its type, which `u32` keeps the bits of."""
+        known = self.values[value]
+        if isinstance(known, int) and known < 0:
+            return f"i32({known})"
+        return super().text_of(value)
+
     def is_mask(self, type: Type) -> bool:
         """Never: vectors of truth values are vectors like others."""
         return False

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import nnc
@@ -206,6 +207,39 @@ def gathering() -> onnx.ModelProto:
         [value("x", [4, 3]), value("i", [2], TensorProto.INT64)],
         [value("y", [2, 3])],
     )
+
+
+@pytest.mark.parametrize("target", ["opencl", "opencl-cpu"])
+def test_elements_by_number_however_many(target):
+    """A schedule asks for 64 lanes, and OpenCL has vectors of 16 elements at most."""
+    model = model_of(
+        [helper.make_node("GatherND", ["x", "i"], ["y"])],
+        [value("x", [7, 9]), value("i", ["n", 2], TensorProto.INT64)],
+        [value("y", ["n"])],
+    )
+    compiled = compile_model(model, target=target, cache=False)
+    for count in (31, 200):
+        x = np.random.default_rng(0).standard_normal((7, 9), np.float32)
+        i = np.random.default_rng(1).integers(-7, 7, (count, 2))
+        np.testing.assert_array_equal(compiled(x, i), x[i[:, 0], i[:, 1]])
+
+
+def test_what_the_compiler_says(monkeypatch):
+    """However long it is: the first error is told."""
+    from nnc.targets.opencl import OpenClTarget
+
+    right = OpenClTarget.code_of
+    wrong = "".join(f"int f{i}(void) {{ return no_such_name; }}\n" for i in range(99))
+
+    def code_of(self, kernels):
+        found = right(self, kernels)
+        return replace(found, text=found.text + wrong)
+
+    monkeypatch.setattr(OpenClTarget, "code_of", code_of)
+    with pytest.raises(NncError, match="no_such_name"):
+        compile_model(gathering(), target="opencl", cache=False)(
+            np.zeros((4, 3), np.float32), np.int64([0, 1])
+        )
 
 
 @pytest.mark.parametrize("cached", [False, True])

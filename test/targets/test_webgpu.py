@@ -22,6 +22,7 @@ from nnc.ir.syntax.parser import parse_type
 from nnc.targets.webgpu import printer
 from nnc.targets.webgpu.language import FUNCTIONS
 from nnc.tools.nnc import main
+from onnx import TensorProto, helper
 
 from ..conftest import skip_unless_ci
 from ..lowering.test_nn_to_linalg_cases import one_op
@@ -31,7 +32,7 @@ from .emulated import TOLERANCES
 from .small_networks import NETWORKS, by_default
 from .test_emulated_operators import check_together, remainders
 from .test_metal import ADD_AND_SOFTMAX, CASES, check, parsed
-from .test_opencl import chain, gathering
+from .test_opencl import chain, gathering, model_of, value
 
 
 @pytest.fixture
@@ -138,6 +139,13 @@ def test_more_buffers_than_a_kernel_may_take_are_refused(tmp_path, capsys, monke
     monkeypatch.setattr(printer, "WGSL", replace(printer.WGSL, most_parameters=2))
     assert compiled(ADD_AND_SOFTMAX, tmp_path / "m.wgsl") == 1
     assert "takes 3 buffers, and WGSL gives a kernel 2 at most" in capsys.readouterr().err
+
+
+def test_threads_share_integer_powers(tmp_path):
+    """Of rows that are no multiple of a vector, which no thread has for itself."""
+    text = "nn.pow %x, %y : (tensor<15x7xi32>, tensor<7xi32>) -> tensor<15x7xi32>"
+    found = wgsl(one_op(text, "%x: tensor<15x7xi32>", "%y: tensor<7xi32>"), tmp_path)
+    assert int(re.findall(r"@workgroup_size\((\d+)\)", found)[0]) > 1
 
 
 @pytest.mark.parametrize("name", ["m.so", "m.a"])
@@ -250,6 +258,33 @@ def divisible(x: np.ndarray, y: np.ndarray) -> list[np.ndarray]:
         least = np.iinfo(y.dtype).min
         y = np.where((x == least) & (y == -1), 3, y).astype(y.dtype)
     return [x, y]
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("element", ["i32", "i64"])
+def test_integer_powers(element, adapter):
+    """Of rows that are no multiple of a vector, with one row of exponents: as NumPy has them."""
+    types = [f"tensor<15x7x{element}>", f"tensor<7x{element}>"]
+    text = f"nn.pow %x, %y : ({types[0]}, {types[1]}) -> {types[0]}"
+    module, _ = parsed(one_op(text, f"%x: {types[0]}", f"%y: {types[1]}"))
+    rng, dtype = np.random.default_rng(0), type_to_numpy(parse_type(element))
+    x = rng.integers(-9, 10, (15, 7)).astype(dtype)
+    y = np.array([0, 1, 2, 3, 20, 31, 63], dtype)
+    found = nnc.compile(module, target="webgpu", cache=False)(x, y)
+    np.testing.assert_array_equal(found, x**y)
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("mode", ["reflect", "wrap"])
+def test_padding_whose_place_is_a_remainder(mode, adapter):
+    """A negative index, of which a remainder is taken, is a constant of the kernel."""
+    pads = helper.make_tensor("p", TensorProto.INT64, [4], [2, 1, 3, 0])
+    node = helper.make_node("Pad", ["x", "p"], ["y"], mode=mode)
+    model = model_of([node], [value("x", ["n", "k"])], [value("y", ["m", "l"])], [pads])
+    compiled = nnc.compile(model, target="webgpu", cache=False)
+    for shape in ((7, 5), (4, 3)):
+        x = np.random.default_rng(0).standard_normal(shape, np.float32)
+        np.testing.assert_array_equal(compiled(x), np.pad(x, ((2, 3), (1, 0)), mode))
 
 
 @pytest.mark.emulated

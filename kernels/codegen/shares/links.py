@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ....dialects import memref, scf, vector
+from ....dialects import math, memref, scf, vector
 from ....ir.affine import AffineDim
 from ....ir.core import Operation, Value
 from ....ir.traits import ConstantLike, is_pure
@@ -19,11 +19,15 @@ def is_vector(value: Value) -> bool:
 
 
 def is_elementwise(op: Operation) -> bool:
-    """Whether an operation computes each element of its results from the elements at its index."""
+    """Whether an operation computes each element of its results from the elements at its index.
+
+    Threads compute elements beyond an edge too, which nobody reads. An integer power fails for no
+    numbers there; a division by a number that is not known might.
+    """
     dialect = op.name.partition(".")[0]
     if dialect not in ("arith", "math") and not isinstance(op, vector.Fma):
         return False
-    if not is_pure(op) or op.regions:
+    if op.regions or not (is_pure(op) or isinstance(op, math.IPowI)):
         return False
     shapes = {v.type.shape for v in (*op.operands, *op.results) if isinstance(v.type, VectorType)}
     return len(shapes) == 1 and isinstance(op.results[0].type, VectorType) and bool(op.operands)

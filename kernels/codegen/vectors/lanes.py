@@ -113,7 +113,9 @@ class Widths:
         kinds = component.elements
         counted = [t for t in kinds if t is not i1 and not isinstance(t, IndexType)] or kinds
         least = min(self.machine.lanes(getattr(t, "byte_width", 8)) for t in counted)
-        return least if component.width is None or least == 1 else component.width
+        if component.width is None or least == 1:
+            return least
+        return min(component.width, self.machine.most_lanes or component.width)
 
     def has_lanes_for(self, value: Value) -> bool:
         """Whether elements that are each used for all lanes may be loaded as lanes of vectors."""
