@@ -200,12 +200,12 @@ class Frame:
             for param, arg in zip(block.args, args, strict=True):
                 values[param] = arg
             at = None
-            for op, perform in self.interpreter.plan(block):
+            for op, perform, scalar in self.interpreter.plan(block):
                 operands = [values[v] for v in op._operands]
                 if perform is None:
                     self.interpreter.count_step(op)
                     return op, operands
-                outcome: Any = self._run(op, perform, operands)
+                outcome: Any = self._run(op, perform, operands, scalar)
                 if outcome.__class__ is Branch:
                     at = outcome
                     break
@@ -214,7 +214,7 @@ class Frame:
 
     def run_op(self, op: Operation, operands: Sequence[Any]) -> list[Any]:
         """Run one operation with these operands; its results, which its values now are."""
-        outcome = self._run(op, _performer(op), list(operands))
+        outcome = self._run(op, _performer(op), list(operands), _scalar_class(op))
         return [] if isinstance(outcome, Branch) else outcome
 
     def call(self, symbol: str, args: Sequence[Any]) -> list[Any]:
@@ -285,7 +285,9 @@ class Frame:
 
     # -- one operation ----------------------------------------------------------------------------
 
-    def _run(self, op: Operation, perform: Perform, operands: list[Any]) -> list[Any] | Branch:
+    def _run(
+        self, op: Operation, perform: Perform, operands: list[Any], scalar: type | None
+    ) -> list[Any] | Branch:
         self.interpreter.count_step(op)
         observer = self.interpreter.observer
         if observer is not None:
@@ -303,7 +305,7 @@ class Frame:
             raise NncError(message, op.loc) from error
         if outcome.__class__ is Branch:
             return outcome
-        results = _as_results(op, outcome)
+        results = [outcome] if outcome.__class__ is scalar else _as_results(op, outcome)
         for result, value in zip(op.results, results, strict=True):
             self.values[result] = value
         if self.interpreter.on_value is not None:
@@ -314,13 +316,27 @@ class Frame:
 
 
 Perform = Callable[[list[Any], Frame], Any]
-_Step = tuple[Operation, Perform | None]
+_Step = tuple[Operation, Perform | None, type | None]
 
 
 def _step(op: Operation) -> _Step:
-    """The operation and what runs it; nothing runs a terminator that ends its region."""
+    """The operation, what runs it, and `_scalar_class` of it.
+
+    Nothing runs a terminator that ends its region.
+    """
     ends_region = op.has_trait(Terminator) and not op.successors and not hasattr(op, "interpret")
-    return op, None if ends_region else _performer(op)
+    return op, None if ends_region else _performer(op), _scalar_class(op)
+
+
+def _scalar_class(op: Operation) -> type | None:
+    """NumPy's class for the values of the only result; None where the class does not say it all."""
+    if len(op.results) != 1 or not isinstance(type := op.results[0].type, ScalarType):
+        return None
+    try:
+        dtype = type_to_numpy(type)
+    except NncError:
+        return None
+    return dtype.type if dtype.isbuiltin == 1 and dtype.kind in "biufc" else None
 
 
 def _performer(op: Operation) -> Perform:
@@ -346,10 +362,6 @@ def _as_tuple(outcome: Any) -> tuple[Any, ...]:
 
 def _as_results(op: Operation, outcome: Any) -> list[Any]:
     """The results as a list, each of the form that its type prescribes."""
-    if isinstance(outcome, np.generic) and len(op.results) == 1:
-        dtype = _scalar_dtype(op.results[0].type)
-        if outcome.dtype == dtype:
-            return [outcome]
     if outcome is None:
         results: list[Any] = []
     elif isinstance(outcome, list | tuple):
@@ -365,10 +377,6 @@ def _as_results(op: Operation, outcome: Any) -> list[Any]:
         to_value(value, result.type, f"result {result.index} of '{op.name}'", op.loc)
         for value, result in zip(results, op.results, strict=True)
     ]
-
-
-def _scalar_dtype(type: Type) -> Any:
-    return type_to_numpy(type) if isinstance(type, ScalarType) else None
 
 
 def _loc_of(block: Block) -> Location | None:

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #ifdef _WIN32
 #include <fcntl.h>
@@ -24,9 +25,8 @@ static void *dlsym(void *library, const char *name) {
     return (void *)GetProcAddress((HMODULE)library, name);
 }
 static const char *dlerror(void) {
-    static char text[64];
-    snprintf(text, sizeof text, "error %lu of Windows", GetLastError());
-    return text;
+    static char text[32] = "error of Windows: ";
+    return _ultoa(GetLastError(), text + strlen(text), 10), text;
 }
 static void set_binary(void) {
     _setmode(_fileno(stdin), _O_BINARY);
@@ -51,7 +51,8 @@ typedef int32_t call_function(void *context, const tensor *inputs, tensor *outpu
 typedef void free_function(void *data);
 
 static void fail(const char *what) {
-    fprintf(stderr, "%s\n", what);
+    fputs(what, stderr);
+    fputs("\n", stderr);
     exit(3);
 }
 
@@ -115,7 +116,8 @@ static void call(call_function *run, free_function *release, void *context, int6
 /* A function of the library. */
 static void *function(void *library, const char *prefix, const char *name) {
     char text[256];
-    snprintf(text, sizeof text, "%s_%s", prefix, name);
+    if (strlen(prefix) + strlen(name) + 2 > sizeof text) fail("the prefix is too long");
+    strcat(strcat(strcpy(text, prefix), "_"), name);
     void *found = dlsym(library, text);
     if (!found) fail(dlerror());
     return found;

@@ -7,7 +7,11 @@ A target's name says a system other than its usual one behind its processor: `x8
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
+
+WINDOWS_START = Path(__file__).with_name("windows_start.c")
+"""What a program starts with that is linked with the C library of Windows alone."""
 
 
 @dataclass(frozen=True)

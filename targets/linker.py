@@ -6,13 +6,14 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ..ir.diagnostics import NncError
-from ..runtime.systems import LINUX, SYSTEMS, System, system_of
+from ..runtime.systems import LINUX, SYSTEMS, WINDOWS_START, System, system_of
 
 _DATA = {
     "elf": """\
@@ -41,10 +42,23 @@ _{0}: .incbin "{1}"
 """Assembler text of a symbol, the bytes of a file at it, and an alignment."""
 
 
-_CRT_PARTS = ("heap", "math", "string", "environment")
-_WINDOWS_LIBRARIES = ("kernel32", *(f"api-ms-win-crt-{one}-l1-1-0" for one in _CRT_PARTS))
-"""What a library for Windows may need: parts of the system since Windows 10. Nothing of a
-compiler's own run-time library is started with it, and nothing of C's but these."""
+def _windows_libraries(*parts: str) -> list[str]:
+    """Options that link kernel32 and parts of Windows' C library, which it has since Windows 10."""
+    return [f"-l{one}" for one in ("kernel32", *(f"api-ms-win-crt-{one}-l1-1-0" for one in parts))]
+
+
+_NO_RUNTIME = ("-nostdlib", "-rtlib=compiler-rt", "-Wl,--gc-sections")
+"""Nothing of a compiler's own run-time library is started, and no C library of its is linked: Zig
+would make one first, which takes minutes."""
+_WINDOWS_LIBRARIES = _windows_libraries("heap", "math", "string", "environment")
+"""What a library for Windows may need."""
+_WINDOWS_PROGRAM = [
+    *_NO_RUNTIME,
+    "-Wl,--entry,mainCRTStartup,--subsystem,console",
+    *_WINDOWS_LIBRARIES,
+    *_windows_libraries("convert", "runtime", "stdio")[1:],
+]
+"""How a program for Windows is linked."""
 
 GLIBC = {"": "2.28", "powerpc64le": "2.32"}
 """The first version of Linux's libc that libraries made for other machines run with: of Debian 10,
@@ -89,17 +103,40 @@ class Toolchain:
                 names = output.with_suffix(".def")
                 names.write_text("\n".join(("EXPORTS", *exports, "")))
                 given.append(str(names))
-                options = ["-nostdlib", "-rtlib=compiler-rt", "-Wl,--gc-sections,--no-entry"]
+                options = [*_NO_RUNTIME, "-Wl,--no-entry"]
                 options += [f"-Wl,--out-implib={output.with_suffix('.lib')}"]
-                options += [f"-l{one}" for one in _WINDOWS_LIBRARIES]
+                options += _WINDOWS_LIBRARIES
         # Zig links what is not optimized with a library for sanitizers, which it has to make first.
         command = [*self.driver, "-O2", "-shared", "-s", "-o", str(output)]
         self._run([*command, *given, *options])
 
-    def program(self, source: Path, output: Path) -> None:
-        """A program of C text that loads libraries, for the libc that is there."""
-        libraries = ["-ldl"] if self.system is LINUX else []
-        self._run([*self.driver, "-Os", "-s", str(source), "-o", str(output), *libraries])
+    def program(
+        self,
+        source: Path,
+        output: Path,
+        given: Sequence[Path] = (),
+        defines: Mapping[str, str] | None = None,
+    ) -> None:
+        """A program of C text, with object files and libraries, for the libc that is there.
+
+        One for Windows needs the C library of Windows alone. Raises NncError.
+        """
+        flags = [f"-D{name}={value}" for name, value in (defines or {}).items()]
+        libraries = list(map(str, given))
+        # Optimized as libraries are: Zig makes what it links for each way of optimizing.
+        command = [*self.driver, "-O2", "-s", "-o", str(output)]
+        if self.system.object_format != "coff":
+            libraries += ["-ldl"] if self.system is LINUX else []
+            self._run([*command, *flags, str(source), *libraries])
+            return
+        with TemporaryDirectory(prefix="nnc-") as folder:
+            objects: list[str] = []
+            # Zig has no headers of C for what is linked without its C library.
+            for i, one in enumerate((source, WINDOWS_START)):
+                made = Path(folder) / f"{i}.o"
+                self._run([*self.driver, "-O2", "-c", *flags, str(one), "-o", str(made)])
+                objects.append(str(made))
+            self._run([*command, *objects, *libraries, *_WINDOWS_PROGRAM])
 
     def archive(self, objects: Sequence[Path], output: Path) -> None:
         """A static library with an index of its symbols."""

@@ -53,17 +53,25 @@ def as_unsigned(x: Any, type: Type | None = None) -> Any:
 
 def as_type(x: Any, type: Type) -> Any:
     """NumPy integers wrapped to an integer type's width, or bits kept as its booleans."""
-    dtype = type_to_numpy(element_type(type))
+    dtype, spare = _held(type)
     if dtype == np.bool_:
         return (np.asarray(x) & 1).astype(np.bool_)[()]
+    if not spare and x.__class__ is dtype.type:  # a scalar that has wrapped
+        return x
     wrapped = np.asarray(x).astype(dtype)
-    if dtype.kind == "V":  # ml_dtypes wraps
-        return wrapped[()]
-    spare = 8 * dtype.itemsize - width_of(type)
     if spare:
         # The sign fills the bits that the type does not have.
         wrapped = np.right_shift(np.left_shift(wrapped, spare), spare)
     return wrapped[()]
+
+
+@cache
+def _held(type: Type) -> tuple[Any, int]:
+    """The dtype of a type's elements, and how many bits of it they do not have."""
+    dtype = type_to_numpy(element_type(type))
+    if dtype.kind in "bV":  # those of ml_dtypes wrap
+        return dtype, 0
+    return dtype, 8 * dtype.itemsize - width_of(type)
 
 
 def round_to(x: Any, type: Type) -> Any:

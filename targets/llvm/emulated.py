@@ -27,7 +27,7 @@ def emulated(
     """The program as a callable, in an emulator. Raises NncError."""
     folder = TemporaryDirectory(prefix="nnc-")
     if progress is not None:
-        progress(f"linking for {emulator.program} (the first time takes half a minute)")
+        progress(f"linking for {emulator.program} (the first time takes some seconds)")
     runner = _runner(target)
     options, path = ArtifactOptions(), Path(folder.name) / f"model{target.library}"
     library, *beside = write_binary(target, program, path, options)

@@ -28,9 +28,9 @@ TOLERANCES = {
 }
 """The largest difference from what the same model gives on this machine, by kind."""
 
-PROGRAM_FLAGS = ("-Os", "-s")
+PROGRAM_FLAGS = ("-O2", "-s")
 """For the C programs of tests: Zig makes a C library for each level of optimization, with and without
-names of symbols, which takes half a minute, and three for Windows. The runner's is there."""
+names of symbols. That of libraries and of the runner is there."""
 
 
 def sampled(test: str) -> list[str]:

@@ -27,7 +27,7 @@ from ..driver.test_prepared_weights import convolutions
 from ..models.small_models import tiny_cnn
 from ..models.test_small_models import assert_close, wide_cnn
 from ..processor import runnable
-from .emulated import PROGRAM_FLAGS, TOLERANCES, require_emulator
+from .emulated import TOLERANCES, require_emulator
 
 MODEL = """
 func.func @main(%x: tensor<4x8xf32>) -> tensor<4x16xf32> {
@@ -284,10 +284,10 @@ def test_a_program_in_c_with_a_file_of_weights(tmp_path: Path):
     x.tofile(tmp_path / "x.bin")
     y = here(x)
     (tmp_path / "main.c").write_text(PROGRAM)
-    driver = find_toolchain(target(name).triple).driver
-    sizes = [f"-DX={x.size}", f"-DY={y.size}"]
-    command = [*driver, *PROGRAM_FLAGS, *sizes, "main.c", "model.lib", "-o", "main.exe"]
-    subprocess.run(command, cwd=tmp_path, check=True)
+    sizes = {"X": str(x.size), "Y": str(y.size)}
+    made = tmp_path / "main.exe"
+    tools = find_toolchain(target(name).triple)
+    tools.program(tmp_path / "main.c", made, [tmp_path / "model.lib"], sizes)
     emulator = target(name).emulator
     assert emulator is not None
     subprocess.run([*emulator.command(), "main.exe"], cwd=tmp_path, check=True)
@@ -296,21 +296,47 @@ def test_a_program_in_c_with_a_file_of_weights(tmp_path: Path):
 
 
 @pytest.mark.emulated
-def test_a_static_library_for_windows(tmp_path: Path):
+@pytest.mark.parametrize(
+    "compilers_own",
+    [
+        False,
+        # Zig makes MinGW's C library for it first, of hundreds of files.
+        pytest.param(True, marks=pytest.mark.thorough),
+    ],
+    ids=["library of Windows", "library of the compiler"],
+)
+def test_a_static_library_for_windows(compilers_own: bool, tmp_path: Path):
+    """In a program with one C library or the other, with which it shares no name."""
     name = windows()
     model = tiny_cnn()
     onnx.save(model, tmp_path / "model.onnx")
-    arguments = ["-q", "--target", name, "--static", "-o", str(tmp_path / "model.a")]
+    library, made = tmp_path / "model.a", tmp_path / "main.exe"
+    arguments = ["-q", "--target", name, "--static", "-o", str(library)]
     assert main(["compile", str(tmp_path / "model.onnx"), *arguments]) == 0
+    assert all(one.startswith("nnc_") for one in indexed(library))
     (tmp_path / "main.c").write_text(
         '#include "model.h"\nint main(void) { nnc_context *c; return nnc_create(&c, 0, 1); }\n'
     )
-    driver = find_toolchain(target(name).triple).driver
-    command = [*driver, *PROGRAM_FLAGS, "main.c", "model.a", "-o", "main.exe"]
-    subprocess.run(command, cwd=tmp_path, check=True)
+    tools = find_toolchain(target(name).triple)
+    if compilers_own:
+        command = [*tools.driver, "-O2", "-s", "main.c", str(library), "-o", str(made)]
+        subprocess.run(command, cwd=tmp_path, check=True)
+    else:
+        tools.program(tmp_path / "main.c", made, [library])
     emulator = target(name).emulator
     assert emulator is not None
     subprocess.run([*emulator.command(), "main.exe"], cwd=tmp_path, check=True)
+
+
+def indexed(archive: Path) -> list[str]:
+    """The names in the index of a static library: its first member, of big-endian numbers."""
+    data = archive.read_bytes()
+    assert data.startswith(b"!<arch>\n/ ")
+    index = data[68 : 68 + int(data[56:66])]
+    (count,) = struct.unpack_from(">I", index)
+    names = index[4 + 4 * count :].split(b"\0")[:count]
+    assert len(names) == count > 0
+    return [one.decode() for one in names]
 
 
 def test_wine_that_is_missing(monkeypatch):
@@ -332,16 +358,9 @@ def test_levels_in_one_dll(tmp_path: Path):
     (tmp_path / "main.c").write_text(
         '#include <stdio.h>\n#include "model.h"\nint main(void) { puts(nnc_target()); return 0; }\n'
     )
-    one = target(names[0])
-    command = [
-        *find_toolchain(one.triple).driver,
-        *PROGRAM_FLAGS,
-        "main.c",
-        "model.lib",
-        "-o",
-        "main.exe",
-    ]
-    subprocess.run(command, cwd=tmp_path, check=True)
+    one, made = target(names[0]), tmp_path / "main.exe"
+    tools = find_toolchain(one.triple)
+    tools.program(tmp_path / "main.c", made, [tmp_path / "model.lib"])
     assert one.emulator is not None
     for level, used in (("", names[-1]), (names[0], names[0])):
         done = subprocess.run(
