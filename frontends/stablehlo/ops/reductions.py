@@ -384,11 +384,12 @@ def _pooled(
     turned = Term(n, x).transpose(*order)
     lead = [(turned.value, i) for i in range(len(others))]
     inner = [(turned.value, len(others) + i) for i in range(len(moving))]
-    shape: list[Any] = [*[1] * (2 - len(lead)), *lead, *inner]
-    if len(lead) > 2:
-        first = math.prod(x.type.shape[i] for i in others[:-1])  # type: ignore[misc]
-        shape = [first, lead[-1], *inner]
-    images = turned.reshape(*shape)
+    last = len(lead) - 1
+    if last > 1:
+        groups = [(0, last), *((i, i + 1) for i in range(last, rank))]
+        images = Term(n, merge(n, turned.value, groups))
+    else:
+        images = turned.reshape(*[1] * (1 - last), *lead, *inner)
     if any(p < 0 for i in moving for p in pads[i]):
         low, high = ([0, 0, *(min(pads[i][side], 0) for i in moving)] for side in (0, 1))
         images = Term(n, padded_by(n, images.value, (*low, *high)))

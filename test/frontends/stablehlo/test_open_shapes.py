@@ -28,6 +28,28 @@ def test_some_compiled(name):
         check([model(*inputs)], wanted)
 
 
+ONE_AXIS = """module {
+  func.func public @main(%x: tensor<?x?x4x2xf32>) -> tensor<?x?x3x2xf32> {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %y = "stablehlo.reduce_window"(%x, %zero) <{window_dimensions = array<i64: 1, 1, 2, 1>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %c = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %c : tensor<f32>
+    }) : (tensor<?x?x4x2xf32>, tensor<f32>) -> tensor<?x?x3x2xf32>
+    return %y : tensor<?x?x3x2xf32>
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("lead", [(1, 3), (2, 5)])
+def test_windows_of_one_axis(lead):
+    x = np.random.default_rng(0).standard_normal((*lead, 4, 2)).astype(np.float32)
+    module = import_model(ONE_AXIS.encode())
+    module.verify()
+    check(Interpreter(module).call("main", [x]), [x[:, :, :-1] + x[:, :, 1:]])
+
+
 def runs(name):
     """Inputs and results of each shape."""
     stored = archive("open")
