@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import gcd, inf, prod
+from math import inf, prod
 
-from ...ir.decisions import Terms
+import numpy as np
+
 from ...targets.groups import GroupMachine
 from ..model.plan import Loop
 from ..model.stages import Stage, expected
@@ -21,6 +22,7 @@ from .bodies import shares, widest_element
 from .coalescing import (
     adjoining,
     alignment,
+    dealt,
     dealt_counts,
     first_threads,
     rows_among,
@@ -28,85 +30,33 @@ from .coalescing import (
     waste,
 )
 from .operands import Operand, operands
-
-
-@dataclass(frozen=True)
-class Staging:
-    """Operands that groups keep in their own memory, so many steps of a sum at a time."""
-
-    dim: int
-    """The reduction of which these are steps; of others, copies have all."""
-    steps: int
-    buffers: int
-    numbers: tuple[int, ...]
-    """The operands."""
-
-
-_TOO_LARGE = Terms({"registers": inf})
-"""What a tile takes that does not fit."""
-
-
-@dataclass(frozen=True)
-class GroupTile:
-    """Elements along a stage's dimensions that a group has at once, dealt out over its threads."""
-
-    lane_dim: int | None
-    sizes: Mapping[int, int] = field(default_factory=dict)
-    threads: int = 1
-    terms: Terms = _TOO_LARGE
-    """The cycles by resource."""
-    bound: str = ""
-    """What takes the most of them."""
-    groups: int = 1
-    staging: Staging | None = None
-    parts: int = 1
-    """Groups that share a sum, each with partial results."""
-    rows: int = 1
-    """Rows of groups that run through the columns together."""
-
-    @property
-    def cycles(self) -> float:
-        return self.terms.cycles
-
-    def size(self, dim: int) -> int:
-        """Elements along a dimension."""
-        return self.sizes.get(dim, 1)
-
-    @property
-    def elements(self) -> int:
-        """Elements in all."""
-        return prod(self.sizes.values())
-
-    def __str__(self) -> str:
-        each = -(-self.elements // self.threads)
-        size = "x".join(str(n) for _, n in sorted(self.sizes.items())) or "1"
-        found = f"{self.groups} x {self.threads} threads, {each} of {size} each ({self.bound})"
-        if self.staging is not None:
-            found += f", {self.staging.buffers} buffers of {self.staging.steps} steps"
-        if self.parts > 1:
-            found += f", {self.parts} parts of the sum"
-        return found + (f", {self.rows} rows at once" if self.rows > 1 else "")
-
-
-def dealt(sizes: Mapping[int, int], threads: int) -> dict[int, int]:
-    """The sides of each thread's share, as long as wide."""
-    counts = dealt_counts(sizes, threads)
-    return {d: -(-n // counts[d]) for d, n in sizes.items()}
+from .tile_batches import (
+    Estimates,
+    GroupTile,
+    Numbers,
+    Sizes,
+    Staging,
+    Stagings,
+    TileBatch,
+    elements_of,
+    parts_of,
+    product,
+)
 
 
 @dataclass
 class _Share:
-    """What each thread of a group has of a tile."""
+    """What each thread of a group has, of all tiles of a batch."""
 
-    sizes: Mapping[int, int]
-    each: Mapping[int, int]
-    threads: int
-    staging: Staging | None
+    sizes: Sizes
+    each: Sizes
+    threads: np.ndarray
+    staging: Stagings | None
     lane_dim: int | None = None
-    first: Mapping[int, int] = field(default_factory=dict)
+    first: Sizes = field(default_factory=dict)
     """Of the threads that step together, how many there are along each side."""
-    resident: int = 1
-    """Groups that are at home on a core at once."""
+    resident: Numbers = 1
+    """Groups that are at home on a core at once; none where one does not fit."""
 
 
 class GroupEstimate:
@@ -176,129 +126,162 @@ class GroupEstimate:
         staging: Staging | None = None,
     ) -> GroupTile:
         """A tile with what it takes in all."""
-        machine = self.machine
-        groups = self.parts * prod(-(-self.extents[d] // sizes.get(d, 1)) for d in self.parallel)
-        share = _Share(sizes, dealt(sizes, threads), threads, staging, lane_dim)
-        if self._uses_again:
-            counts = dealt_counts(sizes, threads)
-            share.first = first_threads(counts, lane_dim, machine.together)
-        share.resident = resident = self._resident(share)
-        if not resident:
-            return GroupTile(lane_dim, sizes, threads, groups=groups)
-        busy = max(1, min(machine.cores, groups))  # No groups take no time, but the launch.
-        turns = -(-groups // machine.cores)
-        waves = -(-turns // resident)
+        row = [threads, *sizes.values()]
+        return self.estimates(TileBatch.of(lane_dim, list(sizes), [row], [staging])).tile(0)
+
+    def estimates(self, tiles: TileBatch) -> Estimates:
+        """What each tile of a batch takes in all."""
+        machine, sizes, count = self.machine, tiles.sizes, tiles.count
+        sides = (parts_of(self.extents[d], sizes.get(d, 1)) for d in self.parallel)
+        groups = self.parts * product(sides)
+        share = self._share(tiles)
+        resident = np.maximum(1, share.resident)
+        busy = np.maximum(1, np.minimum(machine.cores, groups))  # No groups take no time.
+        turns = parts_of(groups, machine.cores)
+        waves = parts_of(turns, resident)
         whole = {**{d: self.extents[d] for d in self.reductions}, **self._inside(sizes)}
-        near, staged, missed = self._near(share)
+        near, staged, missed = self._near(share, resident)
         from_memory, rows = self._from_memory(whole, sizes, groups, resident)
-        chunks = self._chunks(staging)
-        steps = chunks if staging is not None else self._steps(sizes) / self.costs.ahead
+        chunks = self._chunks(tiles.stagings)
+        steps = self._steps(sizes) / self.costs.ahead if tiles.stagings is None else chunks
         times = {
-            "arithmetic": turns * self._points(share) * self.weight / self._rate(share),
+            "arithmetic": turns * self._points(share) * self.weight / self._rate(share, resident),
             "l2": turns * (self._moved(whole) + missed) / machine.l2_bandwidth,
             "memory": from_memory / (busy * machine.memory_bandwidth),
             "cache": turns * near / machine.cache_bandwidth,
             "workgroup": turns * staged / machine.workgroup_bandwidth,
             "latency": waves * steps * machine.latency,
         }
-        if not machine.thread.has_masks and lane_dim is not None:
-            # Vectors that are not full take as long.
-            filled = min(self.width, share.each.get(lane_dim, 1)) / self.width
-            times |= {name: times[name] / filled for name in ("arithmetic", "cache", "l2")}
-        read = self.inputs if self._beside else ()
-        worst = max((self._waste(o, share) for o in read), default=1.0)
-        for arithmetic, moved in self._beside:
-            times["arithmetic"] += arithmetic / (busy * self._rate(share))
-            times["memory"] += moved / (busy * machine.memory_bandwidth)
-            times["cache"] += moved * worst / (busy * machine.cache_bandwidth)
-        bound = max(times, key=lambda name: times[name])
+        self._add_others(times, share, busy, self._rate(share, resident))
+        times = {name: np.broadcast_to(time, count) for name, time in times.items()}
+        bounds = np.argmax(np.stack(list(times.values())), axis=0)
         hidden = machine.costs.algorithms.hidden
-        terms = {name: time * (1 if name == bound else hidden) for name, time in times.items()}
-        terms["latency"] += waves * machine.latency
-        terms["groups"] = turns * self.costs.group_cycles
-        if not machine.thread.has_masks and self._is_masked(lane_dim, sizes, threads):
-            terms["masked"] = turns * self._lanes(share, lane_dim) * self.costs.masked_cycles
-        if staging is not None:
-            terms["barriers"] = self._waited(share, chunks, turns) / resident
-        parts = self.parts
-        return GroupTile(
-            lane_dim, sizes, threads, Terms(terms), bound, groups, staging, parts, rows
+        terms = {
+            name: time * np.where(bounds == number, 1.0, hidden)
+            for number, (name, time) in enumerate(times.items())
+        }
+        terms["latency"] = terms["latency"] + waves * machine.latency
+        terms["groups"] = np.broadcast_to(turns * self.costs.group_cycles, count)
+        masks = "" if machine.thread.has_masks else "masked"
+        if masks:
+            lanes = self._lanes(share) * self.costs.masked_cycles
+            terms[masks] = np.where(self._is_masked(share), turns * lanes, 0.0)
+        if tiles.stagings is not None:
+            waited = self._waited(share, tiles.stagings, chunks, turns) / resident
+            terms["barriers"] = np.broadcast_to(waited, count)
+        return Estimates(
+            tiles,
+            np.where(share.resident > 0, sum(terms.values()), inf),
+            terms,
+            bounds,
+            np.broadcast_to(groups, count),
+            np.broadcast_to(rows, count),
+            self.parts,
+            masks,
         )
 
-    def _is_masked(self, lane_dim: int | None, sizes: Mapping[int, int], threads: int) -> bool:
-        """Whether some of a tile's threads have lanes beyond an edge."""
-        each = dealt(sizes, threads)
-        for d, size in sizes.items():
-            unit = self.width if d == lane_dim and size >= self.width else 1
-            if self.extents[d] % size or size % each[d] or each[d] % unit:
-                return True
-        return prod(size // each[d] for d, size in sizes.items()) != threads
+    def _share(self, tiles: TileBatch) -> _Share:
+        """How the tiles are dealt out, and how many groups are at home on a core at once."""
+        sizes, threads = tiles.sizes, tiles.threads
+        counts = dealt_counts(sizes, threads)
+        each = {d: parts_of(n, counts[d]) for d, n in sizes.items()}
+        share = _Share(sizes, each, threads, tiles.stagings, tiles.lane_dim)
+        if self._uses_again:
+            share.first = first_threads(counts, tiles.lane_dim, self.machine.together)
+        share.resident = self._resident(share)
+        return share
 
-    def _lanes(self, share: _Share, lane_dim: int | None) -> int:
+    def _add_others(
+        self, times: dict[str, Numbers], share: _Share, busy: Numbers, rate: Numbers
+    ) -> None:
+        """Add lanes that do no work where there are no masks, and what stages beside this take."""
+        machine = self.machine
+        if not machine.thread.has_masks and share.lane_dim is not None:
+            # Vectors that are not full take as long.
+            filled = np.minimum(self.width, share.each.get(share.lane_dim, 1)) / self.width
+            times |= {name: times[name] / filled for name in ("arithmetic", "cache", "l2")}
+        worst: Numbers = 1.0
+        for operand in self.inputs if self._beside else ():
+            worst = np.maximum(worst, self._waste(operand, share))
+        for arithmetic, moved in self._beside:
+            times["arithmetic"] = times["arithmetic"] + arithmetic / (busy * rate)
+            times["memory"] = times["memory"] + moved / (busy * machine.memory_bandwidth)
+            near = moved * worst / (busy * machine.cache_bandwidth)
+            times["cache"] = times["cache"] + near
+
+    def _is_masked(self, share: _Share) -> Numbers:
+        """Whether some of a tile's threads have lanes beyond an edge."""
+        each, found = share.each, np.zeros(len(share.threads), np.bool_)
+        for d, size in share.sizes.items():
+            unit = np.where(size >= self.width, self.width, 1) if d == share.lane_dim else 1
+            odd = (self.extents[d] % size) + (size % each[d]) + (each[d] % unit)
+            found = found | (odd != 0)
+        return found | (product(n // each[d] for d, n in share.sizes.items()) != share.threads)
+
+    def _lanes(self, share: _Share) -> Numbers:
         """Lanes of vectors that the threads of a group load and store."""
+        lane_dim = share.lane_dim
         loads = [o for o in self.inputs if lane_dim is None or o.strides[lane_dim]]
-        read = sum(o.count * o.elements(share.each, None) for o in loads)
-        written = prod(share.each.values())
+        read = sum(o.count * elements_of(o, share.each) for o in loads)
+        written = product(share.each.values())
         return share.threads * (read * self._turns(share.sizes) + written)
 
-    def _inside(self, sizes: Mapping[int, int]) -> dict[int, int]:
-        return {d: min(n, self.extents[d]) for d, n in sizes.items() if d in self.parallel}
+    def _inside(self, sizes: Sizes) -> dict[int, Numbers]:
+        return {d: np.minimum(n, self.extents[d]) for d, n in sizes.items() if d in self.parallel}
 
-    def _resident(self, share: _Share) -> int:
+    def _resident(self, share: _Share) -> Numbers:
         """Groups that are at home on a core at once; none where one does not fit."""
         machine, threads = self.machine, share.threads
-        words = max(1, self.bytes // 4) * prod(share.each.values())
-        words += sum(o.elements(share.each, None) for o in self.inputs)
-        staged = self.staged_bytes(share.sizes, share.staging)
-        if share.staging is not None and share.staging.buffers > 1:
-            words += staged // (4 * threads * share.staging.buffers)  # What is on its way.
+        words = max(1, self.bytes // 4) * product(share.each.values())
+        words = words + sum(elements_of(o, share.each) for o in self.inputs)
+        staged = self._staged_bytes(share)
+        if (staging := share.staging) is not None:  # What is on its way.
+            on_its_way = staged // (4 * threads * staging.buffers)
+            words = words + np.where(staging.buffers > 1, on_its_way, 0)
         most = machine.thread_registers * self.costs.registers_filled
-        if words > most or threads > machine.group_threads:
-            return 0
-        if staged > machine.workgroup_bytes // 2:  # The rest is for vectors that change hands.
-            return 0
-        taken = min(machine.thread_registers, words / self.costs.registers_filled)
-        if threads * taken > machine.core_registers:
-            return 0
-        found = [
-            machine.core_groups,
-            machine.core_threads // threads,
-            int(machine.core_registers // (threads * max(1, taken))),
-        ]
-        if staged:
-            found.append(machine.core_workgroup_bytes // staged)
-        return max(1, min(found))
+        taken = np.minimum(machine.thread_registers, words / self.costs.registers_filled)
+        fits = (words <= most) & (threads <= machine.group_threads)
+        # The rest of its memory is for vectors that change hands.
+        fits &= (staged <= machine.workgroup_bytes // 2) & (
+            threads * taken <= machine.core_registers
+        )
+        found = np.minimum(machine.core_groups, machine.core_threads // threads)
+        found = np.minimum(found, machine.core_registers // (threads * np.maximum(1, taken)))
+        at_most = machine.core_workgroup_bytes // np.maximum(1, staged)
+        found = np.where(staged > 0, np.minimum(found, at_most), found)
+        return np.where(fits, np.maximum(1, found), 0)
 
-    def _rate(self, share: _Share) -> float:
+    def _rate(self, share: _Share, resident: Numbers) -> Numbers:
         """Operations that a core starts in a cycle: chains of them wait for each other."""
         machine, threads = self.machine, share.threads
-        chains = prod(share.each.values()) * threads * share.resident
-        lanes = -(-threads // machine.together) * machine.together
-        return min(machine.units * threads / lanes, chains / machine.thread.fma_latency)
+        chains = product(share.each.values()) * threads * resident
+        lanes = parts_of(threads, machine.together) * machine.together
+        return np.minimum(machine.units * threads / lanes, chains / machine.thread.fma_latency)
 
-    def _points(self, share: _Share) -> int:
+    def _points(self, share: _Share) -> Numbers:
         """Points of the iteration space that a group goes through, those beyond the edges too."""
-        return prod(share.each.values()) * share.threads * self._turns(share.sizes)
+        return product(share.each.values()) * share.threads * self._turns(share.sizes)
 
-    def _turns(self, sizes: Mapping[int, int]) -> int:
+    def _turns(self, sizes: Sizes) -> Numbers:
         """How often a group goes through its tile."""
-        return prod(-(-self.extents[d] // sizes.get(d, 1)) for d in self.reductions)
+        return product(parts_of(self.extents[d], sizes.get(d, 1)) for d in self.reductions)
 
-    def _moved(self, sizes: Mapping[int, int]) -> float:
+    def _moved(self, sizes: Sizes) -> Numbers:
         """Bytes of what a group touches, whole lines of it."""
         return sum(o.count * self._lines(o, sizes) for o in (*self.inputs, *self.outputs))
 
-    def _lines(self, operand: Operand, sizes: Mapping[int, int]) -> float:
+    def _lines(self, operand: Operand, sizes: Sizes) -> Numbers:
         """Bytes of the lines that a part of an operand lies in."""
         bytes = operand.access.element_bytes
-        run = adjoining(operand, sizes)
-        moved = any(operand.strides)
-        wasted = max(1.0, self.machine.moved_bytes / (max(run, 1) * bytes)) if moved else 1.0
-        return operand.elements(sizes, None) * bytes * wasted
+        found = elements_of(operand, sizes) * bytes
+        if not any(operand.strides):
+            return found
+        run = np.maximum(adjoining(operand, sizes), 1)
+        return found * np.maximum(1.0, self.machine.moved_bytes / (run * bytes))
 
     def _from_memory(
-        self, part: Mapping[int, int], sizes: Mapping[int, int], groups: int, resident: int
-    ) -> tuple[float, int]:
+        self, part: Sizes, sizes: Sizes, groups: Numbers, resident: Numbers
+    ) -> tuple[Numbers, Numbers]:
         """Bytes that come from memory, and how many rows of groups run together for that.
 
         An operand comes once where the second cache holds it. Of others, groups that run at the
@@ -314,86 +297,89 @@ class GroupEstimate:
                 far.append(o)
         if not far:
             return once, 1
-        counts = {d: -(-self.extents[d] // sizes.get(d, 1)) for d in self.parallel}
-        running = min(groups, self.machine.cores * resident)
-        best = inf, 1
-        for rows in self._rows(counts, running):
+        counts = {d: parts_of(self.extents[d], sizes.get(d, 1)) for d in self.parallel}
+        running = np.minimum(groups, self.machine.cores * resident)
+        least = sum(self._bytes(o, everything) for o in far)
+        most, best, chosen, rows = self._most_rows(counts, running), inf, 1, 1
+        while rows == 1 or np.any(most >= rows):
             spans = self._spans(counts, running, rows)
             whole = dict(part)
             for d, n in spans.items():
-                whole[d] = min(self.extents[d], n * sizes.get(d, 1))
-            waves = groups / prod(spans.values())
-            again = sum(o.count * o.elements(whole, None) * o.access.element_bytes for o in far)
-            least = sum(
-                o.count * o.elements(everything, None) * o.access.element_bytes for o in far
-            )
-            best = min(best, (max(again * waves, least), rows))
-        return once + best[0], best[1]
+                whole[d] = np.minimum(self.extents[d], n * sizes.get(d, 1))
+            waves = groups / np.maximum(1, product(spans.values()))
+            again = sum(self._bytes(o, whole) for o in far)
+            found = np.where(most >= rows, np.maximum(again * waves, least), inf)
+            chosen = np.where(found < best, rows, chosen)
+            best = np.minimum(found, best)
+            rows *= 2
+        return once + best, chosen
 
     @staticmethod
-    def _bytes(operand: Operand, sizes: Mapping[int, int]) -> int:
+    def _bytes(operand: Operand, sizes: Sizes) -> Numbers:
         """Bytes of a part of an operand."""
-        return operand.count * operand.elements(sizes, None) * operand.access.element_bytes
+        return operand.count * elements_of(operand, sizes) * operand.access.element_bytes
 
     @staticmethod
-    def _rows(counts: Mapping[int, int], running: int) -> list[int]:
-        """How many rows of groups may run through the columns together."""
-        able = [n for n in counts.values() if n > 1]
-        if len(able) < 2:
-            return [1]
-        most, found = min(able[-2], running), [1]
-        while 2 * found[-1] <= most:
-            found.append(2 * found[-1])
-        return found
+    def _most_rows(counts: Sizes, running: Numbers) -> Numbers:
+        """How many rows of groups may run through the columns together at most."""
+        found: Numbers = 1.0
+        columns: Numbers = np.bool_(False)
+        for n in reversed(list(counts.values())):
+            found = np.where(columns & (found == 1) & (n > 1), np.minimum(n, running), found)
+            columns = columns | (n > 1)
+        return np.maximum(1.0, found)
 
     @staticmethod
-    def _spans(counts: Mapping[int, int], running: int, rows: int) -> dict[int, int]:
-        """How many groups that run at the same time there are along each dimension."""
-        able = [d for d, n in counts.items() if n > 1]
-        spans = dict.fromkeys(counts, 1)
-        if rows > 1:
-            spans[able[-2]] = rows
-            running = max(1, running // rows)
-            able = able[-1:]
-        for d in reversed(able):
-            spans[d] = min(counts[d], running)
-            running = max(1, running // spans[d])
+    def _spans(counts: Sizes, running: Numbers, rows: int) -> dict[int, Numbers]:
+        """How many groups that run at the same time there are along each dimension.
+
+        With several rows these are along the last dimension but one that has several groups.
+        """
+        spans = dict.fromkeys(counts, 1.0)
+        left, several = np.maximum(1, running // rows), np.zeros_like(running)
+        for d, n in reversed(counts.items()):
+            span = np.minimum(n, left)
+            if rows > 1:
+                span = np.where(several == 0, span, np.where(several == 1, rows, 1.0))
+            spans[d] = np.where(n > 1, span, 1.0)
+            left = np.maximum(1, left // np.maximum(1, spans[d]))
+            several = several + (n > 1)
         return spans
 
-    def _near(self, share: _Share) -> tuple[float, float, float]:
+    def _near(self, share: _Share, resident: Numbers) -> tuple[Numbers, Numbers, Numbers]:
         """Bytes that threads of a group ask the first cache for, read and write in workgroup
         memory, and read from the second cache as the first one does not hold them.
 
         The first cache hands out whole lines, of which threads may need a part. Those of the second
         one are of operands that others of the group read too.
         """
-        turns = self._turns(share.sizes)
+        turns, together = self._turns(share.sizes), self.machine.together
         near, staged, missed = 0.0, 0.0, 0.0
         numbers = share.staging.numbers if share.staging is not None else ()
         direct = [o for o in self.inputs if o.access.number not in numbers and self._shared[o]]
         at_once = {**share.sizes, **{d: self.width for d in (self.step_dim,) if d is not None}}
-        resident = share.resident
-        if self.machine.together == 1 and share.staging is None:
+        if together == 1 and share.staging is None:
             # Threads run one after the other, each through all of its sum.
             resident, at_once = 1, {**share.each, **{d: self.extents[d] for d in self.reductions}}
         held = sum(self._lines(o, at_once) for o in direct)
         fits = resident * held <= self.machine.cache_bytes
-        count = max(1, share.threads // self.machine.together)
+        count = np.maximum(1, share.threads // together)
+        apart = dealt(share.sizes, count) if direct and together > 1 else share.each
         for o in self.inputs:
-            bytes = share.threads * turns * o.elements(share.each, None) * o.access.element_bytes
+            bytes = share.threads * turns * elements_of(o, share.each) * o.access.element_bytes
             if o.access.number in numbers:
                 copied = self._copied(o, share.sizes) * o.access.element_bytes
-                staged += bytes + copied
-                near += copied * self._waste_of_copies(o, share)
+                staged = staged + bytes + copied
+                near = near + copied * self._waste_of_copies(o, share)
             else:
-                near += bytes * self._waste(o, share)
+                near = near + bytes * self._waste(o, share)
             if o in direct:
-                together = count * o.elements(dealt(share.sizes, count), None)
-                missed += 0 if fits else turns * together * o.access.element_bytes
+                again = turns * (count * elements_of(o, apart)) * o.access.element_bytes
+                missed = missed + np.where(fits, 0.0, again)
         for o in self.outputs:
-            near += self._bytes(o, self._inside(share.sizes)) * self._waste(o, share)
+            near = near + self._bytes(o, self._inside(share.sizes)) * self._waste(o, share)
         if any(d in share.sizes for d in self.reductions):
-            staged += share.threads * prod(share.each.values()) * self.bytes
+            staged = staged + share.threads * product(share.each.values()) * self.bytes
         return near, staged, missed
 
     def _rows_of(self, operand: Operand) -> tuple[list[int], int]:
@@ -406,7 +392,7 @@ class GroupEstimate:
             self._known_rows[operand] = found
         return self._known_rows[operand]
 
-    def _waste(self, operand: Operand, share: _Share) -> float:
+    def _waste(self, operand: Operand, share: _Share) -> Numbers:
         """Lines that threads ask for together, over what they need of them."""
         together, line = self.machine.together, self.machine.moved_bytes
         if together == 1 or not any(operand.strides):
@@ -414,64 +400,71 @@ class GroupEstimate:
         beside, aligned = self._rows_of(operand)
         bytes, sizes = operand.access.element_bytes, share.sizes
         for d in beside:
-            aligned = gcd(aligned, bytes * (self.width if d == self.step_dim else sizes.get(d, 1)))
+            side = self.width if d == self.step_dim else sizes.get(d, 1)
+            aligned = np.gcd(aligned, bytes * side)
         if self._uses_again:
             rows = rows_among(operand, share.first, beside)
-            row = max((share.first.get(d, 1) for d in beside), default=1)
+            row = _largest(share.first.get(d, 1) for d in beside)
             if share.lane_dim in beside:
-                row = min(row * self.width, sizes[share.lane_dim])
+                row = np.minimum(row * self.width, sizes[share.lane_dim])
             elif self.step_dim in beside:
                 row = self.width
         else:
-            row = max((sizes.get(d, 1) for d in beside), default=1)
-            row = min(row, together * self.width)
-            rows = max(1, min(together // row, rows_among(operand, sizes, beside)))
+            row = _largest(sizes.get(d, 1) for d in beside)
+            row = np.minimum(row, together * self.width)
+            among = rows_among(operand, sizes, beside)
+            rows = np.maximum(1, np.minimum(together // row, among))
         return waste(row * bytes, rows, aligned, line)
 
-    def _waste_of_copies(self, operand: Operand, share: _Share) -> float:
+    def _waste_of_copies(self, operand: Operand, share: _Share) -> Numbers:
         """The same where threads copy a part of an operand into workgroup memory."""
         together, line = self.machine.together, self.machine.moved_bytes
-        assert share.staging is not None
         if together == 1:
             return 1.0
-        part = {**{d: self.extents[d] for d in self.reductions}, **share.sizes}
-        part[share.staging.dim] = share.staging.steps
+        part = self._staged_part(share)
         row, bytes = adjoining(operand, part), operand.access.element_bytes
         beside, aligned = self._rows_of(operand)
         for d in beside:
-            aligned = gcd(aligned, bytes * part.get(d, 1))
-        return waste(row * bytes, max(1, together * self.width // row), aligned, line)
+            aligned = np.gcd(aligned, bytes * part.get(d, 1))
+        return waste(row * bytes, np.maximum(1, together * self.width // row), aligned, line)
 
-    def _copied(self, operand: Operand, sizes: Mapping[int, int]) -> int:
+    def _copied(self, operand: Operand, sizes: Sizes) -> Numbers:
         """Elements of an operand that a group copies into its memory in all."""
         whole = {**{d: self.extents[d] for d in self.reductions}, **sizes}
-        return operand.elements(whole, None)
+        return elements_of(operand, whole)
 
-    def staged_bytes(self, sizes: Mapping[int, int], staging: Staging | None) -> int:
+    def _staged_part(self, share: _Share) -> dict[int, Numbers]:
+        """What of the iteration space a group has operands for in its memory at a time."""
+        assert share.staging is not None
+        part: dict[int, Numbers] = {**{d: self.extents[d] for d in self.reductions}, **share.sizes}
+        part[share.staging.dim] = share.staging.steps
+        return part
+
+    def _staged_bytes(self, share: _Share) -> Numbers:
         """Workgroup memory that a group takes, rows a little longer for the sake of banks."""
-        if staging is None:
+        if share.staging is None:
             return 0
-        part = {**{d: self.extents[d] for d in self.reductions}, **sizes}
-        part[staging.dim] = staging.steps
-        total = 0
+        part, total = self._staged_part(share), 0.0
         for o in self.inputs:
-            if o.access.number in staging.numbers:
-                run = max([n for d, n in part.items() if o.strides[d] == 1], default=1)
-                elements = o.elements(part, None)
-                total += (elements + self.width * -(-elements // run)) * o.access.element_bytes
-        return staging.buffers * total
+            if o.access.number in share.staging.numbers:
+                run = _largest(n for d, n in part.items() if o.strides[d] == 1)
+                elements = elements_of(o, part)
+                longer = elements + self.width * parts_of(elements, run)
+                total = total + longer * o.access.element_bytes
+        return share.staging.buffers * total
 
-    def _chunks(self, staging: Staging | None) -> int:
-        return 1 if staging is None else -(-self.extents[staging.dim] // staging.steps)
+    def _chunks(self, staging: Stagings | None) -> Numbers:
+        return 1 if staging is None else parts_of(self.extents[staging.dim], staging.steps)
 
-    def _waited(self, share: _Share, chunks: int, turns: int) -> float:
+    def _waited(
+        self, share: _Share, staging: Stagings, chunks: Numbers, turns: Numbers
+    ) -> Numbers:
         """Cycles in which threads of a group wait for each other, or for what all of them need."""
-        barrier = self.costs.barrier_cycles
+        barrier: Numbers = self.costs.barrier_cycles
         if self.machine.together == 1:  # Each thread in turn comes to it.
-            barrier *= share.threads
-        if share.staging is not None and share.staging.buffers > 1:
-            return turns * chunks * barrier
-        return turns * chunks * (2 * barrier + self.machine.latency)
+            barrier = barrier * share.threads
+        alone = 2 * barrier + self.machine.latency
+        return turns * chunks * np.where(staging.buffers > 1, barrier, alone)
 
     def _is_shared(self, operand: Operand) -> bool:
         """Whether several elements of the result need one of an operand's."""
@@ -480,6 +473,14 @@ class GroupEstimate:
             for d in self.parallel
         )
 
-    def _steps(self, sizes: Mapping[int, int]) -> int:
+    def _steps(self, sizes: Sizes) -> Numbers:
         """How often a thread waits for what it reads."""
-        return prod(-(-self.extents[d] // sizes.get(d, self.width)) for d in self.reductions)
+        return product(parts_of(self.extents[d], sizes.get(d, self.width)) for d in self.reductions)
+
+
+def _largest(numbers: Iterable[Numbers]) -> Numbers:
+    """The largest of several numbers, at least 1."""
+    found: Numbers = 1
+    for n in numbers:
+        found = np.maximum(found, n)
+    return found

@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, product
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations, islice, product
 from math import isfinite, prod
 
+import numpy as np
+
 from ..model.nest import MAX_LANES, MAX_UNROLLED
-from .group_costs import GroupEstimate, GroupTile, Staging
-from .operands import Operand
+from .choices import MOST_OPTIONS
+from .group_costs import GroupEstimate
+from .operands import Operand, form_of
+from .tile_batches import Estimates, GroupTile, Staging, TileBatch
 
 
+@lru_cache(1 << 12)
 def lanes_of(size: int) -> int:
     """Lanes of a vector along which a tile has so many elements; copies of it make one axis."""
     lanes = max((n for n in range(1, MAX_LANES + 1) if size % n == 0), default=1)
     return MAX_LANES if lanes < min(size, MAX_LANES) // 2 else lanes
+
+
+@dataclass(frozen=True)
+class _Looked:
+    """Some of the tiles that are looked at, and the place of each in the order of all."""
+
+    places: np.ndarray
+    estimates: Estimates
+
+    @property
+    def least(self) -> tuple[float, int, int]:
+        """The cycles, place and number of the best one."""
+        cycles = self.estimates.cycles
+        number = int(np.lexsort((self.places, cycles))[0])
+        return float(cycles[number]), int(self.places[number]), number
 
 
 class GroupTiles(GroupEstimate):
@@ -23,46 +45,86 @@ class GroupTiles(GroupEstimate):
     crew: int | None = None
     """How many threads a group has, where that is known."""
 
+    @property
+    def question(self) -> tuple[Hashable, ...]:
+        """All that its answers depend on, of one kernel and machine."""
+        return (
+            form_of(self.stage),
+            *map(tuple, (self.extents, self.known, self.parallel, self.reductions)),
+            frozenset(self.collapsed),
+            self.weight,
+            *(form_of(other) for other in self.beside),
+            *self._beside,
+            self.parts,
+            self.crew,
+        )
+
     def best(self, lanes: Sequence[int] | None = None, staged: bool = False) -> GroupTile:
         """The tile of the least cost, with its lanes along one of these dimensions.
 
         Where it is `staged`, groups keep operands in their own memory if they can.
         """
         stagings = self.stagings() if staged else [None]
-        found = self._looked_at(lanes, stagings[0])
-        chosen = min((GroupTile(None), *found), key=lambda one: one.cycles)
-        if chosen.staging is not None:
-            others = (
-                self.estimated(chosen.lane_dim, chosen.sizes, chosen.threads, one)
-                for one in stagings[1:]
-            )
-            chosen = min((chosen, *others), key=lambda one: one.cycles)
-        return chosen if chosen.lane_dim is not None else self.estimated(None, {}, 1)
+        found = [(*one.least, one.estimates) for one in self._looked_at(lanes, stagings[:1])]
+        cycles, _, number, estimates = min(found, default=(np.inf, 0, 0, None), key=lambda r: r[:2])
+        if estimates is None or not isfinite(cycles):
+            return self.estimated(None, {}, 1)
+        chosen = estimates.tile(number)
+        if chosen.staging is not None and len(stagings) > 1:
+            row = [chosen.threads, *chosen.sizes.values()]
+            batch = TileBatch.of(chosen.lane_dim, list(chosen.sizes), [row], stagings[1:])
+            others = self.estimates(batch)
+            number = int(np.argmin(others.cycles))
+            if others.cycles[number] < chosen.cycles:
+                return others.tile(number)
+        return chosen
 
     def _looked_at(
-        self, lanes: Sequence[int] | None, staging: Staging | None
-    ) -> Iterator[GroupTile]:
+        self, lanes: Sequence[int] | None, stagings: Sequence[Staging | None]
+    ) -> list[_Looked]:
+        """The tiles that are looked at with the first staging, then with the next, and so on."""
         if lanes is None:
             summed = [] if self.reuses() else self.summed_dims()
             lanes = [*self.lane_dims(), *summed]
+        count, alike = 0, dict[tuple[int, tuple[int, ...]], list[list[int]]]()
         for lane_dim in lanes:
             for sizes, threads in self.candidates(lane_dim):
-                first = None if self._sums_side_by_side(sizes) else staging
-                yield self.estimated(lane_dim, sizes, threads, first)
+                row = [threads, *sizes.values(), count]
+                alike.setdefault((lane_dim, tuple(sizes)), []).append(row)
+                count += 1
+        found: list[_Looked] = []
+        for (lane_dim, dims), rows in alike.items():
+            able = [None] if self._sums_side_by_side(dims) else stagings
+            batch = TileBatch.of(lane_dim, dims, rows, able)
+            first = np.array([row[-1] for row in rows])
+            places = np.concatenate([first + count * i for i in range(len(able))])
+            found.append(_Looked(places, self.estimates(batch)))
+        return found
 
     def others(
         self, best: GroupTile, lanes: Sequence[int] | None = None, staged: bool = False
     ) -> list[GroupTile]:
-        """The tiles beside the best that are legal, those of the least cost first."""
-        stagings = self.stagings() if staged else [None]
-        found = (one for staging in stagings for one in self._looked_at(lanes, staging))
-        known = {_key(best)}
-        chosen: list[GroupTile] = []
-        for one in sorted(found, key=lambda one: one.cycles):
-            if isfinite(one.cycles) and (key := _key(one)) not in known:
+        """Tiles beside the best that are legal, those of the least cost first: as many as are
+        asked for of any decision.
+        """
+        looked = self._looked_at(lanes, self.stagings() if staged else [None])
+        return list(islice(self._in_order(looked, {_key(best)}), MOST_OPTIONS))
+
+    @staticmethod
+    def _in_order(looked: Sequence[_Looked], known: set[tuple[object, ...]]) -> Iterator[GroupTile]:
+        """The tiles that fit and are not known yet, those of the least cost first."""
+        if not looked:
+            return
+        cycles = np.concatenate([one.estimates.cycles for one in looked])
+        order = np.lexsort((np.concatenate([one.places for one in looked]), cycles))
+        ends = np.cumsum([len(one.places) for one in looked])
+        for at in order[np.isfinite(cycles[order])]:
+            which = int(np.searchsorted(ends, at, side="right"))
+            estimates = looked[which].estimates
+            tile = estimates.tile(int(at - ends[which] + estimates.tiles.count))
+            if (key := _key(tile)) not in known:
                 known.add(key)
-                chosen.append(one)
-        return chosen
+                yield tile
 
     def best_split(self) -> GroupTile | None:
         """The best tile where several groups share the longest sum; None where none can.
@@ -123,8 +185,8 @@ class GroupTiles(GroupEstimate):
         is_own = used.isdisjoint(self.collapsed)
         return is_known and is_own and all(factor >= 0 for one in terms for _, factor in one)
 
-    def _sums_side_by_side(self, sizes: Mapping[int, int]) -> bool:
-        return any(d in sizes for d in self.reductions)
+    def _sums_side_by_side(self, dims: Sequence[int]) -> bool:
+        return any(d in dims for d in self.reductions)
 
     def shared_by(self, threads: int) -> GroupTile:
         """The tile that so many threads have, along rows that are read or written side by side."""
