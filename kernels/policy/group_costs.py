@@ -254,7 +254,9 @@ class GroupEstimate:
     def _rate(self, share: _Share, resident: Numbers) -> Numbers:
         """Operations that a core starts in a cycle: chains of them wait for each other."""
         machine, threads = self.machine, share.threads
-        chains = product(share.each.values()) * threads * resident
+        chains = product(share.each.values())
+        if machine.together > 1:  # Else threads run one after the other.
+            chains = chains * threads * resident
         lanes = parts_of(threads, machine.together) * machine.together
         return np.minimum(machine.units * threads / lanes, chains / machine.thread.fma_latency)
 
@@ -372,7 +374,7 @@ class GroupEstimate:
                 staged = staged + bytes + copied
                 near = near + copied * self._waste_of_copies(o, share)
             else:
-                near = near + bytes * self._waste(o, share)
+                near = near + bytes * self._waste(o, share) * self._loads(o, share.lane_dim)
             if o in direct:
                 again = turns * (count * elements_of(o, apart)) * o.access.element_bytes
                 missed = missed + np.where(fits, 0.0, again)
@@ -381,6 +383,14 @@ class GroupEstimate:
         if any(d in share.sizes for d in self.reductions):
             staged = staged + share.threads * product(share.each.values()) * self.bytes
         return near, staged, missed
+
+    def _loads(self, operand: Operand, lane_dim: int | None) -> int:
+        """How many elements could be loaded in place of one: a vector of them, where a processor's
+        thread loads one alone, for all of its lanes say.
+        """
+        if self.machine.together > 1 or lane_dim is None:
+            return 1
+        return 1 if operand.strides[lane_dim] == 1 else self.width
 
     def _rows_of(self, operand: Operand) -> tuple[list[int], int]:
         """The dimensions along which an operand has its rows, and what divides where these begin
