@@ -289,6 +289,8 @@ class Search:
 
     def _over(self, left: float) -> str:
         """Why the search is over, if it is: one experiment more could take too long, say."""
+        if self._trials is not None and self.experiments >= self._trials:
+            return f"{self.experiments} experiments were made"
         if self._lasted and left < self._longest + self._kept_back:
             return "the time is over"
         had_their_turn = all(
