@@ -5,7 +5,7 @@ Sizes and numbers of threads are those of one tile, or arrays of many tiles' (`t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from math import gcd
 
 import numpy as np

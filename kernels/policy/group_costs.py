@@ -254,9 +254,7 @@ class GroupEstimate:
     def _rate(self, share: _Share, resident: Numbers) -> Numbers:
         """Operations that a core starts in a cycle: chains of them wait for each other."""
         machine, threads = self.machine, share.threads
-        chains = product(share.each.values())
-        if machine.together > 1:  # Else threads run one after the other.
-            chains = chains * threads * resident
+        chains = product(share.each.values()) * threads * resident
         lanes = parts_of(threads, machine.together) * machine.together
         return np.minimum(machine.units * threads / lanes, chains / machine.thread.fma_latency)
 
@@ -466,9 +464,7 @@ class GroupEstimate:
     def _chunks(self, staging: Stagings | None) -> Numbers:
         return 1 if staging is None else parts_of(self.extents[staging.dim], staging.steps)
 
-    def _waited(
-        self, share: _Share, staging: Stagings, chunks: Numbers, turns: Numbers
-    ) -> Numbers:
+    def _waited(self, share: _Share, staging: Stagings, chunks: Numbers, turns: Numbers) -> Numbers:
         """Cycles in which threads of a group wait for each other, or for what all of them need."""
         barrier: Numbers = self.costs.barrier_cycles
         if self.machine.together == 1:  # Each thread in turn comes to it.

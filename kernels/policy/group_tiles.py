@@ -12,9 +12,13 @@ import numpy as np
 
 from ..model.nest import MAX_LANES, MAX_UNROLLED
 from .choices import MOST_OPTIONS
+from .coalescing import dealt
 from .group_costs import GroupEstimate
 from .operands import Operand, form_of
 from .tile_batches import Estimates, GroupTile, Staging, TileBatch
+
+_MOST_LIKELY = 1024
+"""Tiles of the least cost among which those are that may be tried beside the best."""
 
 
 @lru_cache(1 << 12)
@@ -110,19 +114,31 @@ class GroupTiles(GroupEstimate):
         looked = self._looked_at(lanes, self.stagings() if staged else [None])
         return list(islice(self._in_order(looked, {_key(best)}), MOST_OPTIONS))
 
-    @staticmethod
-    def _in_order(looked: Sequence[_Looked], known: set[tuple[object, ...]]) -> Iterator[GroupTile]:
+    def _kind(self, tile: GroupTile) -> tuple[object, ...]:
+        """What tells a tile apart from those that need not be tried beside it.
+
+        Where threads run one after the other, it matters little how many there are of one share.
+        """
+        if self.machine.together > 1:
+            return _key(tile)
+        each = dealt(tile.sizes, tile.threads)
+        share = tuple(sorted((d, int(np.max(n))) for d, n in each.items() if np.max(n) > 1))
+        return tile.lane_dim, share, tile.staging
+
+    def _in_order(
+        self, looked: Sequence[_Looked], known: set[tuple[object, ...]]
+    ) -> Iterator[GroupTile]:
         """The tiles that fit and are not known yet, those of the least cost first."""
         if not looked:
             return
         cycles = np.concatenate([one.estimates.cycles for one in looked])
         order = np.lexsort((np.concatenate([one.places for one in looked]), cycles))
         ends = np.cumsum([len(one.places) for one in looked])
-        for at in order[np.isfinite(cycles[order])]:
+        for at in order[np.isfinite(cycles[order])][:_MOST_LIKELY]:
             which = int(np.searchsorted(ends, at, side="right"))
             estimates = looked[which].estimates
             tile = estimates.tile(int(at - ends[which] + estimates.tiles.count))
-            if (key := _key(tile)) not in known:
+            if (key := self._kind(tile)) not in known and _key(tile) not in known:
                 known.add(key)
                 yield tile
 

@@ -245,9 +245,7 @@ def test_a_product_on_a_device_by_hand():
     assert tile.terms.by_resource["arithmetic"] in (
         pytest.approx(2 * points / machine.units * part) for part in (1, hidden)
     )
-    assert tile.terms.by_resource["l2"] == pytest.approx(
-        hidden * 2 * read / machine.l2_bandwidth
-    )
+    assert tile.terms.by_resource["l2"] == pytest.approx(hidden * 2 * read / machine.l2_bandwidth)
     assert tile.terms.by_resource["memory"] == pytest.approx(
         hidden * memory / (40 * machine.memory_bandwidth)
     )
