@@ -81,6 +81,7 @@ CPU = replace(
     thread=replace(
         _THREAD,
         vector_bits=256,
+        most_lanes=16,
         vector_registers=16,
         full_width_units=2,
         unit_bits=256,
