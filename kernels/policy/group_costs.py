@@ -323,10 +323,11 @@ class GroupEstimate:
     def _most_rows(counts: Sizes, running: Numbers) -> Numbers:
         """How many rows of groups may run through the columns together at most."""
         found: Numbers = 1.0
-        columns: Numbers = np.bool_(False)
+        columns: Numbers = 0
         for n in reversed(list(counts.values())):
-            found = np.where(columns & (found == 1) & (n > 1), np.minimum(n, running), found)
-            columns = columns | (n > 1)
+            rows = (columns > 0) * (found == 1) * (n > 1)
+            found = np.where(rows, np.minimum(n, running), found)
+            columns = columns + (n > 1)
         return np.maximum(1.0, found)
 
     @staticmethod
@@ -335,9 +336,9 @@ class GroupEstimate:
 
         With several rows these are along the last dimension but one that has several groups.
         """
-        spans = dict.fromkeys(counts, 1.0)
+        spans: dict[int, Numbers] = {**dict.fromkeys(counts, 1.0)}
         left, several = np.maximum(1, running // rows), np.zeros_like(running)
-        for d, n in reversed(counts.items()):
+        for d, n in reversed(list(counts.items())):
             span = np.minimum(n, left)
             if rows > 1:
                 span = np.where(several == 0, span, np.where(several == 1, rows, 1.0))
