@@ -114,4 +114,6 @@ CPU = replace(
 )
 """A processor with AVX2: a thread's own loads run ahead of its arithmetic. Threads of a group run
 one after the other, and each leaves its registers to memory at a barrier. Measured on PoCL 3.1: a
-product takes five times as long with its operands in workgroup memory, 32 results a thread."""
+product takes five times as long with its operands in workgroup memory, 32 results a thread.
+Channels in blocks of 16 leave vectors no lanes beyond an edge, for each of which there would be a
+condition; a thread's share is up to 12 vectors of sums, which leaves registers for operands."""
