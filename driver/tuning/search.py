@@ -284,8 +284,11 @@ class Search:
 
     @property
     def _kept_back(self) -> float:
-        """Seconds that are left for the comparison of the whole."""
-        return 2 * self._longest if self._comparison is None else self._comparison
+        """Seconds that are left for the comparison, once there is something to compare."""
+        is_found = any(kernel.faster() for kernel in self.kernels.values())
+        if self._comparison is None or not is_found:
+            return 2 * self._longest
+        return self._comparison
 
     def _over(self, left: float) -> str:
         """Why the search is over, if it is: one experiment more could take too long, say."""

@@ -188,6 +188,15 @@ def test_time_is_left_to_compare_what_was_found():
     assert len(asked) == 4
 
 
+def test_what_comparing_takes_is_left_once_there_is_something_to_compare():
+    for ratio, count in ((1.0, 9), (0.9, 4)):
+        search, asked = searching(
+            {"a": 1.0}, lambda key, one, ratio=ratio: ratio, seconds=115, comparison=75
+        )
+        assert search.run() == "the time is over"
+        assert len(asked) == count
+
+
 def test_an_interruption_keeps_what_was_found():
     def interrupted(chosen):
         if chosen["a"] == 3:
