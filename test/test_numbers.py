@@ -35,6 +35,7 @@ EXPLAINED = {
     ("kernels/proof/sets.py", "EQUALITIES"): "time to prove",
     ("passes/nn/choose_algorithms.py", "ERROR"): "numerics: what an algorithm is said to be off by",
     ("kernels/proof/sets.py", "SIZES"): "extents with which a counterexample is looked for",
+    ("kernels/policy/group_tiles.py", "_MOST_LIKELY"): "how long looking for variants may take",
     ("kernels/policy/tiles.py", "ALONG"): "which tiles are looked at: time to compile",
     ("kernels/policy/tiles.py", "ACROSS"): "which tiles are looked at: time to compile",
     ("kernels/policy/traffic.py", "MOST_PERMUTED"): "which orders are looked at: time to compile",

@@ -40,10 +40,16 @@ FINALISTS = 3
 """Candidates of a kernel of which one may be kept: the next where the one before does not gain."""
 _COMPARISONS = 3
 """How often the whole is compared at most until all that is in it is faster."""
+PROPOSING = 0.02
+"""The part of the time of the search that candidates of one experiment take to be proposed at most:
+the first schedules of a kernel are looked for when it is first asked, that of the most time first.
+"""
 FAULTY = Ratio(1e3, 1e3, 1e3)
 """Of a candidate that gave no times among others that did."""
 _LEAST_GAIN = 0.003
 _PARENTS = 4
+_LATELY = 3
+"""Experiments, the latest, by which it is told how long the next one takes."""
 
 
 @dataclass
@@ -171,7 +177,9 @@ class Search:
     """Measures one candidate of each kernel that is not frozen, again and again.
 
     `slots` says how many experiments may be made at once, which may change; without it, one is made
-    after the other by the thread that searches. `abandon` ends those that are being made.
+    after the other by the thread that searches. `abandon` ends those that are being made. For the
+    `comparison` behind the search so many seconds are left; without it, as many as two experiments
+    take.
     """
 
     def __init__(
@@ -186,6 +194,7 @@ class Search:
         abandon: Callable[[], None] = lambda: None,
         say: Callable[[str], None] = lambda message: None,
         found: Callable[[KernelSearch], None] = lambda kernel: None,
+        comparison: float | None = None,
     ) -> None:
         self.kernels = {kernel.key: kernel for kernel in kernels}
         self._measure, self._clock, self._say, self._found = measure, clock, say, found
@@ -195,7 +204,9 @@ class Search:
         self._queue: list[dict[str, Candidate]] = []
         """Parts of experiments that failed: which candidate is at fault is still to be found."""
         self._gains: list[float] = []
-        self._longest = 0.0
+        self._lasted: list[float] = []
+        """Seconds that each experiment took."""
+        self._comparison = comparison
         self.curve: list[tuple[float, float]] = []
         """Seconds since the start and the part of the model's time that was saved by then."""
         self.experiments = 0
@@ -240,8 +251,8 @@ class Search:
             reason = self._start_some()
             if not self._flights.open:
                 return reason or "all kernels are done"
-            # Some of the time is for the comparison of the whole. The first experiment has its own.
-            left = self._left() - self._longest if self._longest else None
+            # The first experiment has its own time.
+            left = self._left() - self._kept_back / 2 if self._lasted else None
             if not self._flights.wait(left):
                 return reason or "the time is over"
             with uninterrupted():
@@ -264,11 +275,26 @@ class Search:
             self._flights.start(self.experiments, chosen)
         return ""
 
+    @property
+    def _longest(self) -> float:
+        """Seconds that an experiment takes at most, by the last few but the first one, which also
+        starts what carries them out.
+        """
+        return max(self._lasted[1:][-_LATELY:] or self._lasted, default=0.0)
+
+    @property
+    def _kept_back(self) -> float:
+        """Seconds that are left for the comparison, once there is something to compare."""
+        is_found = any(kernel.faster() for kernel in self.kernels.values())
+        if self._comparison is None or not is_found:
+            return 2 * self._longest
+        return self._comparison
+
     def _over(self, left: float) -> str:
-        """Why the search is over; two more experiments are needed after it."""
+        """Why the search is over, if it is: one experiment more could take too long, say."""
         if self._trials is not None and self.experiments >= self._trials:
             return f"{self.experiments} experiments were made"
-        if self.experiments and left < 3 * self._longest:
+        if self._lasted and left < self._longest + self._kept_back:
             return "the time is over"
         had_their_turn = all(
             kernel.frozen or (len(kernel.trials) >= PATIENCE and kernel.challenger() is None)
@@ -283,16 +309,18 @@ class Search:
     def _next(self) -> dict[str, Candidate]:
         if self._queue:
             return self._queue.pop()
-        chosen = {}
+        chosen, until = {}, self._clock() + PROPOSING * self._seconds
         gains = {k.key: k.expected_gain for k in self.kernels.values() if not k.frozen}
         for key in worthwhile(gains):
+            if chosen and self._clock() > until:
+                break
             if (made := self.kernels[key].next()) is not None:
                 chosen[key] = made
         return chosen
 
     def _take_in(self, flight: Flight) -> None:
         """Remember what an experiment measured, or that it failed."""
-        self._longest = max(self._longest, flight.seconds)
+        self._lasted.append(flight.seconds)
         try:
             self._add(flight.chosen, flight.result())
         except ExperimentError as error:

@@ -49,6 +49,8 @@ _MEASURED = 1.0
 """Seconds that runs take in an experiment, in which kernels are measured at least five times."""
 _CONFIRMED = 12.0
 """Seconds that runs take at most where it is decided what is kept: many pairs of a large model."""
+_COMPARING = 1 / 3
+"""The part of the time that is left for that at most."""
 _RUNS = 5
 """Runs from which it is known what part of the model's time each kernel takes."""
 _TIMES_DEFAULT = 8
@@ -155,16 +157,19 @@ def _searched(
         if kernel.best is not None:
             keeper.store(kinds.schedule(kernel, kernel.best.candidate, kernel.best.ratio))
 
+    seconds = until - time.perf_counter()
+    comparison = made.comparison and min(made.comparison, _COMPARING * seconds)
     search = Search(
         kernels,
         made.measure,
         clock=time.perf_counter,
-        seconds=until - time.perf_counter(),
+        seconds=seconds,
         trials=trials,
         slots=crew.slots,
         abandon=crew.abandon,
         say=say,
         found=found,
+        comparison=comparison,
     )
     try:
         ended = search.run()
@@ -250,6 +255,8 @@ class Prepared:
             self._times = self._run(inputs, request.tolerance)
         spent = time.perf_counter() - before
         self._limit = max(_LEAST_SECONDS, _TIMES_DEFAULT * spent)
+        self.comparison = 2 * spent + _CONFIRMED if local else None
+        """Seconds that the comparison of all that was found takes: both sides are compiled then."""
         signature = self._default.signature
         memory = signature.weights_bytes + signature.prepared_bytes + signature.arena_bytes
         # Code outside of this process has limits of its own, and engines reserve addresses freely.

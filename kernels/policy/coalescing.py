@@ -1,37 +1,55 @@
 """How well threads that step together use the lines of memory that they ask for.
 
-It depends on how the elements of a tile are distributed over the threads of a group.
+It depends on how the elements of a tile are distributed over the threads of a group. Sizes and
+numbers of threads are those of one tile, or arrays of many tiles' (`tile_batches.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
-from math import gcd, prod
+from collections.abc import Iterable, Sequence
+from math import gcd
 
-from ..codegen.shares.layouts import square_parts
+import numpy as np
+
 from .operands import Operand
+from .tile_batches import Numbers, Sizes, parts_of, product
 
 
-def threads_along(sizes: Mapping[int, int], threads: int) -> Mapping[int, int]:
+def threads_along(sizes: Sizes, threads: Numbers) -> dict[int, np.ndarray]:
     """How many threads divide each dimension of a tile, so that their parts are nearly square."""
-    return dict(zip(sizes, _square_parts(tuple(sizes.values()), threads), strict=True))
+    if not sizes:
+        return {}
+    left, *sides = np.broadcast_arrays(threads, *sizes.values())
+    left, whole = np.array(left, ndmin=1), np.array(np.stack(sides, axis=-1), ndmin=2)
+    counts, each = np.ones_like(whole), whole.copy()
+    while True:
+        longest = each.argmax(axis=1)
+        open_rows = np.flatnonzero((left > 1) & (each.max(axis=1) > 1))
+        if not len(open_rows):
+            return {d: counts[:, i] for i, d in enumerate(sizes)}
+        at = open_rows, longest[open_rows]
+        counts[at] *= 2
+        each[at] = parts_of(whole[at], counts[at])
+        left[open_rows] = parts_of(left[open_rows], 2)
 
 
-_square_parts = lru_cache(1 << 12)(square_parts)
+def thread_extents(sizes: Sizes, threads: Numbers) -> dict[int, Numbers]:
+    """The extents of the part of a tile that each thread has, nearly a square."""
+    counts = threads_along(sizes, threads)
+    return {d: parts_of(n, counts[d]) for d, n in sizes.items()}
 
 
-def first_threads(counts: Mapping[int, int], lane_dim: int | None, together: int) -> dict[int, int]:
+def first_threads(counts: Sizes, lane_dim: int | None, together: int) -> dict[int, Numbers]:
     """How many of `together` threads that step together lie along each dimension, lanes first."""
-    found = dict[int, int]()
+    found, left = dict[int, Numbers](), together
     for d in sorted(counts, key=lambda d: (d != lane_dim, -d)):
-        found[d] = min(together, counts[d])
-        together //= found[d]
+        found[d] = np.minimum(left, counts[d])
+        left = left // found[d]
     return found
 
 
 def alignment(operand: Operand, extents: Sequence[int], line_bytes: int) -> int:
-    """A divisor of the addresses where rows of an operand begin, at most a line. Units: bytes."""
+    """What divides where rows of an operand begin, as far as its other dimensions tell."""
     bytes = operand.access.element_bytes
     found = line_bytes
     for stride, extent in zip(operand.strides, extents, strict=True):
@@ -41,27 +59,30 @@ def alignment(operand: Operand, extents: Sequence[int], line_bytes: int) -> int:
 
 
 def alignment_of_copies(
-    operand: Operand, part: Mapping[int, int], extents: Sequence[int], line_bytes: int
-) -> int:
+    operand: Operand, part: Sizes, extents: Sequence[int], line_bytes: int
+) -> Numbers:
     """What divides where rows of a part of an operand begin, which is copied as a whole.
 
     Along dimensions of which a row has all, no row begins but with the first element.
     """
-    row, found = adjoining(operand, part), line_bytes
+    row: Numbers = adjoining(operand, part)
+    found: Numbers = line_bytes
     for d, (stride, extent) in enumerate(zip(operand.strides, extents, strict=True)):
-        own = part.get(d, 1) if stride < row else 1
-        if stride and own < extent:
-            found = gcd(found, stride * own * operand.access.element_bytes)
+        if not stride:
+            continue
+        own = np.where(stride < row, part.get(d, 1), 1).astype(np.int64)
+        begins = np.gcd(found, stride * own * operand.access.element_bytes)
+        found = np.where(own < extent, begins, found)
     return found
 
 
-def waste(row_bytes: int, rows: int, aligned: int, line_bytes: int) -> float:
+def waste(row_bytes: Numbers, rows: Numbers, aligned: Numbers, line_bytes: int) -> Numbers:
     """How many more lines rows touch, on average, than their bytes would fill: 1 or more.
 
     `aligned` divides the addresses at which rows begin. Units: bytes.
     """
-    each = max(1.0, (row_bytes - aligned) / line_bytes + 1)
-    return max(1.0, rows * each / -(-rows * row_bytes // line_bytes))
+    each = np.maximum(1.0, (row_bytes - aligned) / line_bytes + 1)
+    return np.maximum(1.0, rows * each / parts_of(rows * row_bytes, line_bytes))
 
 
 def unit_dims(operand: Operand, extents: Sequence[int]) -> list[int]:
@@ -69,26 +90,29 @@ def unit_dims(operand: Operand, extents: Sequence[int]) -> list[int]:
     return [d for d, stride in enumerate(operand.strides) if stride == 1 and extents[d] > 1]
 
 
-def rows_among(operand: Operand, threads: Mapping[int, int], beside: Iterable[int]) -> int:
+def rows_among(operand: Operand, threads: Sizes, beside: Iterable[int]) -> Numbers:
     """How many rows of an operand threads need, of which so many lie along each dimension.
 
     `beside` are the dimensions along the rows.
     """
     own = set(beside)
-    return prod(n for d, n in threads.items() if operand.strides[d] and d not in own)
+    return product(n for d, n in threads.items() if operand.strides[d] and d not in own)
 
 
-def adjoining(operand: Operand, part: Mapping[int, int]) -> int:
+def adjoining(operand: Operand, part: Sizes) -> Numbers:
     """How many elements of a part of an operand are contiguous in memory.
 
     `part` has the extent of the part along each dimension of the stage.
     """
-    access, found = operand.access, 1
+    access, found, goes_on = operand.access, np.float64(1.0), np.bool_(True)
     for linear, extent in zip(reversed(access.linear), reversed(access.shape), strict=True):
         if linear is None:
             break
-        reach = 1 + sum(abs(factor) * (part.get(d, 1) - 1) for d, factor in linear.terms)
-        found *= reach
-        if reach != extent:
+        reach: Numbers = 1.0
+        for d, factor in linear.terms:
+            reach = reach + abs(factor) * (part.get(d, 1) - 1)
+        found = np.where(goes_on, found * reach, found)
+        goes_on = goes_on & (reach == extent if isinstance(extent, int) else False)
+        if not np.any(goes_on):
             break
     return found

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import gcd, inf, prod
+from math import inf, prod
 
-from ...ir.decisions import Terms
+import numpy as np
+
 from ...targets.groups import GroupMachine
 from ..model.extents import expected
 from ..model.plan import Loop
@@ -25,95 +26,43 @@ from .coalescing import (
     alignment_of_copies,
     first_threads,
     rows_among,
+    thread_extents,
     threads_along,
     unit_dims,
     waste,
 )
 from .operands import Operand, operands
-
-
-@dataclass(frozen=True)
-class Staging:
-    """Operands that groups copy into their own memory, `steps` steps of a sum at a time."""
-
-    dim: int
-    """The reduction that is divided into steps; along others, copies have all elements."""
-    steps: int
-    buffers: int
-    """How many copies there are at once: with two, one is filled while the other is read."""
-    numbers: tuple[int, ...]
-    """Which inputs of the stage they are."""
-
-
-_TOO_LARGE = Terms({"registers": inf})
-"""The cost of a tile that does not fit."""
-
-
-@dataclass(frozen=True)
-class GroupTile:
-    """A block of a stage's iteration space that the threads of a group share, and its cost."""
-
-    lane_dim: int | None
-    sizes: Mapping[int, int] = field(default_factory=dict)
-    threads: int = 1
-    terms: Terms = _TOO_LARGE
-    """The cycles by resource."""
-    bound: str = ""
-    """The resource that takes the most cycles."""
-    groups: int = 1
-    staging: Staging | None = None
-    parts: int = 1
-    """How many groups share a sum, each with partial results."""
-    rows: int = 1
-    """How many rows of groups run together, column by column, to reuse what they read."""
-
-    @property
-    def cycles(self) -> float:
-        return self.terms.cycles
-
-    def size(self, dim: int) -> int:
-        """Elements along a dimension."""
-        return self.sizes.get(dim, 1)
-
-    @property
-    def elements(self) -> int:
-        """Elements in all."""
-        return prod(self.sizes.values())
-
-    def __str__(self) -> str:
-        each = -(-self.elements // self.threads)
-        size = "x".join(str(n) for _, n in sorted(self.sizes.items())) or "1"
-        found = f"{self.groups} x {self.threads} threads, {each} of {size} each ({self.bound})"
-        if self.staging is not None:
-            found += f", {self.staging.buffers} buffers of {self.staging.steps} steps"
-        if self.parts > 1:
-            found += f", {self.parts} parts of the sum"
-        return found + (f", {self.rows} rows at once" if self.rows > 1 else "")
-
-
-def thread_extents(sizes: Mapping[int, int], threads: int) -> dict[int, int]:
-    """The extents of the part of a tile that each thread has, nearly a square."""
-    counts = threads_along(sizes, threads)
-    return {d: -(-n // counts[d]) for d, n in sizes.items()}
+from .tile_batches import (
+    Estimates,
+    GroupTile,
+    Numbers,
+    Sizes,
+    Staging,
+    Stagings,
+    TileBatch,
+    elements_of,
+    parts_of,
+    product,
+)
 
 
 @dataclass
 class _Share:
-    """How a tile is distributed over the threads of a group: each has `each` along a dimension."""
+    """What each thread of a group has, of all tiles of a batch."""
 
-    sizes: Mapping[int, int]
-    each: Mapping[int, int]
-    threads: int
-    staging: Staging | None
+    sizes: Sizes
+    each: Sizes
+    threads: np.ndarray
+    staging: Stagings | None
     lane_dim: int | None = None
-    first: Mapping[int, int] = field(default_factory=dict)
-    """How many of the threads that step together lie along each dimension."""
-    resident: int = 1
-    """How many groups a core runs at once."""
+    first: Sizes = field(default_factory=dict)
+    """Of the threads that step together, how many there are along each side."""
+    resident: Numbers = 1
+    """Groups that are at home on a core at once; none where one does not fit."""
 
 
 class GroupEstimate:
-    """The costs of the possible tiles of a stage, with other stages fused into its loops."""
+    """What the possible tiles of a stage, with others in the same loops, take."""
 
     def __init__(
         self,
@@ -139,7 +88,7 @@ class GroupEstimate:
         self.width = max(1, machine.thread.lanes(self.bytes))
         """Elements that a thread reads at once."""
         self.parts = 1
-        """How many groups share a sum; the extents are then those of one part."""
+        """Groups that share a sum; the extents are then those of a part."""
         self.weight = work_per_point(stage, machine.costs.operations)
         self._shared = {o: self._is_shared(o) for o in self.inputs}
         self._uses_again = stage.has_reduction and any(self._shared.values())
@@ -149,7 +98,7 @@ class GroupEstimate:
         self._beside = [self._of_another(other) for other in self.beside]
 
     def _of_another(self, other: Stage) -> tuple[float, float]:
-        """(multiply-adds, bytes of memory) of another stage that is fused into the same loops."""
+        """The arithmetic and bytes of a stage in the same loops."""
         points = prod(map(expected, other.extents))
         weight = work_per_point(other, self.machine.costs.operations)
         made = {a.value for s in (self.stage, *self.beside) for a in s.outputs}
@@ -164,7 +113,7 @@ class GroupEstimate:
     def step_dim(self) -> int | None:
         """The reduction of which several steps are done at once: the longest one.
 
-        Of equally long ones it is the outermost, so that those inside of a step are complete.
+        Of equal ones the first: what lies inside of its steps is then whole.
         """
         known = [d for d in self.reductions if self.extents[d] > 1]
         return max(known, key=lambda d: self.extents[d], default=None)
@@ -178,134 +127,167 @@ class GroupEstimate:
         threads: int,
         staging: Staging | None = None,
     ) -> GroupTile:
-        """A tile of these extents, with its cost; one that does not fit costs infinitely much."""
-        machine = self.machine
-        groups = self.parts * prod(-(-self.extents[d] // sizes.get(d, 1)) for d in self.parallel)
-        share = _Share(sizes, thread_extents(sizes, threads), threads, staging, lane_dim)
-        if self._uses_again:
-            counts = threads_along(sizes, threads)
-            share.first = first_threads(counts, lane_dim, machine.together)
-        share.resident = resident = self._resident(share)
-        if not resident:
-            return GroupTile(lane_dim, sizes, threads, groups=groups)
-        busy = max(1, min(machine.cores, groups))  # No groups take no time, but the launch.
-        turns = -(-groups // machine.cores)
-        waves = -(-turns // resident)
+        """A tile with what it takes in all."""
+        row = [threads, *sizes.values()]
+        return self.estimates(TileBatch.of(lane_dim, list(sizes), [row], [staging])).tile(0)
+
+    def estimates(self, tiles: TileBatch) -> Estimates:
+        """What each tile of a batch takes in all."""
+        machine, sizes, count = self.machine, tiles.sizes, tiles.count
+        sides = (parts_of(self.extents[d], sizes.get(d, 1)) for d in self.parallel)
+        groups = self.parts * product(sides)
+        share = self._share(tiles)
+        resident = np.maximum(1, share.resident)
+        busy = np.maximum(1, np.minimum(machine.cores, groups))  # No groups take no time.
+        turns = parts_of(groups, machine.cores)
+        waves = parts_of(turns, resident)
         whole = {**{d: self.extents[d] for d in self.reductions}, **self._inside(sizes)}
-        near, staged, missed = self._near(share)
+        near, staged, missed = self._near(share, resident)
         from_memory, rows = self._from_memory(whole, sizes, groups, resident)
-        chunks = self._chunks(staging)
-        steps = chunks if staging is not None else self._steps(sizes) / self.costs.ahead
+        chunks = self._chunks(tiles.stagings)
+        steps = self._steps(sizes) / self.costs.ahead if tiles.stagings is None else chunks
         times = {
-            "arithmetic": turns * self._points(share) * self.weight / self._rate(share),
+            "arithmetic": turns * self._points(share) * self.weight / self._rate(share, resident),
             "l2": turns * (self._moved(whole) + missed) / machine.l2_bandwidth,
             "memory": from_memory / (busy * machine.memory_bandwidth),
             "cache": turns * near / machine.cache_bandwidth,
             "workgroup": turns * staged / machine.workgroup_bandwidth,
             "latency": waves * steps * machine.latency,
         }
-        if not machine.thread.has_masks and lane_dim is not None:
-            # Vectors that are not full take as long.
-            filled = min(self.width, share.each.get(lane_dim, 1)) / self.width
-            times |= {name: times[name] / filled for name in ("arithmetic", "cache", "l2")}
-        read = self.inputs if self._beside else ()
-        worst = max((self._waste(o, share) for o in read), default=1.0)
-        for arithmetic, moved in self._beside:
-            times["arithmetic"] += arithmetic / (busy * self._rate(share))
-            times["memory"] += moved / (busy * machine.memory_bandwidth)
-            times["cache"] += moved * worst / (busy * machine.cache_bandwidth)
-        bound = max(times, key=lambda name: times[name])
+        self._add_others(times, share, busy, self._rate(share, resident))
+        times = {name: np.broadcast_to(time, count) for name, time in times.items()}
+        bounds = np.argmax(np.stack(list(times.values())), axis=0)
         hidden = machine.costs.algorithms.hidden
-        terms = {name: time * (1 if name == bound else hidden) for name, time in times.items()}
-        terms["latency"] += waves * machine.latency
-        terms["groups"] = turns * self.costs.group_cycles
-        if not machine.thread.has_masks and self._is_masked(lane_dim, sizes, threads):
-            terms["masked"] = turns * self._lanes(share, lane_dim) * self.costs.masked_cycles
-        if staging is not None:
-            terms["barriers"] = self._waited(share, chunks, turns) / resident
-        parts = self.parts
-        return GroupTile(
-            lane_dim, sizes, threads, Terms(terms), bound, groups, staging, parts, rows
+        terms = {
+            name: time * np.where(bounds == number, 1.0, hidden)
+            for number, (name, time) in enumerate(times.items())
+        }
+        terms["latency"] = terms["latency"] + waves * machine.latency
+        terms["groups"] = np.broadcast_to(turns * self.costs.group_cycles, count)
+        masks = "" if machine.thread.has_masks else "masked"
+        if masks:
+            lanes = self._lanes(share) * self.costs.masked_cycles
+            terms[masks] = np.where(self._is_masked(share), turns * lanes, 0.0)
+        if tiles.stagings is not None:
+            waited = self._waited(share, tiles.stagings, chunks, turns) / resident
+            terms["barriers"] = np.broadcast_to(waited, count)
+        return Estimates(
+            tiles,
+            np.where(share.resident > 0, sum(terms.values()), inf),
+            terms,
+            bounds,
+            np.broadcast_to(groups, count),
+            np.broadcast_to(rows, count),
+            self.parts,
+            masks,
         )
 
-    def _is_masked(self, lane_dim: int | None, sizes: Mapping[int, int], threads: int) -> bool:
-        """Whether some threads need masks, since their part of a tile reaches beyond an edge."""
-        each = thread_extents(sizes, threads)
-        for d, size in sizes.items():
-            unit = self.width if d == lane_dim and size >= self.width else 1
-            if self.extents[d] % size or size % each[d] or each[d] % unit:
-                return True
-        return prod(size // each[d] for d, size in sizes.items()) != threads
+    def _share(self, tiles: TileBatch) -> _Share:
+        """How the tiles are dealt out, and how many groups are at home on a core at once."""
+        sizes, threads = tiles.sizes, tiles.threads
+        counts = threads_along(sizes, threads)
+        each = {d: parts_of(n, counts[d]) for d, n in sizes.items()}
+        share = _Share(sizes, each, threads, tiles.stagings, tiles.lane_dim)
+        if self._uses_again:
+            share.first = first_threads(counts, tiles.lane_dim, self.machine.together)
+        share.resident = self._resident(share)
+        return share
 
-    def _lanes(self, share: _Share, lane_dim: int | None) -> int:
+    def _add_others(
+        self, times: dict[str, Numbers], share: _Share, busy: Numbers, rate: Numbers
+    ) -> None:
+        """Add lanes that do no work where there are no masks, and what stages beside this take."""
+        machine = self.machine
+        if not machine.thread.has_masks and share.lane_dim is not None:
+            # Vectors that are not full take as long.
+            filled = np.minimum(self.width, share.each.get(share.lane_dim, 1)) / self.width
+            times |= {name: times[name] / filled for name in ("arithmetic", "cache", "l2")}
+        worst: Numbers = 1.0
+        for operand in self.inputs if self._beside else ():
+            worst = np.maximum(worst, self._waste(operand, share))
+        for arithmetic, moved in self._beside:
+            times["arithmetic"] = times["arithmetic"] + arithmetic / (busy * rate)
+            times["memory"] = times["memory"] + moved / (busy * machine.memory_bandwidth)
+            near = moved * worst / (busy * machine.cache_bandwidth)
+            times["cache"] = times["cache"] + near
+
+    def _is_masked(self, share: _Share) -> Numbers:
+        """Whether some of a tile's threads have lanes beyond an edge."""
+        each, found = share.each, np.zeros(len(share.threads), np.bool_)
+        for d, size in share.sizes.items():
+            unit = np.where(size >= self.width, self.width, 1) if d == share.lane_dim else 1
+            odd = (self.extents[d] % size) + (size % each[d]) + (each[d] % unit)
+            found = found | (odd != 0)
+        return found | (product(n // each[d] for d, n in share.sizes.items()) != share.threads)
+
+    def _lanes(self, share: _Share) -> Numbers:
         """Lanes of vectors that the threads of a group load and store."""
+        lane_dim = share.lane_dim
         loads = [o for o in self.inputs if lane_dim is None or o.strides[lane_dim]]
-        read = sum(o.count * o.elements(share.each, None) for o in loads)
-        written = prod(share.each.values())
+        read = sum(o.count * elements_of(o, share.each) for o in loads)
+        written = product(share.each.values())
         return share.threads * (read * self._turns(share.sizes) + written)
 
-    def _inside(self, sizes: Mapping[int, int]) -> dict[int, int]:
-        return {d: min(n, self.extents[d]) for d, n in sizes.items() if d in self.parallel}
+    def _inside(self, sizes: Sizes) -> dict[int, Numbers]:
+        return {d: np.minimum(n, self.extents[d]) for d, n in sizes.items() if d in self.parallel}
 
-    def _resident(self, share: _Share) -> int:
-        """How many groups a core can run at once; 0 where one does not fit."""
+    def _resident(self, share: _Share) -> Numbers:
+        """Groups that are at home on a core at once; none where one does not fit."""
         machine, threads = self.machine, share.threads
-        words = max(1, self.bytes // 4) * prod(share.each.values())
-        words += sum(o.elements(share.each, None) for o in self.inputs)
-        staged = self.staged_bytes(share.sizes, share.staging)
-        if share.staging is not None and share.staging.buffers > 1:
-            words += staged // (4 * threads * share.staging.buffers)  # What is on its way.
+        words = max(1, self.bytes // 4) * product(share.each.values())
+        words = words + sum(elements_of(o, share.each) for o in self.inputs)
+        staged = self._staged_bytes(share)
+        if (staging := share.staging) is not None:  # What is on its way.
+            on_its_way = staged // (4 * threads * staging.buffers)
+            words = words + np.where(staging.buffers > 1, on_its_way, 0)
         most = machine.thread_registers * self.costs.registers_filled
-        if words > most or threads > machine.group_threads:
-            return 0
-        if staged > machine.workgroup_bytes // 2:  # The rest is for vectors that change hands.
-            return 0
-        taken = min(machine.thread_registers, words / self.costs.registers_filled)
-        if threads * taken > machine.core_registers:
-            return 0
-        found = [
-            machine.core_groups,
-            machine.core_threads // threads,
-            int(machine.core_registers // (threads * max(1, taken))),
-        ]
-        if staged:
-            found.append(machine.core_workgroup_bytes // staged)
-        return max(1, min(found))
+        taken = np.minimum(machine.thread_registers, words / self.costs.registers_filled)
+        fits = (words <= most) & (threads <= machine.group_threads)
+        # The rest of its memory is for vectors that change hands.
+        fits &= (staged <= machine.workgroup_bytes // 2) & (
+            threads * taken <= machine.core_registers
+        )
+        found = np.minimum(machine.core_groups, machine.core_threads // threads)
+        found = np.minimum(found, machine.core_registers // (threads * np.maximum(1, taken)))
+        at_most = machine.core_workgroup_bytes // np.maximum(1, staged)
+        found = np.where(staged > 0, np.minimum(found, at_most), found)
+        return np.where(fits, np.maximum(1, found), 0)
 
-    def _rate(self, share: _Share) -> float:
-        """Operations that a core starts in a cycle, fewer where too few are independent."""
+    def _rate(self, share: _Share, resident: Numbers) -> Numbers:
+        """Operations that a core starts in a cycle: chains of them wait for each other."""
         machine, threads = self.machine, share.threads
-        chains = prod(share.each.values()) * threads * share.resident
-        lanes = -(-threads // machine.together) * machine.together
-        return min(machine.units * threads / lanes, chains / machine.thread.fma_latency)
+        chains = product(share.each.values()) * threads * resident
+        lanes = parts_of(threads, machine.together) * machine.together
+        return np.minimum(machine.units * threads / lanes, chains / machine.thread.fma_latency)
 
-    def _points(self, share: _Share) -> int:
-        """Points of the iteration space that a group executes, those beyond the edges included."""
-        return prod(share.each.values()) * share.threads * self._turns(share.sizes)
+    def _points(self, share: _Share) -> Numbers:
+        """Points of the iteration space that a group goes through, those beyond the edges too."""
+        return product(share.each.values()) * share.threads * self._turns(share.sizes)
 
-    def _turns(self, sizes: Mapping[int, int]) -> int:
-        """How many steps of reductions a group executes its tile for."""
-        return prod(-(-self.extents[d] // sizes.get(d, 1)) for d in self.reductions)
+    def _turns(self, sizes: Sizes) -> Numbers:
+        """How often a group goes through its tile."""
+        return product(parts_of(self.extents[d], sizes.get(d, 1)) for d in self.reductions)
 
-    def _moved(self, sizes: Mapping[int, int]) -> float:
-        """Bytes of all lines that a group touches."""
+    def _moved(self, sizes: Sizes) -> Numbers:
+        """Bytes of what a group touches, whole lines of it."""
         return sum(o.count * self._lines(o, sizes) for o in (*self.inputs, *self.outputs))
 
-    def _lines(self, operand: Operand, sizes: Mapping[int, int]) -> float:
+    def _lines(self, operand: Operand, sizes: Sizes) -> Numbers:
         """Bytes of the lines that a part of an operand lies in."""
         bytes = operand.access.element_bytes
-        run = adjoining(operand, sizes)
-        moved = any(operand.strides)
-        wasted = max(1.0, self.machine.moved_bytes / (max(run, 1) * bytes)) if moved else 1.0
-        return operand.elements(sizes, None) * bytes * wasted
+        found = elements_of(operand, sizes) * bytes
+        if not any(operand.strides):
+            return found
+        run = np.maximum(adjoining(operand, sizes), 1)
+        return found * np.maximum(1.0, self.machine.moved_bytes / (run * bytes))
 
     def _from_memory(
-        self, part: Mapping[int, int], sizes: Mapping[int, int], groups: int, resident: int
-    ) -> tuple[float, int]:
-        """(bytes that are read from memory, how many rows of groups run together for that).
+        self, part: Sizes, sizes: Sizes, groups: Numbers, resident: Numbers
+    ) -> tuple[Numbers, Numbers]:
+        """Bytes that come from memory, and how many rows of groups run together for that.
 
-        An operand that the second cache holds is read once. Others are read once by all groups that
-        run at the same time.
+        An operand comes once where the second cache holds it. Of others, groups that run at the
+        same time share what they read.
         """
         once, far = 0.0, list[Operand]()
         everything = dict(enumerate(self.extents))
@@ -317,167 +299,195 @@ class GroupEstimate:
                 far.append(o)
         if not far:
             return once, 1
-        counts = {d: -(-self.extents[d] // sizes.get(d, 1)) for d in self.parallel}
-        running = min(groups, self.machine.cores * resident)
-        best = inf, 1
-        for rows in self._rows(counts, running):
+        counts = {d: parts_of(self.extents[d], sizes.get(d, 1)) for d in self.parallel}
+        running = np.minimum(groups, self.machine.cores * resident)
+        least = sum(self._bytes(o, everything) for o in far)
+        most, best, chosen, rows = self._most_rows(counts, running), inf, 1, 1
+        while rows == 1 or np.any(most >= rows):
             spans = self._spans(counts, running, rows)
             whole = dict(part)
             for d, n in spans.items():
-                whole[d] = min(self.extents[d], n * sizes.get(d, 1))
-            waves = groups / prod(spans.values())
-            again = sum(o.count * o.elements(whole, None) * o.access.element_bytes for o in far)
-            least = sum(
-                o.count * o.elements(everything, None) * o.access.element_bytes for o in far
-            )
-            best = min(best, (max(again * waves, least), rows))
-        return once + best[0], best[1]
+                whole[d] = np.minimum(self.extents[d], n * sizes.get(d, 1))
+            waves = groups / np.maximum(1, product(spans.values()))
+            again = sum(self._bytes(o, whole) for o in far)
+            found = np.where(most >= rows, np.maximum(again * waves, least), inf)
+            chosen = np.where(found < best, rows, chosen)
+            best = np.minimum(found, best)
+            rows *= 2
+        return once + best, chosen
 
     @staticmethod
-    def _bytes(operand: Operand, sizes: Mapping[int, int]) -> int:
+    def _bytes(operand: Operand, sizes: Sizes) -> Numbers:
         """Bytes of a part of an operand."""
-        return operand.count * operand.elements(sizes, None) * operand.access.element_bytes
+        return operand.count * elements_of(operand, sizes) * operand.access.element_bytes
 
     @staticmethod
-    def _rows(counts: Mapping[int, int], running: int) -> list[int]:
-        """The numbers of rows of groups that may run together, column by column."""
-        able = [n for n in counts.values() if n > 1]
-        if len(able) < 2:
-            return [1]
-        most, found = min(able[-2], running), [1]
-        while 2 * found[-1] <= most:
-            found.append(2 * found[-1])
-        return found
+    def _most_rows(counts: Sizes, running: Numbers) -> Numbers:
+        """How many rows of groups may run through the columns together at most."""
+        found: Numbers = 1.0
+        columns: Numbers = 0
+        for n in reversed(list(counts.values())):
+            rows = (columns > 0) * (found == 1) * (n > 1)
+            found = np.where(rows, np.minimum(n, running), found)
+            columns = columns + (n > 1)
+        return np.maximum(1.0, found)
 
     @staticmethod
-    def _spans(counts: Mapping[int, int], running: int, rows: int) -> dict[int, int]:
-        """How many of the groups that run at the same time lie along each dimension."""
-        able = [d for d, n in counts.items() if n > 1]
-        spans = dict.fromkeys(counts, 1)
-        if rows > 1:
-            spans[able[-2]] = rows
-            running = max(1, running // rows)
-            able = able[-1:]
-        for d in reversed(able):
-            spans[d] = min(counts[d], running)
-            running = max(1, running // spans[d])
+    def _spans(counts: Sizes, running: Numbers, rows: int) -> dict[int, Numbers]:
+        """How many groups that run at the same time there are along each dimension.
+
+        With several rows these are along the last dimension but one that has several groups.
+        """
+        spans: dict[int, Numbers] = {**dict.fromkeys(counts, 1.0)}
+        left, several = np.maximum(1, running // rows), np.zeros_like(running)
+        for d, n in reversed(list(counts.items())):
+            span = np.minimum(n, left)
+            if rows > 1:
+                span = np.where(several == 0, span, np.where(several == 1, rows, 1.0))
+            spans[d] = np.where(n > 1, span, 1.0)
+            left = np.maximum(1, left // np.maximum(1, spans[d]))
+            several = several + (n > 1)
         return spans
 
-    def _near(self, share: _Share) -> tuple[float, float, float]:
-        """Bytes that a group (reads from the first cache, reads and writes in workgroup memory,
-        reads again from the second cache because the first one is too small).
+    def _near(self, share: _Share, resident: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """Bytes that threads of a group ask the first cache for, read and write in workgroup
+        memory, and read from the second cache as the first one does not hold them.
 
-        The first cache delivers whole lines, of which threads may need only a part.
+        The first cache hands out whole lines, of which threads may need a part. Those of the second
+        one are of operands that others of the group read too.
         """
-        turns = self._turns(share.sizes)
+        turns, together = self._turns(share.sizes), self.machine.together
         near, staged, missed = 0.0, 0.0, 0.0
         numbers = share.staging.numbers if share.staging is not None else ()
         direct = [o for o in self.inputs if o.access.number not in numbers and self._shared[o]]
         at_once = {**share.sizes, **{d: self.width for d in (self.step_dim,) if d is not None}}
-        resident = share.resident
-        if self.machine.together == 1 and share.staging is None:
+        if together == 1 and share.staging is None:
             # Threads run one after the other, each through all of its sum.
             resident, at_once = 1, {**share.each, **{d: self.extents[d] for d in self.reductions}}
         held = sum(self._lines(o, at_once) for o in direct)
         fits = resident * held <= self.machine.cache_bytes
-        count = max(1, share.threads // self.machine.together)
+        count = np.maximum(1, share.threads // together)
+        apart = thread_extents(share.sizes, count) if direct and together > 1 else share.each
         for o in self.inputs:
-            bytes = share.threads * turns * o.elements(share.each, None) * o.access.element_bytes
+            bytes = share.threads * turns * elements_of(o, share.each) * o.access.element_bytes
             if o.access.number in numbers:
                 copied = self._copied(o, share.sizes) * o.access.element_bytes
-                staged += bytes + copied
-                near += copied * self._waste_of_copies(o, share)
+                staged = staged + bytes + copied
+                near = near + copied * self._waste_of_copies(o, share)
             else:
-                near += bytes * self._waste(o, share)
+                near = near + bytes * self._waste(o, share) * self._loads(o, share.lane_dim)
             if o in direct:
-                together = count * o.elements(thread_extents(share.sizes, count), None)
-                missed += 0 if fits else turns * together * o.access.element_bytes
+                again = turns * (count * elements_of(o, apart)) * o.access.element_bytes
+                missed = missed + np.where(fits, 0.0, again)
         for o in self.outputs:
-            near += self._bytes(o, self._inside(share.sizes)) * self._waste(o, share)
+            near = near + self._bytes(o, self._inside(share.sizes)) * self._waste(o, share)
         if any(d in share.sizes for d in self.reductions):
-            staged += share.threads * prod(share.each.values()) * self.bytes
+            staged = staged + share.threads * product(share.each.values()) * self.bytes
         return near, staged, missed
 
+    def _loads(self, operand: Operand, lane_dim: int | None) -> int:
+        """How many elements could be loaded in place of one: a vector of them, where a processor's
+        thread loads one alone, for all of its lanes say.
+        """
+        if self.machine.together > 1 or lane_dim is None:
+            return 1
+        return 1 if operand.strides[lane_dim] == 1 else self.width
+
     def _rows_of(self, operand: Operand) -> tuple[list[int], int]:
-        """(dimensions along the rows of an operand, a divisor of where rows begin, in bytes)."""
+        """The dimensions along which an operand has its rows, and what divides where these begin
+        but for those dimensions. Units: bytes.
+        """
         if operand not in self._known_rows:
             line, extents = self.machine.moved_bytes, self.extents
             found = unit_dims(operand, extents), alignment(operand, extents, line)
             self._known_rows[operand] = found
         return self._known_rows[operand]
 
-    def _waste(self, operand: Operand, share: _Share) -> float:
-        """How many more lines threads that step together ask for than their elements would fill."""
+    def _waste(self, operand: Operand, share: _Share) -> Numbers:
+        """Lines that threads ask for together, over what they need of them."""
         together, line = self.machine.together, self.machine.moved_bytes
         if together == 1 or not any(operand.strides):
             return 1.0
         beside, aligned = self._rows_of(operand)
         bytes, sizes = operand.access.element_bytes, share.sizes
         for d in beside:
-            aligned = gcd(aligned, bytes * (self.width if d == self.step_dim else sizes.get(d, 1)))
+            side = self.width if d == self.step_dim else sizes.get(d, 1)
+            aligned = np.gcd(aligned, bytes * side)
         if self._uses_again:
             rows = rows_among(operand, share.first, beside)
-            row = max((share.first.get(d, 1) for d in beside), default=1)
+            row = _largest(share.first.get(d, 1) for d in beside)
             if share.lane_dim in beside:
-                row = min(row * self.width, sizes[share.lane_dim])
+                row = np.minimum(row * self.width, sizes[share.lane_dim])
             elif self.step_dim in beside:
                 row = self.width
         else:
-            row = max((sizes.get(d, 1) for d in beside), default=1)
-            row = min(row, together * self.width)
-            rows = max(1, min(together // row, rows_among(operand, sizes, beside)))
+            row = _largest(sizes.get(d, 1) for d in beside)
+            row = np.minimum(row, together * self.width)
+            among = rows_among(operand, sizes, beside)
+            rows = np.maximum(1, np.minimum(together // row, among))
         return waste(row * bytes, rows, aligned, line)
 
-    def _waste_of_copies(self, operand: Operand, share: _Share) -> float:
-        """As `_waste`, where threads copy a part of an operand into workgroup memory."""
+    def _waste_of_copies(self, operand: Operand, share: _Share) -> Numbers:
+        """The same where threads copy a part of an operand into workgroup memory."""
         together, line = self.machine.together, self.machine.moved_bytes
-        assert share.staging is not None
         if together == 1:
             return 1.0
-        part = {**{d: self.extents[d] for d in self.reductions}, **share.sizes}
-        part[share.staging.dim] = share.staging.steps
+        part = self._staged_part(share)
         row, bytes = adjoining(operand, part), operand.access.element_bytes
         aligned = alignment_of_copies(operand, part, self.extents, line)
-        return waste(row * bytes, max(1, together * self.width // row), aligned, line)
+        return waste(row * bytes, np.maximum(1, together * self.width // row), aligned, line)
 
-    def _copied(self, operand: Operand, sizes: Mapping[int, int]) -> int:
-        """How many elements of an operand a group copies into its memory in all."""
+    def _copied(self, operand: Operand, sizes: Sizes) -> Numbers:
+        """Elements of an operand that a group copies into its memory in all."""
         whole = {**{d: self.extents[d] for d in self.reductions}, **sizes}
-        return operand.elements(whole, None)
+        return elements_of(operand, whole)
 
-    def staged_bytes(self, sizes: Mapping[int, int], staging: Staging | None) -> int:
-        """Bytes of workgroup memory that a group needs, if rows get longer to avoid conflicts."""
-        if staging is None:
+    def _staged_part(self, share: _Share) -> dict[int, Numbers]:
+        """What of the iteration space a group has operands for in its memory at a time."""
+        assert share.staging is not None
+        part: dict[int, Numbers] = {**{d: self.extents[d] for d in self.reductions}, **share.sizes}
+        part[share.staging.dim] = share.staging.steps
+        return part
+
+    def _staged_bytes(self, share: _Share) -> Numbers:
+        """Workgroup memory that a group takes, rows a little longer for the sake of banks."""
+        if share.staging is None:
             return 0
-        part = {**{d: self.extents[d] for d in self.reductions}, **sizes}
-        part[staging.dim] = staging.steps
-        total = 0
+        part, total = self._staged_part(share), 0.0
         for o in self.inputs:
-            if o.access.number in staging.numbers:
-                run = max([n for d, n in part.items() if o.strides[d] == 1], default=1)
-                elements = o.elements(part, None)
-                total += (elements + self.width * -(-elements // run)) * o.access.element_bytes
-        return staging.buffers * total
+            if o.access.number in share.staging.numbers:
+                run = _largest(n for d, n in part.items() if o.strides[d] == 1)
+                elements = elements_of(o, part)
+                longer = elements + self.width * parts_of(elements, run)
+                total = total + longer * o.access.element_bytes
+        return share.staging.buffers * total
 
-    def _chunks(self, staging: Staging | None) -> int:
-        return 1 if staging is None else -(-self.extents[staging.dim] // staging.steps)
+    def _chunks(self, staging: Stagings | None) -> Numbers:
+        return 1 if staging is None else parts_of(self.extents[staging.dim], staging.steps)
 
-    def _waited(self, share: _Share, chunks: int, turns: int) -> float:
-        """Cycles in which threads of a group wait at barriers or for copies of operands."""
-        barrier = self.costs.barrier_cycles
+    def _waited(self, share: _Share, staging: Stagings, chunks: Numbers, turns: Numbers) -> Numbers:
+        """Cycles in which threads of a group wait for each other, or for what all of them need."""
+        barrier: Numbers = self.costs.barrier_cycles
         if self.machine.together == 1:  # Each thread in turn comes to it.
-            barrier *= share.threads
-        if share.staging is not None and share.staging.buffers > 1:
-            return turns * chunks * barrier
-        return turns * chunks * (2 * barrier + self.machine.latency)
+            barrier = barrier * share.threads
+        alone = 2 * barrier + self.machine.latency
+        return turns * chunks * np.where(staging.buffers > 1, barrier, alone)
 
     def _is_shared(self, operand: Operand) -> bool:
-        """Whether several elements of the result need the same element of an operand."""
+        """Whether several elements of the result need one of an operand's."""
         return any(
             self.extents[d] > 1 and (operand.strides[d] == 0 or operand.slides(d))
             for d in self.parallel
         )
 
-    def _steps(self, sizes: Mapping[int, int]) -> int:
+    def _steps(self, sizes: Sizes) -> Numbers:
         """How often a thread waits for what it reads."""
-        return prod(-(-self.extents[d] // sizes.get(d, self.width)) for d in self.reductions)
+        return product(parts_of(self.extents[d], sizes.get(d, self.width)) for d in self.reductions)
+
+
+def _largest(numbers: Iterable[Numbers]) -> Numbers:
+    """The largest of several numbers, at least 1."""
+    found: Numbers = 1
+    for n in numbers:
+        found = np.maximum(found, n)
+    return found

@@ -25,10 +25,10 @@ from ..primitives.threads import threads
 from .bodies import widest_element
 from .chains import Chain
 from .choices import Choices
-from .group_costs import GroupTile
 from .group_tiles import GroupTiles, lanes_of
 from .grouping import Group
 from .heuristics import Heuristics
+from .tile_batches import GroupTile
 from .tile_costs import Tile
 from .writer import ScheduleWriter
 
@@ -96,9 +96,10 @@ class GroupHeuristics(Heuristics):
         own = [l for l in roots if l not in shared]
         model = GroupTiles(host, self.device, own)
         model.parts = prod(map(iterations, shared))
-        tile = replace(model.best(), parts=1)
+        tile = replace(self.best_of(model), parts=1)
         apart = sum(
-            GroupTiles(stage, self.device, self.writer.loops(stage)).best().cycles + self.launch
+            self.best_of(GroupTiles(stage, self.device, self.writer.loops(stage))).cycles
+            + self.launch
             for stage in stages
         )
         one = len(stages) == 1 or any(map(unvectorizable, stages))
@@ -165,7 +166,7 @@ class GroupHeuristics(Heuristics):
         """How many threads a group of a chain has: the best number for its first product."""
         model = GroupTiles(host, self.device, loops)
         model.parts = self.around
-        return model.best().threads
+        return self.best_of(model).threads
 
     def alone(self, stage: Stage) -> None:
         """Schedule a stage by itself, in a launch of its own."""
@@ -193,7 +194,7 @@ class GroupHeuristics(Heuristics):
             super().tiled(group)
             return
         model = GroupTiles(host, self.device, self.writer.loops(host))
-        tile = model.best_split()
+        tile = self.choices.once(("split", *model.question), model.best_split)
         if tile is None:
             super().tiled(group)
             return
@@ -246,11 +247,21 @@ class GroupHeuristics(Heuristics):
         staged: bool = False,
     ) -> GroupTile:
         """The model's best tile of a stage, unless the decision is overridden."""
-        best = model.best(lanes, staged)
+        best = self.best_of(model, lanes, staged)
+        key = ("tiles", None if lanes is None else tuple(lanes), staged, *model.question)
         found = self.choices.choose(
-            f"tile {stage.index}", best, lambda: model.others(best, lanes, staged)
+            f"tile {stage.index}",
+            best,
+            lambda: self.choices.once(key, lambda: model.others(best, lanes, staged)),
         )
         return replace(found, parts=1)
+
+    def best_of(
+        self, model: GroupTiles, lanes: Sequence[int] | None = None, staged: bool = False
+    ) -> GroupTile:
+        """The best tile of a model, which is found once for all schedules of the kernel."""
+        key = ("tile", None if lanes is None else tuple(lanes), staged, *model.question)
+        return self.choices.once(key, lambda: model.best(lanes, staged))
 
     def model(self, stage: Stage, roots: list[Loop]) -> GroupTiles:
         """The model of a stage's tiles; in a chain, of what one group of threads computes of it."""

@@ -1,73 +1,151 @@
-"""The tiles that a group of a device's threads may have, and which is the best of them."""
+"""The tiles that groups of a device's threads may have: few that fit; the best is taken."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, product
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations, islice, product
 from math import isfinite, prod
 
+import numpy as np
+
 from ..model.nest import MAX_LANES, MAX_UNROLLED
-from .group_costs import GroupEstimate, GroupTile, Staging
-from .operands import Operand
+from .choices import MOST_OPTIONS
+from .coalescing import thread_extents
+from .group_costs import GroupEstimate
+from .operands import Operand, form_of
+from .tile_batches import Estimates, GroupTile, Staging, TileBatch
+
+_MOST_LIKELY = 1024
+"""Tiles of the least cost among which those are that may be tried beside the best."""
 
 
+@lru_cache(1 << 12)
 def lanes_of(size: int) -> int:
-    """The lanes of the vectors that `size` elements of a tile are divided into."""
+    """Lanes of a vector along which a tile has so many elements; copies of it make one axis."""
     lanes = max((n for n in range(1, MAX_LANES + 1) if size % n == 0), default=1)
     return MAX_LANES if lanes < min(size, MAX_LANES) // 2 else lanes
 
 
+@dataclass(frozen=True)
+class _Looked:
+    """Some of the tiles that are looked at, and the place of each in the order of all."""
+
+    places: np.ndarray
+    estimates: Estimates
+
+    @property
+    def least(self) -> tuple[float, int, int]:
+        """The cycles, place and number of the best one."""
+        cycles = self.estimates.cycles
+        number = int(np.lexsort((self.places, cycles))[0])
+        return float(cycles[number]), int(self.places[number]), number
+
+
 class GroupTiles(GroupEstimate):
-    """The tiles of one stage that are considered, and the best of them."""
+    """The tiles of one stage that are looked at, and the best of them."""
 
     fixed_threads: int | None = None
-    """How many threads a group has, where that is decided already."""
+    """How many threads a group has, where that is known."""
+
+    @property
+    def question(self) -> tuple[Hashable, ...]:
+        """All that its answers depend on, of one kernel and machine."""
+        return (
+            form_of(self.stage),
+            *map(tuple, (self.extents, self.known, self.parallel, self.reductions)),
+            frozenset(self.collapsed),
+            self.weight,
+            *(form_of(other) for other in self.beside),
+            *self._beside,
+            self.parts,
+            self.fixed_threads,
+        )
 
     def best(self, lanes: Sequence[int] | None = None, staged: bool = False) -> GroupTile:
         """The tile of the least cost, with its lanes along one of these dimensions.
 
-        With `staged`, groups copy operands into their own memory where they can.
+        Where it is `staged`, groups keep operands in their own memory if they can.
         """
         stagings = self.stagings() if staged else [None]
-        found = self._looked_at(lanes, stagings[0])
-        chosen = min((GroupTile(None), *found), key=lambda one: one.cycles)
-        if chosen.staging is not None:
-            others = (
-                self.estimated(chosen.lane_dim, chosen.sizes, chosen.threads, one)
-                for one in stagings[1:]
-            )
-            chosen = min((chosen, *others), key=lambda one: one.cycles)
-        return chosen if chosen.lane_dim is not None else self.estimated(None, {}, 1)
+        found = [(*one.least, one.estimates) for one in self._looked_at(lanes, stagings[:1])]
+        cycles, _, number, estimates = min(found, default=(np.inf, 0, 0, None), key=lambda r: r[:2])
+        if estimates is None or not isfinite(cycles):
+            return self.estimated(None, {}, 1)
+        chosen = estimates.tile(number)
+        if chosen.staging is not None and len(stagings) > 1:
+            row = [chosen.threads, *chosen.sizes.values()]
+            batch = TileBatch.of(chosen.lane_dim, list(chosen.sizes), [row], stagings[1:])
+            others = self.estimates(batch)
+            number = int(np.argmin(others.cycles))
+            if others.cycles[number] < chosen.cycles:
+                return others.tile(number)
+        return chosen
 
     def _looked_at(
-        self, lanes: Sequence[int] | None, staging: Staging | None
-    ) -> Iterator[GroupTile]:
+        self, lanes: Sequence[int] | None, stagings: Sequence[Staging | None]
+    ) -> list[_Looked]:
+        """The tiles that are looked at with the first staging, then with the next, and so on."""
         if lanes is None:
             summed = [] if self.reuses() else self.summed_dims()
             lanes = [*self.lane_dims(), *summed]
+        count, alike = 0, dict[tuple[int, tuple[int, ...]], list[list[int]]]()
         for lane_dim in lanes:
             for sizes, threads in self.candidates(lane_dim):
-                first = None if self._sums_side_by_side(sizes) else staging
-                yield self.estimated(lane_dim, sizes, threads, first)
+                row = [threads, *sizes.values(), count]
+                alike.setdefault((lane_dim, tuple(sizes)), []).append(row)
+                count += 1
+        found: list[_Looked] = []
+        for (lane_dim, dims), rows in alike.items():
+            able = [None] if self._sums_side_by_side(dims) else stagings
+            batch = TileBatch.of(lane_dim, dims, rows, able)
+            first = np.array([row[-1] for row in rows])
+            places = np.concatenate([first + count * i for i in range(len(able))])
+            found.append(_Looked(places, self.estimates(batch)))
+        return found
 
     def others(
         self, best: GroupTile, lanes: Sequence[int] | None = None, staged: bool = False
     ) -> list[GroupTile]:
-        """The other legal tiles, those of the least cost first; see `best`."""
-        stagings = self.stagings() if staged else [None]
-        found = (one for staging in stagings for one in self._looked_at(lanes, staging))
-        known = {_key(best)}
-        chosen: list[GroupTile] = []
-        for one in sorted(found, key=lambda one: one.cycles):
-            if isfinite(one.cycles) and (key := _key(one)) not in known:
+        """Tiles beside the best that are legal, those of the least cost first: as many as are
+        asked for of any decision.
+        """
+        looked = self._looked_at(lanes, self.stagings() if staged else [None])
+        return list(islice(self._in_order(looked, {_key(best)}), MOST_OPTIONS))
+
+    def _kind(self, tile: GroupTile) -> tuple[object, ...]:
+        """What tells a tile apart from those that need not be tried beside it.
+
+        Where threads run one after the other, it matters little how many there are of one share.
+        """
+        if self.machine.together > 1:
+            return _key(tile)
+        each = thread_extents(tile.sizes, tile.threads)
+        share = tuple(sorted((d, int(np.max(n))) for d, n in each.items() if np.max(n) > 1))
+        return tile.lane_dim, share, tile.staging
+
+    def _in_order(
+        self, looked: Sequence[_Looked], known: set[tuple[object, ...]]
+    ) -> Iterator[GroupTile]:
+        """The tiles that fit and are not known yet, those of the least cost first."""
+        if not looked:
+            return
+        cycles = np.concatenate([one.estimates.cycles for one in looked])
+        order = np.lexsort((np.concatenate([one.places for one in looked]), cycles))
+        ends = np.cumsum([len(one.places) for one in looked])
+        for at in order[np.isfinite(cycles[order])][:_MOST_LIKELY]:
+            which = int(np.searchsorted(ends, at, side="right"))
+            estimates = looked[which].estimates
+            tile = estimates.tile(int(at - ends[which] + estimates.tiles.count))
+            if (key := self._kind(tile)) not in known and _key(tile) not in known:
                 known.add(key)
-                chosen.append(one)
-        return chosen
+                yield tile
 
     def best_split(self) -> GroupTile | None:
-        """The best tile if several groups share the longest sum; None where they cannot.
+        """The best tile where several groups share the longest sum; None where none can.
 
-        The numbers of parts that are considered fill the device up to a few times.
+        As many parts are looked at as fill the device once or a few times.
         """
         dim = self.step_dim
         if dim is None or dim != self._split_sum() or not self.reuses():
@@ -87,7 +165,7 @@ class GroupTiles(GroupEstimate):
         return min(found, key=lambda one: one[0], default=(0.0, None))[1]
 
     def part_steps(self, whole: int, parts: int) -> int:
-        """How many steps each of `parts` parts of a sum has: operands are then whole lines."""
+        """The steps of each of so many parts of a sum: whole lines."""
         line = max(self.width, self.machine.line_bytes // self.bytes)
         return -(-whole // (parts * line)) * line
 
@@ -95,7 +173,7 @@ class GroupTiles(GroupEstimate):
         return operand.elements(dict(enumerate(self.extents)), None)
 
     def stagings(self) -> list[Staging | None]:
-        """The ways in which groups may copy operands; the first one needs the least memory."""
+        """How groups may keep operands in their own memory; the first one takes the least."""
         dim = self.step_dim
         numbers = tuple(o.access.number for o in self.inputs if self._can_be_staged(o))
         if dim is None or not numbers or not self.reuses():
@@ -113,7 +191,7 @@ class GroupTiles(GroupEstimate):
         ]
 
     def _can_be_staged(self, operand: Operand) -> bool:
-        """Whether groups can copy an operand: its part is a box of known size, and shared."""
+        """Whether a part of an operand is a box of known size that threads of a group share."""
         access = operand.access
         if operand.count > 1 or not self._is_shared(operand):
             return False
@@ -123,11 +201,11 @@ class GroupTiles(GroupEstimate):
         is_own = used.isdisjoint(self.collapsed)
         return is_known and is_own and all(factor >= 0 for one in terms for _, factor in one)
 
-    def _sums_side_by_side(self, sizes: Mapping[int, int]) -> bool:
-        return any(d in sizes for d in self.reductions)
+    def _sums_side_by_side(self, dims: Sequence[int]) -> bool:
+        return any(d in dims for d in self.reductions)
 
     def shared_by(self, threads: int) -> GroupTile:
-        """The tile of `threads` threads along a row whose neighbours are contiguous in memory."""
+        """The tile that so many threads have, along rows that are read or written side by side."""
         lanes = [*self.summed_dims(), *self.lane_dims()]
         if not lanes:
             return GroupTile(None)
@@ -135,13 +213,13 @@ class GroupTiles(GroupEstimate):
         return GroupTile(lanes[0], {lanes[0]: sizes[lanes[0]]}, threads)
 
     def lane_dims(self) -> list[int]:
-        """The dimensions along which results, else operands, are contiguous; else all."""
+        """The dimensions along which neighbours are written, or read, side by side."""
         able = [d for d in self.parallel if self.extents[d] > 1]
         written = [d for d in able if any(o.strides[d] == 1 for o in self.outputs)]
         return written or [d for d in able if any(o.strides[d] == 1 for o in self.inputs)] or able
 
     def summed_dims(self) -> list[int]:
-        """Reductions along which the lanes of a tile may have partial results."""
+        """Reductions along which a group has partial results side by side."""
         stage = self.stage
         if not stage.is_reassociable:
             return []
@@ -152,7 +230,7 @@ class GroupTiles(GroupEstimate):
         ]  # fmt: skip
 
     def candidates(self, lane_dim: int) -> Iterator[tuple[dict[int, int], int]]:
-        """The tiles that are considered: (extents by dimension, how many threads share them)."""
+        """Sizes along dimensions, and how many threads share them."""
         if self.stage.kinds[lane_dim] == "reduction" or not self.reuses():
             for threads in self._threads():
                 for vectors in self._powers(1, self.costs.vectors):
@@ -189,7 +267,7 @@ class GroupTiles(GroupEstimate):
         return self.stage.has_reduction and any(map(self._is_shared, self.inputs))
 
     def _split_sum(self) -> int | None:
-        """The longest reduction that threads can share, each with partial results; None if none."""
+        """The sum that threads of a group can share, each with partial results."""
         stage = self.stage
         able = [d for d in self.reductions if d not in stage.indexed_dims and self.known[d]]
         if not stage.is_reassociable:
@@ -199,7 +277,7 @@ class GroupTiles(GroupEstimate):
     # -- what is used once -------------------------------------------------------------------
 
     def _filled(self, lane_dim: int, elements: int) -> dict[int, int]:
-        """A tile of `elements` elements, contiguous ones first: its extents by dimension."""
+        """So many elements, neighbours first: those of the results, or of rows to be summed up."""
         if self.stage.kinds[lane_dim] == "reduction":
             return {lane_dim: self._even(self.extents[lane_dim], elements)}
         others = [d for d in reversed(self.parallel) if d != lane_dim]
@@ -223,7 +301,7 @@ class GroupTiles(GroupEstimate):
         return {d: n for d, n in sizes.items() if n > 1 or d == lane_dim}
 
     def _whole_parts(self, lane_dim: int, threads: int) -> Iterator[dict[int, int]]:
-        """Tiles along the lanes and one other dimension that no thread exceeds an edge with."""
+        """Sizes that leave no thread anything beyond an edge, along the lanes and one dimension."""
         unit, extent = threads * self.width, self.extents[lane_dim]
         most = unit * 4 * self.costs.vectors
         across = next((d for d in reversed(self.parallel) if d != lane_dim), None)
@@ -237,7 +315,7 @@ class GroupTiles(GroupEstimate):
 
     @staticmethod
     def _even(extent: int, most: int) -> int:
-        """At most `most` elements of an extent: equal parts where as few as possible divide it."""
+        """All of an extent, or parts of it: a power of two of them, or `most` elements each."""
         if extent <= most:
             return extent
         count = -(-extent // most)
@@ -246,7 +324,7 @@ class GroupTiles(GroupEstimate):
     # -- what is used again ------------------------------------------------------------------
 
     def _blocks(self, lane_dim: int) -> Iterator[dict[int, int]]:
-        """Tiles of a product, along the lanes and up to two other dimensions."""
+        """Blocks of results along the lanes and up to two other dimensions."""
         able = [d for d in self.parallel if d != lane_dim and self.extents[d] > 1]
         useful = [d for d in able if self._shares_along(d)]
         most = self.machine.group_threads * self.costs.side**2
@@ -264,7 +342,7 @@ class GroupTiles(GroupEstimate):
                     yield sizes
 
     def _fills(self, sizes: Mapping[int, int], threads: int) -> bool:
-        """Whether there are enough groups of such tiles to occupy all threads of the device."""
+        """Whether groups of such tiles keep all threads of the device at work."""
         groups = prod(-(-self.extents[d] // sizes.get(d, 1)) for d in self.parallel)
         return groups * threads >= self.machine.cores * self.machine.core_threads
 
@@ -272,9 +350,8 @@ class GroupTiles(GroupEstimate):
         return any(o.strides[dim] == 0 or o.slides(dim) for o in self.inputs)
 
     def _sides(self, dim: int) -> list[int]:
-        """The extents of tiles along a dimension: powers of two, and all of it if it is short.
-
-        Without masks, where elements beyond an edge are expensive, also all its divisors.
+        """Powers of two up to an extent, and all of it where that is little more; what divides it,
+        too, where elements beyond an edge take long.
         """
         extent = self.extents[dim]
         most = self.costs.side * self.machine.together
@@ -294,6 +371,6 @@ class GroupTiles(GroupEstimate):
 
 
 def _key(tile: GroupTile) -> tuple[object, ...]:
-    """What the schedule of a tile depends on: tiles of equal keys have the same."""
+    """What tells the schedules of two tiles apart."""
     sizes = tuple(sorted(tile.sizes.items()))
     return tile.lane_dim, sizes, tile.threads, tile.staging, tile.rows

@@ -15,13 +15,14 @@ class GroupVariants(Variants):
 
     def _found(self) -> tuple[GroupCandidate, list[str]]:
         """The candidate that the policy takes, and those that are legal, that one's name first."""
-        found = candidates(self.kernel, self.block, self.machine)
+        choices = Choices(found=self._models)
+        found = candidates(self.kernel, self.block, self.machine, choices=choices)
         chosen = best(found, self.machine)
         legal = sorted((one for one in found if not one.fault), key=lambda one: one.cycles)
         return chosen, list(dict.fromkeys([chosen.policy, *(one.policy for one in legal)]))
 
     def _write(self, told: Told) -> tuple[GroupCandidate, dict[str, int]]:
-        choices = Choices(told)
+        choices = Choices(told, self._models)
         writing = Writing(self.kernel, self.block, self.machine, choices)
         found = writing.named(self._ways[told.get(NESTING, 0)])
         asked = {k: n for k, n in choices.asked.items() if k.split()[0] not in self.left}

@@ -21,17 +21,21 @@ from .candidates import Candidate
 from .chains import chains
 from .choices import Choices
 from .copies import worth_inlining
-from .group_costs import GroupTile
 from .group_heuristics import GroupHeuristics
 from .grouping import Group, partition
+from .tile_batches import GroupTile
 from .writer import ScheduleWriter
 
 
 def candidates(
-    kernel: str, block: Block, machine: GroupMachine, every: bool = False
+    kernel: str,
+    block: Block,
+    machine: GroupMachine,
+    every: bool = False,
+    choices: Choices | None = None,
 ) -> list[GroupCandidate]:
     """The schedules of the stages of a block; one is legal."""
-    writing = Writing(kernel, block, machine)
+    writing = Writing(kernel, block, machine, choices)
     found = [writing.together()]
     if writing.has_feeders:
         found.append(writing.together(fed=True))

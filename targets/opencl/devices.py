@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..costs import GroupCosts
+from ..costs import GroupCosts, LayoutCosts
 from ..groups import GroupMachine, one_thread
 
 _THREAD = one_thread(32 << 10, line_bytes=64, most_lanes=16)
@@ -81,6 +81,8 @@ CPU = replace(
     has_f64=True,
     thread=replace(
         _THREAD,
+        vector_bits=256,
+        most_lanes=16,
         vector_registers=16,
         full_width_units=2,
         unit_bits=256,
@@ -105,8 +107,14 @@ CPU = replace(
     l2_bandwidth=32.0,
     launch_microseconds=20.0,
     latency=20,
-    costs=replace(_THREAD.costs, groups=GroupCosts(barrier_cycles=600)),
+    costs=replace(
+        _THREAD.costs,
+        layouts=LayoutCosts(block=16),
+        groups=GroupCosts(barrier_cycles=600, registers_filled=0.95, side=12),
+    ),
 )
 """A processor with AVX2: a thread's own loads run ahead of its arithmetic. Threads of a group run
 one after the other, and each leaves its registers to memory at a barrier. Measured on PoCL 3.1: a
-product takes five times as long with its operands in workgroup memory, 32 results a thread."""
+product takes five times as long with its operands in workgroup memory, 32 results a thread.
+Channels in blocks of 16 leave vectors no lanes beyond an edge, for each of which there would be a
+condition; a thread's share is up to 12 vectors of sums, which leaves registers for operands."""

@@ -106,6 +106,30 @@ def test_one_experiment_has_a_candidate_of_each_kernel_that_is_open():
     assert search.gain == 0.0
 
 
+def test_the_first_experiment_does_not_wait_until_all_kernels_are_looked_at():
+    """Each takes 4 s when it is first asked: 3 of 10 within 10 s, of 500; the others come later."""
+    clock, asked = Clock(), []
+
+    def measure(chosen):
+        clock.now += 1
+        asked.append((clock.now, list(chosen)))
+        return {key: sure(1.0) for key in chosen}
+
+    def kernel(number):
+        def propose(faster):
+            clock.now += 0 if made else 4
+            made.append(len(made))
+            return made[-1]
+
+        made = []
+        return KernelSearch(f"{number}", f"{number}", 0.11 - number / 500, propose)
+
+    kernels = [kernel(number) for number in range(10)]
+    Search(kernels, measure, clock=clock, seconds=500, trials=12).run()
+    assert asked[0] == (13.0, ["0", "1", "2"])
+    assert {key for _, keys in asked for key in keys} == {f"{number}" for number in range(10)}
+
+
 def test_the_best_is_kept_and_a_kernel_without_gains_is_left_alone():
     times = {3: 0.8, 12: 0.7}
     search, _asked = searching(
@@ -162,6 +186,15 @@ def test_time_is_left_to_compare_what_was_found():
     search, asked = searching({"a": 1.0}, lambda key, one: 1.0, seconds=65)
     assert search.run() == "the time is over"
     assert len(asked) == 4
+
+
+def test_what_comparing_takes_is_left_once_there_is_something_to_compare():
+    for ratio, count in ((1.0, 9), (0.9, 4)):
+        search, asked = searching(
+            {"a": 1.0}, lambda key, one, ratio=ratio: ratio, seconds=115, comparison=75
+        )
+        assert search.run() == "the time is over"
+        assert len(asked) == count
 
 
 def test_an_interruption_keeps_what_was_found():

@@ -13,8 +13,11 @@ from nnc.ir.passes import PassContext, PassManager
 from nnc.ir.syntax.parser import parse_module
 from nnc.kernels.codegen.shares.assign_layouts import AssignLayouts
 from nnc.kernels.codegen.shares.distribute_tiles import DistributeTiles
+from nnc.kernels.model.stages import stages_of
 from nnc.kernels.policy import groups
-from nnc.kernels.policy.group_costs import thread_extents
+from nnc.kernels.policy.coalescing import thread_extents
+from nnc.kernels.policy.group_tiles import GroupTiles
+from nnc.kernels.policy.writer import ScheduleWriter
 from nnc.kernels.proof.prove_kernels import ProveKernels
 from nnc.lowering.pipelines import pipeline
 from nnc.numerics.checking.running import Runner
@@ -199,6 +202,53 @@ def test_large_products_have_square_shares():
     each = thread_extents(tile.sizes, tile.threads)
     assert sorted(each.values()) in ([4, 8], [8, 8])
     assert tile.groups >= devices.T4.cores
+
+
+def model_of(name, text):
+    """The machine, and the tiles that are looked at of the only stage of a text's only kernel."""
+    module, _ = for_device(name, text)
+    PassManager(pipeline(TO_SCHEDULES.replace(",choose-schedules", ""))).run(module)
+    (kernel,) = [op for op in module.body_block if "nn.kernel" in op.attributes]
+    writer = ScheduleWriter(kernel.sym_name, stages_of(kernel.body.blocks[0]))
+    stage = next(one for one in writer.plan.stages if one.has_reduction)
+    machine = base.target(name).machine
+    return machine, GroupTiles(stage, machine, writer.loops(stage))
+
+
+@pytest.mark.parametrize("staged", [False, True])
+@pytest.mark.parametrize("name", ["t4", "opencl-cpu"])
+def test_tiles_are_estimated_alike_alone_and_among_others(name, staged):
+    """Thousands at once: the best and those after it, some of them with edges, take what each of
+    them does alone.
+    """
+    _, model = model_of(name, product(60, 56, 48))
+    best = model.best(staged=staged)
+    found = [best, *model.others(best, staged=staged)]
+    assert len({str(tile) for tile in found}) > 8
+    assert [tile.cycles for tile in found] == sorted(tile.cycles for tile in found)
+    for tile in found:
+        again = model.estimated(tile.lane_dim, tile.sizes, tile.threads, tile.staging)
+        assert again == tile
+
+
+def test_a_product_on_a_device_by_hand():
+    """On a T4, 64 groups of 256 threads, each with 4 x 4 of 64 x 64 results: all at home on 40
+    cores at once, two groups on some of them.
+    """
+    machine, model = model_of("t4", product(512, 512, 256))
+    tile = model.estimated(1, {1: 64, 0: 64}, 256)
+    points = 64 * 64 * 256
+    read = 2 * 64 * 256 * 4 + 64 * 64 * 4
+    memory = 3 * 512 * 512 * 4 - 2 * 512 * 256 * 4
+    assert (tile.groups, machine.cores) == (64, 40)
+    hidden = machine.costs.algorithms.hidden
+    assert tile.terms.by_resource["arithmetic"] in (
+        pytest.approx(2 * points / machine.units * part) for part in (1, hidden)
+    )
+    assert tile.terms.by_resource["l2"] == pytest.approx(hidden * 2 * read / machine.l2_bandwidth)
+    assert tile.terms.by_resource["memory"] == pytest.approx(
+        hidden * memory / (40 * machine.memory_bandwidth)
+    )
 
 
 def test_threads_share_the_sum_of_a_thin_product():

@@ -1,0 +1,193 @@
+"""Tiles of groups of threads, and many of them as arrays: what is estimated, and what comes of it.
+
+A batch has an element of each array for every tile, so the costs of thousands are found by the
+same few operations as those of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf, prod
+
+import numpy as np
+
+from ...ir.decisions import Terms
+from .operands import Operand
+
+Numbers = np.ndarray | float
+"""One number for each tile of a batch, or one for all of them."""
+Sizes = Mapping[int, Numbers]
+"""Elements along dimensions, of each tile of a batch."""
+
+
+@dataclass(frozen=True)
+class Staging:
+    """Operands that groups keep in their own memory, so many steps of a sum at a time."""
+
+    dim: int
+    """The reduction of which these are steps; of others, copies have all."""
+    steps: int
+    buffers: int
+    numbers: tuple[int, ...]
+    """The operands."""
+
+
+_TOO_LARGE = Terms({"registers": inf})
+"""What a tile takes that does not fit."""
+
+
+@dataclass(frozen=True)
+class GroupTile:
+    """Elements along a stage's dimensions that a group has at once, dealt out over its threads."""
+
+    lane_dim: int | None
+    sizes: Mapping[int, int] = field(default_factory=dict)
+    threads: int = 1
+    terms: Terms = _TOO_LARGE
+    """The cycles by resource."""
+    bound: str = ""
+    """What takes the most of them."""
+    groups: int = 1
+    staging: Staging | None = None
+    parts: int = 1
+    """Groups that share a sum, each with partial results."""
+    rows: int = 1
+    """Rows of groups that run through the columns together."""
+
+    @property
+    def cycles(self) -> float:
+        return self.terms.cycles
+
+    def size(self, dim: int) -> int:
+        """Elements along a dimension."""
+        return self.sizes.get(dim, 1)
+
+    @property
+    def elements(self) -> int:
+        """Elements in all."""
+        return prod(self.sizes.values())
+
+    def __str__(self) -> str:
+        each = -(-self.elements // self.threads)
+        size = "x".join(str(n) for _, n in sorted(self.sizes.items())) or "1"
+        found = f"{self.groups} x {self.threads} threads, {each} of {size} each ({self.bound})"
+        if self.staging is not None:
+            found += f", {self.staging.buffers} buffers of {self.staging.steps} steps"
+        if self.parts > 1:
+            found += f", {self.parts} parts of the sum"
+        return found + (f", {self.rows} rows at once" if self.rows > 1 else "")
+
+
+@dataclass(frozen=True)
+class Stagings:
+    """The same as `Staging` for each tile of a batch: of the same operands and dimension."""
+
+    dim: int
+    steps: np.ndarray
+    buffers: np.ndarray
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class TileBatch:
+    """Tiles that have lanes and sizes along the same dimensions."""
+
+    lane_dim: int | None
+    sizes: Mapping[int, np.ndarray]
+    threads: np.ndarray
+    stagings: Stagings | None = None
+
+    @staticmethod
+    def of(
+        lane_dim: int | None,
+        dims: Sequence[int],
+        rows: Sequence[Sequence[int]],
+        stagings: Sequence[Staging | None] = (None,),
+    ) -> TileBatch:
+        """Tiles from rows of threads and of sizes along `dims`: all of them with the first
+        staging, then with the next.
+        """
+        table = np.tile(np.array(rows, np.int64), (len(stagings), 1))
+        sizes = {d: table[:, 1 + i] for i, d in enumerate(dims)}
+        known = [one for one in stagings if one is not None]
+        if not known:
+            return TileBatch(lane_dim, sizes, table[:, 0])
+        steps, buffers = (
+            np.repeat(np.array(found, np.int64), len(rows))
+            for found in ([s.steps for s in known], [s.buffers for s in known])
+        )
+        every = Stagings(known[0].dim, steps, buffers, known[0].numbers)
+        return TileBatch(lane_dim, sizes, table[:, 0], every)
+
+    @property
+    def count(self) -> int:
+        return len(self.threads)
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """What the tiles of a batch take: `cycles` in all, infinite where one does not fit.
+
+    `terms` are the cycles by resource, `bounds` the numbers of those that take the most.
+    """
+
+    tiles: TileBatch
+    cycles: np.ndarray
+    terms: Mapping[str, np.ndarray]
+    bounds: np.ndarray
+    groups: np.ndarray
+    rows: np.ndarray
+    parts: int
+    masked: str = ""
+    """The resource that a tile without edges does not need."""
+
+    def tile(self, number: int) -> GroupTile:
+        """One of the tiles with what it takes."""
+        tiles = self.tiles
+        sizes = {d: int(n[number]) for d, n in tiles.sizes.items()}
+        threads, groups = int(tiles.threads[number]), int(self.groups[number])
+        if not np.isfinite(self.cycles[number]):
+            return GroupTile(tiles.lane_dim, sizes, threads, groups=groups)
+        terms = {name: float(cycles[number]) for name, cycles in self.terms.items()}
+        bound = list(terms)[int(self.bounds[number])]
+        if self.masked and not terms[self.masked]:
+            del terms[self.masked]
+        staging = None
+        if (all := tiles.stagings) is not None:
+            steps, buffers = int(all.steps[number]), int(all.buffers[number])
+            staging = Staging(all.dim, steps, buffers, all.numbers)
+        return GroupTile(
+            tiles.lane_dim,
+            sizes,
+            threads,
+            Terms(terms),
+            bound,
+            groups,
+            staging,
+            self.parts,
+            int(self.rows[number]),
+        )
+
+
+def product(numbers: Iterable[Numbers]) -> Numbers:
+    """Their product, in floats, which do not overflow and are exact up to 2^53."""
+    return prod(numbers, start=1.0)
+
+
+def parts_of(extent: Numbers, size: Numbers) -> Numbers:
+    """How many parts of a size cover an extent."""
+    return -(-extent // size)
+
+
+def elements_of(operand: Operand, sizes: Sizes) -> Numbers:
+    """How many elements of an operand are read at `sizes` points along each dimension."""
+    count: Numbers = product(sizes.get(d, 1) for d in operand.alone)
+    for window in operand.windows:
+        every, reach = 1.0, 1.0
+        for d, factor in window:
+            points = np.maximum(sizes.get(d, 1), 1)
+            every = every * points
+            reach = reach + factor * (points - 1)
+        count = count * np.minimum(every, reach)
+    return count
