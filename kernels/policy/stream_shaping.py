@@ -72,7 +72,8 @@ class StreamShaping(Shaping):
         roots = {l.dims[0]: l for l in self.free(host)}
         lanes = self.machine.lanes(widest_element(host))
         extents = [e for e in host.extents if isinstance(e, int)]
-        side = self.blocks_together(host, stream)
+        blocks = [roots[d] for d in stream.block_dims if d in roots]
+        side = self.blocks_together(host, stream, blocks)
         steps = [roots[d] for d in stream.step_dims]
         apart = 1 if steps else self.rows_apart(host, stream, side)
         taken = (stream.row_dim, stream.lane_dim, *stream.outer_row_dims, *stream.step_dims)
@@ -84,9 +85,9 @@ class StreamShaping(Shaping):
             return None
         unrolled: list[Loop] = [*steps]
         if side > 1:
-            blocks = roots[stream.block_dims[-1]]
-            place, at = outer.index(blocks), parallel.index(blocks)
-            outer[place], block = writer.put(split, blocks, side)
+            last = blocks[-1]
+            place, at = outer.index(last), parallel.index(last)
+            outer[place], block = writer.put(split, last, side)
             parallel[at] = outer[place]
             unrolled.append(block)
         rows = [roots[d] for d in (*stream.outer_row_dims, stream.row_dim)]
@@ -116,16 +117,16 @@ class StreamShaping(Shaping):
             return max(cycles, stream.cycles(self.machine))
         return self.work(group.maps, cycles)
 
-    def blocks_together(self, host: Stage, stream: Stream) -> int:
+    def blocks_together(self, host: Stage, stream: Stream, loops: list[Loop]) -> int:
         """How many blocks of a matrix are read side by side, each in a stream of its own.
 
         As many as registers hold the results of, where the second cache does not hold the matrix.
+        `loops` are those over blocks that the stage shares with no other.
         """
         costs, machine = self.costs.loops, self.machine
-        if not stream.block_dims:
+        if not loops or not isinstance(loops[-1].extent, int):
             return 1
-        count, *around = (host.extents[d] for d in reversed(stream.block_dims))
-        assert isinstance(count, int)
+        count, around = loops[-1].extent, len(loops) > 1 or host in self.nested
 
         def fits(size: int) -> bool:
             whole = count % size == 0

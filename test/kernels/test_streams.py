@@ -85,3 +85,37 @@ def test_packed_integers(blocks, readers, bits, offsets):
     expected = np.einsum("mgws,bgwsl->mbl", x.astype(np.float64), rows)
     given = (x, w, s, o) if offsets else (x, w, s)
     np.testing.assert_allclose(run(*given), expected, rtol=1e-3, atol=1e-3 * abs(expected).max())
+
+
+ATTENTION = """
+func.func @main(%q: tensor<{heads}x{rows}x16xf32>, %k: tensor<{heads}x16x{length}xf32>,
+                %v: tensor<{heads}x{length}x{depth}xf32>) -> tensor<{heads}x{rows}x{depth}xf32> {{
+  %0 = nn.matmul %q, %k : (tensor<{heads}x{rows}x16xf32>, tensor<{heads}x16x{length}xf32>)
+    -> tensor<{heads}x{rows}x{length}xf32>
+  %1 = nn.softmax %0 {{axis = 2 : i64}} : (tensor<{heads}x{rows}x{length}xf32>)
+    -> tensor<{heads}x{rows}x{length}xf32>
+  %2 = nn.matmul %1, %v : (tensor<{heads}x{rows}x{length}xf32>, tensor<{heads}x{length}x{depth}xf32>)
+    -> tensor<{heads}x{rows}x{depth}xf32>
+  return %2 : tensor<{heads}x{rows}x{depth}xf32>
+}}
+"""  # fmt: skip
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+@pytest.mark.parametrize("depth", [16, 32])
+@pytest.mark.parametrize("length", [40, 257])
+@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize("heads", [1, 6, 12])
+def test_matrices_of_products_that_share_loops(heads, rows, length, depth, cores):
+    """The heads of attention, each with matrices of its own, are one loop around both products."""
+    sizes = {"heads": heads, "rows": rows, "length": length, "depth": depth}
+    module = nnc.parse(MODULE.format(cores=cores, body=ATTENTION.format(**sizes)))
+    run = nnc.compile(module, threads=cores, cache=False)
+    draw = np.random.default_rng(rows)
+    q, k, v = (
+        draw.standard_normal((heads, *shape), np.float32)
+        for shape in ((rows, 16), (16, length), (length, depth))
+    )
+    scores = np.exp(q.astype(np.float64) @ k)
+    expected = scores / scores.sum(-1, keepdims=True) @ v
+    np.testing.assert_allclose(run(q, k, v), expected, rtol=1e-4, atol=1e-4)
