@@ -57,16 +57,23 @@ class SingleRows(
         machine = target_of(op, self.target).machine
         if not isinstance(machine, Processor):
             return
+        calls = [c for c in op.walk() if isinstance(c, func.Call) and not _is_chosen(c)]
+        called = {call.callee for call in calls}
         found: dict[str, tuple[func.FuncOp, list[Place]]] = {}
         for function in list(op.regions[0].ops):
             if not isinstance(function, func.FuncOp) or KERNEL not in function.attributes:
                 continue
-            if places := open_rows(function, machine):
+            if function.sym_name in called and (places := open_rows(function, machine)):
                 found[function.sym_name] = _of_one_row(function), places
                 context.statistic("kernels")
-        for call in list(op.walk()) if found else ():
-            if isinstance(call, func.Call) and call.callee in found:
+        for call in calls:
+            if call.callee in found:
                 _choose(call, *found[call.callee])
+
+
+def _is_chosen(call: func.Call) -> bool:
+    """Whether a call is already carried out on a condition, as this pass leaves it."""
+    return isinstance(call.parent_op, scf.If)
 
 
 def open_rows(function: func.FuncOp, machine: Machine) -> list[Place]:

@@ -22,15 +22,16 @@ class StreamShaping(Shaping):
     """Loops around a matrix of which each element is used about once."""
 
     def stream(self, stage: Stage) -> Stream | None:
-        """The matrix that a stage is to stream through, if any."""
+        """The matrix that a stage streams through, unless overridden; None where it has none."""
         stream = stream_of(stage, self.machine)
         if stream is not None and self.choices.either(f"stream {stage.index}", True):
             return stream
         return None
 
     def rows_side_by_side(self, group: Group, stream: Stream) -> list[Loop]:
-        """Rows of a large matrix side by side, over a chunk of results that stays in cache; the
-        loops over chunks.
+        """Schedule a product that reads a large matrix row by row; its results stay in cache.
+
+        Returns the loops over chunks of results.
         """
         host, writer = group.host, self.writer
         roots = {l.dims[0]: l for l in self.free(host)}
@@ -61,12 +62,12 @@ class StreamShaping(Shaping):
         return [*outer, columns]
 
     def blocks(self, group: Group, stream: Stream) -> list[Loop] | None:
-        """Short rows of a packed matrix, one after the other, into results in registers.
+        """Schedule a product that reads short rows of a packed matrix into results in registers.
 
-        Where memory holds the matrix, several blocks are read side by side. Where these are too few
-        sums for the units, several rows in a step accumulate apart, so that additions do not wait
-        for each other. Returns the loops over blocks, or None where other stages find no place in
-        these, and nothing is done.
+        Where memory holds the matrix, several blocks are read side by side. Where that gives too
+        few independent sums, several rows in a step have sums of their own, so that additions need
+        not wait. Returns the loops over blocks; None, and nothing is done, if there are none into
+        which other stages could be fused.
         """
         host, writer = group.host, self.writer
         roots = {l.dims[0]: l for l in self.free(host)}
@@ -110,12 +111,18 @@ class StreamShaping(Shaping):
         return parallel
 
     def streaming_work(self, group: Group, stream: Stream, cycles: float) -> float:
-        """What decides whether cores share a product: no more than reading a matrix in one core's
-        second cache takes, as that is where its own core finds it at the next call.
+        """The cycles by which it is decided whether cores share a product.
+
+        A matrix that fits the second cache is read from there, as the core that read it last still
+        holds it; a larger one is counted as read from memory.
         """
         if stream.size <= self.machine.l2_bytes:
             return max(cycles, stream.cycles(self.machine))
         return self.work(group.maps, cycles)
+
+    def is_far(self, stream: Stream) -> bool:
+        """Whether the second cache does not hold a matrix."""
+        return stream.size > self.costs.loops.cache_filled * self.machine.l2_bytes
 
     def blocks_together(self, host: Stage, stream: Stream, loops: list[Loop]) -> int:
         """How many blocks of a matrix are read side by side, each in a stream of its own.
@@ -123,7 +130,7 @@ class StreamShaping(Shaping):
         As many as registers hold the results of, where the second cache does not hold the matrix.
         `loops` are those over blocks that the stage shares with no other.
         """
-        costs, machine = self.costs.loops, self.machine
+        costs = self.costs.loops
         if not loops or not isinstance(loops[-1].extent, int):
             return 1
         count, around = loops[-1].extent, len(loops) > 1 or host in self.nested
@@ -135,13 +142,13 @@ class StreamShaping(Shaping):
         sizes = [
             n for n in range(min(stream.most_blocks, 2 * costs.stream_blocks), 1, -1) if fits(n)
         ]
-        far = stream.size > costs.cache_filled * machine.l2_bytes
+        far = self.is_far(stream)
         wanted = next((n for n in sizes if far and n <= costs.stream_blocks), 1)
         others = [n for n in (*sizes, 1) if n != wanted]
         return self.choices.choose(f"blocks {host.index}", wanted, lambda: others, most=3)
 
     def rows_apart(self, host: Stage, stream: Stream, side: int) -> int:
-        """How many rows of a matrix accumulate apart in a step, beside so many blocks."""
+        """How many rows in a step have sums of their own, where `side` blocks are read at once."""
         extents = [expected(e) for e in host.extents]
         lanes = self.machine.lanes(widest_element(host))
         chains = side * prod(extents[d] for d in (*stream.readers, stream.lane_dim)) // lanes
@@ -152,21 +159,21 @@ class StreamShaping(Shaping):
         return self.rows_together(host, count)
 
     def even_rows(self, rows: int, chains: int, most: int) -> int:
-        """How many rows accumulate apart: as many as leave no remainder, if no unit then waits."""
+        """How many rows have sums of their own, at most `most`; preferably a divisor of `rows`."""
         least = self.machine.fma_latency * self.machine.full_width_units
         even = (n for n in range(most, 0, -1) if rows % n == 0 and n * chains >= least)
         return next(even, most)
 
     def ask_ahead(self, host: Stage, stream: Stream) -> None:
-        """Ask for a matrix that the second cache does not hold, before its blocks are read."""
-        costs, machine = self.costs.loops, self.machine
-        far = stream.size > costs.cache_filled * machine.l2_bytes
-        if self.choices.either(f"prefetch {host.index}", far and bool(costs.prefetch_passes)):
+        """Prefetch the blocks of a matrix that the second cache does not hold."""
+        costs = self.costs.loops
+        pays = self.is_far(stream) and bool(costs.prefetch_passes)
+        if self.choices.either(f"prefetch {host.index}", pays):
             ahead = costs.prefetch_bytes // widest_element(host)
             self.writer.put(prefetch, stream.number, host, ahead)
 
     def rows_together(self, stage: Stage, count: int) -> int:
-        """How many rows of a matrix are read in one step: so many, or some other number."""
+        """How many rows of a matrix are read in one step: `count`, unless overridden."""
         return self.choices.choose(
             f"rows {stage.index}",
             count,

@@ -112,7 +112,7 @@ def _grouped(b: Builder, found: ByteMatrix) -> nn.Dequantize:
         rows = cast(b, b.insert(nn.Add(wide, scalar(b, middle, i32))).result, BYTE)
     rows = behind(b, rows, (0, -K % 4))
     rows = reshape(b, rows, (N, 1, K + -K % 4))
-    scale = _of_columns(b, found.scale, N) if found.scale is not None else _of_columns(b, None, N)
+    scale = _of_columns(b, found.scale, N)
     if found.zero is None:
         return b.insert(nn.Dequantize(rows, scale, None, bits=8, middle=middle))
     zero = _of_columns(b, found.zero, N)

@@ -52,3 +52,19 @@ def test_code_for_one_row_is_where_it_may_be_one(rows, are_two):
     run_stages(module, last="schedule")
     names = {op.sym_name for op in module.walk() if isinstance(op, func.FuncOp)}
     assert any(name.endswith("_row") for name in names) == are_two
+
+
+def test_what_was_written_between_stages_goes_on_as_it_was():
+    """A file of the stage that makes code for one row gets no more of it when it is read again."""
+    draw = np.random.default_rng(5)
+    w, b = draw.standard_normal((24, 40), np.float32), draw.standard_normal(40, np.float32)
+    module = model("?", w, b, "x86-64-v3")
+    mark_entry(module)
+    run_stages(module, last="bufferize")
+    again = nnc.parse(str(module))
+    run_stages(again, last="bufferize")
+    before, after = (
+        [op.sym_name for op in one.walk() if isinstance(op, func.FuncOp)] for one in (module, again)
+    )
+    assert after == before
+    assert any(name.endswith("_row") for name in before)
