@@ -103,6 +103,7 @@ class Found:
         found = Found(**kept)
         for name in ("states", "errors", "orders"):
             setattr(found, name, Counter(getattr(found, name)))
+        found.slowest = [(seconds, name, what) for seconds, name, what in found.slowest]
         return found
 
 
