@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
+from nnc.ir.collection import collect_rarely
 
 from .diagnostics.recorder import Recorder
 from .processor import pretend, typical
@@ -37,7 +38,7 @@ settings.load_profile("nnc")
 vars(providers)["is_local_module_file"] = lambda path: False
 
 # What is imported and collected, half a million objects, lives until the end: the garbage collector
-# does not look at it again and again.
+# need not look at it again and again.
 gc.disable()
 
 # A shell that starts the tests in the background makes them, and what they start, deaf to Ctrl-C.
@@ -163,8 +164,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """From here on there is garbage to collect."""
+    """From here on there is garbage to collect; what is there counts as old, see `nnc.ir.collection`."""
     gc.freeze()
+    gc.unfreeze()
+    collect_rarely()
     gc.enable()
 
 
