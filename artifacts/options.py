@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,27 +75,34 @@ class FileKind:
     has_names: bool = True
 
 
-def check_options(path: Path, options: ArtifactOptions, kinds: Mapping[str, FileKind]) -> None:
-    """Refuse what cannot be written, before any work. `kinds` are those of all files that some
-    target is written as, by suffix. Raises NncError.
+def check_options(
+    path: Path,
+    options: ArtifactOptions,
+    known: FileKind | None,
+    kinds: Callable[[], Mapping[str, FileKind]],
+) -> None:
+    """Refuse what cannot be written, before any work. Raises NncError.
+
+    `known` is what a file of the path's suffix is, None where no target is written as one; `kinds`
+    gives all suffixes, for messages.
     """
     check_folder(path)
-    kind = kinds.get(path.suffix, FileKind(is_text=True))
-    holders = [suffix for suffix, one in kinds.items() if one.holds_weights]
-    makers = [suffix for suffix, one in kinds.items() if one.makes_weights]
+    kind = known or FileKind(is_text=True)
     if options.bindings:
         if path.exists() and not path.is_dir():
             raise NncError(f"--bindings writes a folder, but '{path}' is a file")
         if options.static:
             raise NncError("--static writes a .a file, --bindings a folder with a shared library")
-    elif path.suffix not in kinds and path.suffix != IR:
+    elif known is None and path.suffix != IR:
         found = f"'{path.suffix}'" if path.suffix else "none"
-        raise NncError(f"the output's suffix is {listed([IR, *kinds])}; found {found}")
+        raise NncError(f"the output's suffix is {listed([IR, *kinds()])}; found {found}")
     elif options.static and path.suffix != ".a":
         raise NncError(f"--static writes a .a file, not '{path.name}'")
     elif options.weights == "inside" and not kind.holds_weights:
+        holders = [suffix for suffix, one in kinds().items() if one.holds_weights]
         raise NncError(f"only a {listed(holders)} file holds weights, not '{path.name}'")
     elif options.form == "original" and not kind.makes_weights:
+        makers = [suffix for suffix, one in kinds().items() if one.makes_weights]
         raise NncError(f"only a {listed(makers)} file makes weights, not '{path.name}'")
     elif options.prefix != DEFAULT_PREFIX and not kind.has_names:
         raise NncError(f"--prefix is the start of C names, which '{path.name}' has none of")

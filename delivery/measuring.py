@@ -25,8 +25,8 @@ FOREIGN = 2
 
 @dataclass(frozen=True)
 class Reference:
-    """What outputs are compared with: the original model's, by the engine that is named. Without
-    outputs, `failure` says why there are none.
+    """Outputs of the original model that those of engines are compared with, and the engine that
+    computed them. Where `outputs` is None, `failure` says why.
     """
 
     engine: str

@@ -21,16 +21,16 @@ from ..ir.declare import (
 from ..ir.dialect import registry
 from ..ir.traits import Pure
 from ..ir.types import TensorType, i32
+from .enumerations import EnumerationAttr, enumeration_kind
 from .op_table import FUNCTIONAL, OpTable
 from .stablehlo.attributes import COMPARISONS, DIRECTIONS
 from .stablehlo.checks import check_result
 from .stablehlo.pointwise import Pointwise, declare, rows
-from .words import WordAttr, word_kind
 
 
 @attribute_class
-class ChloWord(WordAttr):
-    """`#chlo<comparison_direction EQ>`: a word of one of the dialect's enumerations."""
+class ChloEnumeration(EnumerationAttr):
+    """`#chlo<comparison_direction EQ>`: a case of one of the dialect's enumerations."""
 
     name: ClassVar[str] = "chlo"
 
@@ -98,8 +98,10 @@ OPS = OpTable(
     __name__,
     {"tensor": AnyTensor},
     {
-        "comparison_direction": word_kind(ChloWord, "comparison_direction", *DIRECTIONS),
-        "comparison_type": word_kind(ChloWord, "comparison_type", *COMPARISONS),
+        "comparison_direction": enumeration_kind(
+            ChloEnumeration, "comparison_direction", *DIRECTIONS
+        ),
+        "comparison_type": enumeration_kind(ChloEnumeration, "comparison_type", *COMPARISONS),
         "i64": I64,
         "ints": INT_ARRAY,
     },

@@ -30,9 +30,18 @@ def file_kinds() -> Mapping[str, FileKind]:
     return found
 
 
+def file_kind(suffix: str) -> FileKind | None:
+    """What a file is for the first target that is written as one; None where none is.
+
+    No more families of targets are loaded than it takes.
+    """
+    rows = (one for row in all_targets() for one in (row, *row.variants))
+    return next((one.files[suffix] for one in rows if suffix in one.files), None)
+
+
 def check_output(path: Path, options: ArtifactOptions) -> None:
     """Refuse what no target can be written as, before any work. Raises NncError."""
-    check_options(path, options, file_kinds())
+    check_options(path, options, file_kind(path.suffix), file_kinds)
 
 
 def kind_of(path: Path, target: Target) -> FileKind:

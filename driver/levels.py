@@ -14,7 +14,7 @@ from ..ir.timing import Timed, untimed
 from ..runtime.program import Program
 from ..targets.attribute import target_of
 from ..targets.base import HOST, Symbols, Target, target
-from .artifacts import file_kinds
+from .artifacts import file_kind
 from .program import make_program
 
 
@@ -25,7 +25,7 @@ def check_levels(names: Sequence[str], path: Path, options: ArtifactOptions) -> 
     """
     found = [target(name) for name in names]
     path = found[0].file_in(path, options)
-    if not file_kinds().get(path.suffix, FileKind()).holds_weights:
+    if not (file_kind(path.suffix) or FileKind()).holds_weights:
         raise NncError(f"several targets go into a library, not into '{path.name}'")
     for i, one in enumerate(found):
         if one in found[:i]:

@@ -1,4 +1,4 @@
-"""Building without Python's garbage collector, which would search what is built again and again."""
+"""Python's garbage collector, which would search what is built and kept again and again."""
 
 from __future__ import annotations
 
@@ -25,3 +25,13 @@ def paused_collection() -> Iterator[None]:
             gc.freeze()
             gc.unfreeze()
         gc.enable()
+
+
+_NEW_OBJECTS = 10_000
+"""How many more objects are made than freed between two searches of the garbage collector. With
+Python's 700 these take 7 % of a command's start, in which all that is made stays."""
+
+
+def collect_rarely() -> None:
+    """Has the garbage collector of this process search less often; for the start of a command."""
+    gc.set_threshold(_NEW_OBJECTS)

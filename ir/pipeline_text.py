@@ -24,12 +24,12 @@ MAX_NESTING = 100
 
 
 def parse_pipeline(
-    text: str, lookup: Lookup, *, wrapped: bool = False, known: Sequence[str] = ()
+    text: str, lookup: Lookup, *, wrapped: bool = False, known: Callable[[], Sequence[str]] = tuple
 ) -> Pipeline:
     """A pipeline from its text. Raises NncError that points to the place.
 
     A bare list of passes runs on the module, unless `wrapped` asks for the anchor. `known`
-    are the names that may have been meant by a name that is not found.
+    gives the names that may have been meant by a name that is not found.
     """
     parser = _Parser(text, lookup, known)
     steps = parser.pipeline()
@@ -46,7 +46,7 @@ def parse_pipeline(
 
 
 class _Parser:
-    def __init__(self, text: str, lookup: Lookup, known: Sequence[str]) -> None:
+    def __init__(self, text: str, lookup: Lookup, known: Callable[[], Sequence[str]]) -> None:
         self.text = text
         self.lookup = lookup
         self.known = known
@@ -113,7 +113,7 @@ class _Parser:
         text = f"'{name}' does not refer to a registered pass or pass pipeline"
         import difflib
 
-        close = difflib.get_close_matches(name, self.known, 1)
+        close = difflib.get_close_matches(name, self.known(), 1)
         return f"{text}; did you mean '{close[0]}'?" if close else text
 
     def nested(self, name: str, start: int) -> Pipeline:

@@ -111,12 +111,27 @@ def named_pipelines(target: str = DEFAULT) -> dict[str, tuple[str, list[str]]]:
     return table
 
 
+def passes_of(name: str, target: str = DEFAULT) -> list[str] | None:
+    """The passes of a pipeline of `named_pipelines`, None where none has the name.
+
+    Only for a name that is not of the target are other targets loaded.
+    """
+    chosen = find_target(target)
+    if name in _LEVELS:
+        last = _LEVELS[name]
+        known = last is None or last in [one.name for one in stages_of(chosen)]
+        return passes_to(chosen, last) if known else None
+    return next((list(one.passes) for one in _all_stages(chosen) if one.name == name), None)
+
+
 def _all_stages(first: Target) -> Iterator[Stage]:
     """The stages of a target, then the further ones of the others."""
     found = dict.fromkeys(stages_of(first))
-    for one in all_targets():
-        found |= dict.fromkeys(one.stages)
     yield from found
+    for target in all_targets():
+        further = [one for one in target.stages if one not in found]
+        yield from further
+        found |= dict.fromkeys(further)
 
 
 def lookup(name: str, target: str = DEFAULT) -> type[Pass] | Sequence[Pass | Pipeline] | None:
@@ -124,10 +139,10 @@ def lookup(name: str, target: str = DEFAULT) -> type[Pass] | Sequence[Pass | Pip
     found = find_pass(name)
     if found is not None:
         return found
-    pipelines = named_pipelines(target)
-    if name in pipelines:
-        return [step for p in pipelines[name][1] for step in pipeline(p).steps]
-    return None
+    passes = passes_of(name, target)
+    if passes is None:
+        return None
+    return [step for one in passes for step in pipeline(one).steps]
 
 
 def pipeline(text: str) -> Pipeline:

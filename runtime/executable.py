@@ -173,7 +173,7 @@ class _Frame:
         )
 
     def fill(self, inputs: list[np.ndarray]) -> None:
-        """Enter the inputs, which have to outlive the call."""
+        """Note where the inputs lie for the next call, until whose end the caller keeps them."""
         given, i = self._given, 0
         for array in inputs:
             given[i] = address_of(array)

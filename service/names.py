@@ -14,7 +14,7 @@ _LONGEST_NAME = 200
 
 
 def checked_id(id: str, what: str) -> str:
-    """An identifier; one that cannot be any names nothing. Raises NotFoundError."""
+    """The identifier `id`. Raises NotFoundError for text that no identifier looks like."""
     if not _ID.fullmatch(id):
         raise NotFoundError(f"there is no such {what}")
     return id

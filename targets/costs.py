@@ -231,7 +231,10 @@ class LayoutCosts:
 
 @dataclass(frozen=True)
 class AlgorithmCosts:
-    """Fewer operations, or fewer bytes. Units: multiplications, unless said otherwise."""
+    """What decides between algorithms that save operations and those that save bytes.
+
+    Units: multiplications, unless said otherwise.
+    """
 
     attained: float = 0.55
     """Part of the peak at which products pass in a whole network while operands come from memory:

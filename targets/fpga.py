@@ -86,7 +86,7 @@ class FpgaMachine(Machine):
 
     @property
     def memory_bits(self) -> int:
-        """What all blocks hold."""
+        """Bits that all memory blocks of the chip hold together."""
         return (self.bram_blocks * 36 + self.uram_blocks * 288) << 10
 
     @property

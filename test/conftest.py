@@ -1,6 +1,7 @@
 """What all tests share: finding the real mlir-opt, exported models, and the rule on skips."""
 
 import fcntl
+import gc
 import os
 import shutil
 import signal
@@ -17,6 +18,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 from hypothesis.internal.conjecture import providers
+from nnc.ir.collection import collect_rarely
 
 from .diagnostics.recorder import Recorder
 from .processor import pretend, typical
@@ -34,6 +36,10 @@ settings.load_profile("nnc")
 # numbers which of them lie in it: of 1,400 modules that takes ten times as long as the tests. What
 # is of interest here, strategies name. It has no option for this.
 vars(providers)["is_local_module_file"] = lambda path: False
+
+# What is imported and collected, half a million objects, lives until the end: the garbage collector
+# need not look at it again and again.
+gc.disable()
 
 # A shell that starts the tests in the background makes them, and what they start, deaf to Ctrl-C.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -155,6 +161,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if seen[name] % mark.args[0]:
                 item.add_marker(pytest.mark.thorough)
             seen[name] += 1
+
+
+def pytest_collection_finish() -> None:
+    """From here on there is garbage to collect; what is there counts as old, see `nnc.ir.collection`."""
+    gc.freeze()
+    gc.unfreeze()
+    collect_rarely()
+    gc.enable()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -71,7 +71,7 @@ Output = Callable[[str, Pass, Operation], None]
 
 
 def to_stream(stream: TextIO) -> Output:
-    """Dumps one after the other."""
+    """An output that writes dumps to a stream, one after the other."""
     return lambda text, one, op: print(text, end="", file=stream)
 
 

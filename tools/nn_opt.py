@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from .. import __version__
+from ..ir.collection import collect_rarely
 from .command import Streams, file_place, leave, load_operators, read_text, run_command, with_source
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def main(argv: Sequence[str] | None = None, streams: Streams | None = None) -> i
 
 def cli() -> None:
     """Entry point of the installed script."""
+    collect_rarely()
     leave(main())
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
+from ..ir.collection import collect_rarely
 from ..ir.diagnostics import NncError
 from .command import OPS_HELP, Streams, leave, load_operators, read_text, run_command
 
@@ -34,6 +35,7 @@ def main(argv: Sequence[str] | None = None, streams: Streams | None = None) -> i
 
 def cli() -> None:
     """Entry point of the installed script."""
+    collect_rarely()
     leave(main())
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import __version__
+from ..ir.collection import collect_rarely
 from ..ir.diagnostics import NncError
 from ..ir.files import check_folder
 from ..targets.base import all_targets, find_host
@@ -33,6 +34,7 @@ def main(argv: Sequence[str] | None = None, streams: Streams | None = None) -> i
 
 def cli() -> None:
     """Entry point of the installed script."""
+    collect_rarely()
     leave(main())
 
 

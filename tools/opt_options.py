@@ -246,9 +246,9 @@ def parse_command_line(argv: Sequence[str]) -> Arguments:
 
 def _is_step(name: str) -> bool:
     from ..lowering.catalog import PASS_MODULES
-    from ..lowering.pipelines import named_pipelines
+    from ..lowering.pipelines import passes_of
 
-    return name in PASS_MODULES or name in named_pipelines()
+    return name in PASS_MODULES or passes_of(name) is not None
 
 
 def step_names() -> list[str]:
@@ -285,7 +285,7 @@ def read_pipeline(text: str, target: str | None = None) -> Pipeline:
     from ..lowering.pipelines import DEFAULT, lookup
 
     chosen = partial(lookup, target=target or DEFAULT)
-    return parse_pipeline(text, chosen, wrapped=True, known=step_names())
+    return parse_pipeline(text, chosen, wrapped=True, known=step_names)
 
 
 def full_help() -> str:

@@ -202,8 +202,14 @@ def rendered(template: str, view: ModelView, spoken: Language) -> str:
     templates = _templates(spoken.name)
     named: dict[str, Any] = {"model": view, "language": spoken}
     for key in ("build", "run"):
-        named[key] = templates.from_string(getattr(spoken, key)).render(named)
+        named[key] = _template(spoken.name, getattr(spoken, key)).render(named)
     return templates.get_template(f"{template}.jinja").render(named)
+
+
+@cache
+def _template(name: str, text: str) -> jinja2.Template:
+    """A template that stands in a language's description."""
+    return _templates(name).from_string(text)
 
 
 @cache

@@ -102,7 +102,7 @@ class Place:
     ) -> Ended:
         """Run a command within the time that is left, or `seconds` of it.
 
-        Raises CancelledError, and LostError where it ended for reasons of the machine's.
+        Raises CancelledError, and LostError where the machine ended it.
         """
         allowed = max(0.1, self.left if seconds is None else min(seconds, self.left))
         limits = replace(self._limits, seconds=allowed)

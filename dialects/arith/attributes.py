@@ -56,7 +56,7 @@ class IntegerOverflowAttr(EnumAttr):
         object.__setattr__(self, "value", ",".join(flags) or "none")
 
     def parameters_text(self) -> str:
-        """`<nsw, nuw>`, unlike other flags with a space."""
+        """The flags as they are printed: `<nsw, nuw>`. Other flags have no space there."""
         return f"<{self.value.replace(',', ', ')}>"
 
 

@@ -1,4 +1,4 @@
-"""Attributes of the gpu dialect: memory spaces, and the words of its enumerations."""
+"""Attributes of the gpu dialect: memory spaces, and the cases of its enumerations."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import ClassVar
 from ...ir.attributes import Attribute, EnumAttr, attribute_class
 from ...ir.constraints import Exactly
 from ...ir.types import Type
+from ..enumerations import EnumerationAttr, enumeration_kind
 from ..vector.attributes import CombiningKind
-from ..words import WordAttr, word_kind
 
 
 @attribute_class
@@ -81,16 +81,16 @@ ASYNC = "custom<AsyncDependencies>(type($asyncToken), $asyncDependencies)"
 
 
 @attribute_class
-class Word(WordAttr):
-    """`#gpu<dim x>`: a word of one of the dialect's enumerations."""
+class GpuEnumeration(EnumerationAttr):
+    """`#gpu<dim x>`: a case of one of the dialect's enumerations."""
 
     name: ClassVar[str] = "gpu"
 
 
-_word_kind = partial(word_kind, Word)
+_enumeration_kind = partial(enumeration_kind, GpuEnumeration)
 
 AXES = ("x", "y", "z")
-DIMENSION = _word_kind("dim", *AXES)
+DIMENSION = _enumeration_kind("dim", *AXES)
 SHUFFLE_MODES = ("xor", "up", "down", "idx")
-SHUFFLE_MODE = _word_kind("shuffle_mode", *SHUFFLE_MODES)
-REDUCTION = _word_kind("all_reduce_op", *CombiningKind.cases)
+SHUFFLE_MODE = _enumeration_kind("shuffle_mode", *SHUFFLE_MODES)
+REDUCTION = _enumeration_kind("all_reduce_op", *CombiningKind.cases)

@@ -55,7 +55,7 @@ def is_atomic_type(type: Type) -> bool:
 
 
 def check_access(op: Any, type: Type, unsupported: tuple[str, ...]) -> None:
-    """The ordering, the alignment and the type of a load or store."""
+    """Check the ordering, alignment and type of a load or store; raises NncError."""
     if op.ordering == "not_atomic":
         if op.syncscope is not None:
             raise op.error("expected syncscope to be null for non-atomic access")

@@ -80,7 +80,7 @@ class Load(MemoryAccess, name="llvm.load", traits=(ReadsMemory,)):
     example = "%v = llvm.load %p {alignment = 4 : i64} : !llvm.ptr -> f32"
 
     def verify_op(self) -> None:
-        """An ordering that loads can have, with what it needs."""
+        """Check the ordering: one that loads can have, with the alignment that atomics need."""
         check_access(self, self.res.type, ("release", "acq_rel"))
 
 

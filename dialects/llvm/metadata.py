@@ -37,7 +37,7 @@ ANY = attribute_parameter()
 
 
 def of(name: str) -> Parameter:
-    """An attribute of the llvm dialect, by its name."""
+    """A parameter that is an attribute of the llvm dialect, `#llvm.NAME`."""
     return attribute_parameter(f"llvm.{name}")
 
 

@@ -101,7 +101,7 @@ class TargetType(Type):
         return cls(target, types, tuple(numbers))
 
     def parameters_text(self) -> str:
-        """What follows the type's name."""
+        """The text behind the type's name: the target's name, types and numbers in `<>`."""
         parts = [quote(self.target), *map(str, self.types), *map(str, self.numbers)]
         return f"<{', '.join(parts)}>"
 

@@ -244,7 +244,7 @@ class AssumeAlignment(Op, name="memref.assume_alignment", traits=(Pure, ViewLike
 
 
 class DistinctObjects(Op, name="memref.distinct_objects", traits=(Pure, ViewLike)):
-    """The memrefs, of which the code after may believe that they do not overlap."""
+    """The same memrefs; code that uses the results may assume that they do not overlap."""
 
     memrefs: Operands = operands(AnyMemRef)
     distinct: Results = results(AnyMemRef)

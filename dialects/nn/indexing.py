@@ -164,7 +164,7 @@ class ScatterElements(NnOp, name="nn.scatter_elements"):
 
 
 class ScatterNd(NnOp, name="nn.scatter_nd"):
-    """data with the elements or slices at index tuples replaced, or combined with.
+    """`data` whose elements or slices at index tuples updates replace, or are combined with.
 
     Source: ONNX ScatterND-18.
     """

@@ -51,7 +51,7 @@ class NormalizationOp(NnOp):
 
 
 class SoftmaxOp(NormalizationOp):
-    """Base: along one axis, without parameters."""
+    """Base of the softmax family: normalization along one axis, without parameters."""
 
     axis: int = attribute(I64)
     out: Result = result(AnyRankedTensor)

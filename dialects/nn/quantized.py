@@ -43,7 +43,7 @@ def numbers_body(part: str, group: str, attrs: Any, has_offset: bool) -> str:
 
 
 class Dequantize(NnOp, name="nn.dequantize"):
-    """The numbers that packed integers stand for, each row of bytes a group.
+    """The numbers that packed integers stand for; each row of bytes has one scale and one offset.
 
     Shapes: x [B.., I], scale and offset [B..] -> out [B.., I, 8 / bits].
     Numerics: in f32.

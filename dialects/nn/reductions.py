@@ -14,7 +14,7 @@ from .traits import Fusion
 
 
 class ReductionOp(NnOp):
-    """Base: `axes` are reduced, and kept with extent 1 where `keep_dims` says so."""
+    """Base of reductions along `axes`, which stay with extent 1 where `keep_dims` is set."""
 
     x: Operand = operand(AnyRankedTensor)
     axes: tuple[int, ...] = attribute(INT_ARRAY)

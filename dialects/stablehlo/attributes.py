@@ -29,28 +29,28 @@ from ...ir.parameters import (
 from ...ir.syntax.directive import listed
 from ...ir.syntax.number_text import float_text
 from ...ir.types import FloatType, TupleType, Type
-from .. import words
-from ..words import WordAttr
+from .. import enumerations
+from ..enumerations import EnumerationAttr
 
 
 @attribute_class
-class Word(WordAttr):
-    """`#stablehlo<precision HIGH>`: a word of one of the dialect's enumerations."""
+class StablehloEnumeration(EnumerationAttr):
+    """`#stablehlo<precision HIGH>`: a case of one of the dialect's enumerations."""
 
     name: ClassVar[str] = "stablehlo"
 
 
-word_kind = partial(words.word_kind, Word)
+enumeration_kind = partial(enumerations.enumeration_kind, StablehloEnumeration)
 
 DIRECTIONS = ("EQ", "NE", "GE", "GT", "LE", "LT")
 COMPARISONS = ("NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
 
-COMPARISON_DIRECTION = word_kind("comparison_direction", *DIRECTIONS)
-COMPARISON_TYPE = word_kind("comparison_type", *COMPARISONS)
-FFT_TYPE = word_kind("fft_type", "FFT", "IFFT", "RFFT", "IRFFT")
-RNG_ALGORITHM = word_kind("rng_algorithm", "DEFAULT", "THREE_FRY", "PHILOX")
-RNG_DISTRIBUTION = word_kind("rng_distribution", "UNIFORM", "NORMAL")
-TRANSPOSE = word_kind("transpose", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
+COMPARISON_DIRECTION = enumeration_kind("comparison_direction", *DIRECTIONS)
+COMPARISON_TYPE = enumeration_kind("comparison_type", *COMPARISONS)
+FFT_TYPE = enumeration_kind("fft_type", "FFT", "IFFT", "RFFT", "IRFFT")
+RNG_ALGORITHM = enumeration_kind("rng_algorithm", "DEFAULT", "THREE_FRY", "PHILOX")
+RNG_DISTRIBUTION = enumeration_kind("rng_distribution", "UNIFORM", "NORMAL")
+TRANSPOSE = enumeration_kind("transpose", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
 
 
 @attribute_class

@@ -10,7 +10,14 @@ from ...ir.syntax.directive import Directive, directive, listed
 from ...ir.syntax.literals import number_of
 from ...ir.types import ComplexType, FunctionType, TensorType, TupleType, i1, i32, i64
 from . import region_syntax as region_syntax
-from .attributes import DIMENSION_LISTS, ConvDims, DotAlgorithm, DotDims, Word, dimension_list
+from .attributes import (
+    DIMENSION_LISTS,
+    ConvDims,
+    DotAlgorithm,
+    DotDims,
+    StablehloEnumeration,
+    dimension_list,
+)
 
 
 def given_operands(state: Any) -> list[Any]:
@@ -291,7 +298,7 @@ class Precision(Directive):
         kind, *parts = child[0] or ("",)
         if kind == "both":
             words = [w for ((w, _),) in listed(parts[0][0], 1)] if parts[0] else []
-            made = ArrayAttr(tuple(Word("precision", word) for word in words))
+            made = ArrayAttr(tuple(StablehloEnumeration("precision", word) for word in words))
             state.properties[self.names[0]] = made
             parts = list(parts[1])
         if parts:

@@ -68,7 +68,7 @@ class ScalableExtract(Op, name="vector.scalable.extract", traits=(Pure,)):
 
 
 class TypeCast(Op, name="vector.type_cast", traits=(Pure,)):
-    """Memory of scalars as memory of one vector of its shape."""
+    """A memref of scalars seen as a memref of one vector that has its shape."""
 
     memref: Operand = operand(AnyMemRef)
     result: Result = result(AnyMemRef)

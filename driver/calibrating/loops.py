@@ -210,9 +210,10 @@ def reading_open(lanes: int, elements: int, total: int, ahead: int = 0) -> Loop:
 
 
 def reading_streams(lanes: int, elements: int, streams: int, ahead: int = 0) -> Loop:
-    """Sums of a buffer that is read at so many places at once, each of them going through its part.
+    """A loop that sums up a buffer, which it reads in `streams` parts at once.
 
-    Lines are asked for `ahead` elements before they are read. `streams` divides READERS.
+    Units: `ahead`, in elements, is how far before its use a line is prefetched; 0 prefetches none.
+    `streams` divides READERS.
     """
     loop, each, part = reading(lanes, elements, 1), READERS // streams, elements // streams
     for i in range(READERS):

@@ -89,7 +89,7 @@ class Request:
 
     @property
     def reference(self) -> Path:
-        """The outputs that they are compared with, pickled, where there are any."""
+        """The pickled outputs that experiments' are compared with; the file may be missing."""
         return self.folder / "reference.pickle"
 
     @property

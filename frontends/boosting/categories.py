@@ -18,8 +18,8 @@ from ...ir.core import Value
 from ...ir.types import f32, f64, i64
 from ..common.layer import Layer
 from ..common.source import Source
+from ..common.strings import lookup
 from ..common.terms import Term, constant
-from ..common.words import lookup
 
 FACTOR = 0x4906BA494954CB65
 """Of the hash of a combination."""

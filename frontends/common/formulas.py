@@ -23,7 +23,7 @@ from .terms import Term, constant
 
 
 def widened(formula: Callable[..., Term], *operands: Term) -> Term:
-    """A formula of floats, computed in f64."""
+    """The formula with its operands in f64 and its result in the type that they had."""
     return formula(*(x.cast(f64) for x in operands)).cast(operands[0].element)
 
 

@@ -135,7 +135,7 @@ def integers(
 
 
 def normal(stream: Stream, shape: Term, element: Type) -> Term:
-    """Numbers of the normal distribution."""
+    """Random numbers of the standard normal distribution: mean 0, variance 1."""
     count, own = _total(shape), f64 if element is f64 else f32
     words = stream.words((count + 1) / 2, 4 if element is f64 else 2)
     found = _pairs(words, own).flat()

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dialects.chlo import ChloWord
+from ...dialects.chlo import ChloEnumeration
 from ...dialects.stablehlo.attributes import (
     COMPARISONS,
     DIRECTIONS,
@@ -28,8 +28,8 @@ from ...dialects.stablehlo.attributes import (
     ResultAccuracy,
     ResultAccuracyMode,
     ScatterDims,
+    StablehloEnumeration,
     TokenType,
-    Word,
 )
 from ...ir.attributes import (
     ArrayAttr,
@@ -195,7 +195,7 @@ def in_order(definition: Any) -> Callable[..., ParametrizedAttr]:
     return made
 
 
-def _word(kind: str, *words: str, of: Any = Word, first: int = 0) -> Row:
+def _enumeration(kind: str, *words: str, of: Any = StablehloEnumeration, first: int = 0) -> Row:
     def made(code: int) -> Attribute:
         if not 0 <= code - first < len(words):
             raise BytecodeError(f"{kind} {code} is unknown")
@@ -290,13 +290,13 @@ BUILTIN_TYPES: dict[int, Row | Callable[[Cursor], Any]] = {
     **{code: _constant(FloatType(name)) for code, name in enumerate(SMALL_FLOATS.split(), 21)},
 }
 
-DIRECTION = _word("comparison_direction", *DIRECTIONS)
-COMPARISON = _word("comparison_type", *COMPARISONS)
-FFT = _word("fft_type", "FFT", "IFFT", "RFFT", "IRFFT")
-PRECISION = _word("precision", "DEFAULT", "HIGH", "HIGHEST")
-ALGORITHM = _word("rng_algorithm", "DEFAULT", "THREE_FRY", "PHILOX")
-DISTRIBUTION = _word("rng_distribution", "UNIFORM", "NORMAL", first=1)
-TRANSPOSED = _word("transpose", "TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
+DIRECTION = _enumeration("comparison_direction", *DIRECTIONS)
+COMPARISON = _enumeration("comparison_type", *COMPARISONS)
+FFT = _enumeration("fft_type", "FFT", "IFFT", "RFFT", "IRFFT")
+PRECISION = _enumeration("precision", "DEFAULT", "HIGH", "HIGHEST")
+ALGORITHM = _enumeration("rng_algorithm", "DEFAULT", "THREE_FRY", "PHILOX")
+DISTRIBUTION = _enumeration("rng_distribution", "UNIFORM", "NORMAL", first=1)
+TRANSPOSED = _enumeration("transpose", "TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
 ALIAS: Row = ("s* s s*", in_order(OutputOperandAlias))
 ACCURACY: Row = ("F F s a", in_order(ResultAccuracy))
 
@@ -322,8 +322,8 @@ STABLEHLO_ATTRIBUTES: dict[int, Row | Callable[[Cursor], Any]] = {
 STABLEHLO_TYPES: dict[int, Row | Callable[[Cursor], Any]] = {0: _constant(TokenType())}
 
 CHLO_ATTRIBUTES: dict[int, Row | Callable[[Cursor], Any]] = {
-    0: _word("comparison_direction", *DIRECTIONS, of=ChloWord),
-    1: _word("comparison_type", *COMPARISONS, of=ChloWord),
+    0: _enumeration("comparison_direction", *DIRECTIONS, of=ChloEnumeration),
+    1: _enumeration("comparison_type", *COMPARISONS, of=ChloEnumeration),
 }
 
 VHLO_ATTRIBUTES: dict[int, Row | Callable[[Cursor], Any]] = {

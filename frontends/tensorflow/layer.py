@@ -13,7 +13,7 @@ from ..common.complexes import Pair, by_parts
 from ..common.graph import Node
 from ..common.importer import NodeLayer
 from ..common.rows import Convert, Rows
-from ..common.words import LookupTable
+from ..common.strings import LookupTable
 from ..wire.protobuf import Record, WireError
 from .ignored import IGNORED, plain
 from .lists import TensorList

@@ -10,7 +10,7 @@ import numpy as np
 from ...dialects.nn.strings import BYTES
 from ..common.graph import Graph
 from ..common.source import Source
-from ..common.words import LookupTable
+from ..common.strings import LookupTable
 from ..wire.protobuf import Record, WireError
 from ..wire.tensorbundle import Bundle, strings
 from .functions import CALLS, Functions, GraphValues

@@ -15,7 +15,7 @@ from ...ir.types import TensorType, Type
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.source import Source
-from ..common.words import LookupTable
+from ..common.strings import LookupTable
 from ..wire.flatbuffers import FlatbufferError, Table
 from .schema import CODES, MODEL, OPTIONS
 from .tensors import Tensors

@@ -293,7 +293,7 @@ class _Compiler:
         return find_directive(name, self.definition)(arguments, self.definition)
 
     def argument(self, name: str) -> Element:
-        """A field as an argument of a directive, where, unlike elsewhere, it may be a result."""
+        """A directive's argument: a field, or a result, which elsewhere formats cannot name."""
         for part in self.definition.results:
             if part.name == name:
                 return TypeElement(part, name)

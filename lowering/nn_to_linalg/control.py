@@ -275,7 +275,7 @@ class _Stack:
         return self
 
     def whole(self, count: Value) -> Value:
-        """The buffer of all rows, `count` of them."""
+        """The first `count` rows of the buffer, which are all when the loop has ended."""
         return reinterpreted(self.e, self.buffer, [count, *self.type.shape[1:]])  # type: ignore[list-item]
 
 

@@ -26,7 +26,7 @@ from ...ir.diagnostics import NncError, PassError
 from ...ir.location import node_of
 from ...ir.types import IndexType, IntegerType, MemRefType, Type, VectorType, i1, i32, i64
 from ...runtime.abi import ALIGNMENT
-from ...targets.llvm.kernels import device_functions
+from ...targets.llvm.mathematics import device_functions
 from ...targets.llvm.threads import Threads
 from .control import lower_graph
 from .conversion import LOWERINGS, FunctionLowering, Lowering

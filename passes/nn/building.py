@@ -40,7 +40,7 @@ Extent = int | Value
 
 
 def is_arranged_constant(value: Value) -> bool:
-    """Whether a value is a constant in another shape and order."""
+    """Whether a value is a constant, or one that was only reshaped and transposed."""
     while (op := value.defining_op) is not None and op.has_trait(Arranging):
         value = op.operands[0]
     return value.defined_by(nn.Constant) is not None

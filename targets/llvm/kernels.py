@@ -7,7 +7,6 @@ import subprocess
 import sys
 from abc import abstractmethod
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -16,7 +15,6 @@ from ...dialects.marks import FAILURES, KERNEL_ARGUMENTS, THREADS
 from ...ir.attributes import ArrayAttr, IntegerAttr, StringAttr
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
-from ...ir.syntax.parser import parse_module
 from ...ir.types import i1
 from ..device.target import DeviceTarget, computes_in_f64, kernels_in
 from ..source.kernels import Kernels
@@ -24,7 +22,6 @@ from .ir import ModuleWriter
 from .threads import Threads
 
 _GENERATOR = Path(__file__).with_name("generator.py")
-MATHEMATICS = Path(__file__).with_name("mathematics.mlir")
 _SECONDS = 600
 
 _IN_F64 = (
@@ -112,13 +109,6 @@ def generated(
 def kernels_ir(kernels: Operation) -> str:
     """The LLVM IR text of a module of kernels in the llvm dialect. Raises NncError."""
     return ModuleWriter("nounwind").write(kernels)
-
-
-@cache
-def device_functions() -> dict[str, llvm.Func]:
-    """By name: functions of C's library for kernels, and what these call."""
-    module = parse_module(MATHEMATICS.read_text(encoding="utf-8"), MATHEMATICS.name)
-    return {op.sym_name: op for op in module.body_block if isinstance(op, llvm.Func)}
 
 
 def _row(op: llvm.Func) -> str:

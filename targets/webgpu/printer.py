@@ -254,7 +254,7 @@ class WgslPrinter(KernelPrinter):
         return f"bitcast<{self.language.type(kind)}>(bitcast<{words}>({text}) ^ {words}({zero}))"
 
     def lanewise(self, function: str, source: Type, type: Type, *args: str) -> str:
-        """A function on scalars, by lanes where there are several."""
+        """The call of a function on scalars: for a vector, once for each lane."""
         count, given = lanes_of(source), ", ".join(map(stripped, args))
         if count == 1:
             return f"{function}({given})"

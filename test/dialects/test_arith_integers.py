@@ -1,6 +1,7 @@
 """Folding and evaluating integer arithmetic, against NumPy."""
 
 import operator
+from functools import cache
 
 import numpy as np
 import pytest
@@ -72,12 +73,17 @@ def interesting(width):
     return st.one_of(st.sampled_from([0, 1, -1, 2, low, low + 1, high]), st.integers(low, high))
 
 
+@cache
+def lists_of_pairs(width, shift):
+    """Made once: Hypothesis examines each strategy that is new to it."""
+    right = st.integers(0, width - 1) if shift else interesting(width)
+    return st.lists(st.tuples(interesting(width), right), min_size=1, max_size=5)
+
+
 @st.composite
 def pairs(draw, divisor=False, shift=False):
     width = draw(st.sampled_from(WIDTHS))
-    a = draw(st.lists(interesting(width), min_size=1, max_size=5))
-    right = st.integers(0, width - 1) if shift else interesting(width)
-    b = draw(st.lists(right, min_size=len(a), max_size=len(a)))
+    a, b = map(list, zip(*draw(lists_of_pairs(width, shift)), strict=True))
     if divisor:
         low = -(1 << (width - 1))
         b = [3 if y == 0 or (y == -1 and x == low) else y for x, y in zip(a, b, strict=True)]

@@ -59,7 +59,7 @@ def test_values_may_stand_in_braces_and_quotes(options: str, made: Count) -> Non
 
 def test_an_error_points_to_its_column() -> None:
     with pytest.raises(NncError) as caught:
-        parse_pipeline("builtin.module(t.func(test-count),nope)", lookup, known=["nopes"])
+        parse_pipeline("builtin.module(t.func(test-count),nope)", lookup, known=lambda: ["nopes"])
     first, text, caret = str(caught.value).split("\n")
     assert first.startswith("<pass pipeline>:1:35: error: 'nope' does not refer")
     assert first.endswith("did you mean 'nopes'?")

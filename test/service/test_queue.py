@@ -4,6 +4,7 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
+from queue import SimpleQueue
 
 import pytest
 from nnc.ir.diagnostics import NncError
@@ -312,18 +313,30 @@ def test_an_experiment(person, service):
     assert claimed.options == {**wish, "schedule": "schedule.split  'x'"}
 
 
-def test_events_tell_each_change_until_the_end(person, service):
+def test_events_tell_each_change_until_the_end(person, service, monkeypatch):
     ann = person()
     model = ann.upload()
     drain(service)
     order = ann.order(model)
+    read, told = service.orders.states, SimpleQueue()
+
+    def states(user, order):
+        (job,) = found = read(user, order)
+        told.put(job["state"])
+        return found
+
+    def wait_until_told(state):
+        while told.get(timeout=60) != state:
+            pass
+
+    monkeypatch.setattr(service.orders, "states", states)
     with ThreadPoolExecutor(1) as pool:
         stream = pool.submit(ann.ask, "GET", f"/orders/{order['id']}/events")
-        time.sleep(0.7)
+        wait_until_told("queued")
         job = service.queue.claim("test", LONG)
-        time.sleep(0.7)
+        wait_until_told("running")
         service.queue.finish(job, "done", {})
-        text = stream.result(timeout=20).text
+        text = stream.result(timeout=60).text
     states = [part.split('"state": "')[1].split('"')[0] for part in text.split("event: job")[1:]]
     assert states == ["queued", "running", "done"]
     assert text.rstrip().endswith("event: end\ndata: {}")

@@ -12,7 +12,7 @@ from nnc.service.limits import Limits, Quota
 from nnc.service.remote import Patience, Remote, RemoteError
 from nnc.service.remote import uploads as uploads_module
 
-from .remote_serving import QUICK, Cutting, free_port, served
+from .remote_serving import Cutting, free_port, served
 
 pytestmark = pytest.mark.service
 
@@ -371,15 +371,18 @@ def test_no_server(user):
 
 def test_a_server_that_goes_away_is_waited_for(tmp_path):
     with served(tmp_path / "service") as serving:
-        patience = Patience(seconds=0.3, first=0.05)
-        with serving.remote(serving.add_user("u"), patience=patience) as remote:
-            remote.me()
+        token = serving.add_user("u")
+        short = serving.remote(token, patience=Patience(seconds=0.3, first=0.05))
+        long = serving.remote(token, patience=Patience(seconds=60, first=0.01, longest=0.1))
+        with short, long:
+            short.me()
+            long.me()
             serving.stop()
             began = time.monotonic()
             with pytest.raises(RemoteError, match=r"no server answers|the connection broke"):
-                remote.me()
+                short.me()
             assert time.monotonic() - began > 0.1
-            threading.Timer(0.1, serving.start).start()
-            assert serving.remote("x", patience=QUICK).url == remote.url
-            time.sleep(0.5)
-            assert remote.me().user == "u"
+            coming = threading.Timer(0.1, serving.start)
+            coming.start()
+            assert long.me().user == "u"
+            coming.join()

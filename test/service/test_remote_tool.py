@@ -90,9 +90,18 @@ def test_the_environment_names_server_and_token(run, serving, tmp_path, monkeypa
 
 
 @pytest.fixture
-def working(serving):
-    """Carries out what is queued, in place of a dispatcher."""
+def working(serving, monkeypatch):
+    """Carries out what is queued, in place of a dispatcher; each job once a stream told of it."""
     ended = threading.Event()
+    read, told = serving.service.orders.states, threading.Semaphore(0)
+
+    def states(user, order):
+        found = read(user, order)
+        if any(job["state"] == "running" and job["progress"] for job in found):
+            told.release()
+        return found
+
+    monkeypatch.setattr(serving.service.orders, "states", states)
 
     def work():
         queue = serving.service.queue
@@ -104,8 +113,10 @@ def working(serving):
                 continue
             folder = serving.folder / "work" / job.id
             folder.mkdir(parents=True)
+            while told.acquire(blocking=False):
+                pass
             queue.progress(job, {"step": "measure", "done": 0.42, "text": "nnc"})
-            time.sleep(0.7)
+            told.acquire(timeout=60)
             if job.options["target"] == "c":
                 queue.finish(job, "failed", error="no C here")
                 continue

@@ -24,7 +24,8 @@ from nnc.targets.base import target
 from nnc.targets.device.target import kernels_in
 from nnc.targets.groups import GroupMachine
 from nnc.targets.llvm.ir import ModuleWriter
-from nnc.targets.llvm.kernels import MATHEMATICS, KernelTarget, generated
+from nnc.targets.llvm.kernels import KernelTarget, generated
+from nnc.targets.llvm.mathematics import MATHEMATICS
 from nnc.tools.nnc import main
 
 from bench.kernels import Usage, usages

@@ -1,13 +1,17 @@
 """nn-opt as a process and as a library: what it loads, how it ends, what it leaves behind."""
 
+import fcntl
 import io
 import os
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import pytest
 from nnc.ir.core import Operation
@@ -69,6 +73,11 @@ def test_only_what_is_needed_is_loaded(
 # -- how it ends -----------------------------------------------------------------------------------
 
 
+def waiting_bytes(pipe: IO[str]) -> int:
+    """How much was written into a pipe that its reader has not taken yet."""
+    return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
+
+
 def test_an_interruption_is_one_line_and_130(tmp_path: Path) -> None:
     (tmp_path / "out.mlir").write_text("precious")
     process = subprocess.Popen(
@@ -81,9 +90,10 @@ def test_an_interruption_is_one_line_and_130(tmp_path: Path) -> None:
     assert process.stdin is not None
     process.stdin.write(ADD)
     process.stdin.flush()
-    time.sleep(1.5)  # it waits for the rest of its input
-    process.send_signal(signal.SIGINT)
-    _, message = process.communicate(timeout=30)
+    while waiting_bytes(process.stdin) and process.poll() is None:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)  # it waits for the rest of its input
+    _, message = process.communicate(timeout=120)
     assert (process.returncode, message) == (130, "nn-opt: interrupted\n")
     assert (tmp_path / "out.mlir").read_text() == "precious"
     assert os.listdir(tmp_path) == ["out.mlir"]

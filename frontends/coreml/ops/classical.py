@@ -6,10 +6,10 @@ Source: apple/coremltools, mlmodel/format/TreeEnsemble.proto, SVM.proto, GLMClas
 from __future__ import annotations
 
 from ...common.scores import transformed, two_classes
+from ...common.strings import elements, ids, lookup, scalar_string, strings
 from ...common.support_vectors import duels, kernel, probabilities
 from ...common.trees import LEAF, Forest
 from ...common.vocabulary import *
-from ...common.words import elements, ids, lookup, scalar_string, strings
 from ..layer import CoreMLLayer, rows
 
 _TRANSFORMS = {

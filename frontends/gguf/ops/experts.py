@@ -28,7 +28,10 @@ def shares(n: NodeLayer, logits: Value) -> Value:
 
 @rows("Experts")
 def experts(n: NodeLayer, x: Value, shares: Value, gate: Value, up: Value, down: Value) -> Value:
-    """The sum of the experts' results in their shares; those that no token is sent to rest."""
+    """The sum of the experts' results, each times its share of a token.
+
+    An expert that gets no token is not computed.
+    """
     shape = shape_vector(n, [(x, i) for i in range(3)])
     total = constant(n, 0.0, f32).filled(Term(n, shape))
     weights, kinds = (gate, up, down), n.attributes["packings"]

@@ -175,7 +175,9 @@ def categories(n: KerasLayer, x: Value, depth: int) -> Value:
 
 
 def encoded(n: KerasLayer, x: Value, depth: int, mode: str, weights: Value | None = None) -> Value:
-    """Numbers of categories as vectors."""
+    """Category numbers in Keras' encoding `mode`: as vectors of `depth` elements for one_hot,
+    multi_hot and count, unchanged for int.
+    """
     if mode == "int":
         return x
     if mode not in ("one_hot", "multi_hot", "count"):

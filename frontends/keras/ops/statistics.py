@@ -135,7 +135,7 @@ def _of_size(x: Term, size: int, fill: Term | None) -> Term:
 
 @layer("ops.Argpartition")
 def partitioned(n: KerasLayer) -> Value:
-    """Where the smallest elements are, in their order, and then all others as they stand."""
+    """Indices of the `kth + 1` smallest elements in ascending order, then of all others."""
     x, kth = n.tensor(), n.integer("kth")
     axis = normalize_axis(n, n.integer("axis", -1), x.type.rank)
     count = n.extent(x, axis)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ....dialects.nn.host_types import string
+from ...common.strings import as_text, buckets, lookup, strings
 from ...common.vocabulary import *
-from ...common.words import as_text, buckets, lookup, strings
 from ..layer import KerasLayer, layer
 from .core import encoded
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...common.scores import transformed, two_classes
+from ...common.strings import ids, lookup, scalar_string, strings
 from ...common.vocabulary import *
-from ...common.words import ids, lookup, scalar_string, strings
 from ..node import Node
 from ..registry import converter
 

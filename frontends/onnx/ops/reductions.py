@@ -15,7 +15,7 @@ _REDUCTIONS = named(
 
 @converter(*_REDUCTIONS)
 def reduction(n: Node, x: Value, axes_operand: Value | None = None) -> Value:
-    """Axes are an attribute before opset 18 (ReduceSum: 13), an input since."""
+    """A reduction. Its axes are an attribute before opset 18 (ReduceSum: 13), an input since."""
     rank = x.type.rank
     given = n.ints("axes") if "axes" in n.schema.attributes else None
     if axes_operand is not None:

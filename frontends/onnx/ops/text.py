@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import reduce
 from operator import add
 
+from ...common.strings import elements, ids, lookup, scalar_string, strings
 from ...common.vocabulary import *
-from ...common.words import elements, ids, lookup, scalar_string, strings
 from ..node import Node
 from ..registry import add_rows, converter
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...common.strings import LookupTable
 from ...common.vocabulary import *
-from ...common.words import LookupTable
 from ..layer import TfLayer, rows
 from ..tables import TABLES
 

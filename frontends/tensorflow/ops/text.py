@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import reduce
 
 from ...common.re2 import python_pattern, python_rewrite
+from ...common.strings import buckets, scalar_string
 from ...common.vocabulary import *
-from ...common.words import buckets, scalar_string
 from ..layer import TfLayer, rows
 from ..ragged import inside, padded, positions, splits_of, term64
 

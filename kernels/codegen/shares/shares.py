@@ -143,7 +143,7 @@ class Shares:
         return share
 
     def number(self, value: int) -> Value:
-        """An index constant."""
+        """A constant of type index."""
         if value not in self._numbers:
             self._numbers[value] = self._at_start(arith.Constant.index(value, self.kernel.loc))
         return self._numbers[value]

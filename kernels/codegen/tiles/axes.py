@@ -25,7 +25,7 @@ Inner = int | Callable[[Value], Number]
 
 
 def inner_extent(inner: Inner, counter: Value) -> Number:
-    """The extent of the inner half in the iteration of the outer loop at `counter`."""
+    """How many iterations the inner half has where the outer loop's counter is `counter`."""
     return inner if isinstance(inner, int) else inner(counter)
 
 

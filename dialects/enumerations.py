@@ -1,4 +1,4 @@
-"""Enumerations whose attributes are printed as `#dialect<enumeration WORD>`."""
+"""Enumerations of a dialect whose attributes are printed as `#dialect<enumeration CASE>`."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from ..ir.parameters import Parameter, ParameterError, word_of
 
 
 @attribute_class
-class WordAttr(Attribute):
-    """Base of a dialect's words: `#gpu<dim x>`. A subclass sets `name`, the dialect's."""
+class EnumerationAttr(Attribute):
+    """Base of a dialect's attribute for all of its enumerations: `#gpu<dim x>` is the case `x` of
+    `dim`. A subclass sets `name`, the dialect's.
+    """
 
     kind: str
     value: str
     grammar: ClassVar[str] = '"<" BARE_ID BARE_ID ">"'
 
     @classmethod
-    def from_syntax(cls, child: Sequence[Any]) -> WordAttr:
+    def from_syntax(cls, child: Sequence[Any]) -> EnumerationAttr:
         """From what the grammar made of `<dim x>`."""
         return cls(child[0][0], child[1][0])
 
@@ -28,11 +30,14 @@ class WordAttr(Attribute):
         return f"<{self.kind} {self.value}>"
 
 
-Words = TypeVar("Words", bound=WordAttr)
+OfDialect = TypeVar("OfDialect", bound=EnumerationAttr)
 
 
-def word_kind(of: type[Words], kind: str, *cases: str) -> AttrKind[str]:
-    """A word of the enumeration `kind` as a class of words prints it; formats write it bare."""
+def enumeration_kind(of: type[OfDialect], kind: str, *cases: str) -> AttrKind[str]:
+    """The enumeration `kind` with its cases, as attributes of the class `of`.
+
+    In the assembly format of an op a case stands by itself: `x` in place of `#gpu<dim x>`.
+    """
 
     def read(piece: Any) -> Attribute:
         word = word_of(piece)
