@@ -64,7 +64,7 @@ def _load(model: Any, choices: Mapping[str, Any], progress: Progress | None) -> 
         module = model.clone()
         mark_entry(module)
         return module
-    if isinstance(model, str) and "\n" in model:
+    if isinstance(model, str) and "\n" in model and not exists(model):
         raise NncError("expected the path of a model, not its text: nnc.parse makes IR of text")
     if isinstance(model, str | Path):
         path = Path(model)

@@ -44,7 +44,7 @@ def try_edited(args: argparse.Namespace, session: Session) -> int:
     kernel = args.kernel or parsed_schedule(text, str(path)).kernel
     args.random = True
     module = session.load()
-    check_inputs(module, args)
+    check_inputs(module, args, session.streams)
     plain = module.clone()
     attempt = try_schedule(
         module,
