@@ -450,7 +450,10 @@ def write_stages(
 
     The files share weights where they can, and each is where `nn-opt` or `nnc run` can go on.
     """
+    from ..ir.files import check_spared
     from ..ir.weights_file import write_module
+    from ..lowering.pipelines import stages_of
+    from ..targets.attribute import target_of
 
     module = load_module(
         model,
@@ -460,6 +463,9 @@ def write_stages(
         fast_math=fast_math,
         progress=progress,
     )
+    names = ["import", *(stage.name for stage in stages_of(target_of(module, target)))]
+    for i, name in enumerate(names):
+        check_spared(folder / f"{i}-{name}.mlir")
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:

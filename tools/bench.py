@@ -14,6 +14,7 @@ import numpy as np
 from ..driver.comparing.difference import flattened
 from ..driver.compile import compile_model
 from ..driver.profiling.collect import Spread
+from ..ir.diagnostics import NncError
 from ..ir.numpy_types import number_kind
 from .inputs import check_inputs, gather_inputs
 
@@ -49,7 +50,10 @@ def bench_model(model: str, args: argparse.Namespace, session: Session) -> Itera
         from ..frontends.onnx import constant_values
 
         constants = constant_values(model, session.choices["constants"])
-        peer = _onnxruntime(model, args.threads, {**inputs, **constants})
+        try:
+            peer = _onnxruntime(model, args.threads, {**inputs, **constants})
+        except NncError as error:
+            session.progress(f"without its times: {error.message}")
     if peer is not None:
         runners["onnxruntime"] = _timed(peer)
     times = interleaved(runners, args.runs)
