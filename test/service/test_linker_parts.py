@@ -15,6 +15,7 @@ from nnc.delivery.carrying.job import Job
 from nnc.delivery.confined.limits import Limits
 from nnc.delivery.confined.start import Confinement
 from nnc.ir.diagnostics import NncError
+from nnc.targets.base import asked
 
 from .test_dispatch_commands import small
 
@@ -52,7 +53,7 @@ def link(folder: Path, cache: Path) -> None:
 
 
 def triple() -> str:
-    found = parts.asked(TARGET).foreign_triple()
+    found = asked(TARGET).foreign_triple()
     assert found is not None
     return found
 
