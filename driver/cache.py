@@ -133,6 +133,28 @@ class ModelCache:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
+    def keep(self, key: str, folder: Path) -> None:
+        """Have a copy of a folder as the entry of a key; without room for it nothing is kept."""
+        with suppress(OSError, shutil.Error):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            made = Path(mkdtemp(dir=self.folder, prefix=".new-"))
+            try:
+                shutil.copytree(folder, made, dirs_exist_ok=True)
+                made.rename(self.folder / key)
+                self.trim()
+            finally:
+                shutil.rmtree(made, ignore_errors=True)
+
+    def copy(self, key: str, folder: Path) -> bool:
+        """Whether there is an entry of a key, of which a new folder is a copy then."""
+        try:
+            shutil.copytree(self.folder / key, folder)
+            os.utime(self.folder / key)
+        except (OSError, shutil.Error):  # none, or it was removed meanwhile
+            shutil.rmtree(folder, ignore_errors=True)
+            return False
+        return True
+
     def entries(self) -> list[Entry]:
         """What is there, the most recently used first."""
         found: list[Entry] = []

@@ -64,7 +64,7 @@ def _load(model: Any, choices: Mapping[str, Any], progress: Progress | None) -> 
         module = model.clone()
         mark_entry(module)
         return module
-    if isinstance(model, str) and "\n" in model:
+    if isinstance(model, str) and "\n" in model and not exists(model):
         raise NncError("expected the path of a model, not its text: nnc.parse makes IR of text")
     if isinstance(model, str | Path):
         path = Path(model)
@@ -450,7 +450,10 @@ def write_stages(
 
     The files share weights where they can, and each is where `nn-opt` or `nnc run` can go on.
     """
+    from ..ir.files import check_spared
     from ..ir.weights_file import write_module
+    from ..lowering.pipelines import stages_of
+    from ..targets.attribute import target_of
 
     module = load_module(
         model,
@@ -460,6 +463,9 @@ def write_stages(
         fast_math=fast_math,
         progress=progress,
     )
+    names = ["import", *(stage.name for stage in stages_of(target_of(module, target)))]
+    for i, name in enumerate(names):
+        check_spared(folder / f"{i}-{name}.mlir")
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:

@@ -6,11 +6,31 @@ import errno
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 
 from .diagnostics import NncError
 
 Part = str | bytes | memoryview
+
+_spared: ContextVar[tuple[Path, ...]] = ContextVar("spared files", default=())
+
+
+@contextmanager
+def sparing(paths: Iterable[Path]) -> Iterator[None]:
+    """Inside, none of these files is replaced: who writes there gets an NncError."""
+    token = _spared.set((*_spared.get(), *paths))
+    try:
+        yield
+    finally:
+        _spared.reset(token)
+
+
+def check_spared(path: Path) -> None:
+    """Raises NncError where a file is what `sparing` was told of."""
+    for one in _spared.get():
+        if path.exists() and one.exists() and path.samefile(one):
+            raise NncError(f"cannot write '{path}': it is an input of this command")
 
 
 def read_text(path: Path) -> str:
@@ -59,6 +79,8 @@ def check_folder(path: Path) -> None:
     """Raise NncError where nothing can be written into the folder of a file to be written."""
     if not path.parent.is_dir():
         raise NncError(f"cannot write '{path}': there is no folder '{path.parent}'")
+    if not is_special(path):
+        check_spared(path)
     if not is_special(path) and not os.access(path.parent, os.W_OK):
         raise unwritable(path, OSError(errno.EACCES, os.strerror(errno.EACCES)))
 
@@ -129,6 +151,7 @@ class NewFile:
     def __enter__(self) -> NewFile:
         import tempfile
 
+        check_spared(self.path)
         try:
             handle, self.temporary = tempfile.mkstemp(
                 dir=self.path.parent, prefix=f".{self.path.name}."

@@ -69,6 +69,7 @@ def write_module(module: Operation, path: Path | str, *, print: Printer = str) -
     with ExitStack() as stack:
         writes = []
         if new:
+            _check_own(weights)
             writes.append(stack.enter_context(NewFile(weights)))
             sums = write_safetensors(new, writes[0].file)
         writes.append(stack.enter_context(NewFile(path)))
@@ -77,6 +78,32 @@ def write_module(module: Operation, path: Path | str, *, print: Printer = str) -
     if sums is not None:
         mark(weights, sums)
         _remember(new, weights)
+
+
+def _check_own(weights: Path) -> None:
+    """Raises NncError where a safetensors file is there that others have written.
+
+    A checkpoint often lies beside the model that was made of it, under the same name.
+    """
+    if weights.is_file() and _is_foreign(weights):
+        raise NncError(
+            f"cannot write '{weights}': nnc has not written this safetensors file; give the "
+            "IR another name, or another folder"
+        )
+
+
+def _is_foreign(weights: Path) -> bool:
+    """Whether a file is one of safetensors without the sums of those that nnc writes."""
+    try:
+        with weights.open("rb") as file:
+            length = int.from_bytes(file.read(8), "little")
+            if length > weights.stat().st_size:
+                return False
+            header = json.loads(file.read(length))
+    except (OSError, ValueError, RecursionError):
+        return False
+    about = header.get("__metadata__") if isinstance(header, dict) else None
+    return isinstance(header, dict) and not (isinstance(about, dict) and "nnc.sums" in about)
 
 
 def collect_resources(module: Operation) -> dict[str, DenseResource]:

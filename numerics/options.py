@@ -100,6 +100,8 @@ def options_of(args: Any) -> NumericsOptions | None:
         return None
     options = parse_options(args.check_numerics)
     if args.check_numerics_seed is not None:
+        if args.check_numerics_seed < 0:
+            raise NncError(f"{FLAG}-seed is at least 0, not {args.check_numerics_seed}")
         options = dataclasses.replace(options, seed=args.check_numerics_seed)
     if args.check_numerics_reproducer is not None:
         options = dataclasses.replace(options, reproducer=args.check_numerics_reproducer)

@@ -244,6 +244,12 @@ class Target(ABC):
         """Why the times of runs here say nothing of its code; None where they do."""
         return self.obstacle()
 
+    def foreign_triple(self) -> str | None:
+        """The triple of the other system that libraries are linked for; None where they are this
+        system's, or have no system, so that the linker needs no C library of another one.
+        """
+        return None
+
     @property
     def has_clock(self) -> bool:
         """Whether its code can tell the time before and after each kernel."""

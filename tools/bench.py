@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..driver.comparing.difference import flattened
 from ..driver.compile import compile_model
 from ..driver.profiling.collect import Spread
+from ..ir.diagnostics import NncError
+from ..ir.numpy_types import number_kind
 from .inputs import check_inputs, gather_inputs
 
 if TYPE_CHECKING:
@@ -36,7 +39,7 @@ def bench_model(model: str, args: argparse.Namespace, session: Session) -> Itera
         fallback=args.fallback != "error",
         tuned=session.tuned(args),
         progress=session.progress,
-        accept=lambda module: check_inputs(module, args),
+        accept=lambda module: check_inputs(module, args, session.streams),
     )
     seconds = time.perf_counter() - started
     inputs = gather_inputs(executable, args, session.streams)
@@ -47,7 +50,10 @@ def bench_model(model: str, args: argparse.Namespace, session: Session) -> Itera
         from ..frontends.onnx import constant_values
 
         constants = constant_values(model, session.choices["constants"])
-        peer = _onnxruntime(model, args.threads, {**inputs, **constants})
+        try:
+            peer = _onnxruntime(model, args.threads, {**inputs, **constants})
+        except NncError as error:
+            session.progress(f"without its times: {error.message}")
     if peer is not None:
         runners["onnxruntime"] = _timed(peer)
     times = interleaved(runners, args.runs)
@@ -100,9 +106,12 @@ def _onnxruntime(model: str, threads: int, inputs: dict) -> Callable[[], Any] | 
 
 
 def _difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> float:
-    """The largest difference of an output, in parts of its largest value."""
+    """The largest difference of an output of numbers, in parts of its largest value."""
     worst = 0.0
+    ours, theirs = flattened(ours), flattened(theirs)
     for name, want in theirs.items():
+        if number_kind(want.dtype) not in "biufc":
+            continue
         scale = float(np.max(np.abs(want.astype(np.float64)), initial=0.0)) or 1.0
         error = np.max(np.abs(ours[name].astype(np.float64) - want), initial=0.0)
         worst = max(worst, float(error) / scale)

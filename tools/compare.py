@@ -32,7 +32,9 @@ def compare_model(args: argparse.Namespace, session: Session) -> int:
     other = session.path(args.against) if args.against else session.model
     reference = _reference(args, session, ours)
     session.progress(f"compile {session.model}")
-    executable = ours.compile(session.model, lambda module: check_inputs(module, args))
+    executable = ours.compile(
+        session.model, lambda module: check_inputs(module, args, session.streams)
+    )
     inputs = gather_inputs(executable, args, session.streams)
     feed = inputs
     if session.model.endswith(".onnx"):

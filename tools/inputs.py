@@ -48,7 +48,7 @@ def gather_inputs(
     """
     names = list(executable.input_names)
     types = dict(zip(names, executable.input_types, strict=True))
-    files = _files(args.input, names)
+    files = _files(args.input, names, streams)
     given: dict[str, np.ndarray] = {
         name: read_value(streams.path(file), types[name]) for name, file in files.items()
     }
@@ -64,13 +64,21 @@ def gather_inputs(
     return given
 
 
-def _files(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
-    """The files of `--input` by the names of inputs. Raises NncError for one too many."""
+def _files(texts: Sequence[str], names: Sequence[str], streams: Streams) -> dict[str, str]:
+    """The files of `--input` by the names of inputs.
+
+    Raises NncError for one too many, and for the name of no input.
+    """
     found: dict[str, str] = {}
     free = iter(names)
     for text in texts:
         name, equals, file = text.partition("=")
         if not equals or name not in names:
+            if equals and not streams.path(text).exists() and streams.path(file).exists():
+                listed = ", ".join(f"'{one}'" for one in names) or "none"
+                raise NncError(
+                    f"nnc: --input {text}: no input is called '{name}'; there are: {listed}"
+                )
             name, file = next((n for n in free if n not in found), ""), text
             if not name:
                 raise NncError(f"nnc: '{text}' is one input too many; the model has {len(names)}")
@@ -78,14 +86,14 @@ def _files(texts: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def check_inputs(module: Operation, args: argparse.Namespace) -> None:
+def check_inputs(module: Operation, args: argparse.Namespace, streams: Streams) -> None:
     """Raises NncError where `gather_inputs` will, as far as a module tells it."""
     entry = entry_of(module)
     if entry is None or INPUT_NAMES not in entry.attributes:
         return
     names = [name.value for name in entry.attributes[INPUT_NAMES]]
     starts = [text.value for text in entry.attributes.get(INPUT_STARTS, ())]
-    files = _files(args.input, names)
+    files = _files(args.input, names, streams)
     # Behind the inputs, an entry on buffers has its outputs.
     for i, (name, type) in enumerate(zip(names, entry.function_type.inputs, strict=False)):
         if name in files or (starts and starts[i]) or not isinstance(type, TensorType):

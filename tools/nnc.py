@@ -8,14 +8,14 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import __version__
 from ..ir.collection import collect_rarely
 from ..ir.diagnostics import NncError
-from ..ir.files import check_folder
+from ..ir.files import check_folder, sparing
 from ..targets.base import all_targets, find_host
 from ..targets.base import target as find_target
 from .command import Streams, leave, run_command
@@ -77,15 +77,30 @@ def _main(argv: Sequence[str], streams: Streams) -> int:
         return serve(args, streams)
     if args.command == "targets":
         return _targets(streams)
-    for written in (getattr(args, name, None) for name in ("output", "html", "trace")):
-        if written:
-            check_folder(streams.path(written))
-    _check_level()
-    session = Session(args, streams)
-    try:
-        return _COMMANDS[args.command](args, session)
-    finally:
-        session.end_progress()
+    with sparing(_read_files(args, streams)):
+        for written in (getattr(args, name, None) for name in ("output", "html", "trace", "curve")):
+            if written:
+                check_folder(streams.path(written))
+            elif written is not None:
+                raise NncError("nnc: the name of a file or folder to write is empty")
+        _check_level()
+        session = Session(args, streams)
+        try:
+            return _COMMANDS[args.command](args, session)
+        finally:
+            session.end_progress()
+
+
+def _read_files(args: argparse.Namespace, streams: Streams) -> Iterator[Path]:
+    """The files that a command line names to be read; nothing that is written may replace one."""
+    names = (
+        getattr(args, key, None)
+        for key in ("model", "other", "against", "expect", "inputs", "schedule")
+    )
+    for name in (*names, *(text for text in getattr(args, "input", ()))):
+        if name:
+            yield streams.path(name)
+            yield streams.path(name.partition("=")[2] or name)
 
 
 def _check_level() -> None:
@@ -125,7 +140,7 @@ def _run(args: argparse.Namespace, session: Session) -> int:
         fallback=args.fallback != "error",
         tuned=session.tuned(args),
         progress=session.progress,
-        accept=lambda module: check_inputs(module, args),
+        accept=lambda module: check_inputs(module, args, session.streams),
     )
     inputs = gather_inputs(executable, args, session.streams)
     started = time.perf_counter()
@@ -171,7 +186,7 @@ def _profile(args: argparse.Namespace, session: Session) -> int:
         raise NncError(f"nnc: --runs is at least 1, not {args.runs}")
     args.random = True
     module = session.load()
-    check_inputs(module, args)
+    check_inputs(module, args, session.streams)
     profile = profile_model(
         Path(session.model).name,
         module,

@@ -8,6 +8,7 @@ from ..artifacts.bindings import LANGUAGES
 from ..artifacts.options import chosen_languages
 from ..delivery.engines.table import ENGINES
 from ..delivery.precision import AS_IT_IS, PRECISIONS
+from .shared_options import seed_argument
 
 
 def add_package(sub: argparse.ArgumentParser) -> None:
@@ -84,7 +85,7 @@ def _add_measuring(sub: argparse.ArgumentParser) -> None:
         metavar="FILE.npz",
         help="inputs by name; the others are random",
     )
-    add("--seed", type=int, default=0, help="of random inputs and of --tune (default: 0)")
+    add("--seed", type=seed_argument, default=0, help="of random inputs and of --tune (default: 0)")
     add(
         "--tolerance",
         type=float,

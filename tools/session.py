@@ -104,7 +104,7 @@ def _shapes(options: Sequence[str]) -> dict[str, tuple[int, ...]]:
     for option in options:
         name, equals, dims = option.rpartition("=")
         try:
-            shape = tuple(int(d) for d in dims.replace("x", ",").split(",") if d.strip())
+            shape = tuple(int(d) for d in dims.replace("x", ",").split(",")) if dims else ()
         except ValueError:
             equals = ""
             shape = ()

@@ -20,6 +20,13 @@ def targets_argument(text: str) -> str:
     return text
 
 
+def seed_argument(text: str) -> int:
+    """The seed of random numbers, from 0 on. Raises ArgumentTypeError."""
+    if text.isdecimal():
+        return int(text)
+    raise argparse.ArgumentTypeError(f"a whole number from 0 on is expected, not '{text}'")
+
+
 def add_inputs(sub: argparse.ArgumentParser) -> None:
     """What commands take that run a model."""
     sub.add_argument(
@@ -30,7 +37,7 @@ def add_inputs(sub: argparse.ArgumentParser) -> None:
         help="an input, in order or by name; .npz for a sequence, .json for values of any kind",
     )
     sub.add_argument("--random", action="store_true", help="random values for the other inputs")
-    sub.add_argument("--seed", type=int, default=0, help="of --random (default: 0)")
+    sub.add_argument("--seed", type=seed_argument, default=0, help="of --random (default: 0)")
     sub.add_argument("--threads", type=int, default=1, help="worker threads (default: 1)")
     sub.add_argument(
         "--no-cache", dest="cache", action="store_false", help="compile anew, and keep nothing"

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..dialects.marks import INPUT_NAMES, OUTPUT_NAMES
+from ..driver.cache import ModelCache
 from ..driver.hosting import entry_of
 from ..driver.tuning.trying import (
     Attempt,
@@ -44,7 +45,7 @@ def try_edited(args: argparse.Namespace, session: Session) -> int:
     kernel = args.kernel or parsed_schedule(text, str(path)).kernel
     args.random = True
     module = session.load()
-    check_inputs(module, args)
+    check_inputs(module, args, session.streams)
     plain = module.clone()
     attempt = try_schedule(
         module,
@@ -57,6 +58,7 @@ def try_edited(args: argparse.Namespace, session: Session) -> int:
         target=args.target,
         reference=lambda inputs: reference_outputs(plain, inputs, REFERENCE_SECONDS),
         say=session.progress,
+        kept=ModelCache() if args.cache else None,
     )
     if args.json:
         session.say(json.dumps(attempt.as_json(), indent=2))

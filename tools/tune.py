@@ -101,7 +101,7 @@ def _search(args: argparse.Namespace, session: Session, folder: Path) -> int:
     fleet = fleet_of(args, session.streams, session.progress)
     with closing(fleet) if fleet is not None else nullcontext():
         module = session.load()
-        check_inputs(module, args)
+        check_inputs(module, args, session.streams)
         found = tune_model(
             module,
             lambda executable: gather_inputs(executable, args, session.streams),

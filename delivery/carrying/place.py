@@ -19,6 +19,7 @@ from ..confined.request import JOB
 from ..confined.start import Confinement
 from .job import CancelledError, Job, LostError, Progress
 from .names import file_name
+from .parts import parts_for, seed_parts
 from .results import read_json, take
 
 MOST_RESULT = 4 << 30
@@ -46,7 +47,6 @@ class Place:
         self.home, self.results = folder / "job", folder / "results"
         self._confinement, self._limits = confinement, limits
         self._progress, self._cancelled = progress, cancelled
-        self._ends = time.monotonic() + job.seconds
         self._log: list[str] = []
         for one in (self.home, self.results):
             one.mkdir(parents=True)
@@ -55,7 +55,8 @@ class Place:
             self.files[kind] = self._bring(kind, path)
         if "schedule" in job.options:
             self.files["schedule"] = self._write("schedule.mlir", str(job.options["schedule"]))
-        self._seed()
+        self._seed(job.target)
+        self._ends = time.monotonic() + job.seconds
 
     def _bring(self, kind: str, path: Path) -> str:
         """Move one of the job's files to a folder of its own, where no other name is in its way."""
@@ -69,15 +70,18 @@ class Place:
         (self.home / name).write_text(text, encoding="utf-8", errors="replace")
         return name
 
-    def _seed(self) -> None:
-        """Give the job the tables of the language, which it can read where they are, and a copy of
-        how this machine was calibrated.
+    def _seed(self, target: str) -> None:
+        """Give the job the tables of the language and what its linker needs, which it can read
+        where they are, and a copy of how this machine was calibrated.
         """
         with suppress(OSError):
             cache = self.home / ".cache" / "nnc"
             cache.mkdir(parents=True)
             for path in (self._confinement.cache / "nnc").iterdir():
                 (cache / path.name).symlink_to(path)
+        with suppress(OSError, shutil.Error):
+            if parts := parts_for(target, self._confinement.cache):
+                seed_parts(parts, self.home / ".cache")
         with suppress(OSError, shutil.Error):
             own = self.home / ".data" / "nnc" / "calibration"
             shutil.copytree(data_home() / "calibration", own)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import pickle
+import shutil
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -14,11 +18,13 @@ from ...dialects import linalg
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.passes import PassContext, PassManager
+from ...ir.sealed_json import sealed, unsealed
 from ...kernels.on_host import keep_on_host
 from ...kernels.tuned import fingerprint, kernel_functions
 from ...lowering.pipelines import pipeline
 from ...runtime.model import Model
 from ...targets.attribute import target_of
+from ..cache import ModelCache, model_key
 from ..compile import load_module, run_stages
 from ..program import make_program
 from .checking import buffers_of
@@ -30,6 +36,10 @@ from .worker import DEFAULT, PATCHED, Answer, Request
 if TYPE_CHECKING:
     from ...dialects import func
     from ...runtime.program import Program
+    from ...targets.base import Target
+
+_ABOUT = "experiments.json"
+"""A file of what is kept: whether kernels can be replaced, and the digest of what they are."""
 
 Say = Callable[[str], None]
 
@@ -52,11 +62,66 @@ def _has_stages(function: func.FuncOp) -> bool:
     return any(isinstance(op, linalg.StructuredOp) for op in function.body.blocks[0])
 
 
-def store_default(request: Request, module: Operation, say: Say = lambda message: None) -> Program:
-    """Compile a bufferized model, which is consumed, where experiments find it.
+def store_default(
+    request: Request,
+    module: Operation,
+    say: Say = lambda message: None,
+    kept: ModelCache | None = None,
+) -> Program:
+    """Compile a bufferized model, which is consumed, where experiments find it, or take what is
+    `kept` of that from before.
 
     Where kernels can be put in others' places, it calls them through a table. Raises NncError.
     """
+    if kept is None or not kept.limit:
+        return _compiled(request, module, say)
+    key = model_key(module, target_of(module), "default of experiments", str(request.threads))
+    if key is None:
+        return _compiled(request, module, say)
+    if (program := _taken(request, kept, key, target_of(module))) is not None:
+        say("the default is kept from before")
+        return program
+    program = _compiled(request, module, say)
+    _keep(request, kept, key)
+    return program
+
+
+def _taken(request: Request, kept: ModelCache, key: str, target: Target) -> Program | None:
+    """The default program as `_keep` has kept it; None where it has not, or files are damaged."""
+    with TemporaryDirectory(dir=request.folder) as home:
+        made = Path(home) / "entry"
+        if not kept.copy(key, made):
+            return None
+        try:
+            about = unsealed((made / _ABOUT).read_bytes())
+            kernels = made / request.kernels.name
+            if sha256(kernels.read_bytes()).hexdigest() != about["digest"]:
+                return None
+            own = request.cache().folder
+            own.mkdir(exist_ok=True)
+            if about["replaced"]:
+                kernels.rename(request.kernels)
+            made.rename(own / (PATCHED if about["replaced"] else DEFAULT))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+    return request.cache().find(PATCHED if request.kernels.exists() else DEFAULT, target)
+
+
+def _keep(request: Request, kept: ModelCache, key: str) -> None:
+    """Keep the default program, and what is known of its kernels."""
+    has_kernels = request.kernels.exists()
+    with TemporaryDirectory(dir=request.folder) as home, suppress(OSError, shutil.Error):
+        made = Path(home) / "entry"
+        shutil.copytree(request.cache().folder / (PATCHED if has_kernels else DEFAULT), made)
+        kernels = request.kernels.read_bytes() if has_kernels else b""
+        (made / request.kernels.name).write_bytes(kernels)
+        about = {"replaced": has_kernels, "digest": sha256(kernels).hexdigest()}
+        (made / _ABOUT).write_text(sealed(about))
+        kept.keep(key, made)
+
+
+def _compiled(request: Request, module: Operation, say: Say) -> Program:
+    """The default program, compiled. Raises NncError."""
     marked = module.clone()
     functions = scheduled_kernels(marked)
     run_stages(module, last="schedule", progress=say)

@@ -147,7 +147,9 @@ async def _finished_or_terminated(server: Any, asked: asyncio.Event) -> bool:
 
 
 def _cause(error: BaseException) -> str:
-    """What lies at the bottom of an error of Dask, in a line."""
-    while error.__cause__ is not None:
-        error = error.__cause__
+    """What lies at the bottom of an error of Dask, in a line; below a time that ran out, the error
+    that was waited on.
+    """
+    while below := error.__cause__ or (None if str(error) else error.__context__):
+        error = below
     return (str(error).strip().splitlines() or [type(error).__name__])[0]

@@ -25,6 +25,7 @@ from ...kernels.choose_schedules import choose
 from ...kernels.tuned import TunedSchedule, check_schedule, fingerprint, schedule_digest
 from ...targets.attribute import attach, machine_name, target_of
 from ...targets.base import Target
+from ..cache import ModelCache
 from ..compile import run_stages
 from .checking import WRONG
 from .default import scheduled_kernels
@@ -216,10 +217,12 @@ def try_schedule(
     target: str | None = None,
     reference: Reference | None = None,
     say: Say = lambda message: None,
+    kept: ModelCache | None = None,
 ) -> Attempt:
     """Check and measure a schedule, the text of a file, for a kernel of a module.
 
-    The module is consumed. What is wrong with the schedule is in the attempt. Raises NncError where
+    The default's program is taken from `kept`, where the first attempt leaves it. The module is
+    consumed. What is wrong with the schedule is in the attempt. Raises NncError where
     the model does not compile or has no such kernel.
     """
     chosen = attach(module, target_of(module, target))
@@ -242,7 +245,7 @@ def try_schedule(
     if why := _cannot_run(chosen):
         return Attempt(**about, right=None, fault=Fault(why))
     with TemporaryDirectory(prefix="nnc-try-") as folder:
-        made = Prepared(module, make_inputs, Path(folder), threads, None, say)
+        made = Prepared(module, make_inputs, Path(folder), threads, None, say, kept=kept)
         told = _store_reference(made, reference, say)
         key = fingerprint(known.function)
         say("the edited schedule beside the default's, in turns")

@@ -41,6 +41,7 @@ from .worker import Answer, Request, difference, times_of, unit_names
 if TYPE_CHECKING:
     from ...runtime.model import Model
     from ...targets.base import Target
+    from ..cache import ModelCache
 
 Say = Callable[[str], None]
 Inputs = Callable[["Model"], Mapping[str, Any]]
@@ -218,7 +219,12 @@ class Prepared:
         target: str | None,
         say: Say,
         fleet: Fleet | None = None,
+        kept: ModelCache | None = None,
     ) -> None:
+        """`kept` is where the default program is taken from, and kept for the next time.
+
+        The module is consumed. Raises NncError.
+        """
         self._fleet = fleet
         chosen = self.target = self._chosen(module, target)
         run_stages(module, last="bufferize", progress=say)
@@ -245,7 +251,7 @@ class Prepared:
         self.keys = {name: fingerprint(one) for name, one in self.functions.items()}
         say("compiling it with the default schedules")
         before = time.perf_counter()
-        program = store_default(request, module, say)
+        program = store_default(request, module, say, kept)
         local = fleet is None
         self._default = running_default(request, program) if local else Described(program.signature)
         inputs = make_inputs(self._default)

@@ -249,6 +249,9 @@ class LlvmTarget(Target):
         """What links for this target. Raises NncError that says what to install."""
         return find_toolchain(None if self.is_native else self.triple)
 
+    def foreign_triple(self) -> str | None:
+        return None if self.is_native else self.triple
+
     # -- what runs it ------------------------------------------------------------------------
 
     @property

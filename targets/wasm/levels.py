@@ -90,6 +90,9 @@ class Wasm(LlvmTarget):
     def toolchain(self) -> WasmToolchain:
         return find_wasm_toolchain()
 
+    def foreign_triple(self) -> str | None:
+        return None  # modules have no C library
+
     def check_file(self, path: Path, options: ArtifactOptions) -> None:
         super().check_file(path, options)
         if path.suffix == self.library:

@@ -121,6 +121,25 @@ def test_a_schedule_that_is_at_fault_is_not_right(folder, capsys, monkeypatch, f
     assert found["time"] is None
 
 
+def test_the_default_is_compiled_once(folder, capsys, monkeypatch):
+    """Attempts differ in the edited kernel alone; what is damaged is made anew."""
+    monkeypatch.setenv("NNC_CACHE_LIMIT", "1G")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    (folder / "edited.mlir").write_text(SCHEDULE)
+    command = ["try", "model.mlir", "--schedule", "edited.mlir", "--seconds", "1"]
+    said = []
+    for step in ("first", "again", "damaged", "other threads"):
+        if step == "damaged":
+            (kept,) = (folder / "cache" / "nnc" / "models").glob("*/kernels.pickle")
+            kept.write_bytes(kept.read_bytes()[:-1])
+        threads = ["--threads", "2"] if step == "other threads" else []
+        assert main([*command, *threads]) == 0
+        out, err = capsys.readouterr()
+        assert "right: at each call" in out
+        said.append("the default is kept from before" in err)
+    assert said == [False, True, False, False]
+
+
 def test_what_does_not_run_here_is_checked_only(folder, capsys):
     target = ["--target", "webgpu-browser"]
     assert main(["try", "model.mlir", "-q", "--kernel", KERNEL, *target]) == 0

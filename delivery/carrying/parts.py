@@ -1,0 +1,100 @@
+"""Parts of C libraries that a linker makes: once, for all jobs, which only read them.
+
+A linker for another system makes what it needs of that system's C library when it first links, for
+some ten seconds of a core, and keeps that in its cache. A job's own cache begins empty. So the
+first job for a system has a library of nothing linked before, by an ordinary process that no job
+has a hand in, and jobs get links to what that made.
+
+`python -m nnc.delivery.carrying.parts TRIPLE` links such a library in the current folder.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+from ...ir.diagnostics import NncError
+from ...targets.base import asked
+from ...targets.linker import find_toolchain
+
+_SECONDS = 300.0
+"""How long a linker may take; a job then makes its parts alone."""
+_LOCK = threading.Lock()
+_FINDING, _MADE = "h", ("b", "o")
+"""Folders of Zig's cache: the first tells what there is, and is opened for writing even by who only
+looks; what is in the others stays as it was made. The rest is for compiling Zig alone."""
+
+
+def parts_for(target: str, cache: Path) -> Path | None:
+    """The folder of what a linker needs for a target, made where it is missing.
+
+    `cache` is a folder that jobs may read and not write. None where nothing is needed, or it cannot
+    be made: the job, which tries the same, then says why.
+    """
+    with suppress(NncError, OSError, subprocess.SubprocessError):
+        triple = asked(target).foreign_triple()
+        if triple is None:
+            return None
+        folder = cache / "parts" / triple
+        with _LOCK:
+            if not folder.exists():
+                _make(triple, folder)
+        return folder
+    return None
+
+
+def seed_parts(parts: Path, cache: Path) -> None:
+    """Give a job's cache folder what `parts_for` made. Raises OSError."""
+    shutil.copytree(parts / _FINDING, cache / "zig" / _FINDING)
+    for kind in _MADE:
+        (cache / "zig" / kind).mkdir()
+        with suppress(FileNotFoundError):
+            for one in (parts / kind).iterdir():
+                (cache / "zig" / kind / one.name).symlink_to(one)
+
+
+def _make(triple: str, folder: Path) -> None:
+    """Raises OSError, SubprocessError."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".new-") as home:
+        environment = {
+            **os.environ,
+            "HOME": home,
+            "XDG_CACHE_HOME": home,
+            "PYTHONPATH": os.pathsep.join(filter(None, map(os.path.abspath, sys.path))),
+        }
+        for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"):
+            environment.pop(name, None)
+        subprocess.run(
+            [sys.executable, "-P", "-m", __name__, triple],
+            env=environment,
+            cwd=home,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=True,
+        )
+        made = Path(home) / "zig"
+        for path in made.iterdir():
+            if path.name not in (_FINDING, *_MADE):
+                shutil.rmtree(path)
+        os.rename(made, folder)
+
+
+def link_nothing(triple: str, folder: Path) -> None:
+    """Link a shared library with one function for a system. Raises NncError."""
+    toolchain = find_toolchain(triple)
+    source, made = folder / "nothing.c", folder / "nothing.o"
+    source.write_text("int nnc_nothing(void) { return 0; }\n")
+    toolchain.compile(source, made, {})
+    toolchain.shared_library([made], folder / "nothing.so", ["nnc_nothing"])
+
+
+if __name__ == "__main__":
+    link_nothing(sys.argv[1], Path.cwd())
