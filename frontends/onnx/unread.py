@@ -17,7 +17,6 @@ IGNORED = IgnoredFields(
     Ignored("block_size", "a scale stands for no block", "DequantizeLinear QuantizeLinear"),
     Ignored("storage_order", "of indices, which are not asked for", "MaxPool"),
     Ignored("saturate", "of floats of 8 bits and less", "Cast CastLike QuantizeLinear"),
-    Ignored("precision", "the division is in f32 in any case", "QuantizeLinear", (1,)),
     Ignored("pads", "auto_pad tells them", "Conv *Pool ConvInteger QLinearConv"),
     Ignored("then_branch else_branch", "a condition that is known chose the other one", "If"),
     Ignored("dtype", "what is put into a sequence tells it", "SequenceEmpty"),
