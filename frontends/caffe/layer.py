@@ -45,6 +45,12 @@ IGNORED = IgnoredFields(
         "softmax_param.field_1 field_124 field_127 sigmoid_param tanh_param", "how Caffe does it"
     ),
     Ignored("field_108 dropout_param", "of training", "Dropout"),
+    Ignored("eltwise_param.stable_prod_grad", "of gradients"),
+    Ignored(
+        "pooling_param.kernel_* pooling_param.stride* pooling_param.pad*",
+        "not asked for, of the whole image",
+        "Pooling",
+    ),
     Ignored("field_101 field_42 accuracy_param", "of training"),
     Ignored("*.moving_average_fraction batch_norm_param.field_2 bn_param.field_2", "of training"),
     Ignored("embed_param.input_dim", "as the blob has it"),

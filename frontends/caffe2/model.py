@@ -97,29 +97,36 @@ def _constants(source: Source) -> dict[str, np.ndarray]:
     found: dict[str, np.ndarray] = {}
     for op in _read(source).op:
         name = op.output[0] if op.output else ""
-        given = _arguments(op)
-        shape = tuple(given["shape"].ints) if "shape" in given else ()
-        count = math.prod(shape)
-        if min(shape, default=0) < 0 or count > MOST_FILLED:
-            raise source.error(f"'{name}' has the shape {list(shape)}")
-        if op.type == "ConstantFill":
-            value, kind = given.get("value"), given["dtype"].i if "dtype" in given else 1
-            if kind not in _KINDS:
-                raise source.error(f"'{name}' has elements of the unknown kind {kind}")
-            number: Any = 0 if value is None else value.f if value.has("f") else value.i
-            found[name] = np.broadcast_to(np.asarray(number, _KINDS[kind]), shape)
-            continue
-        if op.type not in _FILLS:
+        if not _is_fill(op):
             raise source.error(f"'{name}' is made by {op.type}: these weights are not in the file")
-        values = given.get("values")
-        numbers: Any = (
-            () if values is None else values.floats if len(values.floats) else values.ints
-        )
-        array = np.asarray(numbers, _FILLS[op.type])
-        if array.size != count:
-            raise source.error(f"'{name}' of shape {list(shape)} has {array.size} elements")
-        found[name] = array.reshape(shape)
+        found[name] = _filled(source, op, name)
     return found
+
+
+def _is_fill(op: Record) -> bool:
+    """Whether an operator makes numbers that stand in its arguments."""
+    return not op.input and (op.type in _FILLS or op.type == "ConstantFill")
+
+
+def _filled(source: Source, op: Record, name: str) -> np.ndarray:
+    """What such an operator makes."""
+    given = _arguments(op)
+    shape = tuple(given["shape"].ints) if "shape" in given else ()
+    count = math.prod(shape)
+    if min(shape, default=0) < 0 or count > MOST_FILLED:
+        raise source.error(f"'{name}' has the shape {list(shape)}")
+    if op.type == "ConstantFill":
+        value, kind = given.get("value"), given["dtype"].i if "dtype" in given else 1
+        if kind not in _KINDS:
+            raise source.error(f"'{name}' has elements of the unknown kind {kind}")
+        number: Any = 0 if value is None else value.f if value.has("f") else value.i
+        return np.broadcast_to(np.asarray(number, _KINDS[kind]), shape)
+    values = given.get("values")
+    numbers: Any = () if values is None else values.floats if len(values.floats) else values.ints
+    array = np.asarray(numbers, _FILLS[op.type])
+    if array.size != count:
+        raise source.error(f"'{name}' of shape {list(shape)} has {array.size} elements")
+    return array.reshape(shape)
 
 
 class _Reader:
@@ -145,6 +152,9 @@ class _Reader:
                     )
             sources = [self.names[name] for name in op.input]
             outputs = [self.bind(name) for name in op.output]
+            if _is_fill(op) and outputs:
+                self.constants[outputs[0]] = _filled(self.source, op, op.output[0])
+                continue
             nodes.append(Node(op.type, op.name, sources, outputs, _arguments(op)))
         outputs = list(self.net.external_output)
         if not outputs:

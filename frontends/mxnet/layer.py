@@ -21,7 +21,22 @@ from ..common.shapes import normalize_axes
 from ..common.terms import Term
 
 IGNORED = IgnoredFields(
-    Ignored("__* ctx cudnn_* workspace lr_mult wd_mult", "of training, and where MXNet computes"),
+    Ignored("__* ctx cudnn_* workspace *lr_mult *wd_mult", "of training, and where MXNet computes"),
+    Ignored("ctx_group force_mirroring mirror_stage", "of training, and where MXNet computes"),
+    # Files tell all parameters of an operator, also those that have no meaning for its kind.
+    Ignored(
+        "grad_scale ignore_label use_ignore normalization out_grad smooth_alpha valid_thresh "
+        "margin regularization_coefficient use_linear",
+        "of losses and gradients",
+        "*Output Softmax MakeLoss",
+    ),
+    Ignored("momentum penalty sparseness_target", "of training", "IdentityAttachKLSparseReg"),
+    Ignored("preserve_shape", "channels are what it sums over", "SoftmaxOutput Softmax"),
+    Ignored("slope lower_bound upper_bound", "of other functions", "LeakyReLU *leaky_relu"),
+    Ignored("target_shape keep_highest", "'shape' takes their place", "Reshape reshape"),
+    Ignored("use_length", "there are no lengths", "*softmax softmin"),
+    Ignored("output_mean_var", "as the node's outputs tell", "LayerNorm GroupNorm *_norm"),
+    Ignored("dtype", "as the weights have it", "*Embedding *embedding"),
     Ignored("num_args num_outputs num_out_data num_data num_weights", "as the node's inputs tell"),
     Ignored("num_filter num_hidden input_dim output_dim sparse_grad", "as the weights have it"),
     Ignored("kernel", "as the weights have it", "*Convolution* *Deconvolution* *_conv"),

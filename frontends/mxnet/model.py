@@ -85,6 +85,7 @@ def _params_beside(symbol: Source) -> Source | None:
     return None
 
 
+_NORMS = {"BatchNorm", "BatchNorm_v1", "CuDNNBatchNorm"}
 _OLD_SCALAR = re.compile(r"_[A-Z]\w+Scalar")
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -98,13 +99,24 @@ class _Symbol:
         nodes = data.get("nodes") if isinstance(data, dict) else None
         if not isinstance(nodes, list) or not all(isinstance(node, dict) for node in nodes):
             raise source.error("it has no list of nodes")
-        self.nodes: list[dict[str, Any]] = nodes
+        self.nodes: list[dict[str, Any]] = list(nodes)
         self.heads = self.references(data.get("heads"), "the symbol")
         self.names = [str(node.get("name", f"node{i}")) for i, node in enumerate(nodes)]
         self.inputs = [
             self.references(node.get("inputs", []), f"node '{name}'")
             for node, name in zip(nodes, self.names, strict=True)
         ]
+        for i, node in enumerate(nodes):
+            if str(node.get("op")) in _NORMS and len(self.inputs[i]) == 3:
+                self.add_statistics(i)
+
+    def add_statistics(self, i: int) -> None:
+        """Let a normalization have its mean and variance, which MXNet before 0.9 left out."""
+        for which in ("moving_mean", "moving_var"):
+            self.inputs[i].append((len(self.nodes), 0))
+            self.nodes.append({"op": "null"})
+            self.names.append(f"{self.names[i]}_{which}")
+            self.inputs.append([])
 
     def references(self, given: Any, whose: str) -> list[tuple[int, int]]:
         """Pairs of a node's number and an output's."""
@@ -119,9 +131,13 @@ class _Symbol:
         return found
 
     def attributes(self, i: int) -> dict[str, str]:
-        """Those of a node; older files name them otherwise."""
+        """Those of a node; older files name them otherwise.
+
+        Beside `param`, `attr` is what users noted of training and devices.
+        """
         found: dict[str, str] = {}
-        for key in ("attr", "param", "attrs"):
+        is_operator = self.nodes[i].get("op") != "null"
+        for key in ("param",) if "param" in self.nodes[i] and is_operator else ("attr", "attrs"):
             given = self.nodes[i].get(key) or {}
             if not isinstance(given, dict):
                 raise self.source.error(f"node '{self.names[i]}' has damaged attributes")
@@ -139,8 +155,12 @@ class _Symbol:
         name = str(self.nodes[i].get("op", "null"))
         if _OLD_SCALAR.fullmatch(name):  # _RMinusScalar for _rminus_scalar
             name = _CAPITAL.sub("_", name).lower()
-        dense = name.removeprefix("_sparse_")  # zeros that are left out are zeros
-        return dense if rows.find(name) is None and rows.find(dense) else name
+        others = (
+            name.removeprefix("_sparse_"),  # zeros that are left out are zeros
+            f"_contrib_{name}",  # before 0.9, when they had to be built in
+        )
+        known = [one for one in (name, *others) if rows.find(one) is not None]
+        return known[0] if known else name
 
 
 def _graph(source: Source, arrays: Mapping[str, np.ndarray]) -> Graph:

@@ -31,6 +31,13 @@ IGNORED = IgnoredFields(
     Ignored("5 6", "not asked for, but with constants", "Padding"),
     Ignored("6", "corners of linear resampling", "Interp"),
     Ignored("7", "without ratios", "PriorBox"),
+    # Converters write all parameters, also those that others make meaningless.
+    Ignored("1 2 3 5 6 8 11 12 13 14 15 18", "not asked for, of the whole image", "Pooling"),
+    Ignored("2", "an operand takes its place", "BinaryOp"),
+    Ignored("0 1 2 11", "the list of axes takes their place", "ExpandDims Squeeze"),
+    Ignored("0 1 2 3 4 5 6 7 8 13 14 15", "lists of bounds take their place", "Crop"),
+    Ignored("0", "the operand has it", "Cast"),
+    Ignored("1", "f32, as all values", "Cast", (1,)),
     Ignored("7", "one group; more of them are ConvolutionDepthWise", "Convolution", (1,)),
     Ignored("1", "axes count as they do today", "Softmax Reduction", (1,)),
 )

@@ -17,7 +17,6 @@ IGNORED = IgnoredFields(
     Ignored("block_size", "a scale stands for no block", "DequantizeLinear QuantizeLinear"),
     Ignored("storage_order", "of indices, which are not asked for", "MaxPool"),
     Ignored("saturate", "of floats of 8 bits and less", "Cast CastLike QuantizeLinear"),
-    Ignored("precision", "the division is in f32 in any case", "QuantizeLinear", (1,)),
     Ignored("pads", "auto_pad tells them", "Conv *Pool ConvInteger QLinearConv"),
     Ignored("then_branch else_branch", "a condition that is known chose the other one", "If"),
     Ignored("dtype", "what is put into a sequence tells it", "SequenceEmpty"),
@@ -39,4 +38,21 @@ IGNORED = IgnoredFields(
     Ignored("past_present_share_buffer", "a past length tells it", "*.DecoderMasked*", (1,)),
     Ignored("reset_on_eos", "there is no end of a sequence", "*.NGramHashMapping", (0,)),
     Ignored("top_k", "only scores are asked for", "*.MoEGroupRouter"),
+    Ignored(
+        "accuracy_level", "products are of f32, more than any level asks", "*.MatMulNBits *.QMoE"
+    ),
+    Ignored("chunk_size", "results do not depend on it", "*LinearAttention *.GatedDeltaNet"),
+    Ignored("activation_beta swiglu_limit*", "of SwiGLU alone", "*.MoE *.QMoE", (0,)),
+    # What writers of graphs tell although it is the default.
+    Ignored("is_packed_batching", "not asked for", "*RotaryEmbedding", (0,)),
+    Ignored(
+        "qk_output kv_cache_bit_width sliding_window_cache k_quant_type v_quant_type",
+        "not asked for",
+        "*.GroupQueryAttention",
+        (0, "NONE"),
+    ),
+    Ignored("causal", "it is", "*.GroupQueryAttention", (1,)),
+    Ignored("training_mode", "not asked for", "*.MatMulBnb4", (0,)),
+    Ignored("beta_activation gate_activation", "not asked for", "*.GatedDeltaNet", ("none",)),
+    Ignored("delta_offset", "not asked for", "*.VarlenCausalConvWithState", (0,)),
 )

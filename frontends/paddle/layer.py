@@ -22,6 +22,27 @@ from .operators import of_operands
 from .params import TYPES
 
 IGNORED = IgnoredFields(
+    # What PaddlePaddle before 2.3 writes of each operator, and its quantizers.
+    Ignored("is_test", "of training"),
+    Ignored("exhaustive_search use_addto use_quantizer workspace_size_MB", "how Paddle does it"),
+    Ignored("Scale_in* Scale_out Scale_weights Scale_x Scale_y", "of oneDNN's integers"),
+    Ignored("scale_x scale_y scale_out", "of oneDNN's integers", "mul"),
+    Ignored("force_fp32_output fuse_relu* fuse_brelu", "not asked for", values=(False,)),
+    Ignored("fuse_residual_connection", "not asked for", values=(False,)),
+    Ignored("fuse_activation x_data_format y_data_format", "not asked for", values=("",)),
+    Ignored("fuse_alpha fuse_beta fuse_brelu_threshold", "of a function that is not asked for"),
+    Ignored("fused_reshape_* fused_transpose_*", "not asked for", values=([],)),
+    Ignored("head_number", "not asked for", "matmul", (1,)),
+    Ignored("threshold", "as the name tells", "relu6", (6.0,)),
+    Ignored("beta", "not asked for", "swish", (1.0,)),
+    Ignored("data_format", "any", values=("AnyLayout",)),
+    Ignored(
+        "entry entry_config epmap grad_inplace height_sections is_distributed table_names "
+        "table_class trainer_id slot",
+        "of training on several machines",
+        "*embedding *lookup_table*",
+    ),
+    Ignored("out_threshold skip_quant quantization_type bit_length", "notes of quantizers"),
     Ignored("bias_after_scale", "not asked for, without a bias", "scale scale_"),
     Ignored("dtype", "floats, as the row gives", "one_hot", (5,)),
     Ignored("dtype shape", "as the tensors tell", "set_value set_value_"),

@@ -239,6 +239,7 @@ def test_group_query_attention(rotary, window, steps):
         kv_num_heads=2,
         do_rotary=rotary,
         local_window_size=window,
+        **({"qk_output": 0, "k_quant_type": "NONE"} if rotary else {}),
     )
 
 

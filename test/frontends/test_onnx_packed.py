@@ -91,7 +91,7 @@ def test_products(bits, given):
 @pytest.mark.parametrize("width", [K, "unknown"])
 @pytest.mark.parametrize("zeros", ["", "packed"])
 def test_as_onnxruntime(zeros, width):
-    made, _ = model(3, width=width, bits=4, block_size=32, zeros=zeros)
+    made, _ = model(3, width=width, bits=4, block_size=32, zeros=zeros, accuracy_level=1)
     x = RANDOM.standard_normal((2, 3, K)).astype(np.float32)
     (wanted,) = onnxruntime.InferenceSession(made.SerializeToString()).run(None, {"x": x})
     np.testing.assert_allclose(compile_model(made)(x), wanted, rtol=0, atol=1e-4)
@@ -107,6 +107,27 @@ def test_weights_stay_packed(bits):
     assert [t.num_bytes for t in constants if t.rank == 4] == [words]
     # The scales, and the zero behind the last row.
     assert sum(t.num_bytes for t in constants) == words + columns * rows // 16 * 4 + 4
+
+
+@pytest.mark.parametrize(
+    ("opset", "told", "wanted"),
+    [
+        (21, {}, [-57, 8]),  # what the division is in is left open
+        (23, {}, [-58, 8]),
+        (23, {"precision": TensorProto.FLOAT}, [-57, 8]),
+    ],
+)
+def test_halves_are_divided_in_what_the_opset_tells(opset, told, wanted):
+    """3.574 / 0.06216 is 57.496, and 57.5 as a half."""
+    scale = numpy_helper.from_array(np.float16(0.06216), "scale")
+    node = helper.make_node("QuantizeLinear", ["x", "scale"], ["y"],
+                            output_dtype=TensorProto.INT8, **told)  # fmt: skip
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT16, [2])
+    y = helper.make_tensor_value_info("y", TensorProto.INT8, [2])
+    opsets = [helper.make_opsetid("", opset)]
+    graph = helper.make_graph([node], "g", [x], [y], [scale])
+    made = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    assert compile_model(made)(np.array([-3.574, 0.5], np.float16)).tolist() == wanted
 
 
 # -- DequantizeLinear in blocks --------------------------------------------------------------------

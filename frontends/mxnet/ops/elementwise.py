@@ -69,6 +69,8 @@ _ALIASES = {
     "MAERegressionOutput": "identity",
     "SVMOutput": "identity",
     "_copy": "identity",
+    "_CrossDeviceCopy": "identity",
+    "IdentityAttachKLSparseReg": "identity",
     "_np_copy": "identity",
     "_contrib_gradientmultiplier": "identity",
 }

@@ -200,7 +200,7 @@ def adaptive_average_pooling(n: MxnetLayer, x: Value) -> Value:
 
 
 @rows(
-    "BatchNorm", "BatchNorm_v1", "_npx_batch_norm", "_contrib_SyncBatchNorm",
+    "BatchNorm", "BatchNorm_v1", "CuDNNBatchNorm", "_npx_batch_norm", "_contrib_SyncBatchNorm",
     "_contrib_BatchNormWithReLU",
 )  # fmt: skip
 def batch_norm_(

@@ -17,10 +17,17 @@ Factors = list[Extent]
 @rows("Reshape", "reshape")
 def reshape_by_codes(n: MxnetLayer, x: Value) -> Value:
     """0 keeps a dimension, -1 takes what is left, -2 keeps all others, -3 joins, -4 splits two."""
-    codes = list(n.ints("shape")) or list(n.ints("target_shape"))
+    codes = list(n.ints("shape")) or _target(n)
     if n.flag("reverse"):
         return _reversed(n, x, codes, _legacy_factors)
     return _in_shape(n, x, _legacy_factors(n, x, codes, range(x.type.rank)))
+
+
+def _target(n: MxnetLayer) -> list[int]:
+    """The codes for what the first versions had in place of `shape`: 0 takes what is left."""
+    keeps = n.flag("keep_highest")
+    given = n.ints("target_shape")
+    return [0 if keeps and i == 0 else e or -1 for i, e in enumerate(given)]
 
 
 @rows("_npx_reshape")

@@ -87,9 +87,14 @@ def quantize(n: Node, x: Value, scale: Value, zero: Value | None = None) -> Valu
     # A zero point of 8 bits is zero by ONNX's rules.
     stays = isinstance(out, FloatType) and out.width == 8
     middle = None if zero is None or stays else _along_axis(n, x, zero)
+    steps = Term(n, x).cast(f32) / Term(n, size).cast(f32)
+    told = n.int("precision")
+    divided = element_type(told) if told else scale.type.element_type
+    if n.opset >= 23 and divided in (f16, bf16):  # before, no text said what the division is in
+        steps = steps.cast(divided).cast(f32)
     if isinstance(out, FloatType):
-        return _as_small_float(n, n(nn.Div(n.cast(x, f32), n.cast(size, f32))), middle, out)
-    return quantized(n, x, size, middle, out)
+        return _as_small_float(n, steps.value, middle, out)
+    return saturated(n, steps.value, middle, out)
 
 
 def _as_small_float(n: Node, steps: Value, zero: Value | None, out: FloatType) -> Value:

@@ -258,7 +258,7 @@ def test_items(tmp_path):
            layer { name: "b" type: "BatchReindex" bottom: "x" bottom: "order" top: "items" }
            layer { name: "f" type: "Filter" bottom: "x" bottom: "order" top: "some" }
            layer { name: "g" type: "Pooling" bottom: "x" top: "mean"
-             pooling_param { pool: AVE global_pooling: true } }
+             pooling_param { pool: AVE global_pooling: true stride: 1 pad: 0 } }
            layer { name: "s" type: "Axpy" bottom: "mean" bottom: "x" bottom: "x" top: "y" }""",
     )
     order = (IMAGE.sum((1, 2, 3)) > 0).astype(int)

@@ -109,6 +109,20 @@ def test_text(tmp_path):
 
 
 X, Y = drawn(2, 4, 6, 6), drawn(4)
+ROWS = X.reshape(2, 4, 36)
+MEAN, DEVIATION = ROWS.mean(2), np.sqrt(ROWS.var(2) + 1e-3)
+
+
+def corners(x: np.ndarray, extents: tuple[int, int]) -> np.ndarray:
+    """Images [N, C, H, W] of these extents, lines between elements, corners on corners."""
+    for axis, extent in zip((2, 3), extents, strict=True):
+        at = np.linspace(0, x.shape[axis] - 1, extent)
+        low = np.minimum(at.astype(int), x.shape[axis] - 2)
+        part = (at - low).reshape(-1, *(1,) * (3 - axis))
+        x = x.take(low, axis) * (1 - part) + x.take(low + 1, axis) * part
+    return x
+
+
 ONE = [
     (operator("AveragePool", "data", "y", kernel=3, stride=3), X.reshape(2, 4, 2, 3, 2, 3).mean((3, 5))),
     (operator("AveragePool", "data", "y", global_pooling=1), X.mean((2, 3), keepdims=True)),
@@ -135,6 +149,32 @@ ONE = [
     (operator("Dropout", "data", "y", is_test=1, ratio=0.5), X),
     (operator("Flatten", "data", "y", axis=0), X.reshape(1, -1)),
     (operator("Add", "data k", "y", broadcast=1, axis=1), X + Y[:, None, None]),
+    (operator("AffineChannel", "data k k", "y"), (X + 1) * Y[:, None, None]),
+    (operator("UpsampleNearest", "data", "y", scale=3), X.repeat(3, 2).repeat(3, 3)),
+    (operator("UpsampleBilinear", "data", "y", height_scale=2.0, width_scale=1.5),
+     corners(X, (12, 9))),
+    (operator("LayerNorm", "data", "y mean std", axis=2, epsilon=1e-3),
+     ((ROWS - MEAN[..., None]) / DEVIATION[..., None]).reshape(X.shape)),
+    (operator("LayerNorm", "data", "n y std", axis=2, epsilon=1e-3), MEAN[..., None]),
+    (operator("LayerNorm", "data", "n mean y", axis=2, epsilon=1e-3), DEVIATION[..., None]),
+    (operator("GroupNorm", "data k k", "y", group=4, epsilon=1e-3),
+     (((ROWS - MEAN[..., None]) / DEVIATION[..., None] + 1) * Y[:, None]).reshape(X.shape)),
+    (operator("Normalize", "data", "y", axis=1), X / np.sqrt((X**2).sum(1, keepdims=True))),
+    (operator("NormalizeL1", "data", "y"), X / np.abs(X).sum(3, keepdims=True)),
+    (operator("Shape", "data", "y", axes=[1, 3]), np.array([4, 6])),
+    (operator("Tile", "data", "y", tiles=2, axis=1), np.concatenate([X, X], 1)),
+    (operator("TopK", "data", "y i", k=2), -np.sort(-X, 3)[..., :2]),
+    (operator("ArgMin", "data", "y", axis=1, keepdims=0), X.argmin(1)),
+    (operator("NCHW2NHWC", "data", "y"), X.transpose(0, 2, 3, 1)),
+    (operator("NHWC2NCHW", "data", "y"), X.transpose(0, 3, 1, 2)),
+    (operator("ReduceFrontMean", "data", "y", num_reduce_dim=2), X.mean((0, 1))),
+    (operator("ReduceBackMax", "data", "y"), X.max(3)),
+    (operator("Mean", "data data", "y"), X),
+    (operator("Scale", "data", "y", scale=0.3), X * np.float32(0.3)),
+    (operator("HardSigmoid", "data", "y"), (X * 0.2 + 0.5).clip(0, 1)),
+    (operator("Selu", "data", "y", alpha=2.0, scale=3.0), np.where(X > 0, 3 * X, 6 * np.expm1(X))),
+    (operator("Logit", "data", "y", eps=0.1),
+     np.log(X.clip(0.1, 0.9) / (1 - X.clip(0.1, 0.9)))),
 ]  # fmt: skip
 
 
@@ -183,6 +223,29 @@ def test_slices_of_an_open_extent(tmp_path, bounds, wanted):
     for rows in (3, 6):
         x = drawn(rows, 5)
         agree(model.run({"data": x})["y"], x[wanted])
+
+
+def test_regions_as_the_mean_of_four_samples(tmp_path):
+    folder = save(tmp_path, [operator("RoIAlign", "data k", "y", pooled_h=1, pooled_w=1,
+                                      sampling_ratio=2)], {"k": np.array([[1, 1, 2, 3, 4]], "f4")})  # fmt: skip
+    middle = corners(X[1:, :, 2:5, 1:4], (5, 5))[..., 1::2, 1::2]  # each half an element on
+    agree(nnc.compile(folder, shapes={"data": X.shape}).run({"data": X})["y"],
+          middle.mean((2, 3), keepdims=True))  # fmt: skip
+
+
+def test_numbers_that_the_net_itself_makes(tmp_path):
+    ops = [
+        operator("GivenTensorInt64Fill", "", "shape", shape=[2], values=[-1, 6]),
+        operator("ConstantFill", "", "two", shape=[1], value=2.0),
+        operator("Reshape", "data shape", "r old"),
+        operator("Relu", "r", "positive"),
+        operator("NE", "r positive", "negative"),
+        operator("Mul", "r two", "twice", broadcast=1),
+        operator("Where", "negative r twice", "y"),
+    ]
+    folder = save(tmp_path, ops, {})
+    wanted = np.where(X < 0, X, 2 * X).reshape(-1, 6)
+    agree(nnc.compile(folder, shapes={"data": X.shape}).run({"data": X})["y"], wanted)
 
 
 def test_split(tmp_path):

@@ -123,6 +123,51 @@ def test_older_symbols(tmp_path):
     np.testing.assert_allclose(y, X @ W.T, rtol=1e-5)
 
 
+def old(*ops, **weights):
+    """The symbol of a chain of (operator, parameters, names of weights), as MXNet 0.8 wrote it."""
+    names = ["data", *weights]
+    nodes = [{"op": "null", "param": {}, "name": n, "inputs": [], "backward_source_id": -1}
+             for n in names]  # fmt: skip
+    last = 0
+    for kind, parameters, needed in ops:
+        inputs = [[last, 0], *([names.index(n), 0] for n in needed.split())]
+        last = len(nodes)
+        nodes.append({"op": kind, "param": parameters, "name": f"n{len(names)}", "inputs": inputs,
+                      "backward_source_id": -1, "attr": {"ctx_group": "dev1"}})  # fmt: skip
+        names.append(f"n{len(names)}")
+    return {"nodes": nodes, "arg_nodes": list(range(1 + len(weights))), "heads": [[last, 0]]}
+
+
+def test_old_normalizations_have_statistics_that_no_node_names(tmp_path):
+    weights = {"g": W[:, 0], "b": W[:, 1]}
+    statistics = {"aux:n3_moving_mean": W[:, 2], "aux:n3_moving_var": np.abs(W[:, 0]) + 1}
+    told = {"eps": "0.1", "fix_gamma": "False", "momentum": "0.9", "use_global_stats": "False"}
+    given = old(("BatchNorm", told, "g b"), **weights)
+    saved = params({f"arg:{n}": a for n, a in weights.items()} | statistics)
+    x = np.arange(2 * len(W), dtype=np.float32).reshape(2, len(W))
+    (y,) = run(write(tmp_path, given, saved), x, shapes={"data": x.shape})
+    wanted = (x - W[:, 2]) / np.sqrt(np.abs(W[:, 0]) + 1.1) * W[:, 0] + W[:, 1]
+    np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_old_symbols_tell_all_parameters(tmp_path):
+    ends = {"grad_scale": "1", "ignore_label": "-1", "multi_output": "True", "use_ignore": "False",
+            "normalization": "null", "out_grad": "False", "preserve_shape": "False"}  # fmt: skip
+    leaky = {"act_type": "elu", "lower_bound": "0.125", "slope": "0.25", "upper_bound": "0.334"}
+    given = old(
+        ("LeakyReLU", leaky, ""),
+        ("Reshape", {"keep_highest": "False", "reverse": "False", "shape": "(0,3,2)",
+                     "target_shape": "(0,0)"}, ""),
+        ("SoftmaxOutput", ends, ""),
+        ("Reshape", {"target_shape": "(0, 2)", "keep_highest": "False"}, ""),
+    )  # fmt: skip
+    x = np.linspace(-1, 1, 12, dtype=np.float32).reshape(2, 6)
+    (y,) = run(write(tmp_path, given), x, shapes={"data": x.shape})
+    powers = np.exp(np.where(x > 0, x, 0.25 * np.expm1(x)).reshape(2, 3, 2))
+    wanted = (powers / powers.sum(1, keepdims=True)).reshape(6, 2)
+    np.testing.assert_allclose(y, wanted, rtol=1e-5)
+
+
 def test_labels_are_no_inputs(tmp_path):
     given = symbol(heads=[[4, 0, 0]])
     given["nodes"] += [

@@ -54,3 +54,21 @@ def test_convolution_of_one_group(tmp_path):
     x = np.arange(8, dtype=np.float32).reshape(2, 2, 2)
     (found,) = nnc.compile(net, shapes={"in0": (2, 2, 2)}).run({"in0": x}).values()
     np.testing.assert_allclose(found, 2 * x[:1] + 3 * x[1:], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("layer", "wanted"),
+    [
+        ("Pooling l 1 1 in0 out0 0=1 1=0 2=1 3=0 4=1", lambda x: x.mean((1, 2))),
+        ("Pooling l 1 1 in0 out0 0=0 1=0 2=1 3=0 5=0 7=1 8=2 18=1", lambda x: x.max(1)[:, None]),
+        ("ExpandDims l 1 1 in0 out0 0=0 1=0 2=0 -23303=1,0", lambda x: x[None]),
+        ("Crop l 1 1 in0 out0 0=0 1=0 2=0 3=0 4=0 5=0 -23309=1,1 -23310=1,2 -23311=1,0",
+         lambda x: x[1:]),
+    ],
+)  # fmt: skip
+def test_parameters_that_others_make_meaningless(tmp_path, layer, wanted):
+    """Converters write them too: SqueezeNet's last pooling tells a window of 0."""
+    x = np.arange(12, dtype=np.float32).reshape(2, 3, 2)
+    net = written(tmp_path, layer)
+    (found,) = nnc.compile(net, shapes={"in0": (2, 3, 2)}).run({"in0": x}).values()
+    np.testing.assert_allclose(found, wanted(x), rtol=1e-6)

@@ -12,6 +12,9 @@ ONES = np.ones((1, 1, 1, 3), np.float32)
 SAME = {"padding_algorithm": "SAME", "paddings": [0, 0], "data_format": "NCHW", "groups": 1}
 MEANS = {"pooling_type": "avg", "exclusive": False, "data_format": "NCHW", "kernel_size": [1, 3]}
 LINES = np.float32([10, 11, 13, 17, 25, 41])
+OLD = {"is_test": True, "workspace_size_MB": 512, "fuse_relu": False, "Scale_in": 1.0,
+       "fuse_activation": "", "fuse_alpha": 0.0, "exhaustive_search": False}  # fmt: skip
+"""What PaddlePaddle before 2.3 writes of each convolution."""
 TO_ONE = {"align_corners": False, "align_mode": 0, "data_format": "NCHW"}
 
 
@@ -20,7 +23,7 @@ TO_ONE = {"align_corners": False, "align_mode": 0, "data_format": "NCHW"}
     [
         # SAME has no dilations, whatever the attribute is.
         ("conv2d", (ROW, ONES), {"strides": [1, 1], "dilations": [2, 2], **SAME}, [3, 6, 9, 12, 9]),
-        ("depthwise_conv2d", (ROW, ONES), {"strides": [1, 2], "dilations": [1, 1], **SAME},
+        ("depthwise_conv2d", (ROW, ONES), {"strides": [1, 2], "dilations": [1, 1], **SAME, **OLD},
          [3, 9, 9]),
         # Of 1 1 3 2 5 3 3, an element at each end is the padding of a convolution's input.
         ("conv2d_transpose", (ROW[..., :3], ONES), {"strides": [2, 2], "dilations": [1, 1], **SAME},
