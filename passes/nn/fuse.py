@@ -152,21 +152,10 @@ class Grouping:
         if anchor.has_whole_tiles:
             return self._is_on_tiles(anchor)
         shape, elementwise = _shape(anchor.results[0]), self._is_epilogue(anchor)
-
-        def joins(op: nn.NnOp) -> bool:
-            if not op.places_rows or self.is_padded_by_reader(op):
-                return elementwise(op)
-            return _shape(op.operands[0]) == shape
-
-        return joins
-
-    def is_padded_by_reader(self, op: nn.NnOp) -> bool:
-        """Whether the only reader of a padded tensor makes its border, on a machine that can."""
-        if op.fusion is not Fusion.PADDING or not self.work.machine.makes_borders:
-            return False
-        readers = {*op.results[0].users}
-        return len(readers) == 1 and all(
-            isinstance(reader, nn.NnOp) and op.fusion in reader.prologue for reader in readers
+        elsewhere = self.work.is_padded_by_reader
+        return lambda op: (
+            elementwise(op)
+            or (op.places_rows and _shape(op.operands[0]) == shape and not elsewhere(op))
         )
 
     def _is_on_tiles(self, anchor: nn.NnOp) -> Joins:
