@@ -73,6 +73,10 @@ class GroupMachine(Machine):
         return max(self.subgroup, self.in_step)
 
     @property
+    def makes_borders(self) -> bool:
+        return self.together > 1
+
+    @property
     def least_cores(self) -> int:
         return self.cores
 

@@ -88,6 +88,13 @@ class Machine(ABC):
         """What lies between that and main memory."""
 
     @property
+    def makes_borders(self) -> bool:
+        """Whether kernels make the borders of padded images as they read them, into memory that is
+        near: nobody has to write these images.
+        """
+        return False
+
+    @property
     def least_cores(self) -> int:
         """Cores that work on a kernel, however few threads the caller has."""
         return 1

@@ -145,7 +145,9 @@ class GroupEstimate:
         near, staged, missed = self._near(share, resident)
         from_memory, rows = self._from_memory(whole, sizes, groups, resident)
         chunks = self._chunks(tiles.stagings)
-        steps = self._steps(sizes) / self.costs.ahead if tiles.stagings is None else chunks
+        steps = self._steps(sizes) / self.costs.ahead
+        if tiles.stagings is not None:
+            steps = np.maximum(chunks, steps) if self._reads_besides(tiles.stagings) else chunks
         times = {
             "arithmetic": turns * self._points(share) * self.weight / self._rate(share, resident),
             "l2": turns * (self._moved(whole) + missed) / machine.l2_bandwidth,
@@ -464,6 +466,11 @@ class GroupEstimate:
 
     def _chunks(self, staging: Stagings | None) -> Numbers:
         return 1 if staging is None else parts_of(self.extents[staging.dim], staging.steps)
+
+    def _reads_besides(self, staging: Stagings) -> bool:
+        """Whether threads read operands for each step of a sum that groups do not copy."""
+        others = [o for o in self.inputs if o.access.number not in staging.numbers]
+        return any(o.strides[d] for o in others for d in self.reductions)
 
     def _waited(self, share: _Share, staging: Stagings, chunks: Numbers, turns: Numbers) -> Numbers:
         """Cycles in which threads of a group wait for each other, or for what all of them need."""

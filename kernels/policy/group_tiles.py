@@ -69,19 +69,11 @@ class GroupTiles(GroupEstimate):
         Where it is `staged`, groups keep operands in their own memory if they can.
         """
         stagings = self.stagings() if staged else [None]
-        found = [(*one.least, one.estimates) for one in self._looked_at(lanes, stagings[:1])]
+        found = [(*one.least, one.estimates) for one in self._looked_at(lanes, stagings)]
         cycles, _, number, estimates = min(found, default=(np.inf, 0, 0, None), key=lambda r: r[:2])
         if estimates is None or not isfinite(cycles):
             return self.estimated(None, {}, 1)
-        chosen = estimates.tile(number)
-        if chosen.staging is not None and len(stagings) > 1:
-            row = [chosen.threads, *chosen.sizes.values()]
-            batch = TileBatch.of(chosen.lane_dim, list(chosen.sizes), [row], stagings[1:])
-            others = self.estimates(batch)
-            number = int(np.argmin(others.cycles))
-            if others.cycles[number] < chosen.cycles:
-                return others.tile(number)
-        return chosen
+        return estimates.tile(number)
 
     def _looked_at(
         self, lanes: Sequence[int] | None, stagings: Sequence[Staging | None]
@@ -184,9 +176,12 @@ class GroupTiles(GroupEstimate):
         least = max(self.width, *(line // stride if stride else 1 for stride in strides))
         whole = self.extents[dim] // self.width * self.width
         least = min(least, whole or self.extents[dim])
+        able = set(self._powers(least, max(least, most)))
+        if self.known[dim] and self.extents[dim] <= most:
+            able.add(self.extents[dim])
         return [
             Staging(dim, steps, buffers, numbers)
-            for steps in self._powers(least, max(least, most))
+            for steps in sorted(able)
             for buffers in range(1, self.costs.buffers + 1)
         ]
 

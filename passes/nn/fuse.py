@@ -147,12 +147,16 @@ class Grouping:
 
     def _is_product_epilogue(self, anchor: nn.NnOp) -> Joins:
         """Elementwise, and what writes results elsewhere as they are: a transpose that keeps
-        rows, or the middle of a padded tensor.
+        rows, or the middle of a padded tensor that its reader does not pad itself.
         """
         if anchor.has_whole_tiles:
             return self._is_on_tiles(anchor)
         shape, elementwise = _shape(anchor.results[0]), self._is_epilogue(anchor)
-        return lambda op: elementwise(op) or (op.places_rows and _shape(op.operands[0]) == shape)
+        elsewhere = self.work.is_padded_by_reader
+        return lambda op: (
+            elementwise(op)
+            or (op.places_rows and _shape(op.operands[0]) == shape and not elsewhere(op))
+        )
 
     def _is_on_tiles(self, anchor: nn.NnOp) -> Joins:
         """Slices of the tiles, and elementwise on them or on the part that is wanted of them."""

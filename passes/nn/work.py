@@ -10,6 +10,7 @@ from ...dialects.marks import INPUT_DIMS
 from ...dialects.nn.blocked import BlockedConvOp
 from ...dialects.nn.dimension_names import names_of
 from ...dialects.nn.symbolic_shapes import SymbolicShapes
+from ...dialects.nn.traits import Fusion
 from ...dialects.nn.winograd import points_of
 from ...ir.core import Block, Operation, Value
 from ...ir.decisions import Terms
@@ -113,6 +114,16 @@ class Work(ConvCosts):
         """Elements of tiles at all points, [points, blocks, N, S, T, block], as expected."""
         points, blocks, *extents, block = self.shapes.of(value)
         return math.prod((points, blocks, *self.expected(*extents), block))  # type: ignore[arg-type]
+
+    def is_padded_by_reader(self, op: nn.NnOp) -> bool:
+        """Whether the only reader of a padded tensor makes its border, on a machine that can."""
+        readers = {*op.results[0].users}
+        return (
+            op.fusion is Fusion.PADDING
+            and self.machine.makes_borders
+            and len(readers) == 1
+            and all(isinstance(r, nn.NnOp) and op.fusion in r.prologue for r in readers)
+        )
 
     def expected_extents(self, block: Block) -> dict[Size, int]:
         """The unknown extents of images in a block's convolutions, with what they may be."""

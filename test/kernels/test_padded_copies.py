@@ -7,6 +7,7 @@ import pytest
 from nnc.dialects import gpu, vector
 from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext
+from nnc.ir.rewriting import constant_int
 from nnc.ir.syntax.parser import parse_module
 from nnc.kernels.proof.prove_kernels import ProveKernels
 
@@ -26,6 +27,20 @@ from .test_cached import CONVOLUTION
 pytest.importorskip("islpy")
 
 PADDED = CONVOLUTION.replace("schedule.cache 0", "schedule.cache padded 0")
+PARTS = """%wo, %wi = schedule.split %w by 3
+  schedule.reorder %oo, %ho, %wo, %io, %ii, %a, %b, %hi, %oi, %wi
+  schedule.unroll %hi
+  schedule.unroll %oi
+  schedule.vectorize %wi
+  schedule.accumulate %io
+  schedule.bind %oo to groups<z>
+  schedule.bind %ho to groups<y>
+  schedule.bind %wo to groups<x>
+  schedule.fuse %fill at %wo
+  schedule.cache padded 0 of %conv in workgroup at %io buffers {0}
+  schedule.cache 1 of %conv order [1, 2, 3, 0] in workgroup at %io buffers {0}
+"""
+"""Parts of three columns, of which the first and the last have a border."""
 EVERY = (1, 2, 1, 1)
 """Rows above and below, columns before and behind."""
 
@@ -76,6 +91,7 @@ def inputs_of(places, inputs, outputs, stride, dilation, pads, number=0.0):
 
 
 @pytest.mark.sampled(3)
+@pytest.mark.parametrize("schedule", [PADDED, PARTS], ids=["rows", "parts"])
 @pytest.mark.parametrize("buffers", [1, 2])
 @pytest.mark.parametrize("number", ["0.0", "-2.5"])
 @pytest.mark.parametrize(
@@ -89,10 +105,10 @@ def inputs_of(places, inputs, outputs, stride, dilation, pads, number=0.0):
     ],
     ids=str,
 )
-def test_convolutions(places, inputs, outputs, stride, dilation, pads, number, buffers):
+def test_convolutions(places, inputs, outputs, stride, dilation, pads, number, buffers, schedule):
     sizes = places, inputs, outputs, stride, dilation, pads
     given, expected = inputs_of(*sizes, float(number))
-    check(padded(*sizes, PADDED.format(buffers), number), given, expected, threads=4)
+    check(padded(*sizes, schedule.format(buffers), number), given, expected, threads=4)
 
 
 def test_nothing_else_makes_the_border():
@@ -104,10 +120,26 @@ def test_nothing_else_makes_the_border():
     assert sorted(shapes) == [(4, 5, 6), (8, 4, 3, 3), (8, 6, 6)]
 
 
+def test_whole_rows_are_copied_from_their_first_element():
+    """The border beside them is written once, before the loop that copies."""
+    module = at_level(padded(6, 4, 8, 1, 1, EVERY, PADDED.format(2)), LAUNCHES)
+    (kernel,) = [op for op in module.walk() if isinstance(op, gpu.GPUFuncOp)]
+    image = next(a for a in kernel.args if a.type.shape == (4, 5, 6))
+    reads = [user for user, _ in image.uses]
+    assert reads and all(constant_int(read.indices[2]) == 0 for read in reads)
+    assert {read.vector_type.shape[2] for read in reads} == {6}
+    begins = [
+        constant_int(op.indices[-1])
+        for op in kernel.body.blocks[0]
+        if isinstance(op, vector.TransferWrite) and op.vector_type.shape[-1] == 1
+    ]
+    assert sorted(begins) == [0, 7]
+
+
 @pytest.mark.parametrize("fault", ["rows before", "columns before", "all behind"])
 def test_without_a_bound_it_is_outside(fault):
     """What lies before and behind the image is left out by masks that the proof needs."""
-    text = padded(6, 4, 8, 1, 1, (1, 1, 1, 1), PADDED.format(1))
+    text = padded(6, 4, 8, 1, 1, (1, 1, 1, 1), PARTS.format(1))
     module = at_level(text, SHARES, 4)
     given, _ = inputs_of(6, 4, 8, 1, 1, (1, 1, 1, 1))
     reads = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import gcd, inf
 
-from ....dialects import arith, scf, vector
+from ....dialects import arith, gpu, scf, vector
 from ....ir.affine import AffineDim
 from ....ir.core import Value
 from ....ir.rewriting import constant_int
@@ -47,13 +47,16 @@ def aligned_width(op: Transfer, width: int, lane: int) -> int:
     """How many elements along dimension `lane`, up to `width`, can be accessed at once.
 
     The address of each row has to be a multiple of them; where nothing is known of it, it is one
-    element. So it is where elements are strided, or are the same along the dimension.
+    element. So it is where elements are strided, or are the same along the dimension. How long rows
+    of a group's memory are is not known yet: there it depends on where in a row the first one is.
     """
     type = op.base.type
     assert isinstance(type, MemRefType)
     along = op.map.results[lane]
     if not isinstance(along, AffineDim):
         return width
+    if gpu.is_workgroup(type):
+        return gcd(width, divisor(op.indices[along.position]))
     strides, known = _strides(op), type.strides_and_offset()
     offset = known[1] if known is not None else None
     if offset is None or strides[along.position] != 1:

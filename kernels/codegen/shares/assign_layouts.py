@@ -213,7 +213,7 @@ class _Kernel:
             return width
         if lane is None or lies_apart(op, lane):
             return 1
-        return width if gpu.is_workgroup(op.base.type) else aligned_width(op, width, lane)
+        return aligned_width(op, width, lane)
 
     def _shared_width(self, product: vector.Contract) -> int:
         """How many elements of a product's rows a thread accesses at once."""

@@ -27,10 +27,13 @@ from .places import Position
 
 @dataclass(frozen=True)
 class _Part:
-    """The part of an operand that an iteration needs: sizes, how much the operand has."""
+    """The part of an operand that an iteration needs: sizes, how much the operand has, and where
+    in the copy it begins.
+    """
 
     sizes: tuple[int, ...]
     active: tuple[Number | None, ...]
+    begin: tuple[int, ...]
 
 
 @dataclass
@@ -93,6 +96,7 @@ class Caches:
             around = [loop for loop in order[: order.index(cached.at) + 1] if loop.at_once]
             if access not in self._rooms and loops & set(around if are_groups else around[-1:]):
                 self._rooms[access] = self._make_room(access, cached)
+                self._frame(access, cached)
                 made.append(access)
         return made
 
@@ -117,6 +121,47 @@ class Caches:
                 assert isinstance(first.extent, int)
                 size += factor * (first.extent - 1)
         return size
+
+    def _frame(self, access: Access, cached: Cached) -> None:
+        """Write the border along dimensions of which each copy has all, which no copy overwrites.
+
+        What is copied begins with the operand's rows then, and is in the lines that these fill.
+        """
+        code, room = self.code, self._rooms[access]
+        if cached.border is None:
+            return
+        shape: list[int] = list(room.type.shape)  # type: ignore[attr-defined]
+        lead = len(shape) - len(cached.order)
+        for d, (first, size) in self._whole(access, cached).items():
+            at = lead + cached.order.index(d)
+            for begin, end in ((0, first), (first + size, shape[at])):
+                if begin < end:
+                    sizes = (*shape[:at], end - begin, *shape[at + 1 :])
+                    type = VectorType(sizes, access.element_type)
+                    filled = code.value(vector.Broadcast(cached.border.number, vector=type))
+                    indices = [code.index(begin if e == at else 0) for e in range(len(shape))]
+                    code.put(vector.TransferWrite.of(filled, room, indices))
+        self.memory.forget([room])
+
+    def _whole(self, access: Access, cached: Cached) -> dict[int, tuple[int, int]]:
+        """The dimensions of which each copy has the operand's elements all, and more of its border:
+        where in the copy these begin, and how many they are.
+        """
+        found = dict[int, tuple[int, int]]()
+        if cached.border is None:
+            return found
+        for d, (linear, size) in enumerate(zip(_linear(access), cached.border.sizes, strict=True)):
+            extents = access.stage.extents
+            loops = {
+                dim: first_inside(self.plan, access.stage, dim, cached.at)
+                for dim, _ in linear.terms
+                if extents[dim] != 1
+            }
+            inside = all(one and one.extent == extents[dim] for dim, one in loops.items())
+            first, whole = -linear.constant, self._size(access, linear, cached.at)
+            if inside and first >= 0 and first + size <= whole and size < whole:
+                found[d] = first, size
+        return found
 
     # -- one iteration -------------------------------------------------------------------------
 
@@ -245,8 +290,12 @@ class Caches:
             firsts.append(first)
             sizes.append(size)
             active.append(count)
+        cached, begin = self.plan.cached[access], [0] * len(firsts)
+        for d, (before, size) in self._whole(access, cached).items():
+            if firsts[d] == -before and active[d] is None:
+                firsts[d], sizes[d], begin[d] = 0, size, before
         indices = [code.as_value(first) for first in firsts]
-        border = self.plan.cached[access].border
+        border = cached.border
         element = access.element_type
         if border is None:
             known = any(count is not None for count in active)
@@ -264,7 +313,7 @@ class Caches:
             inside,
             mask,
         )
-        return code.value(op), _Part(tuple(sizes), tuple(active))
+        return code.value(op), _Part(tuple(sizes), tuple(active), tuple(begin))
 
     def _within(
         self,
@@ -272,21 +321,26 @@ class Caches:
         firsts: Sequence[Number],
         sizes: Sequence[int],
         active: Sequence[Number | None],
-    ) -> Value:
-        """The mask of a part that begins at these subscripts without what of it is border."""
+    ) -> Value | None:
+        """The mask of a part that begins at these subscripts without what of it is border; None
+        where nothing is.
+        """
         code, rank = self.code, len(sizes)
         ends, before = list(active), dict[int, Number]()
         for d, (first, size, whole) in enumerate(zip(firsts, sizes, border.sizes, strict=True)):
             if not border.begin[d] and not border.end[d]:
                 continue
             if isinstance(first, int):
-                ends[d] = max(0, min(size, whole - first))
+                if first + size > whole:
+                    ends[d] = max(0, whole - first)
                 if first < 0:
                     before[d] = min(size, -first)
             else:
                 ends[d] = code.binary(arith.SubI, code.index(whole), first)
                 if border.begin[d]:
                     before[d] = code.binary(arith.SubI, code.index(0), first)
+        if not before and all(end is None for end in ends):
+            return None
         mask = self.memory.mask(sizes, ends)
         every = code.splat_number(1, mask.type)  # type: ignore[arg-type]
         for d, count in before.items():
@@ -332,7 +386,7 @@ class Caches:
         op = vector.TransferWrite.of(
             value,
             room,
-            [*lead, *[code.index(0)] * rank],
+            [*lead, *(code.index(part.begin[d]) for d in cached.order)],
             AffineMap(len(lead) + rank, 0, along),
             [count is None for count in part.active],
             mask,
