@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ...dialects import linalg, memref, nn, scf
+from ...dialects.nn.known_values import is_short
 from ...ir.affine import AffineMap
 from ...ir.attributes import DenseElements, DenseResource
 from ...ir.builder import Builder
@@ -44,7 +45,7 @@ class Emitter(ExtentBuilder):
         self.owned: list[Value] = []
         """Buffers on the heap that this function must free."""
         self.contents: dict[Value, Sequence[Size]] = {}
-        """Buffers of small integers that follow from extents: these, in row-major order."""
+        """Buffers of small integers that are constant or follow from extents: these, in order."""
         self._globals: dict[str, Value] = {}
 
     # -- tensors and buffers -------------------------------------------------------------
@@ -65,6 +66,8 @@ class Emitter(ExtentBuilder):
         constant = tensor.defined_by(nn.Constant)
         if found is None and constant is not None:
             found = self.buffers[tensor] = self.global_(constant.value)
+            if is_short(tensor.type) and isinstance(constant.value, DenseElements):
+                self.contents[found] = [int(n) for n in constant.value.values()]
         if found is None:
             definer = tensor.defining_op
             name = definer.name if definer is not None else "a block argument"
@@ -190,7 +193,7 @@ class Emitter(ExtentBuilder):
         return self.extent(value, least)
 
     def _content(self, buffer: Value, at: Sequence[Size]) -> Size | None:
-        """The integer at a place of a buffer, if it follows from extents."""
+        """The integer at a place of a buffer, if it is constant or follows from extents."""
         sizes = self.contents.get(buffer)
         if sizes is None or not all(isinstance(i, int) for i in at):
             return None

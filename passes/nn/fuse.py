@@ -51,8 +51,8 @@ class Fuse(
     """Group ops into kernels: products with their epilogues, row-wise ops, elementwise chains.
 
     Constants, views (reshape, and slices and concatenations that need no copy) and whatever is
-    in a kernel already stay as they are. Small integers that follow from the extents of the
-    function's arguments are computed in each kernel that reads them, from these arguments.
+    in a kernel already stay as they are. Small integers that follow from extents are computed in
+    each kernel that reads them, from tensors that have these extents.
     """
 
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
@@ -76,7 +76,7 @@ class Fuse(
                 told = told_otherwise(found, context)
                 if told.alone or told.chains:
                     found = Grouping(block, self.limit, views, work, told)
-            maker = KernelMaker(shapes, shapes.sources(block.args), expected)
+            maker = KernelMaker(block, shapes, expected)
             for group in found.groups:
                 maker.make(group)
                 context.statistic("kernels")

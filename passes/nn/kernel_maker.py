@@ -12,27 +12,20 @@ from ...dialects.nn.known_values import is_short
 from ...dialects.nn.symbolic_shapes import SymbolicShapes
 from ...ir.attributes import ArrayAttr, DenseElements, I64Array
 from ...ir.builder import Builder
-from ...ir.core import Block, BlockArgument, IRMapping, Operation, Region, Value
+from ...ir.core import Block, IRMapping, Operation, Region, Value
 from ...ir.location import fuse_locations
-from ...ir.polynomial import Size
+from ...ir.polynomial import Poly, Size
 from ...ir.types import TensorType, i64
 from .extent_arithmetic import ExtentArithmetic
 
 
 class KernelMaker:
-    """Makes kernels of the ops of one block.
+    """Makes kernels of the ops of one block, in order; `expected` says how large extents may be."""
 
-    `sources` are the extents of the block's arguments; `expected` says how large extents may be.
-    """
-
-    def __init__(
-        self,
-        shapes: SymbolicShapes,
-        sources: Mapping[Any, tuple[BlockArgument, int]],
-        expected: Mapping[Size, int],
-    ) -> None:
-        self.shapes, self.sources, self.expected = shapes, sources, expected
-        self.arithmetic = ExtentArithmetic(sources)
+    def __init__(self, block: Block, shapes: SymbolicShapes, expected: Mapping[Size, int]) -> None:
+        self.shapes, self.expected = shapes, expected
+        self.sources: dict[Any, tuple[Value, int]] = {**shapes.sources(block.args)}
+        """For each symbol a tensor before the next kernel that has it as an extent, and where."""
         self.read_before: list[Operation] = []
         """What made integers that kernels compute by themselves now."""
 
@@ -94,6 +87,7 @@ class KernelMaker:
             new.name_hint = old.name_hint
             self.shapes.remember(new, self.shapes.of(old), self.shapes.elements(old))
             old.replace_uses_if(new, lambda user: user.parent is not body)
+            self.find_sources(new)
         body.append(nn.Yield(outs))
         for definer in copied.values():
             if not definer.results[0].has_uses:
@@ -114,9 +108,17 @@ class KernelMaker:
         if value.defining_op is None or not is_short(value.type):
             return None
         found = self.shapes.elements(value)
-        if not found or not all(map(self.arithmetic.is_computable, found)):
+        symbols = [s for size in found or () for s in _in(size)]
+        if not found or None in found or not self.sources.keys() >= set(symbols):
             return None
-        return found if any(map(_in, found)) else None  # type: ignore[return-value, arg-type]
+        return found if symbols else None  # type: ignore[return-value]
+
+    def find_sources(self, value: Value) -> None:
+        """Note which extents a tensor has that none before it has."""
+        if isinstance(value.type, TensorType):
+            for axis, size in enumerate(self.shapes.of(value)):
+                if isinstance(size, Poly) and (symbol := size.single) is not None:
+                    self.sources.setdefault(symbol, (value, axis))
 
     def erase_unread(self) -> None:
         """Erase what only computed integers that kernels compute by themselves."""
@@ -148,8 +150,8 @@ def is_scalar(op: Operation) -> bool:
     return isinstance(value, DenseElements) and value.strings is None and value.is_splat
 
 
-def _in(size: Size) -> tuple[Any, ...]:
-    return () if isinstance(size, int) else size.symbols
+def _in(size: Size | None) -> tuple[Any, ...]:
+    return size.symbols if isinstance(size, Poly) else ()
 
 
 def _made(b: Builder, arithmetic: ExtentArithmetic, sizes: list[Size], type: Any) -> Value:
