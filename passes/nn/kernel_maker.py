@@ -53,6 +53,7 @@ class KernelMaker:
                 computed[value] = sizes
             else:
                 inputs[value] = None
+                self.find_sources(value)
         used = dict.fromkeys(s for sizes in computed.values() for size in sizes for s in _in(size))
         inputs.update(dict.fromkeys(self.sources[symbol][0] for symbol in used))
         body = Block([v.type for v in inputs])
