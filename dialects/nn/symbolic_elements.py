@@ -29,6 +29,10 @@ class SymbolicElements:
                 self._found[value] = self._computed(value)
         return self._found[value]
 
+    def remember(self, value: Value, elements: Sequence[Size | None]) -> None:
+        """Note the elements of a value."""
+        self._found[value] = _objects(elements, value.type.shape)  # type: ignore[attr-defined]
+
     def _computed(self, value: OpResult) -> np.ndarray | None:
         op, shape = value.owner, value.type.shape  # type: ignore[attr-defined]
         numbers = self.known.array(value)
@@ -39,7 +43,16 @@ class SymbolicElements:
                 return _objects(self._shapes.of(op.x), shape)
             case nn.Cast():
                 return self.array(op.x)
-            case nn.Add() | nn.Sub() | nn.Mul() | nn.Div() | nn.Min() | nn.Equal() | nn.Where():
+            case (
+                nn.Add()
+                | nn.Sub()
+                | nn.Mul()
+                | nn.Div()
+                | nn.Min()
+                | nn.Max()
+                | nn.Equal()
+                | nn.Where()
+            ):
                 operands = [self.array(v) for v in op.operands]
                 if any(array is None for array in operands):
                     return None
@@ -116,6 +129,10 @@ def _element(op: Operation, *operands: Any) -> Size | None:
             return quotient(a, b)
         case nn.Equal():
             return int(a == b) if a == b or not is_natural(a) or not is_natural(b) else None
-        case nn.Min() if a == b:
+        case nn.Min() | nn.Max() if a == b:
             return a
+        case nn.Min() if is_natural(a - b) or is_natural(b - a):
+            return b if is_natural(a - b) else a
+        case nn.Max() if is_natural(a - b) or is_natural(b - a):
+            return a if is_natural(a - b) else b
     return None

@@ -212,6 +212,14 @@ def _gather_elements(shapes: SymbolicShapes, op: nn.GatherElements) -> Part:
     return shapes.of(op.indices)
 
 
+@_of(nn.TopK)
+def _top_k(shapes: SymbolicShapes, op: nn.TopK) -> Part:
+    """As many as are asked for, along the axis."""
+    shape, k = shapes.of(op.x), shapes.elements(op.k)
+    count = None if k is None or k[0] is None or not is_natural(k[0]) else k[0]
+    return tuple(count if axis == op.axis else size for axis, size in enumerate(shape))
+
+
 @_of(nn.Pad)
 def _pad(shapes: SymbolicShapes, op: nn.Pad) -> Part:
     rank = op.x.type.rank

@@ -108,9 +108,13 @@ class SymbolicShapes:
             )
         return found
 
-    def remember(self, value: Value, shape: Shape) -> None:
-        """Note the extents of a value that was made for them."""
+    def remember(
+        self, value: Value, shape: Shape, elements: Sequence[Size | None] | None = None
+    ) -> None:
+        """Note the extents of a value that was made for them, and the elements of a small one."""
         self._shapes[value] = shape
+        if elements is not None:
+            self._elements.remember(value, elements)
 
     def elements(self, value: ValueLike) -> list[Size | None] | None:
         """The elements of a small tensor of integers; None for one of which nothing is known."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ...dialects import linalg, memref, nn, scf
+from ...dialects.nn.known_values import is_short
 from ...ir.affine import AffineMap
 from ...ir.attributes import DenseElements, DenseResource
 from ...ir.builder import Builder
@@ -43,6 +44,8 @@ class Emitter(ExtentBuilder):
         """The views in `_storage` of tensors that are parts of others."""
         self.owned: list[Value] = []
         """Buffers on the heap that this function must free."""
+        self.contents: dict[Value, Sequence[Size]] = {}
+        """Buffers of small integers that are constant or follow from extents: these, in order."""
         self._globals: dict[str, Value] = {}
 
     # -- tensors and buffers -------------------------------------------------------------
@@ -53,7 +56,9 @@ class Emitter(ExtentBuilder):
         held = constant.value if constant is not None else None
         if isinstance(held, DenseElements) and held.is_splat and held.strings is None:
             return self.element(held.values()[0], held.type.element_type)
-        return self.buffer(tensor)
+        buffer = self.buffer(tensor)
+        contents = self.contents.get(buffer, ())
+        return self.load(buffer, [0] * buffer.type.rank) if len(contents) == 1 else buffer  # type: ignore[attr-defined]
 
     def buffer(self, tensor: Value) -> Value:
         """The memref that holds a tensor. Raises PassError if there is none."""
@@ -61,6 +66,8 @@ class Emitter(ExtentBuilder):
         constant = tensor.defined_by(nn.Constant)
         if found is None and constant is not None:
             found = self.buffers[tensor] = self.global_(constant.value)
+            if is_short(tensor.type) and isinstance(constant.value, DenseElements):
+                self.contents[found] = [int(n) for n in constant.value.values()]
         if found is None:
             definer = tensor.defining_op
             name = definer.name if definer is not None else "a block argument"
@@ -164,6 +171,11 @@ class Emitter(ExtentBuilder):
     # -- elements ------------------------------------------------------------------------
 
     def load(self, buffer: Value, at: Sequence[Size] = ()) -> Value:
+        size = self._content(buffer, at)
+        if size is not None:
+            element = buffer.type.element_type  # type: ignore[attr-defined]
+            is_number = isinstance(size, int)
+            return self.constant(size, element) if is_number else self.from_index(size, element)
         return self.insert(memref.Load(buffer, [self.value(i) for i in at])).result
 
     def store(self, value: Value, buffer: Value, at: Sequence[Size] = ()) -> None:
@@ -174,8 +186,18 @@ class Emitter(ExtentBuilder):
 
         It is checked that it is at least `least`, and that an index of the target can hold it.
         """
+        size = self._content(buffer, at)
+        if size is not None and self._is_in_range(size):
+            return self.value(size)
         value = self.load(buffer, at)
         return self.extent(value, least)
+
+    def _content(self, buffer: Value, at: Sequence[Size]) -> Size | None:
+        """The integer at a place of a buffer, if it is constant or follows from extents."""
+        sizes = self.contents.get(buffer)
+        if sizes is None or not all(isinstance(i, int) for i in at):
+            return None
+        return sizes[at[0] if at else 0]  # type: ignore[index]
 
     def load_index(self, buffer: Value, at: Sequence[Size] = ()) -> Value:
         """An element of a buffer of integers, as an index."""

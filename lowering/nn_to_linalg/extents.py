@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from ...dialects import arith, cf, memref
 from ...dialects.folding import number_attribute
@@ -12,6 +13,7 @@ from ...ir.conversions import is_small_float
 from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import PassError
 from ...ir.location import Location
+from ...ir.polynomial import Poly
 from ...ir.types import FloatType, IndexType, IntegerType, MemRefType, Type, index
 from .globals import Globals
 from .storage import storage_type
@@ -178,6 +180,15 @@ class ExtentBuilder(Builder):
         total: Size = 1
         for size in sizes:
             total = self.mul(total, size)
+        return total
+
+    def evaluated(self, size: int | Poly, extents: Mapping[Any, Size]) -> Size:
+        """A polynomial of extents, given the extent that each symbol is."""
+        if isinstance(size, int):
+            return size
+        total: Size = 0
+        for product, factor in size.terms.items():
+            total = self.add(total, self.product([*map(extents.__getitem__, product), factor]))
         return total
 
     def strides(self, sizes: Sequence[Size]) -> list[Size]:

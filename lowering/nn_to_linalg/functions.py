@@ -21,11 +21,11 @@ from ...dialects.nn.host_types import is_host_type
 from ...ir.attributes import ArrayAttr, DictAttr
 from ...ir.core import Block, IRMapping, Operation, Value
 from ...ir.diagnostics import NncError, PassError
-from ...ir.polynomial import Poly
 from ...ir.types import FunctionType, MemRefType, TensorType, UnrankedTensorType, size_fault
 from ...passes.nn.parts import parts_of
 from . import comprehensions, control
 from .emitter import Emitter, buffer_type
+from .extent_integers import ExtentIntegers
 from .extents import Size
 from .globals import Globals
 from .reading import is_read_through
@@ -127,7 +127,12 @@ class _Body:
                 self.e.buffers[before] = after
             else:
                 self.mapping[before] = after
-        self._name_extents(names_of(function.attributes.get(INPUT_DIMS)))
+        names = names_of(function.attributes.get(INPUT_DIMS))
+        self._name_extents(names)
+        self.integers: ExtentIntegers | None = None
+        """In a kernel, what follows from the extents of its operands."""
+        if KERNEL in function.attributes and any(isinstance(op, nn.ShapeOf) for op in old):
+            self.integers = ExtentIntegers(self.e, old, new, names)
 
     def _name_extents(self, names: Sequence[Sequence[str]]) -> None:
         """Assume that extents of one name are equal; an entry checks that they are."""
@@ -163,6 +168,8 @@ class _Body:
                 self.convert_op(op)
         self.e.loc = last.loc
         returned = self._return(last, outs)
+        if self.integers is not None:
+            self.integers.erase_unread()
         # Schedules move a kernel's stages, so nothing but stages may stand between them.
         at_end = KERNEL in self.function.attributes
         free_buffers(self.new, self.e.owned, returned, at_end)
@@ -247,6 +254,8 @@ class _Body:
                 return  # made where it is used
             case _ if is_read_through(op):
                 return  # its users read its operand instead
+            case NnOp() if self.integers is not None and self.integers.computes(op):
+                return
             case nn.Slice() | nn.Concat() if op in self.e.parts.ops:
                 self.e.buffers[op.out] = self.e.part(op.out)
             case nn.Kernel():
@@ -330,16 +339,7 @@ class _Body:
         """The extents that a call's result will have."""
         e = self.e
         symbols = {s: e.size(args[arg], axis) for s, (arg, axis) in extents.sources.items()}
-
-        def evaluated(size: int | Poly) -> Size:
-            if isinstance(size, int):
-                return size
-            total: Size = 0
-            for product, factor in size.terms.items():
-                total = e.add(total, e.product([*(symbols[symbol] for symbol in product), factor]))
-            return total
-
-        return [evaluated(size) for size in extents.shape]
+        return [e.evaluated(size, symbols) for size in extents.shape]
 
 
 # -- the life of buffers --------------------------------------------------------------------------

@@ -16,25 +16,24 @@ stood: its operands are defined before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeGuard
 
 from ...dialects import nn
-from ...dialects.marks import EXPECTED_EXTENTS, INPUT_DIMS, KERNEL
-from ...dialects.nn.dimension_names import named, names_of
+from ...dialects.marks import INPUT_DIMS, KERNEL
+from ...dialects.nn.dimension_names import names_of
 from ...dialects.nn.symbolic_shapes import SymbolicShapes
 from ...dialects.nn.traits import Fusion
-from ...ir.attributes import ArrayAttr, DenseElements, I64Array, UnitAttr
-from ...ir.core import Block, IRMapping, Operation, Region, Value
-from ...ir.location import fuse_locations
+from ...ir.attributes import UnitAttr
+from ...ir.core import Block, Operation, Value
 from ...ir.passes import Pass, PassContext, option
-from ...ir.polynomial import Size
 from ...ir.traits import ConstantLike
 from ...ir.types import Dim, TensorType
 from ...targets.attribute import target_of
 from .fusion_costs import Told, told_otherwise
+from .kernel_maker import KernelMaker, escapes, is_scalar
 from .parts import prepare
 from .work import Work
 
@@ -52,7 +51,8 @@ class Fuse(
     """Group ops into kernels: products with their epilogues, row-wise ops, elementwise chains.
 
     Constants, views (reshape, and slices and concatenations that need no copy) and whatever is
-    in a kernel already stay as they are.
+    in a kernel already stay as they are. Small integers that follow from extents are computed in
+    each kernel that reads them, from tensors that have these extents.
     """
 
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
@@ -76,10 +76,12 @@ class Fuse(
                 told = told_otherwise(found, context)
                 if told.alone or told.chains:
                     found = Grouping(block, self.limit, views, work, told)
+            maker = KernelMaker(block, shapes, expected)
             for group in found.groups:
-                make_kernel(group, shapes, expected)
+                maker.make(group)
                 context.statistic("kernels")
                 context.statistic("ops-fused", len(group) - 1)
+            maker.erase_unread()
 
 
 Joins = Callable[[nn.NnOp], bool]
@@ -266,7 +268,7 @@ class Grouping:
             step = value.defined_by(cls)
             if step is None or step in self.taken or step not in self.order:
                 return None
-            if _escapes(value, {last}):
+            if escapes(value, {last}):
                 return None
             steps.add(step)
             between += self.work.elements_of_tiles(value)
@@ -322,7 +324,7 @@ class Grouping:
             trial.add(first)
             if not self.fits(trial):
                 break
-            if sum(_escapes(result, trial) for op in trial for result in op.results) == 1:
+            if sum(escapes(result, trial) for op in trial for result in op.results) == 1:
                 group |= trial
                 self.taken |= trial
 
@@ -331,7 +333,7 @@ class Grouping:
         if not self.most_buffers:
             return True
         read = {v for op in group for v in op.operands if v.defining_op not in group}
-        buffers = [v for v in read if v.defining_op is None or not _is_scalar(v.defining_op)]
+        buffers = [v for v in read if v.defining_op is None or not is_scalar(v.defining_op)]
         return len(buffers) < self.most_buffers
 
     def until_narrowest(self, members: list[nn.NnOp]) -> list[nn.NnOp]:
@@ -390,7 +392,7 @@ class Grouping:
                     continue
                 if not _is_fusable(op) or not joins(op) or len(op.results) != 1:
                     continue
-                if _escapes(operand, group) or len(group) >= self.limit:
+                if escapes(operand, group) or len(group) >= self.limit:
                     continue
                 if not self.fits({*group, op}):
                     continue
@@ -422,79 +424,3 @@ def _width(op: nn.NnOp) -> int:
     """Units: bytes of an element of the result."""
     type = op.results[0].type
     return type.element_type.byte_width if isinstance(type, TensorType) else 0
-
-
-def _escapes(value: Value, group: set[Operation]) -> bool:
-    return any(user not in group for user in value.users)
-
-
-# -- building --------------------------------------------------------------------------------
-
-
-def make_kernel(
-    ops: Sequence[Operation], shapes: SymbolicShapes, expected: Mapping[Size, int]
-) -> nn.Kernel:
-    """Move ops, given in order, into a kernel where the last one stands.
-
-    Constants of one repeated element are copied inside, so that they become immediate values.
-    The kernel says which unknown extents of its operands are equal, and what is expected of them.
-    """
-    members = set(ops)
-    outs = [r for op in ops for r in op.results if _escapes(r, members)]
-    if not outs:
-        outs = list(ops[-1].results)
-    copied: dict[Value, Operation] = {}
-    inputs: dict[Value, None] = {}
-    for op in ops:
-        for value in op.operands:
-            definer = value.defining_op
-            if definer in members:
-                continue
-            if definer is not None and _is_scalar(definer):
-                copied[value] = definer
-            else:
-                inputs[value] = None
-    body = Block([v.type for v in inputs])
-    mapping = IRMapping()
-    for value, arg in zip(inputs, body.args, strict=True):
-        mapping[value] = arg
-        arg.name_hint = value.name_hint
-    for definer in copied.values():
-        body.append(definer.clone(mapping))
-    kernel = nn.Kernel(
-        list(inputs),
-        body=Region([body]),
-        outs=[v.type for v in outs],
-        loc=fuse_locations([op.loc for op in ops]),
-    )
-    if (dims := named([shapes.of(value) for value in inputs])) is not None:
-        kernel.attributes[INPUT_DIMS] = dims
-    hints = [[expected.get(size, 0) for size in shapes.of(value)] for value in (*inputs, *outs)]
-    if any(map(any, hints)):
-        kernel.attributes[EXPECTED_EXTENTS] = ArrayAttr(tuple(map(I64Array, hints)))
-    block = ops[-1].parent
-    assert block is not None
-    block.insert_before(kernel, ops[-1])
-    for op in ops:
-        op.detach()
-        body.append(op)
-        for i, value in enumerate(op.operands):
-            if value in mapping.values:
-                op.set_operand(i, mapping[value])
-    for old, new in zip(outs, kernel.results, strict=True):
-        new.name_hint = old.name_hint
-        shapes.remember(new, shapes.of(old))
-        old.replace_uses_if(new, lambda user: user.parent is not body)
-    body.append(nn.Yield(outs))
-    for definer in copied.values():
-        if not definer.results[0].has_uses:
-            definer.erase()
-    return kernel
-
-
-def _is_scalar(op: Operation) -> bool:
-    """Whether a constant holds one number, maybe repeated."""
-    if not isinstance(op, nn.Constant):
-        return False
-    value = op.value
-    return isinstance(value, DenseElements) and value.strings is None and value.is_splat

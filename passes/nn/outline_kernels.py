@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from ...dialects import nn
 from ...dialects.builtin import ModuleOp
 from ...dialects.func import Call, FuncOp, Return
 from ...dialects.marks import EXPECTED_EXTENTS, KERNEL
+from ...dialects.nn.known_values import is_short
 from ...dialects.nn.traits import Fusion
 from ...ir.attributes import UnitAttr
 from ...ir.core import Operation, Region, Value
@@ -86,12 +87,12 @@ class OutlineKernels(
         return function
 
     def summary_of(self, kernel: nn.Kernel) -> list[str]:
-        """The names of the kernel's first ops, without constants and mere movements."""
-        ops = [
-            op
-            for op in kernel.body.ops
-            if not op.has_trait(ConstantLike) and not isinstance(op, nn.Yield)
-        ]
+        """The names of the kernel's first ops, without constants, mere movements, and what is
+        computed of extents.
+        """
+        made = [op for op in kernel.body.ops if not _is_unnamed(op)]
+        sizes = _from_extents(made)
+        ops = [op for op in made if op not in sizes] or made
         moving = (Fusion.MOVEMENT, Fusion.VIEW)
         working = [op for op in ops if nn.fusion_of(op) not in moving] or ops
         words = [op.name.partition(".")[2] for op in working]
@@ -110,6 +111,23 @@ class OutlineKernels(
             for op in block:
                 op.drop_all_references()
         kernel.erase()
+
+
+def _is_unnamed(op: Operation) -> bool:
+    return op.has_trait(ConstantLike) or isinstance(op, nn.Yield)
+
+
+def _from_extents(ops: Sequence[Operation]) -> set[Operation]:
+    """The ops that compute with nothing but extents of operands, and constants."""
+    found: set[Operation] = set()
+    for op in ops:
+        before = [made for v in op.operands if (made := v.defining_op) is not None]
+        computed = [made for made in before if not made.has_trait(ConstantLike)]
+        is_inside = len(before) == len(op.operands) and bool(computed)
+        follows = isinstance(op, nn.ShapeOf) or (is_inside and found.issuperset(computed))
+        if follows and is_short(op.results[0].type):
+            found.add(op)
+    return found
 
 
 def structure(kernel: nn.Kernel) -> Hashable:

@@ -19,9 +19,10 @@ from ...dialects.nn.views import is_reshape
 from ...ir.builder import Builder
 from ...ir.core import Block, BlockArgument, Operation, Value
 from ...ir.passes import Pass, PassContext
-from ...ir.polynomial import Poly, Size
+from ...ir.polynomial import Size
 from ...ir.types import TensorType, i64
-from .building import element_of, integers, shape_of
+from .building import element_of, shape_of
+from .extent_arithmetic import ExtentArithmetic
 from .infer_shapes import update_signature
 
 
@@ -62,7 +63,7 @@ class _Simplifier:
 
     def __init__(self, block: Block, shapes: SymbolicShapes) -> None:
         self.shapes = shapes
-        self.sources = shapes.sources(block.args)
+        self.arithmetic = ExtentArithmetic(shapes.sources(block.args))
 
     def simplify(self, op: Operation) -> int:
         """Whether the op went, or reads less; 1 if so."""
@@ -211,37 +212,9 @@ class _Simplifier:
         sizes, op = self.shapes.elements(value), value.defining_op
         if not sizes or op is None or element_of(value) is not i64 or len(shape_of(value)) != 1:
             return 0
-        if not all(self.is_computable(size) for size in sizes):
+        if not all(map(self.arithmetic.is_computable, sizes)):
             return 0
-        b = Builder.before_op(op)
-        parts = [self.computed(b, size) for size in sizes]  # type: ignore[arg-type]
-        vector = parts[0] if len(parts) == 1 else b.insert(nn.Concat(parts, axis=0)).result
-        return self.replace(op, vector)
-
-    def is_computable(self, size: Size | None) -> bool:
-        if not isinstance(size, Poly):
-            return size is not None
-        return all(symbol in self.sources for product in size.terms for symbol in product)
-
-    def computed(self, b: Builder, size: Size) -> Value:
-        """A size as a tensor of one i64."""
-        if isinstance(size, int):
-            return integers(b, [size])
-        total: Value | None = None
-        for product, factor in size.terms.items():
-            term = None if factor != 1 or not product else self.extent(b, product[0])
-            rest = product if term is None else product[1:]
-            term = integers(b, [factor]) if term is None else term
-            for symbol in rest:
-                term = b.insert(nn.Mul(term, self.extent(b, symbol))).result
-            total = term if total is None else b.insert(nn.Add(total, term)).result
-        assert total is not None
-        return total
-
-    def extent(self, b: Builder, symbol: Any) -> Value:
-        source, axis = self.sources[symbol]
-        shape = b.insert(nn.ShapeOf(source))
-        return b.insert(nn.Slice(shape, (axis,), out=TensorType((1,), i64))).result
+        return self.replace(op, self.arithmetic.vector(Builder.before_op(op), sizes))  # type: ignore[arg-type]
 
 
 def _dims(shape: Shape) -> tuple[int | None, ...]:

@@ -121,9 +121,9 @@ def products_are_negated(patch: pytest.MonkeyPatch) -> None:
 
 
 def kernels_take_operands_in_reverse(patch: pytest.MonkeyPatch) -> None:
-    from nnc.passes.nn import fuse
+    from nnc.passes.nn.kernel_maker import KernelMaker
 
-    real = fuse.make_kernel
+    real = KernelMaker.make
 
     def wrong(*given):
         kernel = real(*given)
@@ -132,7 +132,7 @@ def kernels_take_operands_in_reverse(patch: pytest.MonkeyPatch) -> None:
             kernel.operands = list(reversed(kernel.operands))
         return kernel
 
-    patch.setattr(fuse, "make_kernel", wrong)
+    patch.setattr(KernelMaker, "make", wrong)
 
 
 def kernels_with_equal_names_are_equal(patch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,75 @@
+"""Small tensors of integers that follow from extents, as index arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...dialects import memref
+from ...dialects.nn.known_values import is_short
+from ...dialects.nn.symbolic_shapes import SymbolicShapes
+from ...ir.core import Block, Operation, Value
+from ...ir.polynomial import Poly
+from ...ir.polynomial import Size as SymbolicSize
+from ...ir.types import i1
+from .emitter import Emitter
+
+
+class ExtentIntegers:
+    """The integers of one kernel that follow from the extents of its operands.
+
+    An element that an op reads at a known place is arithmetic on `memref.dim`, so that whoever runs
+    the kernel knows it without looking into memory. They are stored too, where an op reads a whole
+    tensor of them.
+    """
+
+    def __init__(self, e: Emitter, old: Block, new: Block, names: Sequence[Sequence[str]]) -> None:
+        self.e = e
+        self.shapes = SymbolicShapes(old, names)
+        self.extents = {
+            symbol: (new.args[arg.index], axis)
+            for symbol, (arg, axis) in self.shapes.sources(old.args).items()
+        }
+        self.stored: list[Value] = []
+
+    def computes(self, op: Operation) -> bool:
+        """Whether an op was taken care of: its result's elements follow from extents."""
+        if len(op.results) != 1:
+            return False
+        (tensor,), e = op.results, self.e
+        if not is_short(tensor.type) or tensor in e.placed:
+            return False
+        sizes = self.shapes.elements(tensor)
+        if not sizes or tensor.type.element_type is i1:  # type: ignore[attr-defined]
+            return False
+        if not all(map(self._is_computable, sizes)):
+            return False
+        known = [s for size in sizes if isinstance(size, Poly) for s in size.symbols]
+        extents = {s: e.size(*self.extents[s]) for s in known}
+        buffer = e.alloc(tensor.type.shape, tensor.type.element_type)  # type: ignore[attr-defined]
+        contents = [e.evaluated(size, extents) for size in sizes]  # type: ignore[arg-type]
+        element = buffer.type.element_type  # type: ignore[attr-defined]
+        for i, size in enumerate(contents):
+            value = (
+                e.constant(size, element) if isinstance(size, int) else e.from_index(size, element)
+            )
+            e.store(value, buffer, [i] if buffer.type.rank else [])  # type: ignore[attr-defined]
+        e.buffers[tensor], e.contents[buffer] = buffer, contents
+        self.stored.append(buffer)
+        return True
+
+    def _is_computable(self, size: SymbolicSize | None) -> bool:
+        if not isinstance(size, Poly):
+            return size is not None
+        return all(symbol in self.extents for symbol in size.symbols)
+
+    def erase_unread(self) -> None:
+        """Erase the buffers that are only stored to."""
+        for buffer in self.stored:
+            stores = list(buffer.users)
+            if not all(isinstance(user, memref.Store) for user in stores):
+                continue
+            for store in stores:
+                store.erase()
+            self.e.owned.remove(buffer)
+            assert buffer.defining_op is not None
+            buffer.defining_op.erase()
