@@ -71,7 +71,10 @@ class ConvCosts(Roofline):
         moved = C * sizes.planes + M
         between = points * tiles * moved
         weights = points * sizes.taps * sizes.weights
-        found = self.beside_memory(self.arithmetic(tiles * weights), F32 * weights)
+        longer = 1 + self.costs.short_sums * sizes.groups / C
+        read = self.costs.few_tiles_read if tiles < self.costs.few_tiles else 1.0
+        products = self.arithmetic(longer * tiles * weights)
+        found = self.beside_memory(products, F32 * read * weights)
         transforms = self.arithmetic(tiles * moved * self._transform(tile, sizes.stride))
         is_blocked = sizes.is_plain and self.is_blocked(between, weights)
         is_cached = self.is_cached(between) or is_blocked

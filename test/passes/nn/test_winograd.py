@@ -12,7 +12,7 @@ from nnc.passes.nn.fold_constants import FoldConstants
 
 from .graphs import graph, interpret, transform
 
-CONVOLUTIONS = [nn.Conv, nn.BlockedConv, nn.BlockedGroupedConv]
+CONVOLUTIONS = [nn.BlockedConv, nn.BlockedGroupedConv, nn.BlockedNarrowConv]
 
 
 def check(rng, x_shape, w_shape, taken=True, **attributes):
