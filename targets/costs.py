@@ -267,6 +267,13 @@ class AlgorithmCosts:
     transform_2_strided: int = 60
     """The same for convolutions of stride 2."""
     transform_4_strided: int = 300
+    short_sums: float = 5.0
+    """Steps of a sum that storing its result and beginning the next one are worth, in the products
+    between transforms: those of a group of few channels have few steps."""
+    few_tiles: int = 8
+    """Tiles up to which these products wait for their weights, whatever passes beside."""
+    few_tiles_read: float = 2.0
+    """By how much longer weights from memory take them then."""
     phases: float = 0.9
     """Part of a transposed convolution's products that those of separate phases stay below."""
     separated_window: float = 2.5

@@ -20,12 +20,13 @@ from ...targets.attribute import target_of
 from ...targets.roofline import F32, Roofline
 from .building import shape_of
 from .dilations import dilations_of
+from .winograd import Convolution, directions, planar
 
 
 @dataclass(frozen=True)
 class ConvSizes:
-    """What the time of a convolution depends on: images, channels, rows and columns of results,
-    channels of results. Dilated images are taken apart.
+    """What the time of a convolution depends on: images of results, channels, rows and columns of
+    results, channels of results. Dilated images are taken apart, and planes are images.
     """
 
     images: int
@@ -36,11 +37,21 @@ class ConvSizes:
     stride: int
     products: float
     is_dilated: bool
+    groups: int = 1
+    taps: int = 1
+    """Numbers of a window in the third direction."""
+    planes: float = 1.0
+    """Images that are read for each image of results."""
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether transforms and products may share loops over tiles."""
+        return self.groups == 1 and self.planes == 1
 
-def stride_of(conv: nn.BlockedConv) -> int:
-    """The stride in both directions."""
-    return conv.strides[0] if conv.strides else 1
+    @property
+    def weights(self) -> float:
+        """Pairs of a channel and one of its results."""
+        return self.channels * self.results / self.groups
 
 
 @dataclass(frozen=True)
@@ -49,7 +60,7 @@ class ConvCosts(Roofline):
 
     def direct(self, sizes: ConvSizes) -> Terms:
         """The products; the weights come from memory, mostly beside them."""
-        weights = F32 * 9 * sizes.channels * sizes.results
+        weights = F32 * 9 * sizes.taps * sizes.weights
         read = self.costs.hidden * weights / self.machine.memory_bandwidth
         return Terms({"arithmetic": self.arithmetic(sizes.products), "memory": read})
 
@@ -58,13 +69,18 @@ class ConvCosts(Roofline):
         N, C, P, Q, M = sizes.images, sizes.channels, sizes.rows, sizes.columns, sizes.results
         machine = self.machine
         tiles, points = N * -(-P // tile) * -(-Q // tile), points_of(tile, sizes.stride) ** 2
-        between = points * tiles * (C + M)
-        weights = points * C * M
-        found = self.beside_memory(self.arithmetic(tiles * weights), F32 * weights)
-        transforms = self.arithmetic(tiles * (C + M) * self._transform(tile, sizes.stride))
-        is_cached = self.is_cached(between) or self.is_blocked(between, weights)
-        if sizes.is_dilated:
-            between += N * P * Q * (C + M)
+        moved = C * sizes.planes + M
+        between = points * tiles * moved
+        weights = points * sizes.taps * sizes.weights
+        longer = 1 + self.costs.short_sums * sizes.groups / C
+        read = self.costs.few_tiles_read if tiles < self.costs.few_tiles else 1.0
+        products = self.arithmetic(longer * tiles * weights)
+        found = self.beside_memory(products, F32 * read * weights)
+        transforms = self.arithmetic(tiles * moved * self._transform(tile, sizes.stride))
+        is_blocked = sizes.is_plain and self.is_blocked(between, weights)
+        is_cached = self.is_cached(between) or is_blocked
+        if sizes.is_dilated or sizes.planes != 1:
+            between += N * P * Q * moved
         found = found.plus("arithmetic", transforms)
         if not is_cached:
             return found.plus("memory", 2 * F32 * between / machine.memory_bandwidth)
@@ -79,11 +95,11 @@ class ConvCosts(Roofline):
             return costs.transform_2 if tile == 2 else costs.transform_4
         return costs.transform_2_strided if tile == 2 else costs.transform_4_strided
 
-    def is_cached(self, between: int) -> bool:
+    def is_cached(self, between: float) -> bool:
         """Whether so many elements between kernels stay in the second cache and the one behind."""
         return F32 * between <= self.costs.between_l2s * self.machine.private_memory.bytes
 
-    def is_blocked(self, between: int, weights: int) -> bool:
+    def is_blocked(self, between: float, weights: float) -> bool:
         """Whether transforms and products are to be done on blocks of tiles, one after the other.
 
         Then what is between them never leaves the caches, but each block reads all weights.
@@ -99,9 +115,9 @@ class Work(ConvCosts):
     smaller: int = 1
     """By what to divide the extents of open images."""
 
-    def sizes_of(self, conv: nn.BlockedConv) -> tuple[ConvSizes, ...]:
+    def sizes_of(self, conv: Convolution) -> tuple[ConvSizes, ...]:
         """The sizes that count: of open images, usual ones and small ones."""
-        if None not in shape_of(conv.out)[2:4]:
+        if None not in shape_of(conv.out)[-3:-1]:
             return (self.sizes(conv),)
         return self.sizes(conv), replace(self, smaller=self.costs.small_images).sizes(conv)
 
@@ -172,8 +188,12 @@ class Work(ConvCosts):
             return float(max(self.elements(v) for v in (op.operands[0], *op.results)))
         return float(self.elements(op.results[0]) * math.prod(sums))
 
-    def sizes(self, conv: nn.BlockedConv) -> ConvSizes:
-        """The sizes of the dense convolution."""
+    def sizes(self, conv: Convolution) -> ConvSizes:
+        """The sizes of the dense convolution over rows and columns."""
+        if isinstance(conv, nn.BlockedGroupedConv):
+            return self._sizes_of_groups(conv)
+        if directions(conv) == 3:
+            return self._sizes_of_planes(conv)
         _, Co, _, _, Ci = shape_of(conv.x)
         _, Mo, _, _, Mi = shape_of(conv.out)
         N, P, Q = self.extents(conv)
@@ -181,7 +201,22 @@ class Work(ConvCosts):
         C, M = Co * Ci, Mo * Mi  # type: ignore[operator]
         products = float(9 * C * M * N * P * Q)
         apart = (N * d * e, C, -(-P // d), -(-Q // e), M)
-        return ConvSizes(*apart, stride_of(conv), products, (d, e) != (1, 1))
+        return ConvSizes(*apart, planar(conv.strides)[0], products, (d, e) != (1, 1))
+
+    def _sizes_of_groups(self, conv: nn.BlockedGroupedConv) -> ConvSizes:
+        _, G, Co, *_, Ci = shape_of(conv.x)
+        N, _, Mo, P, Q, Mi = shape_of(conv.out)
+        C, M = G * Co * Ci, G * Mo * Mi
+        products = float(9 * C * M * N * P * Q) / G
+        return ConvSizes(N, C, P, Q, M, planar(conv.strides)[0], products, False, G)
+
+    def _sizes_of_planes(self, conv: nn.BlockedConv) -> ConvSizes:
+        _, Co, D, *_, Ci = shape_of(conv.x)
+        N, Mo, E, P, Q, Mi = shape_of(conv.out)
+        taps, C, M = shape_of(conv.weight)[2], Co * Ci, Mo * Mi
+        products = float(9 * taps * C * M * N * E * P * Q)
+        extents, stride = (N * E, C, P, Q, M), planar(conv.strides)[0]
+        return ConvSizes(*extents, stride, products, False, taps=taps, planes=D / E)
 
 
 def work_of(function: Operation, target: str = "") -> Work:

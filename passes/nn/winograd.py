@@ -1,0 +1,181 @@
+"""Convolutions by Winograd's algorithm: transforms of tiles, and products at each point between.
+
+    plain      values of all channels times weights, for each point
+    in groups  the same for each point and group
+    in depth   a convolution over the planes of images, for each point: what the window has in
+               the third direction stays a sum
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...dialects import nn
+from ...dialects.nn.winograd import points_of
+from ...ir.builder import Builder
+from ...ir.core import Value
+from ...ir.types import FloatType, TensorType
+from .building import element_of, is_arranged_constant, reshape, scalar, shape_of
+from .dilations import dilations_of, undilate
+
+Convolution = nn.BlockedConv | nn.BlockedGroupedConv
+"""The convolutions that may be computed so."""
+Multiply = Callable[[Builder, Value, Value], Value]
+"""Values and weights at all points to products at all points."""
+
+
+def is_winograd(conv: Convolution) -> bool:
+    """Whether the algorithm applies: f32 and constant weights, 3x3 of stride 1, or of stride 2
+    without dilations, over the last two directions. Of images of unknown extents two directions,
+    without groups and dilations, alone.
+    """
+    strides, dilations = planar(conv.strides), planar(conv.dilations)
+    is_open = None in shape_of(conv.x)
+    is_plain = isinstance(conv, nn.BlockedConv) and directions(conv) == 2
+    is_other = directions(conv) == (2 if isinstance(conv, nn.BlockedGroupedConv) else 3)
+    return (
+        is_arranged_constant(conv.weight)
+        and element_of(conv.x) is FloatType("f32")
+        and (is_plain or (is_other and dilations == (1, 1) and not is_open))
+        and shape_of(conv.weight)[-4:-2] == (3, 3)
+        and (strides == (1, 1) or (strides == (2, 2) and dilations == (1, 1)))
+        and (not is_open or dilations == (1, 1))
+        and 0 not in shape_of(conv.out)
+    )
+
+
+def directions(conv: Convolution) -> int:
+    """Over how many directions a convolution's window extends."""
+    return conv.x.type.rank - 3 - conv.outer_rank
+
+
+def planar(numbers: Sequence[int] | None) -> tuple[int, ...]:
+    """Strides or dilations of the last two directions; 1 where none are given."""
+    return tuple(numbers[-2:]) if numbers else (1, 1)
+
+
+def use_winograd(conv: Convolution, tile: int) -> None:
+    """Replace a convolution that `is_winograd` by transforms and products at their points."""
+    b = Builder.before_op(conv)
+    if isinstance(conv, nn.BlockedGroupedConv):
+        out = _in_groups(b, conv, tile)
+    elif directions(conv) == 3:
+        out = _in_depth(b, conv, tile)
+    else:
+        if dilations_of(conv) != (1, 1):
+            conv = undilate(conv)
+            b = Builder.before_op(conv)
+        out = _plain(b, conv, tile)
+    out.name_hint = conv.out.name_hint
+    conv.out.replace_all_uses_with(out)
+    conv.erase()
+
+
+def _plain(b: Builder, conv: nn.BlockedConv, tile: int) -> Value:
+    if None not in shape_of(conv.out)[2:4]:
+        return _by_tiles(b, conv, tile, conv.x, conv.weight, _product)
+    stride = planar(conv.strides)[0]
+    x = _with_whole_tiles(b, conv.x, shape_of(conv.out)[2:4], tile, stride)
+    values = b.insert(nn.WinogradInput(x, tile=tile, stride=stride)).result
+    weight = b.insert(nn.WinogradWeight(conv.weight, tile=tile, stride=stride)).result
+    products = _product(b, values, weight)
+    image, more = _image_of(conv)
+    return b.insert(
+        nn.WinogradOutput(products, tile=tile, stride=stride, image=image, more=more)
+    ).result
+
+
+def _product(b: Builder, values: Value, weight: Value) -> Value:
+    return b.insert(nn.BlockedMatmul(values, weight)).result
+
+
+def _in_groups(b: Builder, conv: nn.BlockedGroupedConv, tile: int) -> Value:
+    """Channels of all groups are transformed, and multiplied with those of their group."""
+    N, G, Co, H, W, B = shape_of(conv.x)
+    _, Mo, _, K, L, _, A = shape_of(conv.weight)
+
+    def multiply(b: Builder, values: Value, weight: Value) -> Value:
+        points, _, *images = shape_of(values)
+        values = reshape(b, values, (points * G, Co, *images))
+        weight = reshape(b, weight, (points * G, Mo, Co, B, A))
+        products = _product(b, values, weight)
+        return reshape(b, products, (points, G * Mo, *images[:-1], A))
+
+    x = reshape(b, conv.x, (N, G * Co, H, W, B))
+    weight = reshape(b, conv.weight, (G * Mo, Co, K, L, B, A))
+    return reshape(b, _by_tiles(b, conv, tile, x, weight, multiply), shape_of(conv.out))
+
+
+def _in_depth(b: Builder, conv: nn.BlockedConv, tile: int) -> Value:
+    """Planes are transformed as images, and convolved over the third direction at each point."""
+    N, Co, D, H, W, B = shape_of(conv.x)
+    Mo, _, J, K, L, _, A = shape_of(conv.weight)
+    E, P, Q = shape_of(conv.out)[2:5]
+    strides, dilations = conv.strides or (1,), conv.dilations or (1,)
+
+    def multiply(b: Builder, values: Value, weight: Value) -> Value:
+        points, _, _, S, T, _ = shape_of(values)
+        values = reshape(b, values, (1, points, Co, N, D, S * T, B))
+        weight = reshape(b, weight, (points, J, Mo, Co, B, A))
+        weight = b.insert(nn.Transpose(weight, (0, 2, 3, 1, 4, 5))).result
+        weight = reshape(b, weight, (points, Mo, Co, 1, J, 1, B, A))
+        along = {"strides": (1, strides[0], 1), "dilations": (1, dilations[0], 1)}
+        products = b.insert(nn.BlockedGroupedConv(values, weight, **along)).result
+        return reshape(b, products, (points, Mo, N * E, S, T, A))
+
+    x = b.insert(nn.Transpose(conv.x, (0, 2, 1, 3, 4, 5))).result
+    x = reshape(b, x, (N * D, Co, H, W, B))
+    weight = b.insert(nn.Transpose(conv.weight, (2, 0, 1, 3, 4, 5, 6))).result
+    weight = reshape(b, weight, (J * Mo, Co, K, L, B, A))
+    out = _by_tiles(b, conv, tile, x, weight, multiply)
+    out = reshape(b, out, (N, E, Mo, P, Q, A))
+    return b.insert(nn.Transpose(out, (0, 2, 1, 3, 4, 5))).result
+
+
+def _by_tiles(
+    b: Builder, conv: Convolution, tile: int, x: Value, weight: Value, multiply: Multiply
+) -> Value:
+    """Results [N, M / A, P, Q, A] of images [N, C / B, H, W, B], all of known extents."""
+    stride, extents = planar(conv.strides)[0], shape_of(conv.out)[-3:-1]
+    x = _with_whole_tiles(b, x, extents, tile, stride)
+    values = b.insert(nn.WinogradInput(x, tile=tile, stride=stride)).result
+    weight = b.insert(nn.WinogradWeight(weight, tile=tile, stride=stride)).result
+    products = multiply(b, values, weight)
+    out = b.insert(nn.WinogradOutput(products, tile=tile, stride=stride)).result
+    N, Mo, *whole, A = shape_of(out)
+    if tuple(whole) == tuple(extents):
+        return out
+    type = TensorType((N, Mo, *extents, A), element_of(out))
+    return b.insert(nn.Slice(out, (0,) * 5, out=type)).result
+
+
+def _with_whole_tiles(
+    b: Builder, x: Value, results: Sequence[int | None], tile: int, stride: int
+) -> Value:
+    """Images with zeros at their ends for tiles to cover all results.
+
+    Where the extents are unknown, for a whole tile more, less a result.
+    """
+    points, short = points_of(tile, stride), []
+    for extent, count in zip(shape_of(x)[2:4], results, strict=True):
+        if extent is None or count is None:
+            short.append(points - 3)
+        else:
+            short.append(max(0, stride * tile * (-(-count // tile) - 1) + points - extent))
+    if not any(short):
+        return x
+    pads = (0,) * 7 + (*short, 0)
+    return b.insert(nn.Pad(x, scalar(b, 0, element_of(x)), pads=pads)).result
+
+
+def _image_of(conv: nn.BlockedConv) -> tuple[Value, tuple[int, int]]:
+    """What a convolution has as operand before its padding, and how many rows and columns more
+    it would take to be the stride times those of its result, rounded down.
+    """
+    stride, pad = planar(conv.strides)[0], conv.x.defined_by(nn.Pad)
+    if pad is None:
+        return conv.x, (stride - 3, stride - 3)
+    rank = pad.x.type.rank
+    begin, end = pad.pads[2:4], pad.pads[rank + 2 : rank + 4]
+    rows, columns = (first + last + stride - 3 for first, last in zip(begin, end, strict=True))
+    return pad.x, (rows, columns)
