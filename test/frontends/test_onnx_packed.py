@@ -119,7 +119,7 @@ def test_weights_stay_packed(bits):
 )
 def test_halves_are_divided_in_what_the_opset_tells(opset, told, wanted):
     """3.574 / 0.06216 is 57.496, and 57.5 as a half."""
-    scale = numpy_helper.from_array(np.float16(0.06216), "scale")
+    scale = numpy_helper.from_array(np.array(0.06216, np.float16), "scale")
     node = helper.make_node("QuantizeLinear", ["x", "scale"], ["y"],
                             output_dtype=TensorProto.INT8, **told)  # fmt: skip
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT16, [2])

@@ -111,7 +111,7 @@ def normalized(n: Caffe2Layer, x: Value) -> Value:
     """x over its length along an axis; by absolute values, rows of zeros stay."""
     axis = normalize_axis(n, n.int("axis", -1), x.type.rank)
     if n.kind == "Normalize":
-        length = Term(n, n(nn.ReduceL2(x, axes=(axis,), keep_dims=True)))
+        length = Term(n, reduced(n, x, nn.ReduceL2, (axis,), True))
         return (Term(n, x) / length.max(1e-12)).value
-    length = Term(n, n(nn.ReduceL1(x, axes=(axis,), keep_dims=True)))
+    length = Term(n, reduced(n, x, nn.ReduceL1, (axis,), True))
     return (Term(n, x) / length.equals(0.0).choose(1.0, length)).value

@@ -218,6 +218,15 @@ def fused_batch_norm(
     return [out, mean, spread, mean, spread, mean]
 
 
+@rows("BatchNormWithGlobalNormalization")
+def batch_norm_of_old_graphs(
+    n: TfLayer, x: Value, mean: Value, spread: Value, offset: Value, scale: Value
+) -> Value:
+    given = (scale if n.flag("scale_after_normalization") else None, offset, mean, spread)
+    epsilon = n.float("variance_epsilon", 0.0)
+    return on_channels_first(n, x, lambda v: batch_norm(n, v, *given, epsilon))
+
+
 def _by_own_statistics(
     n: TfLayer, x: Value, parameters: Sequence[Value], epsilon: float
 ) -> list[Any]:

@@ -102,6 +102,28 @@ def test_text():
     np.testing.assert_array_equal(model.run({"x": x})["y"], 3 - x)
 
 
+@pytest.mark.parametrize("scaled", [False, True])
+def test_normalizations_of_the_first_graphs(scaled):
+    """(x - m) / sqrt(v + epsilon), times gamma where asked for, plus beta."""
+    parts = ['node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }']
+    for name, values in {"m": (1, 2), "v": (3, 0.75), "b": (5, 6), "g": (7, 8)}.items():
+        floats = " ".join(f"float_val: {v}" for v in values)
+        parts.append(
+            f'node {{ name: "{name}" op: "Const" attr {{ key: "dtype" value {{ type: DT_FLOAT }} }} '
+            'attr { key: "value" value { tensor { dtype: DT_FLOAT '
+            f"tensor_shape {{ dim {{ size: 2 }} }} {floats} }} }} }} }}"
+        )
+    parts.append(
+        'node { name: "y" op: "BatchNormWithGlobalNormalization" input: "x" input: "m" input: "v" '
+        'input: "b" input: "g" attr { key: "variance_epsilon" value { f: 0.25 } } '
+        f'attr {{ key: "scale_after_normalization" value {{ b: {str(scaled).lower()} }} }} }}'
+    )
+    x = np.arange(8, dtype=np.float32).reshape(1, 2, 2, 2)
+    wanted = (x - [1, 2]) / np.sqrt([3.25, 1]) * ([7, 8] if scaled else 1) + [5, 6]
+    found = compile("\n".join(parts).encode(), shapes={"x": x.shape}).run({"x": x})["y"]
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
 def test_broken_text():
     assert "line 4, column" in message(GRAPH.replace('key: "dtype"', 'key; "dtype"').encode())
 
