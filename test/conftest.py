@@ -163,7 +163,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             seen[name] += 1
 
 
-def pytest_collection_finish() -> None:
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
     """From here on there is garbage to collect; what is there counts as old, see `nnc.ir.collection`."""
     gc.freeze()
     gc.unfreeze()

@@ -1,10 +1,12 @@
 """The stored language, dialects imported on demand, and formats compiled to functions."""
 
 import os
+import shutil
 import subprocess
 import sys
 
 import pytest
+from nnc.ir.cache_home import cache_home
 from nnc.ir.dialect import registry
 from nnc.ir.syntax.aliases import Aliases
 from nnc.ir.syntax.grammar import Language
@@ -52,7 +54,11 @@ def start(text, cache):
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
+    """A folder for a first start; the parse tables, which take longest, are those of this user."""
     folder = tmp_path_factory.mktemp("cache")
+    (folder / "nnc").mkdir()
+    for tables in cache_home().glob("grammar-*.bin"):
+        shutil.copy(tables, folder / "nnc")
     text, modules = start(TEXT, folder)
     assert text == TEXT
     assert "nnc.dialects.llvm" in modules  # nothing was stored yet
