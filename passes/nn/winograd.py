@@ -1,9 +1,9 @@
 """Convolutions by Winograd's algorithm: transforms of tiles, and products at each point between.
 
-    plain      values of all channels times weights, for each point
-    in groups  the same for each point and group
-    in depth   a convolution over the planes of images, for each point: what the window has in
-               the third direction stays a sum
+plain      values of all channels times weights, for each point
+in groups  the same for each point and group
+in depth   a convolution over the planes of images, for each point: what the window has in
+           the third direction stays a sum
 """
 
 from __future__ import annotations
@@ -119,8 +119,9 @@ def _in_depth(b: Builder, conv: nn.BlockedConv, tile: int) -> Value:
         weight = reshape(b, weight, (points, J, Mo, Co, B, A))
         weight = b.insert(nn.Transpose(weight, (0, 2, 3, 1, 4, 5))).result
         weight = reshape(b, weight, (points, Mo, Co, 1, J, 1, B, A))
-        along = {"strides": (1, strides[0], 1), "dilations": (1, dilations[0], 1)}
-        products = b.insert(nn.BlockedGroupedConv(values, weight, **along)).result
+        steps, apart = (1, strides[0], 1), (1, dilations[0], 1)
+        form = nn.BlockedGroupedConv(values, weight, strides=steps, dilations=apart)
+        products = b.insert(form).result
         return reshape(b, products, (points, Mo, N * E, S, T, A))
 
     x = b.insert(nn.Transpose(conv.x, (0, 2, 1, 3, 4, 5))).result

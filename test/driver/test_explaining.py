@@ -171,7 +171,7 @@ CONVOLUTION = (ConvSizes(1, 64, 28, 28, 64, 1, 9.0 * 64 * 64 * 28 * 28, False),)
 
 def test_the_least_change_of_a_number_that_changes_a_decision():
     """Transformed weights are 36 numbers for 9, so that slow memory is for smaller tiles."""
-    deep = (ConvSizes(1, 512, 7, 7, 512, 1, 9.0 * 512 * 512 * 7 * 7, False),)
+    deep = (ConvSizes(1, 512, 14, 14, 512, 1, 9.0 * 512 * 512 * 14 * 14, False),)
     decided = algorithm(AVX512, deep, UNKNOWN)
     assert decided.taken == "winograd 4x4"
     (less,) = [c for c in changes_of(decided, AVX512) if c.number == "memory_bandwidth"]
