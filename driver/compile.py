@@ -454,6 +454,7 @@ def write_stages(
     from ..ir.weights_file import write_module
     from ..lowering.pipelines import stages_of
     from ..targets.attribute import target_of
+    from .hosting import check_compiled_whole
 
     module = load_module(
         model,
@@ -463,6 +464,7 @@ def write_stages(
         fast_math=fast_math,
         progress=progress,
     )
+    check_compiled_whole(module)
     names = ["import", *(stage.name for stage in stages_of(target_of(module, target)))]
     for i, name in enumerate(names):
         check_spared(folder / f"{i}-{name}.mlir")
