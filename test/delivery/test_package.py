@@ -236,7 +236,7 @@ def test_a_target_that_does_not_run_here(home: Path, name: str) -> None:
         (["-o", "p.zip", "--json"], "--json says something of --only-measure"),
         (["-o", "no/p.zip"], "there is no folder"),
         (["-o", "."], "the folder is not empty"),
-        (["-o", "text.onnx"], "it is a file; an archive ends in .zip"),
+        (["-o", "two words.onnx"], "it is a file; an archive ends in .zip"),
         (["-o", "p.zip", "--engines", "magic"], "no engine is called 'magic'; there are nnc,"),
         (["-o", "p.zip", "--threads", "1", "0"], "--threads is at least 1, not 0"),
         (["-o", "p.zip", "--seconds-each", "nan"], "--seconds-each is above 0, not nan"),
