@@ -454,6 +454,7 @@ def write_stages(
     from ..ir.weights_file import write_module
     from ..lowering.pipelines import stages_of
     from ..targets.attribute import target_of
+    from ..targets.base import asked
     from .hosting import check_compiled_whole
 
     module = load_module(
@@ -465,7 +466,8 @@ def write_stages(
         progress=progress,
     )
     check_compiled_whole(module)
-    names = ["import", *(stage.name for stage in stages_of(target_of(module, target)))]
+    chosen = asked(target) if target else target_of(module)
+    names = ["import", *(stage.name for stage in stages_of(chosen))]
     for i, name in enumerate(names):
         check_spared(folder / f"{i}-{name}.mlir")
     try:
