@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -44,13 +45,14 @@ def gathered(
 
 
 def _dtype(name: str, type: Any) -> np.dtype:
-    try:
-        assert isinstance(type, TensorType)
-        return np.dtype(type_to_numpy(type.element_type))
-    except (AssertionError, NncError):
-        raise NncError(
-            f"input '{name}' is {type}: models whose inputs are tensors of numbers are packaged"
-        ) from None
+    with suppress(NncError):
+        if isinstance(type, TensorType):
+            dtype = np.dtype(type_to_numpy(type.element_type))
+            if number_kind(dtype) in "biufc":
+                return dtype
+    raise NncError(
+        f"input '{name}' is {type}: models whose inputs are tensors of numbers are packaged"
+    )
 
 
 def _checked(name: str, array: np.ndarray, type: TensorType, dtype: np.dtype) -> np.ndarray:

@@ -454,6 +454,8 @@ def write_stages(
     from ..ir.weights_file import write_module
     from ..lowering.pipelines import stages_of
     from ..targets.attribute import target_of
+    from ..targets.base import asked
+    from .hosting import check_compiled_whole
 
     module = load_module(
         model,
@@ -463,7 +465,9 @@ def write_stages(
         fast_math=fast_math,
         progress=progress,
     )
-    names = ["import", *(stage.name for stage in stages_of(target_of(module, target)))]
+    check_compiled_whole(module)
+    chosen = asked(target) if target else target_of(module)
+    names = ["import", *(stage.name for stage in stages_of(chosen))]
     for i, name in enumerate(names):
         check_spared(folder / f"{i}-{name}.mlir")
     try:

@@ -1,5 +1,6 @@
 """The generated documentation is what would be generated now, and all its examples are run."""
 
+import io
 import re
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from nnc.ir.core import Operation
 from nnc.ir.diagnostics import VerifyError
 from nnc.ir.syntax.parser import parse_module
 from nnc.ir.syntax.printer import print_op
+from nnc.tools import nn_opt
+from nnc.tools.command import Streams
 
 from .dialects.examples import module_of, ops_of
 
@@ -60,6 +63,21 @@ def test_examples_of_passes() -> None:
     assert len(examples) == 2 * page.read_text().count("\n## `")
     for text in examples:
         parse_module(text).verify()
+
+
+def test_the_readme_shows_what_is_printed() -> None:
+    """Its loops, of which `..` leaves parts out, and how many lines they stand in."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"^nn-opt (--target=\S+ --fuse .*)$", text, re.M)
+    out = io.StringIO()
+    assert nn_opt.main(command.split(), Streams(io.StringIO(), out, io.StringIO(), ROOT)) == 0
+    printed = [line.strip() for line in out.getvalue().splitlines() if line.strip()]
+    shown = blocks(ROOT / "README.md")[0].splitlines()
+    patterns = [".*".join(map(re.escape, line.strip().split(".."))) for line in shown]
+    begin = next(i for i, line in enumerate(printed) if re.fullmatch(patterns[0], line))
+    for pattern, line in zip(patterns, printed[begin:], strict=False):
+        assert re.fullmatch(pattern, line), (pattern, line)
+    assert f"its {len(printed)} lines" in " ".join(text.split())
 
 
 def test_every_statistic_is_declared() -> None:

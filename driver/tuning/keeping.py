@@ -43,7 +43,7 @@ class Keeper:
 
     def __init__(self, folder: Path, say: Say = lambda message: None) -> None:
         self.folder, self._say = folder, say
-        self.there = TunedFolder(folder).read() if folder.exists() else {}
+        self.there = TunedFolder(folder).read() if folder.is_dir() else {}
         self._before = {key: _bytes(one) for key, one in self.there.items()}
         self._told: set[Path] = set()
         try:

@@ -236,7 +236,7 @@ def test_a_target_that_does_not_run_here(home: Path, name: str) -> None:
         (["-o", "p.zip", "--json"], "--json says something of --only-measure"),
         (["-o", "no/p.zip"], "there is no folder"),
         (["-o", "."], "the folder is not empty"),
-        (["-o", "text.onnx"], "it is a file; an archive ends in .zip"),
+        (["-o", "two words.onnx"], "it is a file; an archive ends in .zip"),
         (["-o", "p.zip", "--engines", "magic"], "no engine is called 'magic'; there are nnc,"),
         (["-o", "p.zip", "--threads", "1", "0"], "--threads is at least 1, not 0"),
         (["-o", "p.zip", "--seconds-each", "nan"], "--seconds-each is above 0, not nan"),
@@ -270,6 +270,14 @@ def test_open_shapes_and_other_formats(tmp_path: Path) -> None:
     onnx.save(onnx.parser.parse_model(text), tmp_path / "open.onnx")
     code, _, said = run(tmp_path, "package", "open.onnx", "-o", "p.zip", "-q")
     assert code == 1 and "give its shape with --shape x=" in said
+    words = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["" : 20]> g (string[2] s) => (string[2] t)
+        { t = StringConcat(s, s) }"""
+    )
+    onnx.save(words, tmp_path / "words.onnx")
+    code, _, said = run(tmp_path, "package", "words.onnx", "-o", "p.zip", "-q")
+    assert code == 1 and "models whose inputs are tensors of numbers are packaged" in said
+    (tmp_path / "words.onnx").unlink()
     (tmp_path / "m.mlir").write_text(
         "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> { func.return %x : tensor<2xf32> }"
     )
