@@ -66,8 +66,8 @@ class GroupTiles(GroupEstimate):
     def best(self, lanes: Sequence[int] | None = None, staged: bool = False) -> GroupTile:
         """The tile of the least cost, with its lanes along one of these dimensions.
 
-        Where it is `staged`, groups keep operands in their own memory if they can. Where threads run
-        one after the other, that is no nearer than a cache: of all ways the least is looked at.
+        Where it is `staged`, groups keep operands in their own memory if they can. Where threads
+        run one after the other, that is no nearer than a cache: only the least copy is looked at.
         """
         stagings = self.stagings() if staged else [None]
         if self.machine.together == 1:
