@@ -66,9 +66,12 @@ class GroupTiles(GroupEstimate):
     def best(self, lanes: Sequence[int] | None = None, staged: bool = False) -> GroupTile:
         """The tile of the least cost, with its lanes along one of these dimensions.
 
-        Where it is `staged`, groups keep operands in their own memory if they can.
+        Where it is `staged`, groups keep operands in their own memory if they can. Where threads
+        run one after the other, that is no nearer than a cache: only the least copy is looked at.
         """
         stagings = self.stagings() if staged else [None]
+        if self.machine.together == 1:
+            stagings = stagings[:1]
         found = [(*one.least, one.estimates) for one in self._looked_at(lanes, stagings)]
         cycles, _, number, estimates = min(found, default=(np.inf, 0, 0, None), key=lambda r: r[:2])
         if estimates is None or not isfinite(cycles):

@@ -32,6 +32,9 @@ With `padded`, where stages make the operand of another buffer and a border of o
         for ko, ki                                y += t[ki + ..] * w[ko + ki]
             y += xp[..] * w[ko + ki]
 
+Where an iteration needs all of a row, what is around it in the copy is written once, before the
+loop.
+
 Legal for an input buffer that is subscripted by sums of loops, at a plain loop of the stage. That
 loops bound to groups are around it, that what one iteration needs is of known size, and that nobody
 writes the operand meanwhile is checked when all is done (`model/cached.py`). The plan notes it; the
