@@ -152,11 +152,13 @@ def descendants(pid: int) -> Iterator[int]:
     """All processes that a process has started, and those that these have."""
     waiting = [pid]
     while waiting:
-        for path in Path(f"/proc/{waiting.pop()}/task").glob("*/children"):
-            with suppress(OSError):
-                children = [int(one) for one in path.read_text().split()]
-                yield from children
-                waiting += children
+        tasks = Path(f"/proc/{waiting.pop()}/task")
+        with suppress(OSError):  # where it has ended meanwhile
+            for name in os.listdir(tasks):
+                with suppress(OSError):
+                    children = (tasks / name / "children").read_text().split()
+                    waiting += map(int, children)
+                    yield from map(int, children)
 
 
 def run_hostile(
