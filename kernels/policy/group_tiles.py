@@ -67,11 +67,23 @@ class GroupTiles(GroupEstimate):
         """The tile of the least cost, with its lanes along one of these dimensions.
 
         Where it is `staged`, groups keep operands in their own memory if they can. Where threads
-        run one after the other, that is no nearer than a cache: only the least copy is looked at.
+        run one after the other, that is no nearer than a cache: a tile has to be the best with the
+        least copy, before others are looked at.
         """
         stagings = self.stagings() if staged else [None]
-        if self.machine.together == 1:
-            stagings = stagings[:1]
+        first = stagings[:1] if self.machine.together == 1 else stagings
+        chosen = self._best_of(lanes, first)
+        if chosen.staging is None or len(first) == len(stagings):
+            return chosen
+        row = [chosen.threads, *chosen.sizes.values()]
+        batch = TileBatch.of(chosen.lane_dim, list(chosen.sizes), [row], stagings[1:])
+        others = self.estimates(batch)
+        number = int(np.argmin(others.cycles))
+        return others.tile(number) if others.cycles[number] < chosen.cycles else chosen
+
+    def _best_of(
+        self, lanes: Sequence[int] | None, stagings: Sequence[Staging | None]
+    ) -> GroupTile:
         found = [(*one.least, one.estimates) for one in self._looked_at(lanes, stagings)]
         cycles, _, number, estimates = min(found, default=(np.inf, 0, 0, None), key=lambda r: r[:2])
         if estimates is None or not isfinite(cycles):

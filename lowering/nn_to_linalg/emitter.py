@@ -67,7 +67,7 @@ class Emitter(ExtentBuilder):
         if found is None and constant is not None:
             found = self.buffers[tensor] = self.global_(constant.value)
             if is_short(tensor.type) and isinstance(constant.value, DenseElements):
-                self.contents[found] = [int(n) for n in constant.value.values()]
+                self.contents[found] = [int(n) for n in constant.value.to_numpy().flat]
         if found is None:
             definer = tensor.defining_op
             name = definer.name if definer is not None else "a block argument"
