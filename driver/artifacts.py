@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from ..artifacts.options import IR, ArtifactOptions, FileKind, check_options
@@ -20,13 +20,18 @@ from ..targets.base import Symbols, Target, all_targets
 from .program import make_program
 
 
+def _files() -> Iterator[tuple[str, FileKind]]:
+    """All that targets are written as, by suffix. Processors come first: theirs make weights."""
+    for row in all_targets():
+        for one in (row, *row.variants):
+            yield from one.files.items()
+
+
 def file_kinds() -> Mapping[str, FileKind]:
     """By suffix, the files that some target is written as."""
     found: dict[str, FileKind] = {}
-    for row in all_targets():
-        for one in (row, *row.variants):
-            for suffix, kind in one.files.items():
-                found.setdefault(suffix, kind)  # Processors come first: theirs make weights.
+    for suffix, kind in _files():
+        found.setdefault(suffix, kind)
     return found
 
 
@@ -35,8 +40,7 @@ def file_kind(suffix: str) -> FileKind | None:
 
     No more families of targets are loaded than it takes.
     """
-    rows = (one for row in all_targets() for one in (row, *row.variants))
-    return next((one.files[suffix] for one in rows if suffix in one.files), None)
+    return next((kind for one, kind in _files() if one == suffix), None)
 
 
 def check_output(path: Path, options: ArtifactOptions) -> None:

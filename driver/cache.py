@@ -134,12 +134,15 @@ class ModelCache:
             shutil.rmtree(folder, ignore_errors=True)
 
     def keep(self, key: str, folder: Path) -> None:
-        """Have a copy of a folder as the entry of a key; without room for it nothing is kept."""
+        """Have a copy of a folder as the entry of a key, in place of another one; without room for
+        it nothing is kept.
+        """
         with suppress(OSError, shutil.Error):
             self.folder.mkdir(parents=True, exist_ok=True)
             made = Path(mkdtemp(dir=self.folder, prefix=".new-"))
             try:
                 shutil.copytree(folder, made, dirs_exist_ok=True)
+                shutil.rmtree(self.folder / key, ignore_errors=True)
                 made.rename(self.folder / key)
                 self.trim()
             finally:

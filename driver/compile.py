@@ -467,18 +467,21 @@ def write_stages(
     )
     check_compiled_whole(module)
     chosen = asked(target) if target else target_of(module)
-    names = ["import", *(stage.name for stage in stages_of(chosen))]
-    for i, name in enumerate(names):
-        check_spared(folder / f"{i}-{name}.mlir")
+
+    def place(number: int, stage: str) -> Path:
+        return folder / f"{number}-{stage}.mlir"
+
+    for number, stage in enumerate(["import", *(one.name for one in stages_of(chosen))]):
+        check_spared(place(number, stage))
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise NncError(f"cannot make folder '{folder}': {error.strerror or error}") from None
-    paths = [folder / "0-import.mlir"]
+    paths = [place(0, "import")]
     write_module(module, paths[0])
 
     def write(stage: str, module: Operation) -> None:
-        paths.append(folder / f"{len(paths)}-{stage}.mlir")
+        paths.append(place(len(paths), stage))
         write_module(module, paths[-1])
 
     run_stages(module, target=target, progress=progress, after_stage=write)

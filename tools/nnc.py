@@ -97,7 +97,7 @@ def _read_files(args: argparse.Namespace, streams: Streams) -> Iterator[Path]:
         getattr(args, key, None)
         for key in ("model", "other", "against", "expect", "inputs", "schedule")
     )
-    for name in (*names, *(text for text in getattr(args, "input", ()))):
+    for name in (*names, *getattr(args, "input", ())):
         if name:
             yield streams.path(name)
             yield streams.path(name.partition("=")[2] or name)

@@ -23,10 +23,10 @@ from .params import TYPES
 
 IGNORED = IgnoredFields(
     # What PaddlePaddle before 2.3 writes of each operator, and its quantizers.
-    Ignored("is_test", "of training"),
+    Ignored("is_test", "it is", values=(True,)),
     Ignored("exhaustive_search use_addto use_quantizer workspace_size_MB", "how Paddle does it"),
-    Ignored("Scale_in* Scale_out Scale_weights Scale_x Scale_y", "of oneDNN's integers"),
-    Ignored("scale_x scale_y scale_out", "of oneDNN's integers", "mul"),
+    Ignored("Scale_in* Scale_out Scale_weights Scale_x Scale_y", "none", values=(1.0, [1.0])),
+    Ignored("scale_x scale_y scale_out", "none", "mul", (1.0, [1.0])),
     Ignored("force_fp32_output fuse_relu* fuse_brelu", "not asked for", values=(False,)),
     Ignored("fuse_residual_connection", "not asked for", values=(False,)),
     Ignored("fuse_activation x_data_format y_data_format", "not asked for", values=("",)),

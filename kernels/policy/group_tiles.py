@@ -84,6 +84,7 @@ class GroupTiles(GroupEstimate):
     def _best_of(
         self, lanes: Sequence[int] | None, stagings: Sequence[Staging | None]
     ) -> GroupTile:
+        """The tile of the least cost among those with one of these ways of copying operands."""
         found = [(*one.least, one.estimates) for one in self._looked_at(lanes, stagings)]
         cycles, _, number, estimates = min(found, default=(np.inf, 0, 0, None), key=lambda r: r[:2])
         if estimates is None or not isfinite(cycles):

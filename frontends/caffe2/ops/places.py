@@ -39,12 +39,7 @@ def batch_gather(n: Caffe2Layer, x: Value, indices: Value) -> Value:
     return gathered(n, x, indices, 1)
 
 
-rows.formulas(
-    {
-        "NCHW2NHWC": lambda n, x: channels_last(n, x),
-        "NHWC2NCHW": lambda n, x: channels_first(n, x),
-    }
-)
+rows.formulas({"NCHW2NHWC": channels_last, "NHWC2NCHW": channels_first})
 
 
 # -- images ----------------------------------------------------------------------------------------
