@@ -119,7 +119,7 @@ def _differences(base: Any, one: Any) -> dict[str, Attribute]:
         if is_dataclass(old):
             found[field.name] = DictAttr(tuple(_differences(old, new).items()))
         else:
-            found[field.name] = _number(new)
+            found[field.name] = _number(float(new) if field.type == "float" else new)
     return found
 
 

@@ -151,9 +151,10 @@ class EngineProcess:
         self._log.seek(max(0, size - (1 << 16)))
         said = self._log.read().decode("utf-8", "replace").splitlines()
         lines = [text.strip() for text in said if text.strip()]
-        # An exception may say several lines, of which the first is what it is about.
-        raised = [text for text in said if _RAISED.match(text)]
-        last = (raised or lines)[-1:]
+        # An exception may say several lines, of which the first is what it is about, or announces
+        # an exception further in.
+        raised = [text for text in said if _RAISED.match(text) and not text.rstrip().endswith(":")]
+        last = (raised or [text for text in lines if _RAISED.match(text)] or lines)[-1:]
         return last[0][:_MOST_SAID] if last else f"exit code {code}"
 
     def _kill(self) -> None:

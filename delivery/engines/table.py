@@ -12,7 +12,7 @@ from ...ir.diagnostics import NncError
 _FOLDER = Path(__file__).parent / "loading"
 
 ONNX, PYTORCH, TFLITE, TENSORFLOW = "ONNX", "PyTorch", "TensorFlow Lite", "TensorFlow"
-KERAS, PADDLE = "Keras", "PaddlePaddle"
+KERAS, PADDLE, STABLEHLO, NCNN = "Keras", "PaddlePaddle", "StableHLO", "ncnn"
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,15 @@ ENGINES: Sequence[Engine] = (
         "keras", "Keras", (KERAS,), ("keras",), ("keras",),
         "tensorflow.load_keras", is_framework=True,
     ),
+    Engine(
+        "jax", "JAX", (STABLEHLO,), ("jax",), ("jax", "jax.export"),
+        "jax.load", is_framework=True,
+    ),
+    Engine(
+        "paddle", "PaddlePaddle", (PADDLE,), ("paddlepaddle",), ("paddle.inference",),
+        "paddle.load", is_framework=True,
+    ),
+    Engine("ncnn", "ncnn", (NCNN,), ("ncnn",), ("ncnn",), "ncnn.load", is_framework=True),
     Engine(
         "xgboost", "XGBoost", ("XGBoost",), ("xgboost", "xgboost-cpu"), ("xgboost",),
         "boosting.load_xgboost", is_framework=True,

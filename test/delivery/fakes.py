@@ -21,6 +21,8 @@ def load(task):
     options, count = task.options, [0]
     if options.get("broken") == "load":
         raise ValueError("this engine does not know the model")
+    if options.get("broken") == "far in":
+        raise ValueError("In the user's code:\\n\\n    InvalidArgumentError: no such axis\\n      [hint]")
     CLOCK[0] = time.perf_counter()
     time.perf_counter = lambda: CLOCK[0]
     CLOCK[0] += options.get("load", 0.0)

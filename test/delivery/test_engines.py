@@ -65,6 +65,7 @@ def test_seconds_say_how_long_each_runs(tmp_path: Path) -> None:
     "options, reason",
     [
         ({"broken": "load"}, "ValueError: this engine does not know the model"),
+        ({"broken": "far in"}, "InvalidArgumentError: no such axis"),
         ({"broken": "crash", "at": 1}, "the process ended by SIGSEGV"),
         ({"broken": "crash", "at": 5}, "the process ended by SIGSEGV"),
         ({"broken": "words", "at": 8}, "it gave up: no more memory"),
@@ -187,7 +188,7 @@ def test_engines_by_name_and_format() -> None:
             chosen_engines(text)
     read = [one.name for one in engines_for("PyTorch", ENGINES)]
     assert read == ["nnc", "nnc-tuned", "pytorch", "torch-compile"]
-    assert reference_for("ncnn") is INTERPRETER
+    assert reference_for("Darknet") is INTERPRETER
 
 
 def test_rows_name_formats_and_functions_that_are_there() -> None:

@@ -1,7 +1,9 @@
 """Engines of other formats than ONNX give what their framework gave when the files were written."""
 
+import tarfile
 from importlib.util import find_spec
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -13,7 +15,10 @@ from nnc.delivery.measuring import save_arrays
 pytestmark = [pytest.mark.formats, pytest.mark.slow]
 
 FILES = Path(__file__).parents[1] / "frontends"
-BOOSTING, TFLITE, KERAS = (FILES / name / "files" for name in ("boosting", "tflite", "keras"))
+BOOSTING, TFLITE, KERAS, NCNN, PADDLE, HLO = (
+    FILES / name / "files"
+    for name in ("boosting", "tflite", "keras", "ncnn", "paddle", "stablehlo")
+)
 MODULES = {"litert": "ai_edge_litert"}
 TREES = (
     *("cat_square", "cat_two", "cat_three", "cat_poisson", "cat_lossguide"),
@@ -21,11 +26,13 @@ TREES = (
 )
 
 
-def outputs(name: str, file: Path, inputs: dict[str, np.ndarray], folder: Path) -> list[np.ndarray]:
+def outputs(
+    name: str, file: Path, inputs: dict[str, np.ndarray], folder: Path, **options: bool
+) -> list[np.ndarray]:
     if not find_spec(MODULES.get(name, name)):
         pytest.skip(f"the engine {name} is not installed")
     save_arrays(folder / "inputs.npz", inputs)
-    found = outputs_of(Job(engine(name), file, folder / "inputs.npz", 1), 120)
+    found = outputs_of(Job(engine(name), file, folder / "inputs.npz", 1, options), 120)
     assert not found.failure
     assert found.outputs is not None
     return found.outputs
@@ -60,3 +67,42 @@ def test_keras_on_whatever_backend_there_is(tmp_path: Path) -> None:
     assert len(found) == len(wanted)
     for want, got in zip(wanted, found, strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4 * np.abs(want).max())
+
+
+@pytest.mark.parametrize("name", ["networks", "networks_old"])  # .json and .pdmodel
+def test_paddle(name: str, tmp_path: Path) -> None:
+    with ZipFile(PADDLE / f"{name}.zip") as archive:
+        archive.extractall(tmp_path)
+    file = tmp_path / (name + (".pdmodel" if name.endswith("_old") else ".json"))
+    kept = np.load(file.with_suffix(".npz"))
+    inputs = {key: kept[key] for key in kept.files if not key.startswith("result")}
+    found = outputs("paddle", file, inputs, tmp_path, plain=True)
+    assert len(found) == len(kept.files) - len(inputs)
+    for i, got in enumerate(found):
+        np.testing.assert_allclose(got, kept[f"result{i}"], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["convolution", "attention"])
+def test_ncnn(name: str, tmp_path: Path) -> None:
+    kept = np.load(NCNN / f"{name}.npz")
+    inputs = {key: kept[key] for key in kept.files if key.startswith("in")}
+    found = outputs("ncnn", NCNN / f"{name}.param", inputs, tmp_path, plain=True)
+    wanted = [kept[key] for key in kept.files if key.startswith("out")]
+    assert len(found) == len(wanted)
+    for want, got in zip(wanted, found, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5 * np.abs(want).max())
+
+
+@pytest.mark.parametrize("name", ["fixed", "open"])
+def test_jax(name: str, tmp_path: Path) -> None:
+    (archive,) = HLO.glob("bytecode-0.10.2.tar.xz")
+    with tarfile.open(archive) as files:
+        files.extract(f"{name}.export", tmp_path, filter="data")
+    rng = np.random.default_rng(0)
+    b, w, x, unused = (
+        rng.standard_normal(shape, np.float32) for shape in [(4,), (3, 4), (2, 3), (2,)]
+    )
+    inputs = {"b": b, "w": w, "x": x, "unused": unused}
+    y, z = outputs("jax", tmp_path / f"{name}.export", inputs, tmp_path)
+    np.testing.assert_allclose(y, np.tanh(x @ w + b), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(z, x.sum(), rtol=1e-5)
