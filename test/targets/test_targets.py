@@ -235,6 +235,15 @@ def test_another_machine_goes_on_with_the_same_numbers(monkeypatch):
     assert str(to_attribute(found)) == text
 
 
+def test_whole_numbers_are_written_as_they_are_read():
+    """A package for another machine compares the machine of its stages with the one it asked for."""
+    named = target("x86-64-v4")
+    given = replace(named, machine=replace(named.machine, full_width_units=2))
+    text = str(to_attribute(given))
+    assert "full_width_units = 2.000000e+00 : f64" in text
+    assert str(to_attribute(target_of(module_for(text)))) == text
+
+
 def test_numbers_may_be_edited():
     found = target_of(
         module_for('{name = "avx2", machine = {cores = 64 : i64, gigahertz = 2 : i64}}')
