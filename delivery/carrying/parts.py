@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,7 +26,11 @@ from ...targets.linker import find_toolchain
 
 _SECONDS = 300.0
 """How long a linker may take; a job then makes its parts alone."""
-_LOCK = threading.Lock()
+_PAUSE = 1800.0
+"""Seconds until parts that could not be made are tried again, by the first job that wants them."""
+_LOCKS: dict[Path, threading.Lock] = {}
+_NEXT_TRY: dict[Path, float] = {}
+"""By the folder of a system's parts: one job makes them at a time, and when that may be tried."""
 _FINDING, _MADE = "h", ("b", "o")
 """Folders of Zig's cache: the first tells what there is, and is opened for writing even by who only
 looks; what is in the others stays as it was made. The rest is for compiling Zig alone."""
@@ -42,8 +47,11 @@ def parts_for(target: str, cache: Path) -> Path | None:
         if triple is None:
             return None
         folder = cache / "parts" / triple
-        with _LOCK:
+        with _LOCKS.setdefault(folder, threading.Lock()):
             if not folder.exists():
+                if time.monotonic() < _NEXT_TRY.get(folder, 0.0):
+                    return None
+                _NEXT_TRY[folder] = time.monotonic() + _PAUSE
                 _make(triple, folder)
         return folder
     return None

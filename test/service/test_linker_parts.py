@@ -94,3 +94,24 @@ def test_a_job_reads_them_and_cannot_write_them(tmp_path: Path, confinement: Con
     )
     ended = confinement.run("attack", [], place, Limits(), environment={"PYTHONPATH": "."})
     assert ended.output.split() == [b"refused"] * 2
+
+
+def test_what_cannot_be_made_is_not_tried_by_every_job(tmp_path: Path, monkeypatch) -> None:
+    """A try may take minutes, for which all jobs of that system wait."""
+    tries = []
+
+    def fails(triple: str, folder: Path) -> None:
+        tries.append((triple, folder))
+        raise subprocess.CalledProcessError(1, "zig")
+
+    monkeypatch.setattr(parts, "_make", fails)
+    for _ in range(3):
+        assert parts.parts_for(TARGET, tmp_path) is None
+    assert len(tries) == 1
+    assert parts.parts_for("riscv64", tmp_path) is None  # another system is tried for itself
+    assert len(tries) == 2
+    monkeypatch.setattr(parts, "_PAUSE", 0.0)
+    parts._NEXT_TRY.clear()
+    for _ in range(2):
+        assert parts.parts_for(TARGET, tmp_path) is None
+    assert len(tries) == 4
