@@ -40,7 +40,7 @@ from nnc.driver.tuning.search import KernelSearch, Search
 from nnc.driver.tuning.worker import Answer, Request
 from nnc.ir.diagnostics import NncError
 from nnc.kernels.tuned import TunedFolder
-from nnc.targets.attribute import detailed
+from nnc.targets.attribute import detailed, machine_name
 from nnc.targets.base import host, processor_name, target
 
 from .fleets import WAIT, FakeBoard, fleet_here, later
@@ -489,7 +489,7 @@ def test_of_other_processors_the_best_is_kept_and_what_was_there_stays(tmp_path)
 def test_a_machine_of_the_same_name_and_another_maker_is_told_apart():
     here = processor_name().partition(", ")[0]
     own = machine_on(host(), f"{here}, another maker's")
-    assert own.startswith(detailed(host())) and own != detailed(host())
+    assert own.startswith(machine_name(host())) and own != machine_name(host())
 
 
 @pytest.mark.sampled(4)

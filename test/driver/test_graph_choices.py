@@ -20,7 +20,7 @@ from nnc.driver.tuning.tune import tolerance_of
 from nnc.ir.decisions import Alternative, Decision, Decisions, Terms
 from nnc.ir.diagnostics import NncError
 from nnc.kernels.tuned import TunedFolder
-from nnc.targets.attribute import attach, detailed, target_of
+from nnc.targets.attribute import attach, machine_name, target_of
 from nnc.tools.nnc import main
 from onnx import TensorProto, helper, numpy_helper
 
@@ -274,7 +274,7 @@ def test_a_compilation_takes_the_choices_of_its_folder(tmp_path, capsys):
     decisions = decisions_of(path)
     (one,) = [d for d in decisions.made if d.places == ("layout second",)]
     module = load_module(path)
-    machine = detailed(target_of(module))
+    machine = machine_name(target_of(module))
     folder = tmp_path / "tuned"
     folder.mkdir()
     choice = TunedChoice("layout", one.operation, "as the model has it", machine=machine)
