@@ -172,6 +172,13 @@ def pytest_runtestloop() -> None:
     gc.enable()
 
 
+def pytest_unconfigure() -> None:
+    """One search for garbage at the end: pytest makes five, for errors of finalizers, among all that
+    was imported and collected. The first finds them; what it leaves need not be looked at again."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """A test marked `mlir_opt` runs only where the real mlir-opt is."""
     if item.get_closest_marker("mlir_opt"):
