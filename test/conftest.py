@@ -172,13 +172,6 @@ def pytest_runtestloop() -> None:
     gc.enable()
 
 
-def pytest_unconfigure() -> None:
-    """One search for garbage at the end: pytest makes five, for errors of finalizers, among all that
-    was imported and collected. The first finds them; what it leaves need not be looked at again."""
-    gc.collect()
-    gc.freeze()
-
-
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """A test marked `mlir_opt` runs only where the real mlir-opt is."""
     if item.get_closest_marker("mlir_opt"):
@@ -243,6 +236,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Write what was noted; every process of xdist has its own file."""
+    """Write what was noted; every process of xdist has its own file.
+
+    One search for garbage finds the errors of finalizers that pytest looks for from here on. It
+    makes five, each among all that was imported and collected, which is out of their sight then.
+    """
     if _recorder in config.stash:
         config.stash[_recorder].write(Path(config.getoption("--record-diagnostics")))
+    gc.collect()
+    gc.freeze()
