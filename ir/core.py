@@ -57,7 +57,7 @@ class Operation:
     def _init(
         self, operands, result_types, attributes, properties, regions, successors, loc
     ) -> None:
-        self._operands: list[Value] = list(operands)
+        self._operands: list[Value] = [*operands]
         for value in self._operands:
             # The first use of a value is by far the most common.
             if value._users is None:
@@ -122,7 +122,10 @@ class Operation:
     @property
     def has_used_results(self) -> bool:
         """Whether anything uses a result."""
-        return any(result._users is not None for result in self.results)
+        for result in self.results:  # noqa: SIM110, asked of every operation again and again
+            if result._users is not None:
+                return True
+        return False
 
     @property
     def operand_types(self) -> list[Any]:
@@ -189,15 +192,10 @@ class Operation:
             stack: list[Operation] = [self]
             while stack:
                 op = stack.pop()
-                if not op.regions:
-                    yield op
-                    continue
-                nested = [
-                    inner for region in op.regions for block in region.blocks for inner in block
-                ]
+                for region in reversed(op.regions):
+                    for block in reversed(region.blocks):
+                        stack += reversed(block)
                 yield op
-                nested.reverse()
-                stack.extend(nested)
             return
         order = list(self.walk())
         order.reverse()

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError, PassError
 from ..ir.passes import Pass, PassContext, option
-from ..ir.rewriting import Pattern, apply_greedily
-from .canonicalization import all_patterns, patterns_of
+from ..ir.rewriting import Pattern, PatternSet, apply_greedily
+from .canonicalization import all_patterns, pattern_set, patterns_of
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Canonicalize(
     def run(self, op: Operation, context: PassContext) -> None:
         """Apply every fold and the canonicalization patterns of the dialects in the IR."""
         names = {inner.name for inner in op.walk()}
-        patterns = self.chosen(patterns_of({name.partition(".")[0] for name in names}))
+        patterns = self.chosen(frozenset(name.partition(".")[0] for name in names))
         if 0 in (self.max_iterations, self.max_num_rewrites):
             return
         limit = self.max_rewrites or None
@@ -64,10 +64,12 @@ class Canonicalize(
                     f"canonicalize: no fixed point after {count} rewrites", op.loc
                 ) from None
 
-    def chosen(self, patterns: list[Pattern]) -> list[Pattern]:
-        """The patterns that the options leave. Raises NncError for names that no pattern has."""
+    def chosen(self, dialects: frozenset[str]) -> list[Pattern] | PatternSet:
+        """The patterns of the dialects that the options leave. Raises NncError for names that no
+        pattern has.
+        """
         if not self.disable_patterns and not self.enable_patterns:
-            return patterns
+            return pattern_set(dialects)
 
         known = {pattern.name for pattern in all_patterns()}
         for name in (*self.disable_patterns, *self.enable_patterns):
@@ -75,7 +77,7 @@ class Canonicalize(
                 raise NncError(f"canonicalize: no pattern is named '{name}'")
         return [
             p
-            for p in patterns
+            for p in patterns_of(dialects)
             if p.name not in self.disable_patterns
             and (not self.enable_patterns or p.name in self.enable_patterns)
         ]

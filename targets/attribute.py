@@ -21,7 +21,6 @@ from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.types import f64, i64
 from .base import Target, asked, find_host, host, target
-from .machine import Machine
 
 TARGET = "nnc.target"
 
@@ -135,12 +134,18 @@ def _number(value: bool | int | float) -> Attribute:
 def from_attribute(written: Attribute, module: Operation) -> Target:
     """The target that an attribute says. Raises NncError at the module for a wrong one."""
     try:
-        return _read(written)
+        found = _read(written)
     except NncError as error:
         raise NncError(f"attribute '{TARGET}': {error.message}", module.loc) from None
+    here = find_host() if found.processor else None
+    if here is None or (here.name, here.processor) != (found.name, found.processor):
+        return found
+    return here if here.machine == found.machine else replace(here, machine=found.machine)
 
 
+@lru_cache(64)
 def _read(written: Attribute) -> Target:
+    """What is written, without what is known of this machine; each pass asks for the same one."""
     if isinstance(written, StringAttr):
         return target(written.value)
     given = dict(written.items()) if isinstance(written, DictAttr) else {}
@@ -152,17 +157,7 @@ def _read(written: Attribute) -> Target:
     machine = given.pop("machine", DictAttr(()))
     if given or not isinstance(processor, StringAttr) or not isinstance(machine, DictAttr):
         raise NncError("expected 'name', 'processor' (a string) and 'machine' (a dictionary)")
-    found = replace(found, processor=processor.value, machine=_machine(found.machine, machine))
-    here = find_host() if processor.value else None
-    if here is not None and (here.name, here.processor) == (found.name, found.processor):
-        return replace(here, machine=found.machine)
-    return found
-
-
-@lru_cache(64)
-def _machine(named: Machine, given: DictAttr) -> Machine:
-    """A machine with other numbers; each pass of a compilation asks for the same one."""
-    return _changed(named, given)
+    return replace(found, processor=processor.value, machine=_changed(found.machine, machine))
 
 
 def _changed(base: Any, given: DictAttr, path: str = "machine") -> Any:

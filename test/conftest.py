@@ -236,6 +236,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Write what was noted; every process of xdist has its own file."""
+    """Write what was noted; every process of xdist has its own file.
+
+    One search for garbage finds the errors of finalizers that pytest looks for from here on. It
+    makes five, each among all that was imported and collected, which is out of their sight then.
+    """
     if _recorder in config.stash:
         config.stash[_recorder].write(Path(config.getoption("--record-diagnostics")))
+    gc.collect()
+    gc.freeze()

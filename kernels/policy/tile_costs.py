@@ -160,14 +160,15 @@ class TileEstimate:
                 found[name] = found.get(name, 0.0) + count * cycles
             instructions += code
         kinds, lane = self.stage.kinds, tile.lane_dim
-        results = prod(e for e, k in zip(extents, kinds, strict=True) if k == "parallel")
-        if lane is not None and kinds[lane] == "parallel" and self.has_reduction:
-            # Once for all steps of the reduction.
-            stored = self._store_cycles((tile.lanes,), lane, tile.copies)
-            found["loads"] += stored * results / tile.lanes
-        elif lane is not None and kinds[lane] == "reduction":
-            steps = tile.lanes.bit_length() + tile.copies.get(lane, 1)
-            found["latency"] += self.costs.combine_cycles * steps * results
+        if lane is not None and self.has_reduction:
+            results = prod(e for e, k in zip(extents, kinds, strict=True) if k == "parallel")
+            if kinds[lane] == "parallel":
+                # Once for all steps of the reduction.
+                stored = self._store_cycles((tile.lanes,), lane, tile.copies)
+                found["loads"] += stored * results / tile.lanes
+            else:
+                steps = tile.lanes.bit_length() + tile.copies.get(lane, 1)
+                found["latency"] += self.costs.combine_cycles * steps * results
         found["memory"] = self.stall(tile, sum(found.values()), extents)
         crowded = instructions / self.costs.code_instructions
         found["code"] = crowded * sum(found.values())
@@ -355,17 +356,17 @@ class TileEstimate:
         Where compilers load operands one by one, unrolling counts only if all operands are loaded
         by vectors: in a product, loads hardly matter.
         """
-        lane = tile.lane_dim
+        lane, early = tile.lane_dim, self.machine.loads_early
+        if not early and (lane is None or any(o.strides[lane] == 0 for o in self.inputs)):
+            return {}
         reductions = [l for l in self.loops if l.is_reduction and l.dims[-1] != lane]
-        if self.machine.loads_early and self._given_window is not None:
+        if early and self._given_window is not None:
             return self._given_window
-        if self.machine.loads_early:
+        if early:
             form = (lane, tile.lanes, *sorted(tile.copies.items()))
             if form not in self._known_windows:
                 self._known_windows[form] = extents_of(self.unrolled(tile, reductions))
             return self._known_windows[form]
-        if lane is None or any(o.strides[lane] == 0 for o in self.inputs):
-            return {}
         return extents_of(unrolled_window(reductions, bodies, self.costs))
 
     def _store_cycles(
@@ -477,15 +478,17 @@ class TileEstimate:
         machine = self.machine
         if tile.lane_dim is None or operand.strides[tile.lane_dim]:
             return 0.0
-        coefficients, copies = operand.access.coefficients, list[range]()
+        coefficients, rows, points = operand.access.coefficients, list[tuple[int, int]](), 1
         for d, n in sizes.items():
             apart = coefficients[d] if coefficients is not None else None
             if not isinstance(apart, int):
                 return 0.0
             if apart:
-                copies.append(range(0, apart * self.bytes * n, apart * self.bytes))
-        if prod(map(len, copies)) < machine.l1_ways:
+                rows.append((apart * self.bytes, n))
+                points *= n
+        if points < machine.l1_ways:
             return 0.0
+        copies = [range(0, apart * n, apart) for apart, n in rows]
         lines = {sum(place) // machine.line_bytes for place in product(*copies)}
         if len(lines) < machine.l1_ways:
             return 0.0

@@ -7,9 +7,10 @@ table does; `canonicalize` loads the modules of the dialects that occur in the I
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from importlib import import_module
 
-from ...ir.rewriting import Pattern
+from ...ir.rewriting import Pattern, PatternSet
 
 PATTERN_MODULES: dict[str, str] = {
     "arith": ".arith",
@@ -27,6 +28,12 @@ def patterns_of(dialects: Iterable[str]) -> list[Pattern]:
         if name in PATTERN_MODULES:
             found += import_module(PATTERN_MODULES[name], __package__).PATTERNS
     return found
+
+
+@cache
+def pattern_set(dialects: frozenset[str]) -> PatternSet:
+    """The same, by the classes they start from; a compilation asks several times."""
+    return PatternSet(patterns_of(dialects))
 
 
 def all_patterns() -> list[Pattern]:

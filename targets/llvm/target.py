@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
@@ -84,9 +85,10 @@ class ProcessorNames:
             _check("feature", one[1:], self.features)
 
 
-def have(features: str) -> set[str]:
+@cache
+def have(features: str) -> frozenset[str]:
     """The names behind the plus signs of `+neon,-sve`."""
-    return {one[1:] for one in features.split(",") if one.startswith("+")}
+    return frozenset(one[1:] for one in features.split(",") if one.startswith("+"))
 
 
 def _check(what: str, name: str, known: frozenset[str]) -> None:

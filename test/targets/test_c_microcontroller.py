@@ -7,7 +7,6 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-import lief
 import nnc
 import numpy as np
 import onnx
@@ -124,6 +123,8 @@ def written(model: onnx.ModelProto, x: np.ndarray, results: int, folder: Path) -
 
 def sizes(image: Path) -> tuple[int, int]:
     """The bytes that a program takes in flash and in RAM, the stack left out."""
+    import lief  # its library takes half a second to load
+
     found = lief.parse(str(image))
     assert isinstance(found, lief.ELF.Binary)
     sections = [one for one in found.sections if lief.ELF.Section.FLAGS.ALLOC in one.flags_list]

@@ -223,6 +223,11 @@ def test_this_machine_is_written_with_what_it_has_beside():
     assert target_of(again, "host") == host()
 
 
+def test_this_machine_is_found_without_a_copy():
+    """Each pass asks for it."""
+    assert target_of(module_for(str(to_attribute(host())))) is host()
+
+
 def test_another_machine_goes_on_with_the_same_numbers(monkeypatch):
     """Code is then made for the named target, which all of its kind can run."""
     text = str(to_attribute(host()))
