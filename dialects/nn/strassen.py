@@ -9,6 +9,7 @@ Source: V. Strassen, Gaussian elimination is not optimal, 1969.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from ...ir.constraints import AnyRankedTensor
@@ -174,10 +175,16 @@ class StrassenOutput(StrassenOp, name="nn.strassen_output"):
         return out
 
 
-def _sum(factors: tuple[int, ...], values: list):
-    """The sum of values with factors of 1 and -1, computed in this order."""
-    terms = [(f, v) for f, v in zip(factors, values, strict=True) if f]
-    total = terms[0][1] if terms[0][0] > 0 else -terms[0][1]
-    for factor, value in terms[1:]:
-        total = total + value if factor > 0 else total - value
+def terms(factors: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The numbers of what is added, one at least, and of what is subtracted after that."""
+    return [i for i, f in enumerate(factors) if f > 0], [i for i, f in enumerate(factors) if f < 0]
+
+
+def _sum(factors: Sequence[int], values: Sequence):
+    added, subtracted = terms(factors)
+    total = values[added[0]]
+    for i in added[1:]:
+        total = total + values[i]
+    for i in subtracted:
+        total = total - values[i]
     return total

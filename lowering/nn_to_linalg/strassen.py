@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dialects import arith, nn
-from ...dialects.nn.strassen import PRODUCTS
+from ...dialects.nn.strassen import PRODUCTS, terms
 from ...ir.affine import AffineConstant, AffineDim, AffineExpr, AffineMap
 from ...ir.core import Value
 from .emitter import Emitter
@@ -65,11 +65,10 @@ def _transform(
 
 
 def _sum(e: Emitter, factors: Sequence[int], values: Sequence[Value]) -> Value:
-    """The sum of values with factors of 1, -1 and 0, one that is added first."""
-    terms = [(f, v) for f, v in zip(factors, values, strict=True) if f]
-    terms.sort(key=lambda term: term[0] < 0)
-    total = terms[0][1]
-    for factor, value in terms[1:]:
-        kind = arith.AddF if factor > 0 else arith.SubF
-        total = e.insert(kind(total, value)).result
+    added, subtracted = terms(factors)
+    total = values[added[0]]
+    for i in added[1:]:
+        total = e.insert(arith.AddF(total, values[i])).result
+    for i in subtracted:
+        total = e.insert(arith.SubF(total, values[i])).result
     return total
