@@ -269,6 +269,8 @@ class AlgorithmCosts:
     transform_4_strided: int = 300
     transform_parts: int = 16
     """The same of the four parts of a matrix to seven sums, or of seven products to four parts."""
+    row_pairs: int = 32
+    """Pairs of rows at most that one block of such a product's shared loops begins with."""
     halves: float = 1.05
     """By how much a plain product must be worse than seven of halves to be given up: what is
     expected of either was up to 5 % off in products of 64 to 1500 rows."""

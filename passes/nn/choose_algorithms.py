@@ -83,7 +83,7 @@ class ChooseAlgorithms(
                 continue
             decided = halving(work.machine, sizes_of(product), product.loc, described(product))
             if context.decide(decided).taken == _STRASSEN:
-                use_strassen(product)
+                use_strassen(product, work.costs.row_pairs)
                 context.statistic("strassen-products")
 
 

@@ -18,8 +18,6 @@ from .work import ProductSizes
 
 Product = nn.BlockedConv | nn.PackedMatmul
 """The products that may be computed so."""
-ROWS = 32
-"""Pairs of rows at most that are a dimension of their own, whose loop becomes register tiles."""
 
 
 def is_strassen(op: Product) -> bool:
@@ -30,7 +28,7 @@ def is_strassen(op: Product) -> bool:
     x, weight = op.operands
     if not is_arranged_constant(weight) or element_of(x) is not FloatType("f32"):
         return False
-    if None in shape_of(x) or 0 in shape_of(op.out):
+    if None in shape_of(x) or 0 in (*shape_of(x), *shape_of(op.out)):
         return False
     if isinstance(op, nn.PackedMatmul):
         *rows, K = shape_of(x)
@@ -55,20 +53,23 @@ def sizes_of(op: Product) -> ProductSizes:
     return ProductSizes(N * prod(extents), Co * B, out[1] * out[-1], B)
 
 
-def use_strassen(op: Product) -> None:
-    """Replace a product that `is_strassen` by transforms and the seven products between."""
+def use_strassen(op: Product, most: int) -> None:
+    """Replace a product that `is_strassen` by transforms and the seven products between.
+
+    At most so many pairs of rows are a dimension of their own, whose loop becomes register tiles.
+    """
     b = Builder.before_op(op)
-    out = _of_rows(b, op) if isinstance(op, nn.PackedMatmul) else _of_images(b, op)
+    out = _of_rows(b, op, most) if isinstance(op, nn.PackedMatmul) else _of_images(b, op)
     out.name_hint = op.out.name_hint
     op.out.replace_all_uses_with(out)
     op.erase()
 
 
-def _of_rows(b: Builder, op: nn.PackedMatmul) -> Value:
+def _of_rows(b: Builder, op: nn.PackedMatmul, most: int) -> Value:
     """Halves of columns are two numbers of a dimension before them."""
     No, K, A = shape_of(op.rhs)
     M = prod(shape_of(op.lhs)[:-1])
-    block = 2 * max(d for d in range(1, ROWS + 1) if M // 2 % d == 0)
+    block = 2 * max(d for d in range(1, most + 1) if M // 2 % d == 0)
     x = reshape(b, op.lhs, (M // block, block, 2, K // 2))
     values = b.insert(nn.StrassenInput(x, rows=1, columns=2)).result
     weight = reshape(b, op.rhs, (No, 2, K // 2, A))

@@ -18,7 +18,9 @@ from nnc.targets.base import target
 from .graphs import graph, interpret, transform
 
 
-def check(rng, x_shape, w_shape, taken=True, machine="x86-64-v4", dynamic=(), dtype: type = np.float32):
+def check(
+    rng, x_shape, w_shape, taken=True, machine="x86-64-v4", dynamic=(), dtype: type = np.float32
+):
     """The passes' result is the plain product's; one of halves, where `taken`."""
     x = rng.standard_normal(x_shape).astype(dtype)
     w = rng.standard_normal(w_shape).astype(dtype)
@@ -56,6 +58,7 @@ def test_odd_extents_stay(rng):
 def test_small_products_stay(rng):
     check(rng, (512, 64), (64, 64), False)
     check(rng, (8, 768), (768, 768), False)
+    check(rng, (256, 0), (0, 768), False)
 
 
 def test_unknown_rows_and_halves_of_floats_stay(rng):
