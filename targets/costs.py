@@ -269,6 +269,9 @@ class AlgorithmCosts:
     transform_4_strided: int = 300
     transform_parts: int = 16
     """The same of the four parts of a matrix to seven sums, or of seven products to four parts."""
+    halved_registers: int = 32
+    """Vector registers from which on that is known to pay: with 16, tiles are of 6 rows, and what
+    is left of a block's or an image's rows took what was saved (AVX2 on a Zen 4: 0.92 to 1.10)."""
     row_pairs: int = 32
     """Pairs of rows at most that one block of such a product's shared loops begins with."""
     halves: float = 1.05

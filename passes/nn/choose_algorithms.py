@@ -13,6 +13,7 @@ from ...ir.decisions import Alternative, Decision, Terms, described
 from ...ir.location import Location
 from ...ir.passes import Pass, PassContext, option
 from ...targets.machine import Machine
+from ...targets.processor import Processor
 from ...targets.roofline import F32
 from .strassen import Product, is_strassen, sizes_of, use_strassen
 from .winograd import Convolution, is_winograd, use_winograd
@@ -49,7 +50,7 @@ class ChooseAlgorithms(
 
     Products with a constant matrix, and 1x1 convolutions of stride 1, are seven products of halves
     in place of eight, once: rows, sums and blocks of columns must be even numbers. Cores without
-    vectors keep theirs.
+    vectors, or with few registers of them, keep theirs.
 
     Numerics: f32 only; the error grows to some 1e-5 of the largest result.
     """
@@ -76,7 +77,7 @@ class ChooseAlgorithms(
             if (tile := _TILES.get(found.taken)) is not None:
                 use_winograd(conv, tile)
                 context.statistic("winograd-convolutions")
-        if not self.strassen or work.machine.lanes(F32) == 1:
+        if not self.strassen or not has_tall_tiles(work.machine):
             return
         for product in [p for p in op.walk() if isinstance(p, Product)]:
             if not is_strassen(product):
@@ -117,6 +118,16 @@ def algorithm(
         margin=margin,
         again=lambda other: algorithm(other, sizes, loc),
         operation=operation,
+    )
+
+
+def has_tall_tiles(machine: Machine) -> bool:
+    """Whether the registers of a core hold tiles that products of halves fill as well as whole ones
+    do.
+    """
+    least = machine.costs.algorithms.halved_registers
+    return isinstance(machine, Processor) and (
+        machine.lanes(F32) > 1 and machine.vector_registers >= least
     )
 
 

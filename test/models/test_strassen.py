@@ -41,7 +41,7 @@ def reference(model: onnx.ModelProto, x: np.ndarray) -> np.ndarray:
 
 def halved(model: onnx.ModelProto, **options) -> int:
     module = load_module(model, **options)
-    run_stages(module, target="x86-64-v3", last="simplify-graph")
+    run_stages(module, target="x86-64-v4", last="simplify-graph")
     return sum(isinstance(op, nn.StrassenInput) for op in module.walk())
 
 
