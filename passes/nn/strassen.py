@@ -23,6 +23,7 @@ Product = nn.BlockedConv | nn.PackedMatmul
 def is_strassen(op: Product) -> bool:
     """Whether the algorithm applies: f32, a constant matrix, and even extents to be halved.
 
+    Two rows share sums, and their errors: of one sample, that is of a dimension behind the first.
     Of convolutions 1x1 ones of stride 1.
     """
     x, weight = op.operands
@@ -33,7 +34,7 @@ def is_strassen(op: Product) -> bool:
     if isinstance(op, nn.PackedMatmul):
         *rows, K = shape_of(x)
         No, *rest = shape_of(weight)
-        halved = (No, K, prod(rows)) if len(rest) == 2 else (1,)
+        halved = (No, K, rows[-1]) if len(rest) == 2 and len(rows) > 1 else (1,)
     else:
         Mo, Co, *window, _, _ = shape_of(weight)
         _, _, *extents, _ = shape_of(x)

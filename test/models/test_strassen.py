@@ -49,14 +49,14 @@ def halved(model: onnx.ModelProto, **options) -> int:
 @pytest.mark.parametrize(
     "x_shape, w_shape, is_halved",
     [
-        ((250, 512), (512, 512), 1),  # blocks of 25 pairs of rows
+        ((1, 250, 512), (512, 512), 1),  # blocks of 25 pairs of rows
         ((2, 106, 768), (768, 512), 1),  # 106 pairs in blocks of 2, sums of 384 numbers
-        ((1502, 512), (512, 1024), 1),  # a prime number of pairs: no blocks, in one kernel
-        ((1500, 512), (512, 1024), 1),  # transforms and products share loops
+        ((1, 1502, 512), (512, 1024), 1),  # a prime number of pairs: no blocks, in one kernel
+        ((1, 1500, 512), (512, 1024), 1),  # transforms and products share loops
         ((1, 512, 28, 28), (512, 512, 1, 1), 1),
         ((2, 512, 13, 14), (256, 512, 1, 1), 1),  # pairs of pixels
         ((1, 512, 56, 56), (512, 512, 1, 1), 1),  # transforms and products share loops
-        ((251, 512), (512, 512), 0),
+        ((1, 251, 512), (512, 512), 0),
     ],
 )
 @pytest.mark.parametrize("threads", [1, 3])
@@ -72,6 +72,6 @@ def test_layers(x_shape, w_shape, is_halved, threads):
 
 
 def test_math_as_written_is_not_halved():
-    model = layer((250, 512), (512, 512))
+    model = layer((1, 250, 512), (512, 512))
     assert halved(model) == 1
     assert halved(model, fast_math=False) == 0

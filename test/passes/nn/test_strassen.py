@@ -49,26 +49,32 @@ def test_images(rng, size):
 
 
 def test_odd_extents_stay(rng):
-    check(rng, (129, 768), (768, 768), False)
-    check(rng, (128, 767), (767, 768), False)
-    check(rng, (128, 768), (768, 752), False)  # 47 blocks of 16
+    check(rng, (1, 129, 768), (768, 768), False)
+    check(rng, (1, 128, 767), (767, 768), False)
+    check(rng, (1, 128, 768), (768, 752), False)  # 47 blocks of 16
     check(rng, (1, 768, 15, 15), (768, 768, 1, 1), False)
 
 
+def test_samples_share_no_sums(rng):
+    """Rows of the first dimension, which may be a batch's, and the last one of an odd number."""
+    check(rng, (512, 768), (768, 768), False)
+    check(rng, (2, 255, 768), (768, 768), False)
+
+
 def test_small_products_stay(rng):
-    check(rng, (512, 64), (64, 64), False)
-    check(rng, (8, 768), (768, 768), False)
-    check(rng, (256, 0), (0, 768), False)
+    check(rng, (1, 512, 64), (64, 64), False)
+    check(rng, (1, 8, 768), (768, 768), False)
+    check(rng, (1, 256, 0), (0, 768), False)
 
 
 def test_unknown_rows_and_halves_of_floats_stay(rng):
-    check(rng, (256, 768), (768, 768), False, dynamic=(0,))
-    check(rng, (256, 768), (768, 768), False, dtype=np.float16)
+    check(rng, (1, 256, 768), (768, 768), False, dynamic=(1,))
+    check(rng, (1, 256, 768), (768, 768), False, dtype=np.float16)
 
 
 @pytest.mark.parametrize("machine", ["c-cortex-m7", "x86-64-v3", "opencl-cpu"])
 def test_cores_without_vectors_or_with_few_registers_keep_their_products(rng, machine):
-    check(rng, (256, 768), (768, 768), False, machine=machine)
+    check(rng, (1, 256, 768), (768, 768), False, machine=machine)
 
 
 def test_slow_caches_and_slow_memory_keep_the_plain_product():
