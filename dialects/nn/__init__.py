@@ -26,6 +26,7 @@ from .quantized import *
 from .reductions import *
 from .resize import *
 from .sequences import *
+from .strassen import *
 from .strings import *
 from .structure import *
 from .texts import *

@@ -174,5 +174,5 @@ def _chain(groups: list[Group], plan: Plan) -> Chain | None:
         if kind == "parallel" and all(d in dims for dims in own.values())
     ]
     if is_transform:
-        shared = shared[:-1]
+        shared = [d for d in shared if host.extents[d] != 1][:-1]
     return Chain(groups, shared, own) if shared else None

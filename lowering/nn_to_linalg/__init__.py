@@ -26,6 +26,7 @@ from . import (  # noqa: F401 - they fill LOWERINGS
     resizing,
     searching,
     sorting,
+    strassen,
     trees,
     windows,
     winograd,

@@ -1,4 +1,4 @@
-"""Convolutions by algorithms that take fewer operations."""
+"""Convolutions and matrix products by algorithms that take fewer operations."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from ...ir.decisions import Alternative, Decision, Terms, described
 from ...ir.location import Location
 from ...ir.passes import Pass, PassContext, option
 from ...targets.machine import Machine
+from ...targets.processor import Processor
+from ...targets.roofline import F32
+from .strassen import Product, is_strassen, sizes_of, use_strassen
 from .winograd import Convolution, is_winograd, use_winograd
-from .work import ConvCosts, ConvSizes, work_of
+from .work import ConvCosts, ConvSizes, ProductSizes, work_of
 
 
 @dataclass(frozen=True)
@@ -22,9 +25,13 @@ class ChooseAlgorithms(
     Pass,
     name="choose-algorithms",
     anchor="func.func",
-    statistics={"winograd-convolutions": "Number of convolutions by Winograd's algorithm"},
+    statistics={
+        "winograd-convolutions": "Number of convolutions by Winograd's algorithm",
+        "strassen-products": "Number of products by Strassen's algorithm",
+    },
 ):
-    """Make 3x3 convolutions of stride 1 or 2 Winograd's, where that is expected to be faster.
+    """Make 3x3 convolutions Winograd's and large products Strassen's, where that is expected to be
+    faster.
 
     %y = nn.blocked_conv %x, %w    ->    %v = nn.winograd_input (nn.pad %x)
                                          %m = nn.blocked_matmul %v, (nn.winograd_weight %w)
@@ -37,6 +44,14 @@ class ChooseAlgorithms(
     directions in the last two, plane by plane. Of images whose extents only the run tells, those
     over two directions without groups and dilations are.
 
+    %y = nn.packed_matmul %x, %w   ->    %v = nn.strassen_input %x
+                                         %m = nn.packed_matmul %v, (nn.strassen_weight %w)
+                                         %y = nn.strassen_output %m
+
+    Products with a constant matrix, and 1x1 convolutions of stride 1, are seven products of halves
+    in place of eight, once: rows of a sample, sums and blocks of columns must be even numbers.
+    Cores without vectors, or with few registers of them, keep theirs.
+
     Numerics: f32 only; the error grows to some 1e-5 of the largest result.
     """
 
@@ -44,11 +59,12 @@ class ChooseAlgorithms(
 
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
     winograd: bool = option(True, help="use Winograd's algorithm where it pays")
+    strassen: bool = option(True, help="use Strassen's algorithm where it pays")
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """One look at each convolution; `fold-constants` then transforms the weights.
+        """One look at each product; `fold-constants` then transforms the weights.
 
-        A module that wants its math as written keeps its convolutions.
+        A module that wants its math as written keeps its products.
         """
         if is_strict(op):
             return
@@ -61,11 +77,20 @@ class ChooseAlgorithms(
             if (tile := _TILES.get(found.taken)) is not None:
                 use_winograd(conv, tile)
                 context.statistic("winograd-convolutions")
+        if not self.strassen or not has_tall_tiles(work.machine):
+            return
+        for product in [p for p in op.walk() if isinstance(p, Product)]:
+            if not is_strassen(product):
+                continue
+            decided = halving(work.machine, sizes_of(product), product.loc, described(product))
+            if context.decide(decided).taken == _STRASSEN:
+                use_strassen(product, work.costs.row_pairs)
+                context.statistic("strassen-products")
 
 
 ERROR = 1e-5
 """What Winograd's algorithm adds to the error of a convolution, of the largest result."""
-_DIRECT = "direct"
+_DIRECT, _STRASSEN = "direct", "strassen"
 _TILES = {f"winograd {tile}x{tile}": tile for tile, _ in TRANSFORMS}
 """The algorithms, by the results of a tile."""
 
@@ -92,6 +117,31 @@ def algorithm(
         loc,
         margin=margin,
         again=lambda other: algorithm(other, sizes, loc),
+        operation=operation,
+    )
+
+
+def has_tall_tiles(machine: Machine) -> bool:
+    """Whether the registers of a core hold tiles that products of halves fill as well as whole ones
+    do.
+    """
+    least = machine.costs.algorithms.halved_registers
+    return isinstance(machine, Processor) and (
+        machine.lanes(F32) > 1 and machine.vector_registers >= least
+    )
+
+
+def halving(machine: Machine, sizes: ProductSizes, loc: Location, operation: str = "") -> Decision:
+    """Whether a product with a constant matrix is one of halves on a machine."""
+    costs = ConvCosts(machine)
+    direct, halves, margin = costs.product(sizes), costs.strassen(sizes), 1 / costs.costs.halves
+    return Decision(
+        "algorithm",
+        costs.shared((Alternative(_DIRECT, direct), Alternative(_STRASSEN, halves))),
+        _STRASSEN if halves.cycles < margin * direct.cycles else _DIRECT,
+        loc,
+        margin=margin,
+        again=lambda other: halving(other, sizes, loc),
         operation=operation,
     )
 

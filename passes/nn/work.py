@@ -9,6 +9,7 @@ from ...dialects import nn
 from ...dialects.marks import INPUT_DIMS
 from ...dialects.nn.blocked import BlockedConvOp
 from ...dialects.nn.dimension_names import names_of
+from ...dialects.nn.strassen import PRODUCTS
 from ...dialects.nn.symbolic_shapes import SymbolicShapes
 from ...dialects.nn.traits import Fusion
 from ...dialects.nn.winograd import points_of
@@ -55,8 +56,44 @@ class ConvSizes:
 
 
 @dataclass(frozen=True)
+class ProductSizes:
+    """What the time of a matrix product depends on: rows, steps of each sum, columns, and elements
+    that lie side by side in the left matrix.
+    """
+
+    rows: int
+    steps: int
+    columns: int
+    block: int
+
+    @property
+    def multiplications(self) -> float:
+        return float(self.rows * self.steps * self.columns)
+
+
+@dataclass(frozen=True)
 class ConvCosts(Roofline):
-    """What convolutions are expected to take on a machine. Units: cycles of one core."""
+    """What products are expected to take on a machine. Units: cycles of one core."""
+
+    def product(self, sizes: ProductSizes) -> Terms:
+        """A product with a matrix from memory."""
+        longer = 1 + self.costs.short_sums / sizes.steps
+        products = self.arithmetic(longer * sizes.multiplications)
+        return self.beside_memory(products, F32 * sizes.steps * sizes.columns)
+
+    def strassen(self, sizes: ProductSizes) -> Terms:
+        """Seven products of halves, and the sums before and after them."""
+        M, K, N = sizes.rows, sizes.steps, sizes.columns
+        sums, lanes = PRODUCTS / 4, self.machine.lanes(F32)
+        longer = 1 + 2 * self.costs.short_sums / K
+        products = self.arithmetic(PRODUCTS / 8 * longer * sizes.multiplications)
+        found = self.beside_memory(products, F32 * sums * K * N)
+        # What fills no vector passes one by one.
+        read = K * (sizes.block // lanes + sizes.block % lanes) * lanes / sizes.block
+        parts = self.arithmetic(M * (read + N) / 4 * self.costs.transform_parts)
+        between = sums * M * (K + N)
+        is_near = self.is_cached(between) or self.is_blocked(between, sums * K * N)
+        return self._between(found.plus("arithmetic", parts), between, is_near)
 
     def direct(self, sizes: ConvSizes) -> Terms:
         """The products; the weights come from memory, mostly beside them."""
@@ -67,7 +104,6 @@ class ConvCosts(Roofline):
     def winograd(self, sizes: ConvSizes, tile: int) -> Terms:
         """The products, with the weights beside them; the transforms, which write and read."""
         N, C, P, Q, M = sizes.images, sizes.channels, sizes.rows, sizes.columns, sizes.results
-        machine = self.machine
         tiles, points = N * -(-P // tile) * -(-Q // tile), points_of(tile, sizes.stride) ** 2
         moved = C * sizes.planes + M
         between = points * tiles * moved
@@ -81,7 +117,11 @@ class ConvCosts(Roofline):
         is_cached = self.is_cached(between) or is_blocked
         if sizes.is_dilated or sizes.planes != 1:
             between += N * P * Q * moved
-        found = found.plus("arithmetic", transforms)
+        return self._between(found.plus("arithmetic", transforms), between, is_cached)
+
+    def _between(self, found: Terms, between: float, is_cached: bool) -> Terms:
+        """With so many elements that transforms and products hand to each other."""
+        machine = self.machine
         if not is_cached:
             return found.plus("memory", 2 * F32 * between / machine.memory_bandwidth)
         # What is written to the second cache is partly read from the third.
@@ -128,6 +168,8 @@ class Work(ConvCosts):
 
     def elements_of_tiles(self, value: Value) -> int:
         """Elements of tiles at all points, [points, blocks, N, S, T, block], as expected."""
+        if None not in shape_of(value):
+            return math.prod(shape_of(value))
         points, blocks, *extents, block = self.shapes.of(value)
         return math.prod((points, blocks, *self.expected(*extents), block))  # type: ignore[arg-type]
 

@@ -1,0 +1,93 @@
+"""Products with constant matrices by Strassen's algorithm: seven products of halves for eight.
+
+rows      of a matrix on the left; those of a block of rows share loops
+images    of blocked channels, and their 1x1 convolutions
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from ...dialects import nn
+from ...dialects.nn.strassen import PRODUCTS
+from ...ir.builder import Builder
+from ...ir.core import Value
+from ...ir.types import FloatType
+from .building import element_of, is_arranged_constant, reshape, shape_of
+from .work import ProductSizes
+
+Product = nn.BlockedConv | nn.PackedMatmul
+"""The products that may be computed so."""
+
+
+def is_strassen(op: Product) -> bool:
+    """Whether the algorithm applies: f32, a constant matrix, and even extents to be halved.
+
+    Two rows share sums, and their errors: of one sample, that is of a dimension behind the first.
+    Of convolutions 1x1 ones of stride 1.
+    """
+    x, weight = op.operands
+    if not is_arranged_constant(weight) or element_of(x) is not FloatType("f32"):
+        return False
+    if None in shape_of(x) or 0 in (*shape_of(x), *shape_of(op.out)):
+        return False
+    if isinstance(op, nn.PackedMatmul):
+        *rows, K = shape_of(x)
+        No, *rest = shape_of(weight)
+        halved = (No, K, rows[-1]) if len(rest) == 2 and len(rows) > 1 else (1,)
+    else:
+        Mo, Co, *window, _, _ = shape_of(weight)
+        _, _, *extents, _ = shape_of(x)
+        is_plain = {*window, *(op.strides or (1,))} == {1}
+        even = any(d % 2 == 0 for d in extents)
+        halved = (Mo, Co) if is_plain and even else (1,)
+    return all(d % 2 == 0 for d in halved)
+
+
+def sizes_of(op: Product) -> ProductSizes:
+    """The sizes of a product that `is_strassen`."""
+    shape = shape_of(op.x if isinstance(op, nn.BlockedConv) else op.lhs)
+    out = shape_of(op.out)
+    if isinstance(op, nn.PackedMatmul):
+        return ProductSizes(prod(shape[:-1]), shape[-1], prod(out[-2:]), shape[-1] // 2)
+    N, Co, *extents, B = shape
+    return ProductSizes(N * prod(extents), Co * B, out[1] * out[-1], B)
+
+
+def use_strassen(op: Product, most: int) -> None:
+    """Replace a product that `is_strassen` by transforms and the seven products between.
+
+    At most so many pairs of rows are a dimension of their own, whose loop becomes register tiles.
+    """
+    b = Builder.before_op(op)
+    out = _of_rows(b, op, most) if isinstance(op, nn.PackedMatmul) else _of_images(b, op)
+    out.name_hint = op.out.name_hint
+    op.out.replace_all_uses_with(out)
+    op.erase()
+
+
+def _of_rows(b: Builder, op: nn.PackedMatmul, most: int) -> Value:
+    """Halves of columns are two numbers of a dimension before them."""
+    No, K, A = shape_of(op.rhs)
+    M = prod(shape_of(op.lhs)[:-1])
+    block = 2 * max(d for d in range(1, most + 1) if M // 2 % d == 0)
+    x = reshape(b, op.lhs, (M // block, block, 2, K // 2))
+    values = b.insert(nn.StrassenInput(x, rows=1, columns=2)).result
+    weight = reshape(b, op.rhs, (No, 2, K // 2, A))
+    weight = b.insert(nn.StrassenWeight(weight, rows=1, columns=0)).result
+    weight = reshape(b, weight, (PRODUCTS, 1, 1, No // 2, K // 2, A))
+    products = b.insert(nn.PackedMatmul(values, weight)).result
+    out = b.insert(nn.StrassenOutput(products, rows=1, columns=3)).result
+    return reshape(b, out, shape_of(op.out))
+
+
+def _of_images(b: Builder, op: nn.BlockedConv) -> Value:
+    """Rows of the matrix are every other row of an image, or every other pixel of its rows; the
+    products are groups of a convolution.
+    """
+    extents = shape_of(op.x)[2:-1]
+    rows = 2 + next(i for i, d in enumerate(extents) if d % 2 == 0)
+    values = b.insert(nn.StrassenInput(op.x, rows=rows, columns=1, products=1)).result
+    weight = b.insert(nn.StrassenWeight(op.weight, rows=1, columns=0)).result
+    products = b.insert(nn.BlockedGroupedConv(values, weight)).result
+    return b.insert(nn.StrassenOutput(products, rows=rows, columns=1, products=1)).result
