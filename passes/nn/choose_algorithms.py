@@ -65,7 +65,7 @@ class ChooseAlgorithms(
 
 ERROR = 1e-5
 """What Winograd's algorithm adds to the error of a convolution, of the largest result."""
-_DIRECT = "direct"
+DIRECT = "direct"
 _TILES = {f"winograd {tile}x{tile}": tile for tile, _ in TRANSFORMS}
 """The algorithms, by the results of a tile."""
 
@@ -85,10 +85,8 @@ def algorithm(
     margin = 1 / costs.costs.epilogue
     return Decision(
         "algorithm",
-        costs.shared(
-            Alternative(name, terms) for name, terms in {_DIRECT: direct, **found}.items()
-        ),
-        least if found[least].cycles < margin * direct.cycles else _DIRECT,
+        costs.shared(Alternative(name, terms) for name, terms in {DIRECT: direct, **found}.items()),
+        least if found[least].cycles < margin * direct.cycles else DIRECT,
         loc,
         margin=margin,
         again=lambda other: algorithm(other, sizes, loc),

@@ -24,6 +24,7 @@ from ...ir.passes import Pass, PassContext, option
 from ...ir.types import Dim, IntegerType, TensorType, f32, i32
 from ...targets.roofline import F32
 from .building import cast, element_of, per_channel, reshape, shape_of
+from .choose_algorithms import DIRECT, algorithm
 from .constants import constant_array
 from .work import Work, work_of
 
@@ -45,6 +46,7 @@ class UseIntegers(
     %y = nn.conv %x, %w                          nn.mul %y, (%xs * %ws)
 
     The weights must be constant, with one scale for all or one for each channel of the result.
+    Where no instruction multiplies bytes, what Winograd's algorithm computes faster stays in f32.
     A module that wants its math as written keeps its products of floats.
     """
 
@@ -78,26 +80,33 @@ def integers_or_floats(product: Product, work: Work) -> Decision:
     """By rule, integers: their sums are exact, and their weights have a fourth of the bytes.
 
     A word of 32 bits holds four of them where an instruction multiplies bytes, or two; else each
-    takes a product and a sum.
+    takes a product and a sum. Where words hold two, integers multiply no faster than floats, and
+    what Winograd's algorithm saves of f32 decides by time.
     """
     machine, operations = work.machine, work.operations(product)
     x, weight = product.operands[:2]
     numbers = (work.elements(x), work.elements(product.out), work.elements(weight))
     has_bytes = machine.has_byte_products or machine.has_signed_byte_products
-    at_once = 4.0 if has_bytes else 1.0 if machine.has_pair_products else 0.5
+    has_pairs = machine.has_pair_products and not has_bytes
+    at_once = 4.0 if has_bytes else 1.0 if has_pairs else 0.5
 
     def terms(bytes: int, at_once: float) -> Terms:
         read, written, weights = numbers
         return work.kernel(operations / at_once, (bytes * read, F32 * written), bytes * weights)
 
+    integers, floats = terms(1, at_once), terms(F32, 1.0)
+    sizes = work.sizes_of_plain(product) if isinstance(product, nn.Conv) else None
+    is_saved = False
+    if has_pairs and sizes is not None:
+        fastest = algorithm(machine, (sizes,), product.loc)
+        if fastest.taken != DIRECT and (found := fastest.chosen.terms) is not None:
+            floats, is_saved = found, found.cycles < integers.cycles
     return Decision(
         "integers",
-        work.shared(
-            (Alternative(_INTEGERS, terms(1, at_once)), Alternative(_FLOATS, terms(F32, 1.0)))
-        ),
-        _INTEGERS,
+        work.shared((Alternative(_INTEGERS, integers), Alternative(_FLOATS, floats))),
+        _FLOATS if is_saved else _INTEGERS,
         product.loc,
-        because="sums of integers are exact",
+        because="" if is_saved else "sums of integers are exact",
         operation=described(product),
     )
 
