@@ -58,7 +58,7 @@ PASS_MODULES: dict[str, str] = {
     "strip-debuginfo": "..passes.strip_debuginfo",
     "symbol-dce": "..passes.dead_code",
     "use-integers": "..passes.nn.use_integers",
-    "widen-convolutions": "..passes.nn.widen_convolutions",
+    "widen-products": "..passes.nn.widen_products",
 }
 
 

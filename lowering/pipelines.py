@@ -41,7 +41,7 @@ GRAPH_STAGES: tuple[Stage, ...] = (
         ("decompose{level=graph}", "what fuses better in parts, whose weights are then folded"),
         ("fold-batch-norm", "into the weights of the convolution before it"),
         (
-            "widen-convolutions",
+            "widen-products",
             "behind batch norms, which a cast would part from their convolution",
         ),
         ("fold-constants", "weights with the batch norm in them, whose layout is chosen next"),

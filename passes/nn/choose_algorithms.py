@@ -90,7 +90,7 @@ class ChooseAlgorithms(
 
 ERROR = 1e-5
 """What Winograd's algorithm adds to the error of a convolution, of the largest result."""
-_DIRECT, _STRASSEN = "direct", "strassen"
+DIRECT, _STRASSEN = "direct", "strassen"
 _TILES = {f"winograd {tile}x{tile}": tile for tile, _ in TRANSFORMS}
 """The algorithms, by the results of a tile."""
 
@@ -110,10 +110,8 @@ def algorithm(
     margin = 1 / costs.costs.epilogue
     return Decision(
         "algorithm",
-        costs.shared(
-            Alternative(name, terms) for name, terms in {_DIRECT: direct, **found}.items()
-        ),
-        least if found[least].cycles < margin * direct.cycles else _DIRECT,
+        costs.shared(Alternative(name, terms) for name, terms in {DIRECT: direct, **found}.items()),
+        least if found[least].cycles < margin * direct.cycles else DIRECT,
         loc,
         margin=margin,
         again=lambda other: algorithm(other, sizes, loc),
@@ -137,8 +135,8 @@ def halving(machine: Machine, sizes: ProductSizes, loc: Location, operation: str
     direct, halves, margin = costs.product(sizes), costs.strassen(sizes), 1 / costs.costs.halves
     return Decision(
         "algorithm",
-        costs.shared((Alternative(_DIRECT, direct), Alternative(_STRASSEN, halves))),
-        _STRASSEN if halves.cycles < margin * direct.cycles else _DIRECT,
+        costs.shared((Alternative(DIRECT, direct), Alternative(_STRASSEN, halves))),
+        _STRASSEN if halves.cycles < margin * direct.cycles else DIRECT,
         loc,
         margin=margin,
         again=lambda other: halving(other, sizes, loc),

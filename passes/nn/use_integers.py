@@ -21,9 +21,10 @@ from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.decisions import Alternative, Decision, Terms, described
 from ...ir.passes import Pass, PassContext, option
-from ...ir.types import Dim, IntegerType, f32, i32
+from ...ir.types import Dim, IntegerType, TensorType, f32, i32
 from ...targets.roofline import F32
 from .building import cast, element_of, per_channel, reshape, shape_of
+from .choose_algorithms import DIRECT, algorithm
 from .constants import constant_array
 from .work import Work, work_of
 
@@ -45,6 +46,7 @@ class UseIntegers(
     %y = nn.conv %x, %w                          nn.mul %y, (%xs * %ws)
 
     The weights must be constant, with one scale for all or one for each channel of the result.
+    Where no instruction multiplies bytes, what Winograd's algorithm computes faster stays in f32.
     A module that wants its math as written keeps its products of floats.
     """
 
@@ -58,45 +60,53 @@ class UseIntegers(
             return
         work = cache(partial(work_of, op, self.target))
 
-        def wanted(product: nn.Conv | nn.Matmul) -> bool:
+        def wanted(product: Product) -> bool:
             return context.decide(integers_or_floats(product, work())).taken == _INTEGERS
 
         for product in list(op.walk()):
-            if isinstance(product, nn.Conv):
+            if isinstance(product, nn.Conv | nn.ConvTranspose):
                 context.statistic("integer-products", use_in_conv(product, wanted))
             elif isinstance(product, nn.Matmul):
                 context.statistic("integer-products", use_in_matmul(product, wanted))
 
 
+Product = nn.Conv | nn.ConvTranspose | nn.Matmul
 _INTEGERS, _FLOATS = "integers", "f32"
 Wanted = Callable[[Any], bool]
 """Whether a product that can be computed on integers is to be."""
 
 
-def integers_or_floats(product: nn.Conv | nn.Matmul, work: Work) -> Decision:
+def integers_or_floats(product: Product, work: Work) -> Decision:
     """By rule, integers: their sums are exact, and their weights have a fourth of the bytes.
 
     A word of 32 bits holds four of them where an instruction multiplies bytes, or two; else each
-    takes a product and a sum.
+    takes a product and a sum. Where words hold two, integers multiply no faster than floats, and
+    what Winograd's algorithm saves of f32 decides by time.
     """
     machine, operations = work.machine, work.operations(product)
     x, weight = product.operands[:2]
     numbers = (work.elements(x), work.elements(product.out), work.elements(weight))
     has_bytes = machine.has_byte_products or machine.has_signed_byte_products
-    at_once = 4.0 if has_bytes else 1.0 if machine.has_pair_products else 0.5
+    has_pairs = machine.has_pair_products and not has_bytes
+    at_once = 4.0 if has_bytes else 1.0 if has_pairs else 0.5
 
     def terms(bytes: int, at_once: float) -> Terms:
         read, written, weights = numbers
         return work.kernel(operations / at_once, (bytes * read, F32 * written), bytes * weights)
 
+    integers, floats = terms(1, at_once), terms(F32, 1.0)
+    sizes = work.sizes_of_plain(product) if isinstance(product, nn.Conv) else None
+    is_saved = False
+    if has_pairs and sizes is not None:
+        fastest = algorithm(machine, (sizes,), product.loc)
+        if fastest.taken != DIRECT and (found := fastest.chosen.terms) is not None:
+            floats, is_saved = found, found.cycles < integers.cycles
     return Decision(
         "integers",
-        work.shared(
-            (Alternative(_INTEGERS, terms(1, at_once)), Alternative(_FLOATS, terms(F32, 1.0)))
-        ),
-        _INTEGERS,
+        work.shared((Alternative(_INTEGERS, integers), Alternative(_FLOATS, floats))),
+        _FLOATS if is_saved else _INTEGERS,
         product.loc,
-        because="sums of integers are exact",
+        because="" if is_saved else "sums of integers are exact",
         operation=described(product),
     )
 
@@ -216,40 +226,40 @@ def use_in_matmul(product: nn.Matmul, wanted: Wanted) -> int:
     return 1
 
 
-def use_in_conv(product: nn.Conv, wanted: Wanted) -> int:
+def use_in_conv(product: nn.Conv | nn.ConvTranspose, wanted: Wanted) -> int:
     """(x, w) -> integers, where the channels of the result have their scales; 1 if so."""
     found = factors(product.x, product.weight)
     if found is None:
         return 0
     x, w = found
-    M, *terms = shape_of(product.weight)
-    ones = (1,) * len(terms)
-    if None in terms or prod(terms) > MOST_TERMS:
+    shape, channels = shape_of(product.weight), product.result_channels
+    if None in shape or prod(shape) > MOST_TERMS * (M := shape[channels]):
         return 0
-    if not (w.has_one_scale or w.scales_shape == (M, *ones)) or not wanted(product):
+    each = tuple(M if axis == channels else 1 for axis in range(len(shape)))
+    # A transposed convolution's groups have the same channels of the weights.
+    is_each = w.scales_shape == each and (channels == 0 or product.groups == 1)
+    if not (w.has_one_scale or is_each) or not wanted(product):
         return 0
     b = Builder.before_op(product)
     exact = b.insert(
-        nn.Conv(
-            x.integers(b),
-            w.integers(b),
-            strides=product.strides,
-            dilations=product.dilations,
-            pads=product.pads,
-            groups=product.groups,
+        product.create(
+            [x.integers(b), w.integers(b)],
+            [TensorType(shape_of(product.out), i32)],
+            product.attributes,
+            product.properties,
         )
     ).result
     scales = w.scales(b)
     if not w.has_one_scale:
-        scales = reshape(b, scales, (M, *ones[1:]))
-    bias = None if product.bias is None else per_channel(b, product.bias, _rank(product.x))
+        scales = reshape(b, scales, (M, *(1,) * (len(shape) - 2)))
+    bias = None if product.bias is None else per_channel(b, product.bias, len(shape))
     _replace(b, product, exact, x, scales, bias)
     return 1
 
 
 def _replace(
     b: Builder,
-    product: nn.Conv | nn.Matmul,
+    product: Product,
     exact: Value,
     x: Quantized,
     scales: Value,

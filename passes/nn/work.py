@@ -161,6 +161,21 @@ class Work(ConvCosts):
             return (self.sizes(conv),)
         return self.sizes(conv), replace(self, smaller=self.costs.small_images).sizes(conv)
 
+    def sizes_of_plain(self, conv: nn.Conv) -> ConvSizes | None:
+        """The sizes of a convolution before it is blocked, if Winograd's algorithm may apply: 3x3
+        windows of stride 1 or 2 over images of known extents, without groups and dilations.
+        """
+        N, C, *_ = shape_of(conv.x)
+        strides = {*(conv.strides or (1,))}
+        is_plain = conv.groups == 1 and {*(conv.dilations or (1,))} == {1}
+        if shape_of(conv.weight)[2:] != (3, 3) or strides not in ({1}, {2}) or not is_plain:
+            return None
+        _, M, P, Q = shape_of(conv.out)
+        if None in (N, C, M, P, Q) or self.machine.lanes(F32) > min(C, M):
+            return None
+        products = float(9 * C * M * N * P * Q)
+        return ConvSizes(N, C, P, Q, M, strides.pop(), products, False)
+
     def extents(self, conv: nn.BlockedConv) -> list[int]:
         """N, P and Q of the result, as expected."""
         N, _, P, Q, _ = self.shapes.of(conv.out)

@@ -21,8 +21,9 @@ def model_of(nodes, constants, shape):
     return helper.make_model(graph, opset_imports=domains, ir_version=9)
 
 
-def constants_of(rng, weight, per_channel):
-    count = weight[0] if per_channel else 1
+def constants_of(rng, product, weight, per_channel):
+    channels = weight[product.op_type == "ConvTranspose"]
+    count = channels if per_channel else 1
     scale = rng.uniform(0.005, 0.02, count).astype(np.float32)
     return {
         "xs": np.float32(0.03),
@@ -30,7 +31,7 @@ def constants_of(rng, weight, per_channel):
         "w": rng.integers(-127, 128, weight).astype(np.int8),
         "ws": scale if per_channel else scale[0],
         "wz": np.zeros(count, np.int8) if per_channel else np.int8(0),
-        "b": rng.standard_normal(weight[0]).astype(np.float32),
+        "b": rng.standard_normal(channels).astype(np.float32),
         "ys": np.float32(0.25),
         "yz": np.uint8(130),
     }
@@ -42,7 +43,12 @@ def between(product):
     return [
         node("QuantizeLinear", ["x", "xs", "xz"], ["xq"]),
         node("DequantizeLinear", ["xq", "xs", "xz"], ["xd"]),
-        node("DequantizeLinear", ["w", "ws", "wz"], ["wd"], axis=0),
+        node(
+            "DequantizeLinear",
+            ["w", "ws", "wz"],
+            ["wd"],
+            axis=int(product.op_type == "ConvTranspose"),
+        ),
         product,
         node("Relu", ["p"], ["r"]),
         node("QuantizeLinear", ["r", "ys", "yz"], ["yq"]),
@@ -55,6 +61,16 @@ PRODUCTS = [
     (helper.make_node("Conv", ["xd", "wd"], ["p"], group=4), (16, 4, 3, 3), (1, 16, 7, 7)),
     (helper.make_node("Conv", ["xd", "wd", "b"], ["p"], group=8), (8, 1, 3, 3), (1, 8, 9, 7)),
     (helper.make_node("Gemm", ["xd", "wd", "b"], ["p"], transB=1), (20, 12), (3, 12)),
+    (
+        helper.make_node("ConvTranspose", ["xd", "wd", "b"], ["p"], strides=[2, 2]),
+        (32, 16, 2, 2),
+        (1, 32, 5, 6),
+    ),
+    (
+        helper.make_node("ConvTranspose", ["xd", "wd", "b"], ["p"], strides=[2, 2], pads=[1] * 4),
+        (8, 16, 3, 3),
+        (2, 8, 5, 6),
+    ),
 ]
 
 
@@ -64,7 +80,7 @@ PRODUCTS = [
 def test_dequantized_operands(product, weight, shape, per_channel):
     """At most one step of the result apart, and hardly ever."""
     rng = np.random.default_rng(3)
-    constants = constants_of(rng, weight, per_channel)
+    constants = constants_of(rng, product, weight, per_channel)
     x = rng.standard_normal(shape).astype(np.float32)
     model = model_of(between(product), constants, shape)
     wanted = ReferenceEvaluator(model).run(None, {"x": x})[0]

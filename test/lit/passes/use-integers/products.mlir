@@ -35,3 +35,20 @@ func.func @declines(%xi: tensor<1x4xui8>) -> tensor<1x2xf32> {
   %y = nn.matmul %x, %w : (tensor<1x4xf32>, tensor<4x2xf32>) -> tensor<1x2xf32>
   return %y : tensor<1x2xf32>
 }
+
+// A transposed convolution's weights have the channels of its results second, and the bias is added to the scaled sums.
+// CHECK-LABEL: @fires_on_transposed_convolutions
+// CHECK:         %[[EXACT:.*]] = nn.conv_transpose {{.*}} -> tensor<1x2x4x4xi32>
+// CHECK:         nn.cast %[[EXACT]] : (tensor<1x2x4x4xi32>) -> tensor<1x2x4x4xf32>
+// CHECK:         nn.add {{.*}} tensor<2x1x1xf32>
+func.func @fires_on_transposed_convolutions(%xi: tensor<1x1x2x2xui8>, %bias: tensor<2xf32>) -> tensor<1x2x4x4xf32> {
+  %scale = nn.constant dense<0.5> : tensor<f32>
+  %wi = nn.constant dense<3> : tensor<1x2x2x2xi8>
+  %scales = nn.constant dense<[[[[0.25]], [[0.125]]]]> : tensor<1x2x1x1xf32>
+  %0 = nn.cast %xi : (tensor<1x1x2x2xui8>) -> tensor<1x1x2x2xf32>
+  %x = nn.mul %0, %scale : (tensor<1x1x2x2xf32>, tensor<f32>) -> tensor<1x1x2x2xf32>
+  %1 = nn.cast %wi : (tensor<1x2x2x2xi8>) -> tensor<1x2x2x2xf32>
+  %w = nn.mul %1, %scales : (tensor<1x2x2x2xf32>, tensor<1x2x1x1xf32>) -> tensor<1x2x2x2xf32>
+  %y = nn.conv_transpose %x, %w, %bias {strides = array<i64: 2, 2>} : (tensor<1x1x2x2xf32>, tensor<1x2x2x2xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32>
+  return %y : tensor<1x2x4x4xf32>
+}

@@ -1,6 +1,6 @@
-// Convolutions of 16-bit floats become ones of f32, unless their weights outweigh the products.
-// RUN: nn-opt --widen-convolutions %s | filecheck %s
-// RUN: nn-opt --widen-convolutions --check-numerics %s
+// Products of 16-bit floats become ones of f32, unless their weights outweigh the products.
+// RUN: nn-opt --widen-products %s | filecheck %s
+// RUN: nn-opt --widen-products --check-numerics %s
 
 // CHECK-LABEL: @fires
 // CHECK-DAG:     %[[X:.*]] = nn.cast %arg0 : (tensor<1x3x34x34xf16>) -> tensor<1x3x34x34xf32>
@@ -38,4 +38,32 @@ func.func @declines_weights_that_are_used_once(%x: tensor<1x64x1x1xf16>) -> tens
 func.func @declines_weights_that_vary(%x: tensor<1x3x34x34xf16>, %w: tensor<8x3x3x3xf16>) -> tensor<1x8x32x32xf16> {
   %y = nn.conv %x, %w : (tensor<1x3x34x34xf16>, tensor<8x3x3x3xf16>) -> tensor<1x8x32x32xf16>
   return %y : tensor<1x8x32x32xf16>
+}
+
+// Activations are cast once, not once for each block of columns.
+// CHECK-LABEL: @fires_on_matrices_of_many_rows
+// CHECK:         %[[Y:.*]] = nn.matmul {{.*}} : (tensor<2x128x64xf32>, tensor<64x96xf32>) -> tensor<2x128x96xf32>
+// CHECK:         nn.cast %[[Y]] : (tensor<2x128x96xf32>) -> tensor<2x128x96xbf16>
+func.func @fires_on_matrices_of_many_rows(%x: tensor<2x128x64xbf16>) -> tensor<2x128x96xbf16> {
+  %w = nn.constant dense<0.5> : tensor<64x96xbf16>
+  %y = nn.matmul %x, %w : (tensor<2x128x64xbf16>, tensor<64x96xbf16>) -> tensor<2x128x96xbf16>
+  return %y : tensor<2x128x96xbf16>
+}
+
+// CHECK-LABEL: @fires_on_matrices_that_are_computed
+// CHECK:         nn.matmul {{.*}} : (tensor<128x64xf32>, tensor<64x128xf32>)
+func.func @fires_on_matrices_that_are_computed(%x: tensor<128x64xf16>, %y: tensor<64x128xf16>) -> tensor<128x128xf16> {
+  %z = nn.matmul %x, %y : (tensor<128x64xf16>, tensor<64x128xf16>) -> tensor<128x128xf16>
+  return %z : tensor<128x128xf16>
+}
+
+// Few rows take the time of reading the weights; an open number of rows may be one.
+// CHECK-LABEL: @declines_matrices_of_few_rows
+// CHECK:         nn.matmul {{.*}} tensor<1x64xf16>
+// CHECK:         nn.matmul {{.*}} tensor<?x64xf16>
+func.func @declines_matrices_of_few_rows(%x: tensor<1x64xf16>, %z: tensor<?x64xf16>) -> (tensor<1x64xf16>, tensor<?x64xf16>) {
+  %w = nn.constant dense<0.5> : tensor<64x64xf16>
+  %y = nn.matmul %x, %w : (tensor<1x64xf16>, tensor<64x64xf16>) -> tensor<1x64xf16>
+  %t = nn.matmul %z, %w : (tensor<?x64xf16>, tensor<64x64xf16>) -> tensor<?x64xf16>
+  return %y, %t : tensor<1x64xf16>, tensor<?x64xf16>
 }

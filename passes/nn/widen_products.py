@@ -1,0 +1,122 @@
+"""Products of 16-bit floats are computed on f32, to which each operand is cast once.
+
+The sums are in f32 either way. What is cast as it is loaded is cast as often as it is used, and
+Winograd's algorithm is for f32 alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+
+from ...dialects import nn
+from ...dialects.strict_math import is_strict
+from ...ir.builder import Builder
+from ...ir.core import Operation
+from ...ir.decisions import Alternative, Decision, described
+from ...ir.location import Location
+from ...ir.passes import Pass, PassContext, option
+from ...ir.types import bf16, f16, f32
+from ...targets.machine import Machine
+from ...targets.roofline import F32, Roofline
+from .building import cast, element_of, shape_of, widen
+from .fold_batch_norm import is_made_of_constants
+from .work import Work, work_of
+
+
+@dataclass(frozen=True)
+class WidenProducts(
+    Pass,
+    name="widen-products",
+    anchor="func.func",
+    statistics={"wide-products": "Number of convolutions and matrix products on f32"},
+):
+    """Cast the operands of products of f16 and bf16 to f32, and their results back.
+
+    %y = nn.conv %x, %w    ->    %0 = nn.conv (nn.cast %x), (nn.cast %w)
+                                 %y = nn.cast %0
+
+    A convolution's weights must be constant. Weights must be few beside the products: they take
+    twice the bytes. On devices matrix products stay as they are, and so do all products of a
+    module that wants its math as written.
+    """
+
+    numerics = "rounding"
+
+    target: str = option("", help="a target's name (default: the module's)", alias="machine")
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        """Each product for itself; `fold-constants` then casts the weights."""
+        products = (
+            []
+            if is_strict(op)
+            else [p for p in op.walk() if isinstance(p, nn.Conv | nn.Matmul) and _is_narrow(p)]
+        )
+        if not products:
+            return
+        work = work_of(op, self.target)
+        is_processor = work.machine.program is work.machine
+        for product in products:
+            weights = product.operands[1]
+            if not (is_processor or isinstance(product, nn.Conv)):
+                continue
+            decided = precision(
+                work.machine,
+                work.elements(weights),
+                products_of(product, work),
+                product.loc,
+                described(product),
+            )
+            if context.decide(decided).taken == _WIDE:
+                compute_wide(product)
+                context.statistic("wide-products")
+
+
+def _is_narrow(product: nn.Conv | nn.Matmul) -> bool:
+    """Whether a product is of 16-bit floats, and may be widened."""
+    x, weight = product.operands[:2]
+    is_constant = isinstance(product, nn.Matmul) or is_made_of_constants(weight)
+    return element_of(x) in (f16, bf16) and is_constant
+
+
+def products_of(product: nn.Conv | nn.Matmul, work: Work) -> float:
+    """Multiplications of a product. Where only the run tells how many rows a matrix has, one
+    counts: the step of a language model, which takes the time of reading its weights.
+    """
+    if isinstance(product, nn.Conv):
+        return work.operations(product)
+    return float(prod(d or 1 for d in (*shape_of(product.out), shape_of(product.lhs)[-1])))
+
+
+_NARROW, _WIDE = "16 bits", "f32"
+
+
+def precision(
+    machine: Machine, weights: int, products: float, loc: Location, operation: str = ""
+) -> Decision:
+    """Whether the casts that are saved outweigh the larger weights."""
+    costs = Roofline(machine)
+    arithmetic, read = costs.arithmetic(products), float(F32 * weights)
+    narrow = costs.beside_memory(costs.costs.half_products * arithmetic, read / 2)
+    wide = costs.beside_memory(arithmetic, read)
+    return Decision(
+        "precision",
+        costs.shared((Alternative(_NARROW, narrow), Alternative(_WIDE, wide))),
+        _WIDE if wide.cycles < narrow.cycles else _NARROW,
+        loc,
+        again=lambda other: precision(other, weights, products, loc),
+        operation=operation,
+    )
+
+
+def compute_wide(product: nn.Conv | nn.Matmul) -> None:
+    """conv(x, w, b) -> cast(conv(cast(x), cast(w), cast(b))), and of a matrix product the same."""
+    b = Builder.before_op(product)
+    (out,) = product.results
+    type = replace(out.type, element_type=f32)
+    operands = [widen(b, x) for x in product.operands]
+    wide = product.create(operands, [type], product.attributes, product.properties)
+    found = cast(b, b.insert(wide).results[0], element_of(out))
+    found.name_hint = out.name_hint
+    out.replace_all_uses_with(found)
+    product.erase()
