@@ -46,11 +46,17 @@ class Quantization:
 
 
 def quantization(n: TfliteLayer, tensor: Any) -> Quantization:
-    """The quantization of a tensor that has one. Raises NncError where it is of another kind."""
+    """The quantization of a tensor that has one.
+
+    Raises NncError where it is of another kind, and where a scale is no finite number: converters
+    write such for weights that are multiplied with nothing but zeros.
+    """
     scales = scales_of(tensor)
     element = element_type(tensor.type)
     if scales is None or tensor.quantization.details_kind or not isinstance(element, IntegerType):
         raise n.error(f"tensor '{tensor.name}' is not quantized by scales and zero points")
+    if not np.isfinite(scales).all():
+        raise n.error(f"tensor '{tensor.name}' has scales that are not finite")
     zeros = np.asarray(tensor.quantization.zero, np.int64)
     zeros = zeros if zeros.size else np.zeros(1, np.int64)
     return Quantization(element, np.asarray(scales, np.float32), zeros, tensor.quantization.axis)

@@ -85,6 +85,16 @@ def test_an_option_that_is_missing():
         import_model(data.replace(b"num_classes", b"num_glasses"))
 
 
+@pytest.mark.parametrize("scale", [np.inf, np.nan])
+def test_scales_that_are_not_finite(scale):
+    """As the converter writes for recurrent weights that meet a state of zeros alone."""
+    data = (FILES / "edges" / "mean_i8.tflite").read_bytes()
+    found = struct.pack("<f", 0.037)
+    assert data.count(found) == 1
+    with pytest.raises(nnc.NncError, match=r"\(MEAN\): tensor 't0' has scales that are not finite"):
+        import_model(data.replace(found, struct.pack("<f", scale)))
+
+
 def test_states_are_inputs_and_outputs():
     found = examine_model(FILES / "streaming.tflite")
     assert found.notes["state line"] == "starts as 0.5"
