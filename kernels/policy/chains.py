@@ -83,9 +83,9 @@ class Chain:
         )
 
     def block(self, machine: Processor) -> int:
-        """Iterations of the innermost shared dimension whose results stay in the second cache.
+        """Iterations of the innermost shared dimension whose results stay in the L2 cache.
 
-        The rest of it is for operands that all iterations read.
+        They may fill a part of the cache; the rest is for operands that all iterations read.
         """
         row = sum(self.bytes_of(a, self.shared) for a in self.handed_on())
         costs = machine.costs.loops

@@ -83,7 +83,7 @@ class Shaping:
         )
 
     def parts(self, stage: Stage) -> dict[int, int]:
-        """How many elements of a dimension one iteration of the outer loop over it covers."""
+        """{dimension: how many of its elements one iteration of its outer loop covers}."""
         return {l.root.dims[0]: l.step for l in self.nested.get(stage, ())}
 
     def split_tile(

@@ -14,9 +14,9 @@ from ..model.stages import Stage
 
 
 def bytes_moved(stages: Iterable[Stage]) -> int:
-    """Bytes of memory that stages that share loops touch.
+    """Bytes of memory that stages in shared loops read and write.
 
-    Without what one of them makes for another, which hardly leaves the registers.
+    Temporaries that one of them writes for another do not count: they hardly leave the registers.
     """
     return sum(_touched(list(stages)).values())
 
@@ -36,7 +36,7 @@ def _is_temporary(value: Value) -> bool:
 
 
 def _touched(stages: Sequence[Stage]) -> dict[Value, int]:
-    """The bytes of each buffer."""
+    """{buffer: bytes of it that the stages touch}, without temporaries between them."""
     made = {a.value for s in stages for a in s.outputs if _is_temporary(a.value)}
     sizes: dict[Value, int] = {}
     for stage in stages:

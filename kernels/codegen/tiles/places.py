@@ -74,7 +74,7 @@ class Place:
         return [(a.size, a.active, a.is_lane, stride) for a, stride in self.strides]
 
     def reach(self) -> int | None:
-        """How many elements the last one is after the first; None where that is not known."""
+        """The distance in elements from the first to the last one; None if it is not known."""
         total = 0
         for axis, stride in self.strides:
             if not isinstance(stride, int):
