@@ -22,8 +22,8 @@ def bytes_moved(stages: Iterable[Stage]) -> int:
 
 
 def moving_cycles(stages: Iterable[Stage], machine: Processor) -> float:
-    """The cycles of moving those bytes: from memory or, where the kernel itself has made them, from
-    the cache that holds them.
+    """The cycles of moving the bytes of `bytes_moved`: from memory or, for temporaries, from the
+    cache that holds them.
     """
     return sum(
         bytes / machine.bandwidth_of(bytes, lately=_is_temporary(value))

@@ -85,7 +85,7 @@ class Caches:
     # -- buffers -------------------------------------------------------------------------------
 
     def enter(self, nodes: Sequence[Node], are_groups: bool = False) -> list[Access]:
-        """Make the buffers of a group, where its iteration begins; what `leave` lets go.
+        """Allocate a thread group's buffers at the start of its code; returned for `leave`.
 
         That is in the outermost loop over groups, or in the single iteration of the innermost one.
         """
