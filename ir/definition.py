@@ -142,7 +142,10 @@ def _segment(op: Operation, name: str, position: int) -> tuple[int, int]:
 
 
 def _range(group: tuple[ValueField, ...], count: int, position: int) -> tuple[int, int]:
-    """At most one field of the group is not single, so it takes what the others leave."""
+    """(start, end) of the values of field `position` among `count` of its group.
+
+    At most one field of the group is not single; it takes the values that the others leave.
+    """
     spare = count - (len(group) - 1)
     start = position
     for earlier in group[:position]:
