@@ -1,4 +1,4 @@
-"""Write into a module what callers of its entry have to know, and number what may fail."""
+"""Describe a module's entry for its callers in attributes, and number the checks."""
 
 from __future__ import annotations
 
