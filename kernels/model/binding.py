@@ -1,4 +1,4 @@
-"""What becomes of a loop's iterations."""
+"""How a loop's iterations are executed."""
 
 from __future__ import annotations
 
