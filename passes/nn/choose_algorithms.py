@@ -46,7 +46,7 @@ class ChooseAlgorithms(
     winograd: bool = option(True, help="use Winograd's algorithm where it pays")
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """One look at each convolution; `fold-constants` then transforms the weights.
+        """Visit each convolution once; `fold-constants` then transforms the weights.
 
         A module that wants its math as written keeps its convolutions.
         """
@@ -73,9 +73,9 @@ _TILES = {f"winograd {tile}x{tile}": tile for tile, _ in TRANSFORMS}
 def algorithm(
     machine: Machine, sizes: tuple[ConvSizes, ...], loc: Location, operation: str = ""
 ) -> Decision:
-    """Which algorithm a convolution gets on a machine.
+    """Decide the algorithm of a convolution on a machine.
 
-    Of open images the geometric mean over usual ones and small ones counts.
+    For images of unknown extents, the geometric mean over usual and small images counts.
     """
     costs, stride = ConvCosts(machine), sizes[0].stride
     names = [name for name, tile in _TILES.items() if (tile, stride) in TRANSFORMS]

@@ -1,4 +1,4 @@
-"""Constants that branches and loops are given from outside stand inside of them."""
+"""Copies constants that are passed to branches and loops into these."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class RepeatConstants(
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Callers stand before what they call, so that a constant reaches regions in regions."""
+        """Visit callers before callees, so that constants reach nested regions."""
         assert isinstance(op, ModuleOp)
         functions = {f.sym_name: f for f in op.body_block if isinstance(f, FuncOp)}
         mentions = Counter(symbol_references(op))
