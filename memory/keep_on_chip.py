@@ -1,4 +1,4 @@
-"""Buffers become arrays of the functions that they are in: hardware has no memory to ask for."""
+"""Buffers become arrays of their functions, since hardware has no memory allocator."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class KeepOnChip(
 
 
 def _check(type: Type, op: Operation) -> None:
-    """Raise PassError for a buffer that no hardware of fixed size holds."""
+    """Raise PassError for a buffer that hardware of fixed size cannot hold."""
     if not isinstance(type, MemRefType):
         return
     if not type.has_static_shape:
