@@ -1,4 +1,4 @@
-"""Run inputs through the reference interpreter: what comes out, and what kernels handed over."""
+"""Runs sample inputs through the interpreter, and records outputs and ranges of buffers."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _arrays(arrays: list[np.ndarray]) -> ArrayAttr:
 
 
 class _Ranges(Observer):
-    """Between which numbers the buffers of floats are that kernels are called with."""
+    """The ranges of values in the float buffers that kernels are called with."""
 
     def __init__(self, module: Operation) -> None:
         self._functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
