@@ -100,7 +100,7 @@ def is_strings(type: Type) -> bool:
 
 
 def is_host_type(type: Type) -> bool:
-    """Whether only a host handles values of the type; so it does tensors of unknown rank."""
+    """Whether only a host handles values of the type; tensors of unknown rank are such."""
     return isinstance(type, HostType | UnrankedTensorType) or is_strings(type)
 
 
@@ -135,7 +135,7 @@ def join(a: Type, b: Type) -> Type:
 
 
 def fits(found: Type, wanted: Type) -> bool:
-    """Whether a value of one type may stand where the other is wanted; `?` is any extent."""
+    """Whether a value of one type can be used where `wanted` is expected; `?` is any extent."""
     if found is wanted or found is none:
         return True
     match found, wanted:

@@ -1,4 +1,4 @@
-"""Strings as other strings and as numbers, one for one; and runs of neighbours."""
+"""Elementwise functions of strings to strings and numbers, and n-grams."""
 
 from __future__ import annotations
 
@@ -90,10 +90,10 @@ class RegexReplace(HostOp, name="nn.regex_replace"):
 
 
 class StringHash(HostOp, name="nn.string_hash"):
-    """The number of 64 bits that stands for each string's bytes, by FarmHash or CityHash 1.0.
+    """A 64-bit hash of each string's bytes, by FarmHash or CityHash 1.0.
 
-    With a key of two integers it is that of SipHash, and with `buckets` its remainder, as a
-    number without sign. Source: TensorFlow's StringToHashBucketFast and -Strong, and CatBoost.
+    With a `key` of two integers it is SipHash; with `buckets`, the unsigned hash modulo that
+    number. Source: TensorFlow's StringToHashBucketFast and -Strong, and CatBoost.
     """
 
     x: Operand = operand(Strings)
@@ -234,5 +234,5 @@ class FormatNumber(HostOp, name="nn.format_number"):
 
 
 def _whole(text: str) -> str:
-    """Text of which the parts of characters are put together."""
+    """Text in which the bytes of split characters are joined again."""
     return text if text.isascii() else text.encode(*BYTES).decode(*BYTES)

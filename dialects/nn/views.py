@@ -52,7 +52,7 @@ class Reshape(NnOp, name="nn.reshape", traits=(Total, Arranging)):
 
 
 def copied_axes(before: Sequence[Dim], after: Sequence[Dim]) -> dict[int, int]:
-    """The dimensions of a reshape's result, up to its last `?`, and the operand's they are.
+    """{dimension of a reshape's result before its last `?`: equal dimension of the operand}.
 
     [?, ?, 64] -> [?, 1, ?, 8, 8] has {0: 0}. With one `?` there are none, but where it cannot be
     what is left, beside an extent of 0. Where all `?` stay and
@@ -102,7 +102,7 @@ def is_reshape(before: Sequence[Dim], after: Sequence[Dim]) -> bool:
 def resolve(
     shape: tuple[Dim, ...], operand: tuple[Dim, ...], of: tuple[int, ...]
 ) -> tuple[int, ...]:
-    """A result shape whose `?` are known from the extents of an operand of a shape."""
+    """The result shape with each `?` computed from the operand's actual extents `of`."""
     copied = copied_axes(operand, shape)
     last = max((axis for axis, d in enumerate(shape) if d is None), default=len(shape))
     total = known_product([d for axis, d in enumerate(of) if axis not in copied.values()]) or 0
