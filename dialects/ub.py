@@ -1,4 +1,4 @@
-"""The ub dialect: values and places that have no meaning."""
+"""The ub dialect: values and code that are undefined behaviour."""
 
 from __future__ import annotations
 

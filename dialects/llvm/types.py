@@ -222,7 +222,7 @@ _NOT_IN_MEMORY = ("llvm.void", "llvm.label", "llvm.metadata", "llvm.func", "llvm
 
 
 def _check_member(type: Type, what: str, refused: tuple[str, ...] = _NOT_IN_MEMORY) -> None:
-    """Raise for a type that cannot stand there."""
+    """Raise for a type that cannot be a member; `what` names the aggregate."""
     if type.name in refused:
         raise NncError(f"invalid {what} type: '{type}'")
 

@@ -207,7 +207,7 @@ class ConvDims(Attribute):
 
 @attribute_class
 class Bounds(Attribute):
-    """`#stablehlo.bounds<4, ?>`: what the unknown extents of a type are at most."""
+    """`#stablehlo.bounds<4, ?>`: upper bounds of the unknown extents of a type."""
 
     bounds: tuple[str, ...]
     name: ClassVar[str] = "stablehlo.bounds"

@@ -37,16 +37,16 @@ def pairs_of(op: Any) -> int:
 
 
 class PairsOp(Op):
-    """What ops with inputs and as many initial values share."""
+    """Base of ops with inputs and as many initial values."""
 
     @property
     def inputs(self) -> Sequence[Any]:
-        """What is reduced."""
+        """The operands to be reduced."""
         return self.operands[: len(self.operands) // 2]
 
     @property
     def inits(self) -> Sequence[Any]:
-        """The values to start with."""
+        """The initial values."""
         return self.operands[len(self.operands) // 2 :]
 
 

@@ -362,7 +362,7 @@ class WindowAttributes(Directive):
 
     @staticmethod
     def attribute(word: str, value: Any, state: Any) -> Any:
-        """What stands behind a word as an attribute."""
+        """The attribute for the parsed value after a word."""
 
         def numbers(tokens: Any, type: Any) -> list[Any]:
             return [number_of(state.session, token, type) for token in tokens]
