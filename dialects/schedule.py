@@ -265,7 +265,7 @@ class Bind(Op, name="schedule.bind", traits=(_INSIDE,)):
 
 
 class Threads(Op, name="schedule.threads", traits=(_INSIDE,)):
-    """Each iteration of the loop is executed by a group of `count` threads of a device.
+    """Each iteration of the loop is executed by a group of `threads` threads of a device.
 
     The loop must be the outermost one that is bound to groups, or parallel; the ones directly
     inside belong to the same groups. All groups run the same code: where a group's share of a loop
@@ -301,9 +301,9 @@ class Unroll(Op, name="schedule.unroll", traits=(_INSIDE,)):
 
     With `partial`, for a reduction: each iteration accumulates on its own, which makes the
     chains of dependent operations shorter; they are combined when the accumulation ends.
-    With `most`, only where they have so many bodies at most in all, as in small remainders of a
-    tile; elsewhere the loop stays one. With `sums` as well, in turn into as many partial results as
-    there are so many of in all: a remainder of few results is not one chain of additions each.
+    With `most`, the loop is unrolled only where that makes at most `most` bodies, as in small
+    remainders of a tile. With `sums` as well, unrolled iterations add in turn to several partial
+    results, about `sums` in all, so that few results do not wait for one chain of additions each.
     """
 
     loop: Operand = operand(Loop)

@@ -192,9 +192,9 @@ class RegexMatch(HostOp, name="nn.regex_match"):
 class Tokenize(HostOp, name="nn.tokenize"):
     """The pieces of each string that match a pattern, or else what separators leave.
 
-    Each separator splits the pieces that earlier separators left. Pieces shorter than the minimum
-    are dropped. Marks surround the pieces of a string, and padding follows; strings without pieces
-    have no marks either. Shapes: x [I..] -> pieces [I.., ?].
+    Each separator splits the pieces that earlier separators left. Pieces of fewer than `least`
+    characters are dropped. Marks surround the pieces of a string, and padding follows; strings
+    without pieces have no marks either. Shapes: x [I..] -> pieces [I.., ?].
     Source: Tokenizer of ONNX Runtime's contrib operators; patterns are in Python's notation.
     """
 

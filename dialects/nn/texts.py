@@ -125,11 +125,11 @@ class StringHash(HostOp, name="nn.string_hash"):
 
 
 class StringNgrams(HostOp, name="nn.string_ngrams"):
-    """Runs of neighbouring strings of each row, of one width after the other, joined.
+    """The n-grams of each row: runs of neighbouring strings, joined, for each width in turn.
 
-    A row is filled up to the longest one, and `counts` has how many count; so it is behind it.
-    `pad` strings are put before and behind a row, at most one less than the width, and without
-    it this many. A row that is too short for every width is one run if `keep_short`.
+    `counts` has the number of valid strings of each row, `lengths` that of its n-grams; the rest
+    of a row is filling. `pad` strings are added on both sides of a row: at most, and by default,
+    the width less 1. If `keep_short`, a row too short for every width is one n-gram.
     Shapes: x [I.., W], counts [I..] -> out [I.., ?], lengths [I..].
     Source: TensorFlow's StringNGrams.
     """

@@ -54,10 +54,10 @@ class Reshape(NnOp, name="nn.reshape", traits=(Total, Arranging)):
 def copied_axes(before: Sequence[Dim], after: Sequence[Dim]) -> dict[int, int]:
     """{dimension of a reshape's result before its last `?`: equal dimension of the operand}.
 
-    [?, ?, 64] -> [?, 1, ?, 8, 8] has {0: 0}. With one `?` there are none, but where it cannot be
-    what is left, beside an extent of 0. Where all `?` stay and
-    what is known between them is only split or joined they are all: of [?, 64, ?, ?] ->
-    [?, 4, 16, ?, ?] it is {0: 0, 3: 2, 4: 3}.
+    [?, ?, 64] -> [?, 1, ?, 8, 8] gives {0: 0}. A single `?` is computed from the number of
+    elements and not copied, unless an extent of 0 leaves it open. If all `?` stay and known extents
+    between them are only split or joined, all are copied: [?, 64, ?, ?] -> [?, 4, 16, ?, ?] gives
+    {0: 0, 3: 2, 4: 3}.
     """
     alone = after.count(None) <= 1
     if alone and 0 not in after:
