@@ -1,4 +1,4 @@
-"""--align-rows: images of devices' kernels lie so that each begins where memory hands out elements.
+"""--align-rows: pads images in device buffers, so that each begins at a memory transaction.
 
     %y = memref.alloc() : memref<1x64x7x7xf32>
 

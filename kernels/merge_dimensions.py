@@ -1,4 +1,4 @@
-"""--merge-dimensions: rows and columns that a kernel goes over alike become one, on devices.
+"""--merge-dimensions: merges dimensions that a device's kernel treats equally, as rows and columns.
 
     linalg.generic (d0, d1, d2, d3, d4) ->         %u = memref.collapse_shape %x [[0], [1], [2, 3]]
         ins(%x[d0, d4, d2, d3], %w[d1, d4])   ->   linalg.generic (d0, d1, d2, d3) ->
@@ -32,7 +32,7 @@ class MergeDimensions(
     anchor="builtin.module",
     statistics={"dimensions": "Number of dimensions of buffers that became one with the next"},
 ):
-    """Make neighbouring dimensions one where a kernel goes over both of them alike.
+    """Merge adjacent dimensions that all operations of a kernel treat equally.
 
     Each operation that touches such a buffer has a loop over each of the two, one right inside the
     other, and nothing else that tells them apart. Extents are known. This is for devices whose

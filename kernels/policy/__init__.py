@@ -1,4 +1,4 @@
-"""Which schedule a kernel gets: models of the machine, and what is chosen by them."""
+"""The choice of a kernel's schedule, by models of the machine."""
 
 from __future__ import annotations
 

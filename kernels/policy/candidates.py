@@ -1,4 +1,4 @@
-"""The schedules that a kernel may get, each with what it is expected to take.
+"""The candidate schedules of a kernel, each with its predicted cycles.
 
 Which way of writing a schedule serves a kernel best is seen only when the schedules are there: one
 may not be legal, since what several stages do to each other is checked at the end.

@@ -1,4 +1,4 @@
-"""Which operands pay to be copied, and which copies of the kernel's own do not."""
+"""Operands that it pays to copy, and copies in the kernel that it pays to inline."""
 
 from __future__ import annotations
 

@@ -369,7 +369,7 @@ class Shaping:
         return cycles + bytes_moved(stages) / self.machine.memory_bandwidth
 
     def is_parallel(self, work: float) -> bool:
-        """Whether work of so many cycles is worth starting other cores for."""
+        """Whether work of this many cycles is worth starting other cores for."""
         enough = self.costs.threads.least_microseconds * self.machine.cycles_per_microsecond
         return self.machine.cores > 1 and work >= enough
 

@@ -49,7 +49,7 @@ class Stream:
 
 
 def stream_of(stage: Stage, machine: Processor) -> Stream | None:
-    """The matrix that a stage streams through, or None if that is not what it does.
+    """The matrix that a stage streams through, or None if the stage is not bound by one.
 
     A register tile would read few columns of many rows, a cache line here and there; memory
     is read well only along whole rows.

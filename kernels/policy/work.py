@@ -50,7 +50,7 @@ def _touched(stages: Sequence[Stage]) -> dict[Value, int]:
 
 
 def even_share(loops: Sequence[Loop], machine: Processor) -> float:
-    """Which fraction of the cores is busy on average while they run the iterations of these loops.
+    """The average fraction of the cores that are busy while the iterations of these loops run.
 
     Each core runs a contiguous range of all iterations, as the thread pool divides them; the last
     iteration of a loop may be shorter.

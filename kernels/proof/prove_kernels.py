@@ -1,4 +1,4 @@
-"""--prove-kernels: what every launch of a kernel does right, for all grids and open extents."""
+"""--prove-kernels: proofs that launches are right, for all grids and unknown extents."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ProveKernels(
         "uncounted": "Number of accesses whose places are values, which are not counted",
     },
 ):
-    """Prove of every launch, for all grids and open extents, what could go wrong without a word.
+    """Prove for every launch, for all grids and unknown extents, that nothing goes wrong unnoticed.
 
     - No two groups touch an element of which one writes, nor two threads of a group between the
       same barriers.
@@ -92,7 +92,7 @@ class ProveKernels(
         parameters: Parameters,
         context: PassContext,
     ) -> Launched | None:
-        """Ask all questions about a launch; what its kernel touches, if that can be told."""
+        """Prove all properties of a launch. Returns its accesses, or None if they are unknown."""
         kernel = gpu.find_kernel(module, launch.kernel)
         if kernel is None:
             raise launch.error(f"there is no kernel '{launch.kernel}'")

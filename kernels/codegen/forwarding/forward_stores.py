@@ -216,7 +216,7 @@ class _Forwarding:
             asked.move_before(scope.anchor)
 
     def forget_waiting(self, op: Operation) -> Operation | None:
-        """Note that an operation waits no more. Returns the prefetch that belongs to it."""
+        """Stop delaying an operation. Returns the prefetch that is tied to it, or None."""
         del self.waiting[op]
         if type(op) not in _LOADS:
             return None

@@ -34,7 +34,7 @@ class AssignLayouts(
         "conversions": "Number of vectors that change their layout by way of memory",
     },
 ):
-    """Say of every vector of a kernel which thread has which elements, for `distribute-tiles`.
+    """Assign to each vector of a kernel a layout: which thread has which of its elements.
 
     %v = vector.transfer_read %a[%i, %j], %p : memref<64x96xf32>, vector<64x96xf32>
 

@@ -41,7 +41,7 @@ def pad_buffers(
     threads: int,
     memory: DeviceMemory,
 ) -> None:
-    """Make rows of a group's buffers longer where accesses then take fewer turns of the banks."""
+    """Pad the rows of workgroup buffers if that reduces bank conflicts."""
     for buffer in kernel.workgroup_buffers:
         type = buffer.type
         assert isinstance(type, MemRefType)

@@ -152,7 +152,7 @@ class Coordinates:
         return found
 
     def place(self, access: Access, at: Position, axes: Sequence[Axis]) -> Place:
-        """What a linear access touches, along those of the axes that it depends on."""
+        """The place that a linear access touches, with those of the axes that it depends on."""
         access = self.instead.get(access, access)
         assert access.coefficients is not None
         terms: list[tuple[Value, Size]] = []

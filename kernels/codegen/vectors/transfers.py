@@ -27,7 +27,7 @@ PREFETCH = "schedule.prefetch"
 
 
 def access_of(e: Expansion, op: Any) -> Access | None:
-    """What an operation reads or writes; None where its layout is not understood."""
+    """The access of an operation to memory; None if the memref's layout is not understood."""
     if op not in e.accesses:
         e.accesses[op] = _access(e, op)
     return e.accesses[op]
