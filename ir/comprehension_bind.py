@@ -171,7 +171,7 @@ class Binder:
     # -- extents --------------------------------------------------------------------------------
 
     def explicit(self, name: str) -> tuple[bool, Dim]:
-        """Whether the extent is given, and what it is."""
+        """(whether an extent is given, the extent or None)."""
         if name in self.given:
             return True, self.given[name]
         base = name.rstrip("0123456789")

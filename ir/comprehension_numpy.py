@@ -200,7 +200,7 @@ def _reduce(form: Comprehension, values: np.ndarray, sizes: list[int]) -> np.nda
 
 
 def _to_result(form: Comprehension, values: np.ndarray, sizes: list[int]) -> np.ndarray:
-    """From the iteration space, reductions done (extent 1), to the result's indices."""
+    """Rearrange the iteration space, with reduced extents 1, to the result's dimensions."""
     order = [e.position for e in form.out.results]  # type: ignore[attr-defined]
     reduced = [d for d in range(len(sizes)) if d not in order]
     values = values.transpose([*order, *reduced]).reshape([values.shape[d] for d in order])

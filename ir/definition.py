@@ -1,4 +1,4 @@
-"""What is known of a declared op: its fields, and where their values lie in the op's lists."""
+"""The definition of a declared op: its fields, and the positions of their values in the op."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class FuseIntoTiles(
     anchor="func.func",
     statistics={"fused": "Number of elementwise operations that joined the one before"},
 ):
-    """Let a linalg operation that writes a buffer by tiles do what one after it does with them.
+    """Fuse an elementwise linalg operation into the one that writes its operand by tiles.
 
     A *tile* is what a point of the iteration space writes through several maps:
 

@@ -20,7 +20,7 @@ ALIGN = "llvm.align"
 
 @dataclass(frozen=True)
 class AlignArguments(Pass, name="align-arguments", anchor="builtin.module"):
-    """Say of each kernel's buffers to how many bytes they are aligned in every launch.
+    """Mark each kernel's buffers with the alignment in bytes that they have in every launch.
 
     gpu.func @f(%a: memref<64xf32, #gpu.address_space<global>>) kernel
 

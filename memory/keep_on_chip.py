@@ -19,7 +19,7 @@ class KeepOnChip(
     anchor="builtin.module",
     statistics={"buffers": "Number of buffers that became arrays"},
 ):
-    """Make arrays of all buffers, each of a size that is known, in the function it is in.
+    """Turn all buffers into arrays of constant size in their functions.
 
     Hardware has the memory that it is built with: a buffer of open size is an error, as are inputs
     of open shape, and elements of f64, for which there is no multiplier.

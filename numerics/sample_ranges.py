@@ -29,7 +29,7 @@ class SampleRanges(
     anchor="builtin.module",
     statistics={"runs": "Number of inputs that were run"},
 ):
-    """Run a module of linalg on buffers, and write down what its kernels were given.
+    """Run a module of linalg on buffers, and record the ranges of its kernels' arguments.
 
     The module gets `nn.samples`, with the first inputs and what was made of them, and arguments of
     kernels that are buffers of floats get `nn.range`. Nothing is run where the module has samples

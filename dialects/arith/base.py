@@ -200,7 +200,7 @@ class IntBinaryWithOverflow(IntBinary, traits=(Pure,)):
     undefined = "the result wraps, against its overflow flags"
 
     def is_undefined(self, a, b):
-        """Where the exact result is not one of the type, read as the flags say."""
+        """A boolean array: where the result overflows in a way that the flags rule out."""
         kinds = _promises(self.properties.get("overflowFlags"))
         return any(_wraps(self, a, b, signed=kind == "nsw") for kind in kinds)
 

@@ -90,7 +90,7 @@ def _read(op: Any, x):
 
 
 class _IntToInt(Cast):
-    """From one width of integers to another."""
+    """Base of casts from one width of integers to another."""
 
     input: Operand = operand(SignlessFixedWidthIntegerLike)
     out: Result = result(SignlessFixedWidthIntegerLike)
@@ -151,7 +151,7 @@ class TruncI(_IntToInt, name="arith.trunci"):
 
 
 class _FloatToFloat(Cast):
-    """From one float format to another."""
+    """Base of casts from one float format to another."""
 
     input: Operand = operand(FloatLike)
     out: Result = result(FloatLike)

@@ -42,7 +42,7 @@ Count: Constraint = Exactly(TensorType((), i64), "a 0-d tensor of i64")
 
 
 class If(Op, name="nn.if", traits=(RecursiveEffects, SingleBlock)):
-    """The values that one of two regions yields, chosen by the condition; only it is executed.
+    """The values that one of two regions yields, chosen by the condition; only that one runs.
 
     Where the branches give different extents, the result's type has `?`; what they yield may be
     known better. Source: ONNX If-16.

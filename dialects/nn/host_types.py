@@ -45,11 +45,11 @@ class SequenceType(HostType):
 
     @classmethod
     def from_syntax(cls, child: Sequence[Any]) -> SequenceType:
-        """From what the grammar made of `<tensor<?x3xf32>>`."""
+        """The instance for the parse tree of `<tensor<?x3xf32>>`."""
         return cls(child[0])
 
     def parameters_text(self) -> str:
-        """What follows the type's name."""
+        """The text after the type's name."""
         return f"<{self.element}>"
 
 
@@ -63,11 +63,11 @@ class OptionalType(HostType):
 
     @classmethod
     def from_syntax(cls, child: Sequence[Any]) -> OptionalType:
-        """From what the grammar made of `<tensor<4xf32>>`."""
+        """The instance for the parse tree of `<tensor<4xf32>>`."""
         return cls(child[0])
 
     def parameters_text(self) -> str:
-        """What follows the type's name."""
+        """The text after the type's name."""
         return f"<{self.element}>"
 
 
@@ -82,11 +82,11 @@ class MapType(HostType):
 
     @classmethod
     def from_syntax(cls, child: Sequence[Any]) -> MapType:
-        """From what the grammar made of `<i64, f32>`."""
+        """The instance for the parse tree of `<i64, f32>`."""
         return cls(child[0], child[1])
 
     def parameters_text(self) -> str:
-        """What follows the type's name."""
+        """The text after the type's name."""
         return f"<{self.key}, {self.value}>"
 
 

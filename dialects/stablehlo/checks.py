@@ -75,6 +75,6 @@ def check_result(op: Operation, shape: Sequence[Dim], element: Type | None, at: 
 
 
 def check_count(op: Operation, values: Sequence[Any] | None, count: int, what: str) -> None:
-    """A list, where it is given, must have so many entries."""
+    """Check that a list, if given, has `count` entries."""
     if values is not None and len(values) != count:
         raise op.error(f"{what}: expected {count} entries, but got {len(values)}")

@@ -17,7 +17,7 @@ REGION = (RecursiveEffects, SingleBlock)
 
 
 def check_body(op: Any, body: Region, count: int, results: int, what: str = "region") -> None:
-    """A region must have one block with so many arguments, which returns so many values."""
+    """Check that a region has one block with `count` arguments that returns `results` values."""
     if len(body.blocks) != 1 or not body.blocks[0].ops:
         raise op.error(f"{what} needs a block with operations")
     block = body.blocks[0]

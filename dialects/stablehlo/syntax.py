@@ -67,7 +67,7 @@ class SaidOnce(Directive, ABC):
 
     @abstractmethod
     def expanded(self, types: Any, count: int, state: Any) -> Any:
-        """The types of so many operands and of the results, from those in the text."""
+        """The types of `count` operands and of the results, from those in the text."""
 
     @abstractmethod
     def shortened(self, inputs: list[Any], results: list[Any]) -> list[Any] | None:

@@ -222,7 +222,7 @@ class Layouts:
     def blocks_of_words(
         self, conv: nn.Conv, count: int, wanted: Mapping[Value, int]
     ) -> tuple[int, int] | None:
-        """The blocks of a convolution on words of so many integers: whole words of channels."""
+        """The (operand, result) blocks of a convolution on words of `count` integers."""
         C, M, groups = shape_of(conv.x)[1], shape_of(conv.out)[1], conv.groups
         if groups == 1:
             C += -C % count
@@ -233,7 +233,7 @@ class Layouts:
         return before, after
 
     def is_packable(self, product: nn.Matmul, block: int) -> bool:
-        """Whether the weights are constant, and columns fill blocks of so many."""
+        """Whether the weights are constant and their columns fill whole blocks."""
         *_, columns = shape_of(product.rhs)
         return (
             product.rhs.defined_by(nn.Constant) is not None
@@ -290,7 +290,7 @@ def blocked(b: Builder, x: Value, block: int) -> Value:
 
 
 def form_of(conv: nn.Conv, block: int, costs: LayoutCosts) -> type[BlockedConvOp]:
-    """The op that a convolution becomes on blocks of so many results."""
+    """The op class that a convolution becomes with `block` result channels per block."""
     if conv.groups == 1:
         window = conv.window(conv.operand_types, conv)
         return nn.BlockedPaddedConv if skips_padding(conv, window, costs) else nn.BlockedConv

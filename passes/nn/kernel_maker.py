@@ -96,7 +96,7 @@ class KernelMaker:
         return kernel
 
     def describe(self, kernel: nn.Kernel, inputs: Sequence[Value], outs: Sequence[Value]) -> None:
-        """Say which extents of a kernel's operands are equal, and what is expected of them."""
+        """Mark which extents of a kernel's operands are equal, and their expected values."""
         of, expected = self.shapes.of, self.expected
         if (dims := named([of(value) for value in inputs])) is not None:
             kernel.attributes[INPUT_DIMS] = dims

@@ -44,7 +44,7 @@ class PrepareWeights(
         "bytes-saved": "Bytes that need not be stored for them",
     },
 ):
-    """Give each constant that is larger than what it is made of a function that makes it.
+    """Give each constant that is larger than its source a function that computes it.
 
     %u = nn.constant dense_resource<folded_1> : tensor<36x4x4x16x16xf32>
 

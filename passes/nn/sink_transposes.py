@@ -33,7 +33,7 @@ class SinkTransposes(
     anchor="func.func",
     statistics={"transposes-sunk": "Number of ops before which a transposition stood"},
 ):
-    """Move channels to the end as late as can be, after ops that treat all dimensions alike.
+    """Move transpositions of channels to the end below ops that treat all dimensions equally.
 
     %0 = nn.conv ..                                  %0 = nn.conv ..
     %1 = nn.transpose %0 {0, 2, 3, 1}          ->    %1 = nn.relu %0
