@@ -65,7 +65,7 @@ class Canonicalize(
                 ) from None
 
     def chosen(self, patterns: list[Pattern]) -> list[Pattern]:
-        """The patterns that the options leave. Raises NncError for names that no pattern has."""
+        """The patterns that the options enable. Raises NncError for unknown pattern names."""
         if not self.disable_patterns and not self.enable_patterns:
             return patterns
 

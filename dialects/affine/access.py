@@ -193,7 +193,7 @@ class Prefetch(_Access, name="affine.prefetch", traits=(WritesMemory,)):
 
 
 class _Transfer(Op, traits=(WritesMemory,)):
-    """Memrefs, each with operands of a map; the maps are attributes beside the properties."""
+    """Base of transfers between memrefs, each with a map's operands; maps are free attributes."""
 
     map_names: ClassVar[tuple[str, ...]] = ()
 

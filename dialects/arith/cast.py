@@ -50,7 +50,7 @@ def _compatible(a: tuple[int | None, ...], b: tuple[int | None, ...]) -> bool:
 
 
 class Cast(Op, traits=(Pure, Elementwise)):
-    """A number as the nearest thing to it in another type."""
+    """Base of casts to the nearest value of another type."""
 
     format = "$input attr-dict `:` type($input) `to` type($out)"
 

@@ -160,8 +160,8 @@ def _check_parallel(stage: Stage, order: list[Loop], fault) -> None:
 
 
 def _check_order(stage: Stage, order: list[Loop], fault) -> None:
-    """An inner half must stay inside its outer one if there can be a remainder; a reduction
-    that cannot be reassociated must run in its original order.
+    """Check that inner halves with a possible remainder are inside their outer ones, and that a
+    reduction that cannot be reassociated runs in its original order.
     """
     place = {loop: i for i, loop in enumerate(order)}
     for loop in order:

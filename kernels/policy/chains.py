@@ -53,7 +53,7 @@ class Chain:
         return self.groups[0].kind == "map"
 
     def read_again(self) -> int:
-        """Bytes of the largest operand of a product that each block reads anew."""
+        """Bytes of the largest operand of a product that each block reads again."""
         read = (a for g in self.groups if g.kind == "tile" for a in g.host.inputs)
         return max(self.bytes_of(a, self.shared) for a in read)
 

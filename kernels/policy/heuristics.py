@@ -95,7 +95,7 @@ class Heuristics(StreamShaping):
         return self.choices.choose(f"block {chain.host.index}", size, others, most=4)
 
     def even_block(self, whole: list[Loop], last: Loop, block: int) -> int | None:
-        """The block size that gives each core an equal part of the rows; None for no other size.
+        """The block size, up to `block`, that gives each core an equal part of the rows, or None.
 
         None if outer loops keep the cores busy already, or if no size is even. A parallel loop
         inside of other loops must have no remainder.

@@ -52,7 +52,7 @@ class FunctionLowering(Emitter):
     # -- values ----------------------------------------------------------------------------
 
     def bind(self, old: Value, new: Any) -> None:
-        """Set what represents a value of the loop level from here on."""
+        """Set the LLVM representation of a value of the loop level."""
         self.values[old] = new
         if isinstance(new, Value) and isinstance(old.type, IndexType):
             self.depths[new] = len(self.scopes) - 1

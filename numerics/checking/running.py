@@ -113,7 +113,7 @@ class Runner:
         return Convention.of(subject, op, self._weights(op))
 
     def _weights(self, op: func.FuncOp) -> dict[str, np.ndarray]:
-        """{mark: bytes} of the arguments that are blocks of constants."""
+        """{mark: contents} of the arguments that are blocks of constants."""
         from ...driver.weights import fill_weights
 
         found: dict[str, np.ndarray] = {}

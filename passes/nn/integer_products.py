@@ -42,7 +42,7 @@ class Steps:
     """Changes of shape or order behind the subtraction, the first one first."""
 
     def tensor(self, b: Builder) -> Value:
-        """x in the shape and order of the operand."""
+        """x with the reshapes and transposes applied that lead to the operand."""
         found = self.x
         for move in self.moves:
             type = TensorType(shape_of(move.results[0]), element_of(found))

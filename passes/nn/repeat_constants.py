@@ -88,7 +88,7 @@ def _repeat(call: nn.CallIf | nn.CallWhile, callees: Sequence[FuncOp]) -> int:
 
 
 def _make_constant(function: FuncOp, constants: dict[int, nn.Constant]) -> None:
-    """Let these arguments of a function be the constants, of which it has copies of its own."""
+    """Replace these arguments of a function by its own copies of the constants."""
     block = function.body.block
     for i, constant in constants.items():
         argument = block.args[i]

@@ -121,7 +121,7 @@ class _Simplifier:
         return self.replace(op, made)
 
     def says(self, source: Value, type: TensorType, wanted: Shape) -> bool:
-        """Whether `?` in the type of a reshape of the source stand for the extents wanted."""
+        """Whether a reshape of `source` to `type` has the wanted extents in place of its `?`."""
         if not is_reshape(shape_of(source), type.shape):
             return False
         return reshaped(self.shapes, source, type.shape) == wanted
@@ -159,7 +159,7 @@ class _Simplifier:
         return count
 
     def broadcast(self, values: Sequence[Value]) -> tuple[Size | None, ...]:
-        """The shape of what is broadcast together, as far as it is known."""
+        """The broadcast shape of several values; None for extents that are not known."""
         shapes = [self.shapes.of(v) for v in values]
         rank = max(map(len, shapes))
         padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]

@@ -49,7 +49,7 @@ def _bounded(
 
 
 def is_logic_of_masks(op: Operation) -> bool:
-    """Whether an operation makes a mask of masks, element by element."""
+    """Whether an operation computes a mask from masks, element by element."""
     if not isinstance(op, arith.AndI | arith.XOrI):
         return False
     type = op.results[0].type
