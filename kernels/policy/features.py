@@ -53,7 +53,7 @@ _MACHINE = (
     "l2_bandwidth",
     "l3_bandwidth",
 )
-"""The fields of a processor, or of what runs one program of a device, that are told."""
+"""The fields of a processor, or of a device's `program`, that are features."""
 
 _INNERMOST = 3
 """How many extents become features for each kind of dimension, the innermost first."""

@@ -23,7 +23,7 @@ _MOST_LIKELY = 1024
 
 @lru_cache(1 << 12)
 def lanes_of(size: int) -> int:
-    """How many lanes the vectors have that divide an axis of `size` elements."""
+    """The lanes of vectors along an axis of `size` elements: a divisor of it, or the maximum."""
     lanes = max((n for n in range(1, MAX_LANES + 1) if size % n == 0), default=1)
     return MAX_LANES if lanes < min(size, MAX_LANES) // 2 else lanes
 
