@@ -14,8 +14,8 @@ def cache_home() -> Path:
 
 
 def data_home() -> Path:
-    """`$XDG_DATA_HOME/nnc`, or `~/.local/share/nnc`: data that is costly to lose, such as tuned
-    schedules. It may not exist yet.
+    """`$XDG_DATA_HOME/nnc`, or `~/.local/share/nnc`: data that is costly to lose, such as the
+    calibration of machines. It may not exist yet.
     """
     return _home("XDG_DATA_HOME", "~/.local/share")
 
